@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs every test of a built tree: C++ (ctest), MLIR (lit), the guide's programs, Python (pytest, last).
+#
+# usage: scripts/test.sh [--all]     --all: also the sanitizer build with the full count of mutations, and slow tests
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$(nproc)
+all=${1:-}
+
+echo "== C++ tests"
+ctest --preset dev --parallel "$jobs" --output-on-failure
+echo "== MLIR tests"
+.venv/bin/lit --quiet --workers "$jobs" test/ttmlir
+acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
+if [ -d "$acceptance" ]; then
+  echo "== programs of the builder guide"
+  pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
+  .venv/bin/python "$acceptance/run_snippets.py" --only "^($pattern)" -j "$jobs" --path build/python_packages --path tools
+fi
+if [ "$all" = --all ]; then
+  echo "== sanitizers"
+  cmake --preset sanitize >/dev/null
+  cmake --build --preset sanitize
+  ctest --preset sanitize --output-on-failure
+fi
+echo "== Python tests"
+.venv/bin/python -m pytest -q -n "$jobs" ${all:+--slow}
