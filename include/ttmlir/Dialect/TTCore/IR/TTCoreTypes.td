@@ -1,0 +1,31 @@
+//===- TTCoreTypes.td - types of the TTCore dialect --------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD
+#define TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
+
+def TTCore_TileType : TypeDef<TTCore_Dialect, "Tile", [MemRefElementTypeInterface]> {
+  let mnemonic = "tile";
+  let summary = "A tile of values in one data format.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "DataType":$dataType);
+  let assemblyFormat = "`<` custom<DimensionList>($shape) `,` $dataType `>`";
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "DataType":$dataType), [{
+      return $_get($_ctxt, llvm::ArrayRef<int64_t>{32, 32}, dataType);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    int64_t getHeight() const { return getShape()[0]; }
+    int64_t getWidth() const { return getShape()[1]; }
+    /// Bytes of one tile, exponents of block formats included.
+    uint64_t getSizeBytes() const;
+    /// The builtin type that holds values of this format without loss.
+    Type getElementType() const;
+  }];
+}
+
+#endif // TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD
