@@ -1,0 +1,81 @@
+//===- Attention.td - attention, heads and caches ---------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_ATTENTION_TD
+#define TTMLIR_DIALECT_FAMILIES_ATTENTION_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+// Writes into its first operand, a cache [batch, heads, positions, size].
+class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, bit verified = 1>
+    : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>]> {
+  let summary = text;
+  let arguments = !con(operands, attributes);
+  let hasVerifier = verified;
+}
+
+multiclass Cache<string mnemonic, dag operands, dag attributes, string text> {
+  def TTIR_#NAME#Op : TT_CacheOp<TTIR_Dialect, mnemonic, operands, attributes, text>;
+  def TTNN_#NAME#Op : TT_CacheOp<TTNN_Dialect, mnemonic, operands, attributes, text>;
+}
+
+defm FillCache : Cache<"fill_cache", (ins AnyRankedTensor:$cache, AnyRankedTensor:$input),
+    (ins I32Attr:$batch_offset), "Writes the first positions of a cache, from batch `batch_offset` on.">;
+defm UpdateCache : Cache<"update_cache",
+    (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index),
+    (ins I32Attr:$batch_offset), "Writes one position of a cache, that of `update_index`.">;
+
+defm PagedFillCache : Cache<"paged_fill_cache",
+    (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$page_table,
+         Optional<AnyRankedTensor>:$batch_idx_tensor), (ins),
+    "Writes the pages of a cache [pages, heads, page size, size] that belong to a batch.">;
+defm PagedUpdateCache : Cache<"paged_update_cache",
+    (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index,
+         Optional<AnyRankedTensor>:$page_table), (ins TT_Bool<"false">:$share_cache),
+    "Writes one position of each user of a paged cache.">;
+
+defm ScaledDotProductAttention : TT_Both<"scaled_dot_product_attention",
+    (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, Optional<AnyRankedTensor>:$attention_mask,
+         Optional<AnyRankedTensor>:$attention_sink),
+    (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
+    "softmax(query * key^T * scale + mask) * value over [batch, heads, positions, size]; 1/sqrt(size) without `scale`.",
+    "attention(report, op.getQuery(), op.getKey(), op.getValue(), op.getAttentionMask(), results)",
+    [AttrSizedOperandSegments]>;
+
+defm ConcatenateHeads : TT_Both<"concatenate_heads", TT_Unary, (ins),
+    "[batch, heads, positions, size] as [batch, positions, heads * size].",
+    "concatenateHeads(report, op.getInput(), results)">;
+
+defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_heads",
+    (ins AnyRankedTensor:$input_tensor, Optional<AnyRankedTensor>:$kv_input_tensor),
+    (ins UI32Attr:$num_heads, OptionalAttr<UI32Attr>:$num_kv_heads, BoolAttr:$transpose_key),
+    (outs AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value),
+    "[batch, positions, heads * size] of query, key and value side by side as three of [batch, heads, positions, "
+    "size].",
+    [{splitHeads(report, op.getInputTensor(), op.getKvInputTensor(), op.getNumHeads(), op.getNumKvHeads(),
+                 op.getTransposeKey(), results)}]>;
+
+// Attention whose result has the type of the query.
+class TT_QueryAttentionOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text,
+                          list<Trait> traits = []>
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, "same(report, op.getQuery(), results)", traits>;
+
+defvar TT_QueryKeyValue = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value);
+defvar TT_Paged = (ins AnyRankedTensor:$page_table, AnyRankedTensor:$chunk_start_idx);
+defvar TT_DecodeText = "Attention of one position per user, [1, users, heads, size], to a cache.";
+
+def TTIR_ScaledDotProductAttentionDecodeOp : TT_QueryAttentionOp<TTIR_Dialect, "scaled_dot_product_attention_decode",
+    !con(TT_QueryKeyValue, (ins Optional<AnyRankedTensor>:$attention_mask, AnyRankedTensor:$cur_pos_tensor,
+                                Optional<AnyRankedTensor>:$attention_sink)),
+    (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), TT_DecodeText, [AttrSizedOperandSegments]>;
+def TTIR_PagedScaledDotProductAttentionDecodeOp : TT_QueryAttentionOp<TTIR_Dialect,
+    "paged_scaled_dot_product_attention_decode",
+    !con(TT_QueryKeyValue, (ins AnyRankedTensor:$page_table, AnyRankedTensor:$output,
+                                Optional<AnyRankedTensor>:$attention_mask, Optional<AnyRankedTensor>:$cur_pos_tensor,
+                                Optional<AnyRankedTensor>:$attention_sink)),
+    (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
+    TT_DecodeText, [AttrSizedOperandSegments]>;
+def TTIR_ChunkedScaledDotProductAttentionOp : TT_QueryAttentionOp<TTIR_Dialect, "chunked_scaled_dot_product_attention",
+    !con(TT_QueryKeyValue, TT_Paged, (ins AnyRankedTensor:$output)), (ins OptionalAttr<F32Attr>:$scale),
+    "Attention of a chunk of positions to a paged cache.">;
+
+#endif // TTMLIR_DIALECT_FAMILIES_ATTENTION_TD

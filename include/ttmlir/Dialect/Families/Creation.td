@@ -1,0 +1,58 @@
+//===- Creation.td - ops that make tensors ---------------------*- tablegen -*-===//
+//
+// Without a declared result, values are f32 (those of `full` have the type of the fill value).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_CREATION_TD
+#define TTMLIR_DIALECT_FAMILIES_CREATION_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+// A tensor of its own: removed when unused, never merged with that of an equal op.
+def TT_FreshTensor : Res<AnyRankedTensor, "", [MemAlloc]>;
+
+class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
+                    list<Trait> traits = []>
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits)>;
+
+class TTIR_FilledOp<string mnemonic, string text>
+    : TT_CreationOp<TTIR_Dialect, mnemonic, (ins), (ins DenseI32ArrayAttr:$shape), text,
+                    "filled(report, op.getShape(), ::mlir::Float32Type::get(context), results)">;
+
+def TTIR_ZerosOp : TTIR_FilledOp<"zeros", "Zeros.">;
+def TTIR_OnesOp : TTIR_FilledOp<"ones", "Ones.">;
+def TTIR_FullOp : TT_CreationOp<TTIR_Dialect, "full", (ins), (ins DenseI32ArrayAttr:$shape, TT_Number:$fill_value),
+    "One value everywhere.",
+    "filled(report, op.getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)">;
+def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins ElementsAttr:$value),
+    "The values of an attribute.", "constant(report, op.getValue(), results)", [ConstantLike]> {
+  let hasFolder = 1;
+}
+def TTIR_RandOp : Op<TTIR_Dialect, "rand",
+    [TT_CreationTrait,
+     TT_InferShape<(ins), "filled(report, op.getSize(), \"size\", ::mlir::Float32Type::get(context), results)">]> {
+  let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
+  let arguments = (ins I32ArrayAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
+                       DefaultValuedAttr<UI32Attr, "0">:$seed);
+  let results = (outs TT_FreshTensor:$result);
+}
+
+// The other dimensions of the result repeat the sequence, so their number is the declared result's choice.
+def TTIR_ArangeOp : Op<TTIR_Dialect, "arange", [
+    Pure, TT_CreationTrait,
+    TT_SuggestShape<(ins), [{sequenceAlong(report, op.getStart(), op.getEnd(), op.getStep(),
+                              signedInt(op.getArangeDimension()), ::mlir::Float32Type::get(context), results)}]>]> {
+  let summary = "start, start + step, ... up to, not including, end, along `arange_dimension` of the result.";
+  let arguments = (ins SI64Attr:$start, SI64Attr:$end, SI64Attr:$step, I64Attr:$arange_dimension);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+}
+
+def TTIR_EmptyOp : Op<TTIR_Dialect, "empty", [TT_CreationTrait]> {
+  let summary = "A tensor of any values, to be written.";
+  let results = (outs TT_FreshTensor:$result);
+  let assemblyFormat = "`(` `)` attr-dict `:` type($result)";
+}
+
+#endif // TTMLIR_DIALECT_FAMILIES_CREATION_TD

@@ -1,0 +1,156 @@
+//===- Elementwise.td - elementwise ops ------------------------*- tablegen -*-===//
+//
+// Operands broadcast as in NumPy. The result has the element type of the first operand (of `second` in `where`) unless it
+// is declared otherwise; comparisons and logical ops give 0 or 1 in it. TTNN's forms take an optional `dtype`: the data
+// type of the result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_ELEMENTWISE_TD
+#define TTMLIR_DIALECT_FAMILIES_ELEMENTWISE_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+class TT_ElementwiseOp<Dialect dialect, string mnemonic, dag operands, string text, dag attributes = (ins),
+                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_ElementwiseTrait], traits)>;
+
+class TTIR_Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
+                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
+    : TT_ElementwiseOp<TTIR_Dialect, mnemonic, operands, text, attributes, rule, traits>;
+
+class TTNN_Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
+                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
+    : TT_ElementwiseOp<TTNN_Dialect, mnemonic, operands, text, !con(attributes, (ins TT_DType:$dtype)), rule, traits>;
+
+multiclass Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
+                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []> {
+  def TTIR_#NAME#Op : TTIR_Elementwise<mnemonic, operands, text, attributes, rule, traits>;
+  def TTNN_#NAME#Op : TTNN_Elementwise<mnemonic, operands, text, attributes, rule, traits>;
+}
+
+//===----------------------------------------------------------------------===//
+// One operand
+//===----------------------------------------------------------------------===//
+
+defm Abs : Elementwise<"abs", TT_Unary, "Absolute value.">;
+defm Acos : Elementwise<"acos", TT_Unary, "Arc cosine, in [0, pi]; NaN outside [-1, 1].">;
+defm Asin : Elementwise<"asin", TT_Unary, "Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1].">;
+defm Asinh : Elementwise<"asinh", TT_Unary, "Inverse hyperbolic sine.">;
+defm Atan : Elementwise<"atan", TT_Unary, "Arc tangent, in [-pi/2, pi/2].">;
+defm BitcastConvert : Elementwise<"bitcast_convert", TT_Unary,
+    "The same bits read as another type of the same width, which the result declares.", (ins),
+    "broadcast(report, op.getOperands(), results)",
+    [PredOpTrait<"element types of input and result have the same width",
+                 CPred<"::mlir::tt::shapes::haveSameElementWidth($_op.getOperand(0), $_op.getResult(0))">>]>;
+defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.">;
+defm Cbrt : Elementwise<"cbrt", TT_Unary, "Cube root.">;
+defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.">;
+defm ClampScalar : Elementwise<"clamp_scalar", TT_Unary, "min(max(input, min), max).",
+    (ins TT_Number:$min, TT_Number:$max), "clamp(report, op.getOperands(), op.getMin(), op.getMax(), results)">;
+defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.">;
+defm Erf : Elementwise<"erf", TT_Unary, "Error function.">;
+defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large inputs.">;
+defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
+defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.">;
+defm Gelu : Elementwise<"gelu", TT_Unary, "input * (1 + erf(input / sqrt(2))) / 2.">;
+defm Hardsigmoid : Elementwise<"hardsigmoid", TT_Unary, "min(max(input / 6 + 1/2, 0), 1).">;
+defm IsFinite : Elementwise<"isfinite", TT_Unary, "1 where the input is neither infinite nor NaN, else 0.">;
+defm LeakyRelu : Elementwise<"leaky_relu", TT_Unary, "input where it is positive, else parameter * input.",
+    (ins F32Attr:$parameter)>;
+defm Log : Elementwise<"log", TT_Unary, "Natural logarithm; -Inf at 0, NaN below.">;
+defm Log1p : Elementwise<"log1p", TT_Unary, "log(1 + input), accurate near 0.">;
+defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.">;
+defm Mish : Elementwise<"mish", TT_Unary, "input * tanh(log(1 + e^input)).">;
+defm Neg : Elementwise<"neg", TT_Unary, "-input.">;
+defm Reciprocal : Elementwise<"reciprocal", TT_Unary, "1 / input.">;
+defm Relu : Elementwise<"relu", TT_Unary, "max(input, 0).">;
+defm Relu6 : Elementwise<"relu6", TT_Unary, "min(max(input, 0), 6).">;
+defm Rsqrt : Elementwise<"rsqrt", TT_Unary, "1 / sqrt(input); NaN below 0.">;
+defm Sigmoid : Elementwise<"sigmoid", TT_Unary, "1 / (1 + e^-input).">;
+defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.">;
+defm Silu : Elementwise<"silu", TT_Unary, "input * sigmoid(input).">;
+defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.">;
+defm Sqrt : Elementwise<"sqrt", TT_Unary, "Square root; NaN below 0.">;
+defm Tan : Elementwise<"tan", TT_Unary, "Tangent of an angle in radians.">;
+defm Tanh : Elementwise<"tanh", TT_Unary, "Hyperbolic tangent.">;
+
+def TTIR_Exp2Op : TTIR_Elementwise<"exp2", TT_Unary, "2^input.">;
+def TTIR_FracOp : TTIR_Elementwise<"frac", TT_Unary, "input - trunc(input).">;
+def TTIR_SeluOp : TTIR_Elementwise<"selu", TT_Unary,
+    "scale * input where it is positive, else scale * alpha * (e^input - 1).",
+    (ins TT_F32<"1.0507009873390197">:$scale, TT_F32<"1.6732635498046875">:$alpha)>;
+def TTIR_SignbitOp : TTIR_Elementwise<"signbit", TT_Unary, "1 where the sign bit is set, -0 and -NaN included, else 0.">;
+def TTIR_SoftsignOp : TTIR_Elementwise<"softsign", TT_Unary, "input / (1 + |input|).">;
+def TTIR_SquareOp : TTIR_Elementwise<"square", TT_Unary, "input * input.">;
+def TTIR_TruncOp : TTIR_Elementwise<"trunc", TT_Unary, "The input without its fraction.">;
+def TTIR_TypecastOp : TTIR_Elementwise<"typecast", TT_Unary, "The values in the element type that the result declares.",
+    (ins TT_Bool<"false">:$conservative_folding)>;
+def TTNN_TypecastOp : TTNN_Elementwise<"typecast", TT_Unary, "The values in the data type that the result declares.">;
+def TTNN_PowScalarOp : TTNN_Elementwise<"pow_scalar", (ins AnyRankedTensor:$lhs), "lhs^rhs, for one exponent.",
+    (ins TT_Number:$rhs)>;
+
+//===----------------------------------------------------------------------===//
+// Two operands
+//===----------------------------------------------------------------------===//
+
+defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.">;
+defm Atan2 : Elementwise<"atan2", TT_Binary, "Angle of the point (rhs, lhs), in [-pi, pi].">;
+defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.">;
+defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.">;
+defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.">;
+defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.">;
+defm GeluBackward : Elementwise<"gelu_bw", TT_Binary,
+    "Gradient of gelu: lhs is the incoming gradient, rhs the input of gelu.",
+    (ins DefaultValuedAttr<StrAttr, "\"none\"">:$approximate),
+    "geluBackward(report, op.getOperands(), op.getApproximate(), results)">;
+defm GreaterEqual : Elementwise<"ge", TT_Binary, "1 where lhs >= rhs, else 0.">;
+defm GreaterThan : Elementwise<"gt", TT_Binary, "1 where lhs > rhs, else 0.">;
+defm LessEqual : Elementwise<"le", TT_Binary, "1 where lhs <= rhs, else 0.">;
+defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.">;
+defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.">;
+defm LogicalLeftShift : Elementwise<"logical_left_shift", TT_Binary, "lhs << rhs, zeros coming in.", (ins),
+    "integerBroadcast(report, op.getOperands(), results)">;
+defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.">;
+defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> rhs, zeros coming in.", (ins),
+    "integerBroadcast(report, op.getOperands(), results)">;
+defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.">;
+defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.">;
+defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.">;
+defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
+defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.">;
+defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.">;
+defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.">;
+
+def TTIR_DivOp : TTIR_Elementwise<"div", TT_Binary, "lhs / rhs; integers are divided towards 0.">;
+def TTNN_DivideOp : TTNN_Elementwise<"divide", TT_Binary, "lhs / rhs; integers are divided towards 0.">;
+def TTIR_PowOp : TTIR_Elementwise<"pow", TT_Binary, "lhs^rhs.">;
+def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs.">;
+def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, copies of the sign bit coming in.", (ins),
+    "integerBroadcast(report, op.getOperands(), results)">;
+
+//===----------------------------------------------------------------------===//
+// Three operands
+//===----------------------------------------------------------------------===//
+
+defm Where : Elementwise<"where", TT_Ternary, "second where first is not 0, else third.", (ins),
+    "broadcast(report, op.getOperands(), results, /*typeOperand=*/1)">;
+defm ClampTensor : Elementwise<"clamp_tensor",
+    (ins AnyRankedTensor:$input, AnyRankedTensor:$min, AnyRankedTensor:$max), "min(max(input, min), max).">;
+
+//===----------------------------------------------------------------------===//
+// Random
+//===----------------------------------------------------------------------===//
+
+class TT_DropoutOp<Dialect dialect> : Op<dialect, "dropout", [
+    TT_InferShape<TT_Unary, "same(report, op.getInput(), results)">]> {
+  let summary = "Zero with probability `prob`, else scale * input.";
+  let arguments = !con(TT_Unary, (ins TT_F32<"0.0">:$prob, TT_F32<"1.0">:$scale,
+                                      DefaultValuedAttr<UI32Attr, "0">:$seed, TT_Bool<"true">:$use_per_device_seed));
+  let results = (outs Res<AnyRankedTensor, "", [MemAlloc]>:$result);
+}
+
+def TTIR_DropoutOp : TT_DropoutOp<TTIR_Dialect>;
+def TTNN_DropoutOp : TT_DropoutOp<TTNN_Dialect>;
+
+#endif // TTMLIR_DIALECT_FAMILIES_ELEMENTWISE_TD

@@ -1,0 +1,34 @@
+//===- Matmul.td - matrix products -----------------------------*- tablegen -*-===//
+//
+// Shapes follow torch.matmul: batch dimensions broadcast, a vector is a row on the left and a column on the right.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_MATMUL_TD
+#define TTMLIR_DIALECT_FAMILIES_MATMUL_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+defvar TT_MatmulAttributes = (ins TT_Bool<"false">:$transpose_a, TT_Bool<"false">:$transpose_b);
+
+class TT_MatmulOp<Dialect dialect, dag extra = (ins)>
+    : TT_PureOp<dialect, "matmul", (ins AnyRankedTensor:$a, AnyRankedTensor:$b), !con(TT_MatmulAttributes, extra),
+                "Matrix product; `transpose_a` and `transpose_b` swap the last two dimensions of an operand first.",
+                "matmul(report, op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB(), results)">;
+
+class TT_LinearOp<Dialect dialect, dag extra = (ins)>
+    : TT_PureOp<dialect, "linear", (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Optional<AnyRankedTensor>:$bias),
+                !con(TT_MatmulAttributes, extra), "Matrix product, plus a bias that broadcasts.",
+                "linear(report, op.getA(), op.getB(), op.getBias(), op.getTransposeA(), op.getTransposeB(), results)">;
+
+def TTIR_MatmulOp : TT_MatmulOp<TTIR_Dialect>;
+def TTIR_LinearOp : TT_LinearOp<TTIR_Dialect>;
+def TTIR_DotGeneralOp : TT_PureOp<TTIR_Dialect, "dot_general", TT_Binary,
+    (ins DenseI64ArrayAttr:$batch_dims_lhs, DenseI64ArrayAttr:$contract_dims_lhs, DenseI64ArrayAttr:$batch_dims_rhs,
+         DenseI64ArrayAttr:$contract_dims_rhs),
+    "Sum of products over the contracted dimensions; the result has the batch dimensions, then what is left of lhs, "
+    "then of rhs.",
+    "dotGeneral(report, op.getLhs(), op.getRhs(), op.getBatchDimsLhs(), op.getContractDimsLhs(), "
+    "op.getBatchDimsRhs(), op.getContractDimsRhs(), results)">;
+
+#endif // TTMLIR_DIALECT_FAMILIES_MATMUL_TD

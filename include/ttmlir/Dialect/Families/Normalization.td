@@ -1,0 +1,80 @@
+//===- Normalization.td - softmax and norms --------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD
+#define TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+class TT_SoftmaxOp<Dialect dialect, dag extra = (ins)>
+    : TT_PureOp<dialect, "softmax", TT_Unary,
+                !con((ins SI32Attr:$dimension, TT_Bool<"false">:$numericStable), extra),
+                "e^input divided by its sum along `dimension`; `numericStable` subtracts the maximum first.",
+                "alongDimension(report, op.getInput(), \"dimension\", op.getDimension(), results)">;
+
+defvar TT_NormOperands =
+    (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias);
+
+class TTIR_NormOp<string mnemonic, string text>
+    : TT_PureOp<TTIR_Dialect, mnemonic, TT_NormOperands,
+                (ins DenseI64ArrayAttr:$normalized_shape, TT_F32<"1e-05">:$epsilon), text,
+                "layerNorm(report, op.getInput(), op.getWeight(), op.getBias(), op.getNormalizedShape(), results)",
+                [AttrSizedOperandSegments]>;
+
+class TTNN_NormOp<string mnemonic, string text, dag extra = (ins)>
+    : TT_PureOp<TTNN_Dialect, mnemonic, TT_NormOperands, !con((ins TT_F32<"1e-12">:$epsilon), extra), text,
+                "layerNormLastDim(report, op.getInput(), op.getWeight(), op.getBias(), results)",
+                [AttrSizedOperandSegments]>;
+
+class TT_GroupNormOp<Dialect dialect, dag extra, string channel>
+    : TT_PureOp<dialect, "group_norm",
+                (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$input_mask, Optional<AnyRankedTensor>:$weight,
+                     Optional<AnyRankedTensor>:$bias),
+                !con((ins I64Attr:$num_groups, TT_F32<"1e-12">:$epsilon), extra),
+                "Each group of channels made mean 0 and variance 1, times weight, plus bias.",
+                "groupNorm(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getNumGroups()), "
+                "" # channel # ", results)",
+                [AttrSizedOperandSegments]>;
+
+defvar TT_LayerNormText = "(input - mean) / sqrt(variance + epsilon) * weight + bias, over the last dimensions.";
+defvar TT_RMSNormText = "input / sqrt(mean(input^2) + epsilon) * weight + bias, over the last dimensions.";
+
+def TTIR_SoftmaxOp : TT_SoftmaxOp<TTIR_Dialect>;
+def TTIR_LayerNormOp : TTIR_NormOp<"layer_norm", TT_LayerNormText>;
+def TTIR_RMSNormOp : TTIR_NormOp<"rms_norm", TT_RMSNormText>;
+def TTNN_LayerNormOp : TTNN_NormOp<"layer_norm", TT_LayerNormText>;
+def TTIR_GroupNormOp : TT_GroupNormOp<TTIR_Dialect, (ins TT_I64<"3">:$channel_dim), "signedInt(op.getChannelDim())">;
+def TTNN_GroupNormOp : TT_GroupNormOp<TTNN_Dialect, (ins), "-1">;
+
+def TTIR_BatchNormInferenceOp : TT_PureOp<TTIR_Dialect, "batch_norm_inference",
+    (ins AnyRankedTensor:$operand, AnyRankedTensor:$scale, AnyRankedTensor:$offset, AnyRankedTensor:$mean,
+         AnyRankedTensor:$variance),
+    (ins F32Attr:$epsilon, I32Attr:$dimension),
+    "(operand - mean) / sqrt(variance + epsilon) * scale + offset, per index of `dimension`.", [{
+        batchNorm(report, op.getOperand(), {{"scale", op.getScale()}, {"offset", op.getOffset()}, {"mean", op.getMean()},
+                  {"variance", op.getVariance()}}, signedInt(op.getDimension()), /*training=*/false, results)}]>;
+
+def TTIR_BatchNormTrainingOp : TT_PureOp<TTIR_Dialect, "batch_norm_training",
+    (ins AnyRankedTensor:$operand, AnyRankedTensor:$scale, AnyRankedTensor:$offset, AnyRankedTensor:$running_mean,
+         AnyRankedTensor:$running_variance),
+    (ins F32Attr:$epsilon, I32Attr:$dimension, F32Attr:$momentum),
+    "The operand normalized by its own mean and variance per index of `dimension`, "
+    "and the updated running mean and variance.",
+    [{batchNorm(report, op.getOperand(), {{"scale", op.getScale()}, {"offset", op.getOffset()},
+                  {"running_mean", op.getRunningMean()}, {"running_variance", op.getRunningVariance()}}, signedInt(op.getDimension()),
+                  /*training=*/true, results)}]> {
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$batch_mean, AnyRankedTensor:$batch_variance);
+}
+
+class TTIR_DistributedNormOp<string mnemonic, dag parameters, string text>
+    : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters),
+                (ins UI32Attr:$cluster_axis, TT_F32<"1e-05">:$epsilon), text, "same(report, op.getInput(), results)",
+                [AttrSizedOperandSegments]>;
+
+def TTIR_DistributedLayerNormOp : TTIR_DistributedNormOp<"distributed_layer_norm",
+    (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias, Optional<AnyRankedTensor>:$residual),
+    "layer_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+def TTIR_DistributedRMSNormOp : TTIR_DistributedNormOp<"distributed_rms_norm",
+    (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$residual),
+    "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+
+#endif // TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD

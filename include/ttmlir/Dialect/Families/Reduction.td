@@ -1,0 +1,56 @@
+//===- Reduction.td - reductions, scans and orderings -----------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_REDUCTION_TD
+#define TTMLIR_DIALECT_FAMILIES_REDUCTION_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+
+// Reduces the dimensions of `dim_arg`, all without it; `keep_dim` leaves them with size 1.
+class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = (ins)>
+    : TT_PureOp<dialect, mnemonic, TT_Unary, !con((ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg), extra),
+                text, "reduction(report, op.getInput(), op.getDimArgAttr(), op.getKeepDim(), results)",
+                [TT_ReductionTrait]>;
+
+// An op over the dimension `dim` that keeps the shape.
+class TT_AlongDimOp<Dialect dialect, string mnemonic, string text, Attr dimension>
+    : TT_PureOp<dialect, mnemonic, TT_Unary, (ins dimension:$dim), text,
+                "alongDimension(report, op.getInput(), \"dim\", signedInt(op.getDim()), results)">;
+
+class TT_SortOp<Dialect dialect, Attr dimension>
+    : TT_PureOp<dialect, "sort", TT_Unary, (ins dimension:$dim, TT_Bool<"false">:$descending, TT_Bool<"false">:$stable),
+                "The values in order along `dim`, and where they were.",
+                "sort(report, op.getInput(), signedInt(op.getDim()), results)"> {
+  let results = (outs AnyRankedTensor:$values, AnyRankedTensor:$indices);
+}
+
+class TT_TopKOp<Dialect dialect, Attr dimension>
+    : TT_PureOp<dialect, "topk", (ins AnyRankedTensor:$input_tensor),
+                (ins I32Attr:$k, dimension:$dim, TT_Bool<"true">:$largest, TT_Bool<"false">:$sorted),
+                "The k largest (or smallest) values along `dim`, and where they were.",
+                "topK(report, op.getInputTensor(), signedInt(op.getK()), signedInt(op.getDim()), results)"> {
+  let results = (outs AnyRankedTensor:$values, AnyRankedTensor:$indices);
+}
+
+def TTIR_SumOp : TT_ReductionOp<TTIR_Dialect, "sum", "Sum.">;
+def TTIR_MeanOp : TT_ReductionOp<TTIR_Dialect, "mean", "Arithmetic mean.">;
+def TTIR_MaxOp : TT_ReductionOp<TTIR_Dialect, "max", "Greatest value.">;
+def TTIR_MinOp : TT_ReductionOp<TTIR_Dialect, "min", "Smallest value.">;
+def TTIR_ProdOp : TT_ReductionOp<TTIR_Dialect, "prod", "Product.">;
+def TTIR_ReduceAndOp : TT_ReductionOp<TTIR_Dialect, "reduce_and", "1 where no value is 0, else 0.">;
+def TTIR_ReduceOrOp : TT_ReductionOp<TTIR_Dialect, "reduce_or", "1 where a value is not 0, else 0.">;
+def TTIR_ArgMaxOp : TT_PureOp<TTIR_Dialect, "argmax", TT_Unary,
+    (ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg),
+    "Position of the first greatest value, along one dimension or, without `dim_arg`, in the whole tensor (row-major).",
+    "argMax(report, op.getInput(), op.getDimArgAttr(), op.getKeepDim(), results)", [TT_ReductionTrait]>;
+
+def TTIR_CumSumOp : TT_AlongDimOp<TTIR_Dialect, "cumsum", "Sum of the values up to and including each one.", I64Attr>;
+def TTNN_CumSumOp : TT_AlongDimOp<TTNN_Dialect, "cumsum", "Sum of the values up to and including each one.", SI32Attr>;
+def TTIR_CumProdOp : TT_AlongDimOp<TTIR_Dialect, "cumprod", "Product of the values up to and including each one.", I64Attr>;
+def TTNN_CumProdOp : TT_AlongDimOp<TTNN_Dialect, "cumprod", "Product of the values up to and including each one.", SI32Attr>;
+
+def TTIR_SortOp : TT_SortOp<TTIR_Dialect, DefaultValuedAttr<SI32Attr, "-1">>;
+def TTNN_SortOp : TT_SortOp<TTNN_Dialect, DefaultValuedAttr<SI8Attr, "-1">>;
+def TTIR_TopKOp : TT_TopKOp<TTIR_Dialect, DefaultValuedAttr<I32Attr, "-1">>;
+def TTNN_TopKOp : TT_TopKOp<TTNN_Dialect, DefaultValuedAttr<SI32Attr, "-1">>;
+
+#endif // TTMLIR_DIALECT_FAMILIES_REDUCTION_TD

@@ -1,0 +1,47 @@
+//===- Traits.h - markers of op families ------------------------*- C++ -*-===//
+//
+// Passes ask for a family by trait, never for an op by name:
+// `op->hasTrait<mlir::tt::trait::Elementwise>()`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_DIALECT_FAMILIES_TRAITS_H
+#define TTMLIR_DIALECT_FAMILIES_TRAITS_H
+
+#include "ttmlir/Dialect/Shapes/Shapes.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace mlir::tt::trait {
+
+#define TTMLIR_FAMILY_TRAIT(name)                                                                                      \
+  template <class ConcreteOp> class name : public OpTrait::TraitBase<ConcreteOp, name> {}
+
+/// Each value of the result depends on one value of each operand, up to broadcasting.
+TTMLIR_FAMILY_TRAIT(Elementwise);
+/// Combines the values along some dimensions.
+TTMLIR_FAMILY_TRAIT(Reduction);
+/// Makes a tensor without reading one.
+TTMLIR_FAMILY_TRAIT(Creation);
+/// Exchanges values between the chips of a mesh, or distributes them.
+TTMLIR_FAMILY_TRAIT(Collective);
+/// Infers its result types with a function of Shapes.h, but may declare others.
+TTMLIR_FAMILY_TRAIT(SuggestedShape);
+
+#undef TTMLIR_FAMILY_TRAIT
+
+/// Infers its result types with a function of Shapes.h, and has results of that shape.
+template <class ConcreteOp> class InferredShape : public OpTrait::TraitBase<ConcreteOp, InferredShape> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    SmallVector<Type> inferred;
+    if (failed(ConcreteOp::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                            op->getRegions(), inferred)))
+      return failure();
+    return shapes::checkResults(op, inferred);
+  }
+};
+
+} // namespace mlir::tt::trait
+
+#endif // TTMLIR_DIALECT_FAMILIES_TRAITS_H

@@ -1,0 +1,73 @@
+//===- Window.td - convolution and pooling ---------------------*- tablegen -*-===//
+//
+// TTIR gives sizes as one number or an array, and padding as one number, [height, width] or [top, left, bottom, right].
+// TTNN gives padding as [height, width] or [top, bottom, left, right], and works on the flattened shape
+// 1 x 1 x (batch * height * width) x channels, so it carries batch, height, width and channels as attributes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_WINDOW_TD
+#define TTMLIR_DIALECT_FAMILIES_WINDOW_TD
+
+include "ttmlir/Dialect/Families/Base.td"
+include "ttmlir/Dialect/TTIR/IR/TTIRAttrs.td"
+
+defvar TT_ConvOperands = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
+
+def TTIR_Conv2dOp : TT_PureOp<TTIR_Dialect, "conv2d", TT_ConvOperands,
+    (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,
+         TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim, TT_I64<"3">:$channel_dim,
+         OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
+    "Convolution of images with a weight [out channels, in channels / groups, kernel height, kernel width].", [{conv2d(
+            report, op.getInput(), op.getWeight(), op.getBias(),
+            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups()),
+             {signedInt(op.getBatchDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim()), signedInt(op.getChannelDim())},
+             flattened(op.getFlattenedCompatInfoAttr())}, results)}]>;
+
+def TTIR_ConvTranspose2dOp : TT_PureOp<TTIR_Dialect, "conv_transpose2d", TT_ConvOperands,
+    (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$output_padding, TT_IntOrInts:$dilation,
+         I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim,
+         TT_I64<"3">:$channel_dim, OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
+    "Transposed convolution with a weight [in channels, out channels / groups, kernel height, kernel width].", [{
+        convTranspose2d(report, op.getInput(), op.getWeight(), op.getBias(),
+            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups()),
+             {signedInt(op.getBatchDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim()), signedInt(op.getChannelDim())},
+             flattened(op.getFlattenedCompatInfoAttr())}, op.getOutputPadding(), results)}]>;
+
+def TTIR_Conv1dOp : TT_PureOp<TTIR_Dialect, "conv1d", TT_ConvOperands,
+    (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,
+         TT_I64<"1">:$length_dim, TT_I64<"2">:$channel_dim),
+    "Convolution of sequences with a weight [out channels, in channels / groups, kernel length].", [{convolution(
+            report, op.getInput(), op.getWeight(), op.getBias(),
+            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups())},
+            signedInt(op.getBatchDim()), {signedInt(op.getLengthDim())}, signedInt(op.getChannelDim()), results)}]>;
+
+def TTIR_Conv3dOp : TT_PureOp<TTIR_Dialect, "conv3d", TT_ConvOperands,
+    (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$depth_dim,
+         TT_I64<"2">:$height_dim, TT_I64<"3">:$width_dim, TT_I64<"4">:$channel_dim,
+         DefaultValuedAttr<StrAttr, "\"zeros\"">:$padding_mode),
+    "Convolution of volumes with a weight [out channels, in channels / groups, kernel depth, height, width].", [{
+        convolution(report, op.getInput(), op.getWeight(), op.getBias(),
+            {op.getStride(), op.getPadding(), ::mlir::Attribute(), signedInt(op.getGroups())}, signedInt(op.getBatchDim()),
+            {signedInt(op.getDepthDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim())}, signedInt(op.getChannelDim()), results)}]>;
+
+class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs = (ins), string indices = "false">
+    : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, outputs),
+                !con((ins TT_IntOrInts:$kernel, TT_IntOrInts:$stride, TT_IntOrInts:$dilation, TT_IntOrInts:$padding,
+                          BoolAttr:$ceil_mode), extra,
+                     (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)), text, [{
+        pool2d(report, op.getInput(), {op.getKernel(), op.getStride(), op.getPadding(), op.getDilation(), op.getCeilMode(),
+               flattened(op.getFlattenedCompatInfoAttr())}, /*withIndices=*/}] # indices # ", results)">;
+
+def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor.">;
+def TTIR_AvgPool2dOp : TTIR_PoolOp<"avg_pool2d",
+    "Mean of each window of an NHWC tensor, the padding counted or not.", (ins TT_Bool<"true">:$count_include_pad)>;
+def TTIR_MaxPool2dWithIndicesOp : TTIR_PoolOp<"max_pool2d_with_indices",
+    "Greatest value of each window of an NHWC tensor, and its position in height * width.", (ins),
+    (ins Variadic<AnyRankedTensor>:$output), "true"> {
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices);
+}
+defm GlobalAvgPool2d : TT_Both<"global_avg_pool2d", TT_Unary, (ins), "Mean over height and width of an NHWC tensor.",
+    "globalPool2d(report, op.getInput(), results)">;
+
+#endif // TTMLIR_DIALECT_FAMILIES_WINDOW_TD
