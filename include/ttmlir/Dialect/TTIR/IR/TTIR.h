@@ -1,0 +1,29 @@
+//===- TTIR.h - the TTIR dialect --------------------------------*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTIR_IR_TTIR_H
+#define TTMLIR_DIALECT_TTIR_IR_TTIR_H
+
+#include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/Shapes/Shapes.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/TTIR/IR/TTIREnums.h.inc"
+#include "ttmlir/Dialect/TTIR/IR/TTIROpsDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/TTIR/IR/TTIRAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.h.inc"
+
+#endif // TTMLIR_DIALECT_TTIR_IR_TTIR_H

@@ -1,0 +1,37 @@
+//===- TTIRDialect.cpp - registration of the TTIR dialect -----------------===//
+
+#include "ttmlir/Dialect/TTCore/IR/AsmDirectives.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tt::ttir;
+
+#include "ttmlir/Dialect/TTIR/IR/TTIREnums.cpp.inc"
+#include "ttmlir/Dialect/TTIR/IR/TTIROpsDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/TTIR/IR/TTIRAttrs.cpp.inc"
+
+void TTIRDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ttmlir/Dialect/TTIR/IR/TTIRAttrs.cpp.inc"
+      >();
+}
+
+void TTIRDialect::registerOps() { registerTTIRDialectOperations(this); }
+
+void TTIRDialect::initialize() {
+  registerOps();
+  registerAttributes();
+}
+
+Operation *TTIRDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, loc, type, elements);
+}

@@ -1,0 +1,128 @@
+//===- TTIROps.cpp - what ops of TTIR say beside their tables -------------===//
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttir;
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult ArangeOp::verify() {
+  int64_t dimension = shapes::signedInt(getArangeDimension());
+  FailureOr<int64_t> length = shapes::sequenceLength(shapes::Reporter(*this), getStart(), getEnd(), getStep());
+  if (failed(length))
+    return failure();
+  RankedTensorType type = getType();
+  if (dimension < 0 || dimension >= type.getRank())
+    return emitOpError("attribute 'arange_dimension' is ") << dimension << ", but the result is " << type;
+  if (type.getDimSize(dimension) != *length)
+    return emitOpError("result has size ") << type.getDimSize(dimension) << " in dimension " << dimension
+                                           << ", but the sequence has " << *length << " values";
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (shapes::signedInt(getSize()) < 1)
+    return emitOpError("attribute 'size' is ") << shapes::signedInt(getSize()) << "; expected 1 or more";
+  if (shapes::signedInt(getAddress()) < 0)
+    return emitOpError("attribute 'address' is ") << shapes::signedInt(getAddress()) << "; expected 0 or more";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+LogicalResult ToLayoutOp::verify() {
+  Type output = getOutput().getType();
+  if (isa<MemRefType>(output)) {
+    if (getNumResults() != 0)
+      return emitOpError("writes a memref and has ") << getNumResults() << " results; expected none";
+    return success();
+  }
+  if (getNumResults() != 1 || getResult(0).getType() != output)
+    return emitOpError("expected one result of the output's type, ") << output;
+  return success();
+}
+
+void ToLayoutOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (isa<MemRefType>(getInput().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  if (isa<MemRefType>(getOutput().getType()))
+    effects.emplace_back(MemoryEffects::Write::get(), &getOutputMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// Slices and kernels
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceDynamicOp::verify() {
+  return shapes::checkDynamicSlice(shapes::Reporter(*this), getInput(), getBegins(), getEnds(), getStepAttr(),
+                                   getResult());
+}
+
+/// Roles are in, out or inout, one per input; each written input has a result of its type.
+LogicalResult TTLangOp::verify() {
+  SmallVector<StringRef> roles;
+  getArgRoles().split(roles, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  if (roles.size() != getInputs().size())
+    return emitOpError("attribute 'arg_roles' has ")
+           << roles.size() << " roles for " << getInputs().size() << " inputs";
+  SmallVector<Type> written;
+  for (auto [role, input] : llvm::zip(roles, getInputs())) {
+    StringRef name = role.trim();
+    if (name != "in" && name != "out" && name != "inout")
+      return emitOpError("attribute 'arg_roles' has \"") << name << "\"; expected in, out or inout";
+    if (name != "in")
+      written.push_back(input.getType());
+  }
+  if (TypeRange(written) != TypeRange(getResultTypes()))
+    return emitOpError("has results of types ")
+           << getResultTypes() << "; expected those of the written inputs, " << written;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllGatherOp::verify() {
+  return shapes::checkMeshMultiple(*this, "all_gather_dim", getAllGatherDim(), getClusterAxis(), getInput(),
+                                   getResult());
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  return shapes::checkMeshMultiple(*this, "scatter_dim", getScatterDim(), getClusterAxis(), getResult(), getInput());
+}
+
+LogicalResult MeshPartitionOp::verify() {
+  std::optional<int64_t> clusterAxis = getClusterAxis();
+  return shapes::checkMeshMultiple(*this, "dim", getDim(), clusterAxis, getResult(), getInput());
+}
+
+//===----------------------------------------------------------------------===//
+// Caches
+//===----------------------------------------------------------------------===//
+
+LogicalResult FillCacheOp::verify() {
+  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
+                            /*onePosition=*/false);
+}
+
+LogicalResult UpdateCacheOp::verify() {
+  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
+                            /*onePosition=*/true);
+}
+
+LogicalResult PagedFillCacheOp::verify() {
+  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
+}
+
+LogicalResult PagedUpdateCacheOp::verify() {
+  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
+}

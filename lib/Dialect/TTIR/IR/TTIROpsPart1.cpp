@@ -1,0 +1,6 @@
+//===- TTIROpsPart1.cpp - generated code of TTIR ops, part 1 --------------===//
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#define GET_OP_DEFS_1
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.cpp.inc"

@@ -1,0 +1,6 @@
+//===- TTIROpsPart2.cpp - generated code of TTIR ops, part 2 --------------===//
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#define GET_OP_DEFS_2
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.cpp.inc"

@@ -1,0 +1,6 @@
+//===- TTIROpsPart3.cpp - generated code of TTIR ops, part 3 --------------===//
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#define GET_OP_DEFS_3
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.cpp.inc"
