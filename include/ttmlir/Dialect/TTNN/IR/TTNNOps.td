@@ -1,0 +1,25 @@
+//===- TTNNOps.td - the ops of the TTNN dialect ----------------*- tablegen -*-===//
+//
+// Ops that TTIR has alike are rows of include/ttmlir/Dialect/Families; those with operands or attributes of TTNN's own
+// are in the files beside this one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPS_TD
+#define TTMLIR_DIALECT_TTNN_IR_TTNNOPS_TD
+
+include "ttmlir/Dialect/Families/Attention.td"
+include "ttmlir/Dialect/Families/Collective.td"
+include "ttmlir/Dialect/Families/Creation.td"
+include "ttmlir/Dialect/Families/DataMovement.td"
+include "ttmlir/Dialect/Families/Elementwise.td"
+include "ttmlir/Dialect/Families/Matmul.td"
+include "ttmlir/Dialect/Families/Normalization.td"
+include "ttmlir/Dialect/Families/Reduction.td"
+include "ttmlir/Dialect/Families/Window.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNOpsAttention.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNOpsCompute.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNOpsDevice.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNOpsWindow.td"
+
+#endif // TTMLIR_DIALECT_TTNN_IR_TTNNOPS_TD

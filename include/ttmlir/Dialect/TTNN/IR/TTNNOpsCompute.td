@@ -1,0 +1,145 @@
+//===- TTNNOpsCompute.td - TTNN ops that compute or move values -*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD
+#define TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD
+
+include "ttmlir/Dialect/Families/Collective.td"
+include "ttmlir/Dialect/Families/Creation.td"
+include "ttmlir/Dialect/Families/DataMovement.td"
+include "ttmlir/Dialect/Families/Matmul.td"
+include "ttmlir/Dialect/Families/Normalization.td"
+include "ttmlir/Dialect/Families/Reduction.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNTypes.td"
+
+// How the op's kernels compute on the chip.
+defvar TTNN_ComputeConfig = (ins OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config);
+
+//===----------------------------------------------------------------------===//
+// Products, reductions, norms
+//===----------------------------------------------------------------------===//
+
+def TTNN_MatmulProgramConfig : AnyAttrOf<[
+    TTNN_MatmulMultiCoreReuseProgramConfigAttr, TTNN_MatmulMultiCoreReuseMultiCastProgramConfigAttr,
+    TTNN_MatmulMultiCoreReuseMultiCast1DProgramConfigAttr, TTNN_MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr],
+    "matmul program config">;
+defvar TTNN_MatmulExtra = !con((ins OptionalAttr<TTNN_MatmulProgramConfig>:$matmul_program_config,
+                                    OptionalAttr<StrAttr>:$activation), TTNN_ComputeConfig);
+
+def TTNN_MatmulOp : TT_MatmulOp<TTNN_Dialect, TTNN_MatmulExtra>;
+def TTNN_LinearOp : TT_LinearOp<TTNN_Dialect, TTNN_MatmulExtra>;
+
+def TTNN_SumOp : TT_ReductionOp<TTNN_Dialect, "sum", "Sum.", TTNN_ComputeConfig>;
+def TTNN_MeanOp : TT_ReductionOp<TTNN_Dialect, "mean", "Arithmetic mean.", TTNN_ComputeConfig>;
+def TTNN_MaxOp : TT_ReductionOp<TTNN_Dialect, "max", "Greatest value.", TTNN_ComputeConfig>;
+def TTNN_MinOp : TT_ReductionOp<TTNN_Dialect, "min", "Smallest value.", TTNN_ComputeConfig>;
+
+def TTNN_ProdOp : TT_PureOp<TTNN_Dialect, "prod", TT_Unary, (ins OptionalAttr<SI64Attr>:$dim_arg, BoolAttr:$keep_dim),
+    "Product along one dimension, or of all values.",
+    "reductionOfOne(report, op.getInput(), \"dim_arg\", op.getDimArg(), op.getKeepDim(), /*positions=*/false, results)",
+    [TT_ReductionTrait]>;
+def TTNN_ArgMaxOp : TT_PureOp<TTNN_Dialect, "argmax", TT_Unary,
+    (ins OptionalAttr<SI32Attr>:$dim, TT_Bool<"false">:$keep_dim),
+    "Position of the first greatest value, along one dimension or in the whole tensor (row-major).",
+    "reductionOfOne(report, op.getInput(), \"dim\", op.getDim(), op.getKeepDim(), /*positions=*/true, results)",
+    [TT_ReductionTrait]>;
+
+def TTNN_SoftmaxOp : TT_SoftmaxOp<TTNN_Dialect, TTNN_ComputeConfig>;
+def TTNN_RMSNormOp : TTNN_NormOp<"rms_norm", TT_RMSNormText, TTNN_ComputeConfig>;
+
+class TTNN_BatchNormOp<string mnemonic, dag attributes, string text>
+    : TT_PureOp<TTNN_Dialect, mnemonic,
+                (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
+                     Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
+                     Optional<AnyRankedTensor>:$bias),
+                !con(attributes, TTNN_ComputeConfig), text, [{
+        batchNormChannels(report, op.getInput(), {{"running_mean", op.getRunningMean()},
+                          {"running_var", op.getRunningVar()}, {"weight", op.getWeight()}, {"bias", op.getBias()}},
+                          results)}], [AttrSizedOperandSegments]>;
+
+def TTNN_BatchNormInferenceOp : TTNN_BatchNormOp<"batch_norm_inference", (ins TT_F32<"1e-05">:$epsilon),
+    "(input - running_mean) / sqrt(running_var + epsilon) * weight + bias, per channel of an NCHW tensor.">;
+// Updates the running mean and variance in place, so it is not free of effects.
+def TTNN_BatchNormTrainingOp : Op<TTNN_Dialect, "batch_norm_training", [
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments,
+    TT_InferShape<(ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
+                       Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
+                       Optional<AnyRankedTensor>:$bias), [{
+        batchNormChannels(report, op.getInput(), {{"running_mean", op.getRunningMean()},
+                          {"running_var", op.getRunningVar()}, {"weight", op.getWeight()}, {"bias", op.getBias()}},
+                          results)}]>]> {
+  let summary = "The NCHW input normalized by its own mean and variance per channel; updates the running ones.";
+  let arguments = !con((ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
+                            Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
+                            Optional<AnyRankedTensor>:$bias, TT_F32<"1e-05">:$epsilon, TT_F32<"0.1">:$momentum),
+                       TTNN_ComputeConfig);
+  let results = (outs AnyRankedTensor:$result);
+}
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F32Attr, "0.0f">:$pad_value)>;
+def TTNN_PadOp : TT_PadOp<TTNN_Dialect, (ins BoolAttr:$use_multicore)>;
+def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
+    "The whole input repeated along each dimension.",
+    "repeat(report, op.getInput(), \"repeat_dims\", op.getRepeatDims().getShape(), results)">;
+def TTNN_AssignOp : TT_PureOp<TTNN_Dialect, "assign", TT_Unary, (ins), "A copy of the input.",
+    "same(report, op.getInput(), results)">;
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+defvar TTNN_MaybeDevice = (ins Optional<TTNN_Device>:$device);
+
+class TTNN_FilledOp<string mnemonic, string text>
+    : TT_CreationOp<TTNN_Dialect, mnemonic, TTNN_MaybeDevice, (ins TTNN_ShapeAttr:$shape, TT_DType:$dtype), text,
+                    "filled(report, op.getShape().getShape(), ::mlir::Float32Type::get(context), results)">;
+
+def TTNN_ZerosOp : TTNN_FilledOp<"zeros", "Zeros.">;
+def TTNN_OnesOp : TTNN_FilledOp<"ones", "Ones.">;
+def TTNN_FullOp : TT_CreationOp<TTNN_Dialect, "full", TTNN_MaybeDevice,
+    (ins TTNN_ShapeAttr:$shape, TT_Number:$fill_value, TT_DType:$dtype), "One value everywhere.",
+    "filled(report, op.getShape().getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)">;
+def TTNN_ConstantOp : TT_CreationOp<TTNN_Dialect, "constant", TTNN_MaybeDevice, (ins ElementsAttr:$value, TT_DType:$dtype),
+    "The values of an attribute.", "constant(report, op.getValue(), results)">;
+def TTNN_ArangeOp : TT_CreationOp<TTNN_Dialect, "arange", TTNN_MaybeDevice,
+    (ins SI64Attr:$start, SI64Attr:$end, SI64Attr:$step, TT_DType:$dtype),
+    "start, start + step, ... up to, not including, end.",
+    "sequence(report, op.getStart(), op.getEnd(), op.getStep(), ::mlir::Float32Type::get(context), results)">;
+
+def TTNN_EmptyOp : Op<TTNN_Dialect, "empty", [TT_CreationTrait,
+    TT_InferShape<(ins TTNN_Device:$device),
+                  "filled(report, op.getShape().getShape(), ::mlir::Float32Type::get(context), results)">]> {
+  let summary = "A tensor of any values, to be written.";
+  let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$shape, TT_DType:$dtype);
+  let results = (outs TT_FreshTensor:$result);
+}
+def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_CreationTrait,
+    TT_InferShape<(ins TTNN_Device:$device),
+                  "filled(report, op.getSize().getShape(), ::mlir::Float32Type::get(context), results)">]> {
+  let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
+  let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
+                       DefaultValuedAttr<UI32Attr, "0">:$seed, TT_DType:$dtype);
+  let results = (outs TT_FreshTensor:$result);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+defvar TTNN_FabricConfig = (ins OptionalAttr<UI32Attr>:$sub_device_id, OptionalAttr<UI32Attr>:$num_links,
+                                OptionalAttr<TTCore_TopologyAttr>:$topology);
+
+def TTNN_AllGatherOp : TT_AllGatherOp<TTNN_Dialect, TTNN_FabricConfig>;
+def TTNN_ReduceScatterOp : TT_ReduceScatterOp<TTNN_Dialect, !con(TTNN_FabricConfig, TTNN_ComputeConfig)>;
+def TTNN_AllReduceOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce", TTNN_FabricConfig>;
+def TTNN_AllReduceAsyncOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce_async", TTNN_FabricConfig>;
+def TTNN_PointToPointOp : TT_PureOp<TTNN_Dialect, "point_to_point",
+    (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$optional_output_tensor),
+    (ins DenseI64ArrayAttr:$sender_coord, DenseI64ArrayAttr:$receiver_coord),
+    "The tensor of one chip, sent to another.", "same(report, op.getInput(), results)", [TT_CollectiveTrait]>;
+
+#endif // TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD

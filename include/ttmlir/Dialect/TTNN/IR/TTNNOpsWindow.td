@@ -1,0 +1,84 @@
+//===- TTNNOpsWindow.td - TTNN's convolution and pooling --------*- tablegen -*-===//
+//
+// Tensors are flattened: 1 x 1 x (batch * height * width) x channels (see Families/Window.td).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSWINDOW_TD
+#define TTMLIR_DIALECT_TTNN_IR_TTNNOPSWINDOW_TD
+
+include "ttmlir/Dialect/Families/Window.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNTypes.td"
+
+defvar TTNN_ConvOperands = !con(TT_ConvOperands, (ins TTNN_Device:$device));
+defvar TTNN_ConvInput = (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_height,
+                             I32Attr:$input_width, DenseI32ArrayAttr:$kernel_size, DenseI32ArrayAttr:$stride,
+                             DenseI32ArrayAttr:$padding);
+defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAttr>:$conv2d_config,
+                              OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
+                              OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config);
+
+// The bias may be left out, the device not, so that three operands are never ambiguous.
+class TTNN_ConvOp<string mnemonic, dag extra, string text, string transposed, string outputPadding>
+    : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
+                !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, [{
+        flattenedConvolution2d(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
+            {signedInt(op.getBatchSize()), signedInt(op.getInputHeight()), signedInt(op.getInputWidth()),
+             signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
+             op.getPadding(), op.getDilation(), }] # outputPadding # ", /*ceilMode=*/false, " # transposed # "}, results)">;
+
+def TTNN_Conv2dOp : TTNN_ConvOp<"conv2d", (ins),
+    "Convolution; the weight is [out channels, in channels / groups, height, width] or prepared.", "false", "{}">;
+def TTNN_ConvTranspose2dOp : TTNN_ConvOp<"conv_transpose2d", (ins DenseI32ArrayAttr:$output_padding),
+    "Transposed convolution; the weight is [in channels, out channels / groups, height, width] or prepared.", "true",
+    "op.getOutputPadding()">;
+
+// The result is in the order that the convolution reads fastest; its shape is the library's.
+class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
+    : Op<TTNN_Dialect, mnemonic, [Pure]> {
+  let summary = text;
+  let arguments = !con(!dag(ins, [AnyRankedTensor], [operand]), (ins TTNN_Device:$device,
+                       TTNN_MemoryConfigAttr:$input_memory_config, TTNN_LayoutAttr:$input_tensor_layout), format,
+                       TTNN_ConvInput, window, (ins DenseI32ArrayAttr:$dilation), bias,
+                       (ins I32Attr:$groups, TTCore_DataTypeAttr:$input_dtype,
+                            OptionalAttr<TTCore_DataTypeAttr>:$output_dtype,
+                            OptionalAttr<TTNN_Conv2dConfigAttr>:$conv2d_config,
+                            OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
+                            OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config), extra);
+  let results = (outs AnyRankedTensor:$result);
+}
+defvar TTNN_WeightFormat = (ins StrAttr:$weights_format);
+defvar TTNN_HasBias = (ins BoolAttr:$has_bias);
+
+def TTNN_PrepareConv2dWeightsOp : TTNN_PrepareOp<"prepare_conv2d_weights", "weight_tensor", TTNN_WeightFormat, (ins),
+    TTNN_HasBias, (ins), "A weight as conv2d reads it.">;
+def TTNN_PrepareConv2dBiasOp : TTNN_PrepareOp<"prepare_conv2d_bias", "bias_tensor", (ins), (ins), (ins), (ins),
+    "A bias as conv2d reads it.">;
+def TTNN_PrepareConvTranspose2dWeightsOp : TTNN_PrepareOp<"prepare_conv_transpose2d_weights", "weight_tensor",
+    TTNN_WeightFormat, (ins DefaultValuedAttr<DenseI32ArrayAttr, "{0, 0}">:$output_padding), TTNN_HasBias,
+    (ins TT_Bool<"true">:$mirror_kernel), "A weight as conv_transpose2d reads it.">;
+def TTNN_PrepareConvTranspose2dBiasOp : TTNN_PrepareOp<"prepare_conv_transpose2d_bias", "bias_tensor", (ins), (ins),
+    (ins), (ins), "A bias as conv_transpose2d reads it.">;
+
+class TTNN_PoolOp<string mnemonic, string text, dag extra = (ins), string indices = "false">
+    : TT_PureOp<TTNN_Dialect, mnemonic, TT_Unary,
+                !con((ins SI32Attr:$batch_size, SI32Attr:$input_height, SI32Attr:$input_width, SI32Attr:$channels,
+                          DenseI32ArrayAttr:$kernel_size, DenseI32ArrayAttr:$stride, DenseI32ArrayAttr:$padding,
+                          DenseI32ArrayAttr:$dilation, OptionalAttr<TTNN_TensorMemoryLayoutAttr>:$applied_shard_scheme,
+                          BoolAttr:$ceil_mode, TT_Bool<"true">:$reallocate_halo_output), extra,
+                     (ins OptionalAttr<BoolAttr>:$config_tensors_in_dram)), text, [{
+        flattenedWindow2d(report, op.getInput(),
+            {op.getBatchSize(), op.getInputHeight(), op.getInputWidth(), op.getChannels(), op.getChannels(),
+             op.getKernelSize(), op.getStride(), op.getPadding(), op.getDilation(), {}, op.getCeilMode()},
+            /*withIndices=*/}] # indices # ", results)">;
+
+def TTNN_MaxPool2dOp : TTNN_PoolOp<"max_pool2d", "Greatest value of each window.">;
+def TTNN_AvgPool2dOp : TTNN_PoolOp<"avg_pool2d", "Mean of each window, the padding counted or not.",
+    (ins TT_Bool<"true">:$count_include_pad)>;
+def TTNN_MaxPool2dWithIndicesOp : TTNN_PoolOp<"max_pool2d_with_indices",
+    "Greatest value of each window, and its position in height * width.", (ins), "true"> {
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices);
+}
+
+#endif // TTMLIR_DIALECT_TTNN_IR_TTNNOPSWINDOW_TD

@@ -1,0 +1,6 @@
+//===- TTNNOpsPart0.cpp - generated code of TTNN ops, part 0 --------------===//
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#define GET_OP_DEFS_0
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"

@@ -1,0 +1,6 @@
+//===- TTNNOpsPart1.cpp - generated code of TTNN ops, part 1 --------------===//
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#define GET_OP_DEFS_1
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"

@@ -1,0 +1,6 @@
+//===- TTNNOpsPart2.cpp - generated code of TTNN ops, part 2 --------------===//
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#define GET_OP_DEFS_2
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"

@@ -1,0 +1,6 @@
+//===- TTNNOpsPart3.cpp - generated code of TTNN ops, part 3 --------------===//
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#define GET_OP_DEFS_3
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"

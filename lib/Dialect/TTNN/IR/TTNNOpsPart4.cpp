@@ -1,0 +1,6 @@
+//===- TTNNOpsPart4.cpp - generated code of TTNN ops, part 4 --------------===//
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#define GET_OP_DEFS_4
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"
