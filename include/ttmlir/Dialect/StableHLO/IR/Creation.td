@@ -1,0 +1,28 @@
+//===- Creation.td - StableHLO ops that make tensors -------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD
+#define TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
+
+def StableHLO_ConstantOp
+    : StableHLO_InferredOp<"constant",
+                           [Pure, ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "A tensor known at compile time.";
+  let description = "Written as `stablehlo.constant dense<[1, 2]> : tensor<2xi32>`.";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs StableHLO_StaticTensor:$output);
+  let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
+}
+
+def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure]> {
+  let summary = "Every element is its own index along one dimension.";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$iota_dimension);
+  let results = (outs StableHLO_StaticNumberTensor:$output);
+  let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif // TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD

@@ -1,0 +1,43 @@
+//===- StableHLO.h - the StableHLO dialect --------------------------------===//
+
+#ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H
+#define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOEnums.h.inc"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOpsDialect.h.inc"
+
+namespace mlir::stablehlo {
+
+/// The results that an op declares are compatible with those its shape function infers.
+template <typename OpT> class InferredResults : public OpTrait::TraitBase<OpT, InferredResults> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    SmallVector<Type> types;
+    if (failed(OpT::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
+                                     op->getPropertiesStorage(), op->getRegions(), types)))
+      return failure();
+    if (!OpT::isCompatibleReturnTypes(types, op->getResultTypes()))
+      return op->emitOpError() << "has results (" << op->getResultTypes() << "); expected (" << types << ")";
+    return success();
+  }
+};
+
+} // namespace mlir::stablehlo
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h.inc"
+
+#endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H

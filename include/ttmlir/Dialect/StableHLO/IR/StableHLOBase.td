@@ -1,0 +1,46 @@
+//===- StableHLOBase.td - the StableHLO dialect ------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
+#define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
+
+include "mlir/IR/OpBase.td"
+
+def Stablehlo_Dialect : Dialect {
+  let name = "stablehlo";
+  let summary = "The portable tensor operations that frameworks export.";
+  let cppNamespace = "::mlir::stablehlo";
+  let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{ void registerAttributes(); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Element types and tensors
+//===----------------------------------------------------------------------===//
+
+def StableHLO_Pred : TypeAlias<I1, "pred (i1)">;
+def StableHLO_SInt : SignlessIntOfWidths<[2, 4, 8, 16, 32, 64]>;
+def StableHLO_UInt : UnsignedIntOfWidths<[2, 4, 8, 16, 32, 64]>;
+def StableHLO_Int : AnyTypeOf<[StableHLO_SInt, StableHLO_UInt], "2/4/8/16/32/64-bit integer">;
+def StableHLO_Float : AnyTypeOf<[F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3FN, F8E4M3FNUZ, F8E4M3B11FNUZ,
+                                 F8E5M2, F8E5M2FNUZ, F8E8M0FNU, F16, F32, F64, BF16], "4 to 64-bit float">;
+def StableHLO_Float32Or64 : AnyTypeOf<[F32, F64], "32 or 64-bit float">;
+def StableHLO_Complex : Complex<StableHLO_Float32Or64>;
+
+def StableHLO_PredTensor : RankedTensorOf<[StableHLO_Pred]>;
+def StableHLO_IntTensor : RankedTensorOf<[StableHLO_Int]>;
+def StableHLO_FloatTensor : RankedTensorOf<[StableHLO_Float]>;
+def StableHLO_Float32Or64Tensor : RankedTensorOf<[StableHLO_Float32Or64]>;
+def StableHLO_ComplexTensor : RankedTensorOf<[StableHLO_Complex]>;
+def StableHLO_PredOrIntTensor : RankedTensorOf<[StableHLO_Pred, StableHLO_Int]>;
+def StableHLO_FloatOrComplexTensor : RankedTensorOf<[StableHLO_Float, StableHLO_Complex]>;
+def StableHLO_IntFloatOrComplexTensor : RankedTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_Complex]>;
+def StableHLO_SIntFloatOrComplexTensor : RankedTensorOf<[StableHLO_SInt, StableHLO_Float, StableHLO_Complex]>;
+def StableHLO_SIntOrFloatTensor : RankedTensorOf<[StableHLO_SInt, StableHLO_Float]>;
+def StableHLO_Tensor : RankedTensorOf<[StableHLO_Float, StableHLO_Pred, StableHLO_Int, StableHLO_Complex]>;
+def StableHLO_ScalarTensor : 0DTensorOf<[StableHLO_Float, StableHLO_Pred, StableHLO_Int, StableHLO_Complex]>;
+def StableHLO_ScalarIntTensor : 0DTensorOf<[StableHLO_Int]>;
+def StableHLO_StaticTensor : StaticShapeTensorOf<[StableHLO_Float, StableHLO_Pred, StableHLO_Int, StableHLO_Complex]>;
+def StableHLO_StaticNumberTensor : StaticShapeTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_Complex]>;
+
+#endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD

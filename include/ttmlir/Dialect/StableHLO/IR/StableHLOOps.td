@@ -1,0 +1,13 @@
+//===- StableHLOOps.td - ops of the StableHLO dialect ------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPS_TD
+#define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPS_TD
+
+include "ttmlir/Dialect/StableHLO/IR/Convolution.td"
+include "ttmlir/Dialect/StableHLO/IR/Creation.td"
+include "ttmlir/Dialect/StableHLO/IR/DataMovement.td"
+include "ttmlir/Dialect/StableHLO/IR/Elementwise.td"
+include "ttmlir/Dialect/StableHLO/IR/Matmul.td"
+include "ttmlir/Dialect/StableHLO/IR/Reduction.td"
+
+#endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPS_TD

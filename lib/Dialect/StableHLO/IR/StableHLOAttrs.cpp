@@ -1,0 +1,232 @@
+//===- StableHLOAttrs.cpp - attributes of the StableHLO dialect -----------===//
+
+#include "Syntax.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.cpp.inc"
+
+void StablehloDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of keys and values
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A parameter of an attribute written as `<key = value, ...>`: a list of numbers, or one number.
+struct Key {
+  StringRef name;
+  SmallVector<int64_t> *list = nullptr;
+  int64_t *number = nullptr;
+};
+} // namespace
+
+/// Reads `key = [1, 2], key = 3` up to `>`, keys in any order and each at most once.
+static ParseResult parseKeys(AsmParser &parser, ArrayRef<Key> keys) {
+  llvm::SmallDenseSet<StringRef> seen;
+  if (succeeded(parser.parseOptionalGreater()))
+    return success();
+  do {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name))
+      return failure();
+    const Key *key = llvm::find_if(keys, [&](const Key &each) { return each.name == name; });
+    if (key == keys.end()) {
+      InFlightDiagnostic diagnostic = parser.emitError(loc) << "expected ";
+      llvm::interleaveComma(keys, diagnostic, [&](const Key &each) { diagnostic << each.name; });
+      return diagnostic << "; found '" << name << "'";
+    }
+    if (!seen.insert(key->name).second)
+      return parser.emitError(loc) << "'" << name << "' is given twice";
+    if (parser.parseEqual() || (key->list ? parseNumbers(parser, *key->list) : parser.parseInteger(*key->number)))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return parser.parseGreater();
+}
+
+//===----------------------------------------------------------------------===//
+// ResultAccuracyAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
+  SMLoc start = parser.getCurrentLocation();
+  double atol = 0, rtol = 0;
+  int64_t ulps = 0;
+  ResultAccuracyModeAttr mode;
+  if (parser.parseLess())
+    return {};
+  do {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return {};
+    ParseResult parsed = name == "atol"   ? parser.parseFloat(atol)
+                         : name == "rtol" ? parser.parseFloat(rtol)
+                         : name == "ulps" ? parser.parseInteger(ulps)
+                         : name == "mode"
+                             ? parser.parseCustomAttributeWithFallback(mode)
+                             : parser.emitError(loc) << "expected atol, rtol, ulps or mode, found '" << name << "'";
+    if (parsed)
+      return {};
+  } while (succeeded(parser.parseOptionalComma()));
+  if (!mode)
+    return parser.emitError(start, "result_accuracy has no mode"), Attribute();
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ResultAccuracyAttr>(start, parser.getContext(), APFloat(atol), APFloat(rtol), ulps, mode);
+}
+
+void ResultAccuracyAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  auto printTolerance = [&](StringRef name, const APFloat &value) {
+    if (value.isZero())
+      return;
+    printer << name << " = ";
+    printer.printFloat(value);
+    printer << ", ";
+  };
+  printTolerance("atol", getAtol());
+  printTolerance("rtol", getRtol());
+  if (getUlps() != 0)
+    printer << "ulps = " << getUlps() << ", ";
+  printer << "mode = " << getMode() << '>';
+}
+
+LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emitError, APFloat atol, APFloat rtol,
+                                         int64_t ulps, ResultAccuracyModeAttr mode) {
+  if (atol.isNegative() || rtol.isNegative() || atol.isNaN() || rtol.isNaN() || ulps < 0)
+    return emitError() << "result_accuracy has a tolerance below zero; expected atol, rtol and ulps to be 0 or more";
+  bool tolerant = !atol.isZero() || !rtol.isZero() || ulps != 0;
+  if (tolerant != (mode.getValue() == ResultAccuracyMode::TOLERANCE))
+    return emitError() << "result_accuracy of mode " << stringifyResultAccuracyMode(mode.getValue())
+                       << (tolerant ? " has tolerances; expected mode TOLERANCE"
+                                    : " has no tolerance; expected atol, rtol or ulps");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// DotDimensionNumbersAttr, DotAlgorithmAttr
+//===----------------------------------------------------------------------===//
+
+Attribute DotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> lhsBatching, rhsBatching, lhsContracting, rhsContracting;
+  if (parser.parseLess() || parseKeys(parser, {{"lhs_batching_dimensions", &lhsBatching},
+                                               {"rhs_batching_dimensions", &rhsBatching},
+                                               {"lhs_contracting_dimensions", &lhsContracting},
+                                               {"rhs_contracting_dimensions", &rhsContracting}}))
+    return {};
+  return get(parser.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting);
+}
+
+void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  StringRef separator = "";
+  auto print = [&](StringRef name, ArrayRef<int64_t> numbers) {
+    if (numbers.empty())
+      return;
+    printer << separator << name << " = ";
+    printNumbers(printer, numbers);
+    separator = ", ";
+  };
+  printer << '<';
+  print("lhs_batching_dimensions", getLhsBatchingDimensions());
+  print("rhs_batching_dimensions", getRhsBatchingDimensions());
+  print("lhs_contracting_dimensions", getLhsContractingDimensions());
+  print("rhs_contracting_dimensions", getRhsContractingDimensions());
+  printer << '>';
+}
+
+LogicalResult DotAlgorithmAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type lhsPrecisionType,
+                                       Type rhsPrecisionType, Type accumulationType, int64_t lhsComponentCount,
+                                       int64_t rhsComponentCount, int64_t numPrimitiveOperations, bool) {
+  auto checkType = [&](StringRef name, Type type) -> LogicalResult {
+    if (isa<FloatType>(type))
+      return success();
+    return emitError() << "dot_algorithm: " << name << " is " << type << "; expected a float type";
+  };
+  auto checkCount = [&](StringRef name, int64_t count) -> LogicalResult {
+    if (count > 0)
+      return success();
+    return emitError() << "dot_algorithm: " << name << " is " << count << "; expected 1 or more";
+  };
+  return failure(failed(checkType("lhs_precision_type", lhsPrecisionType)) ||
+                 failed(checkType("rhs_precision_type", rhsPrecisionType)) ||
+                 failed(checkType("accumulation_type", accumulationType)) ||
+                 failed(checkCount("lhs_component_count", lhsComponentCount)) ||
+                 failed(checkCount("rhs_component_count", rhsComponentCount)) ||
+                 failed(checkCount("num_primitive_operations", numPrimitiveOperations)));
+}
+
+//===----------------------------------------------------------------------===//
+// ConvDimensionNumbersAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  if (failed(parser.parseOptionalKeyword("raw"))) {
+    FailureOr<ConvDimensionNumbersAttr> numbers = parseConvDimensions(parser);
+    return failed(numbers) || parser.parseGreater() ? Attribute() : *numbers;
+  }
+  int64_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0, outputBatch = 0, outputFeature = 0;
+  SmallVector<int64_t> inputSpatial, kernelSpatial, outputSpatial;
+  if (parseKeys(parser, {{"input_batch_dimension", nullptr, &inputBatch},
+                         {"input_feature_dimension", nullptr, &inputFeature},
+                         {"input_spatial_dimensions", &inputSpatial},
+                         {"kernel_input_feature_dimension", nullptr, &kernelInput},
+                         {"kernel_output_feature_dimension", nullptr, &kernelOutput},
+                         {"kernel_spatial_dimensions", &kernelSpatial},
+                         {"output_batch_dimension", nullptr, &outputBatch},
+                         {"output_feature_dimension", nullptr, &outputFeature},
+                         {"output_spatial_dimensions", &outputSpatial}}))
+    return {};
+  return parser.getChecked<ConvDimensionNumbersAttr>(loc, parser.getContext(), inputBatch, inputFeature, inputSpatial,
+                                                     kernelInput, kernelOutput, kernelSpatial, outputBatch,
+                                                     outputFeature, outputSpatial);
+}
+
+void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printConvDimensions(printer, *this);
+  printer << '>';
+}
+
+LogicalResult ConvDimensionNumbersAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t inputBatch,
+                                               int64_t inputFeature, ArrayRef<int64_t> inputSpatial,
+                                               int64_t kernelInput, int64_t kernelOutput,
+                                               ArrayRef<int64_t> kernelSpatial, int64_t outputBatch,
+                                               int64_t outputFeature, ArrayRef<int64_t> outputSpatial) {
+  if (kernelSpatial.size() != inputSpatial.size() || outputSpatial.size() != inputSpatial.size())
+    return emitError() << "conv: input, kernel and output have " << inputSpatial.size() << ", " << kernelSpatial.size()
+                       << " and " << outputSpatial.size() << " spatial dimensions; expected the same number";
+  auto check = [&](StringRef tensor, int64_t first, int64_t second, ArrayRef<int64_t> spatial) -> LogicalResult {
+    SmallVector<int64_t> dimensions(spatial);
+    dimensions.append({first, second});
+    llvm::SmallBitVector seen(dimensions.size());
+    for (int64_t dimension : dimensions) {
+      if (dimension < 0 || dimension >= static_cast<int64_t>(dimensions.size()) || seen.test(dimension))
+        return emitError() << "conv: " << tensor << " dimension " << dimension << " is "
+                           << (dimension < 0 || dimension >= static_cast<int64_t>(dimensions.size()) ? "out of range"
+                                                                                                     : "given twice")
+                           << "; expected 0 to " << dimensions.size() - 1 << ", each once";
+      seen.set(dimension);
+    }
+    return success();
+  };
+  return failure(failed(check("input", inputBatch, inputFeature, inputSpatial)) ||
+                 failed(check("kernel", kernelInput, kernelOutput, kernelSpatial)) ||
+                 failed(check("output", outputBatch, outputFeature, outputSpatial)));
+}

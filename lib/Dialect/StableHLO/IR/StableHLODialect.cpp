@@ -1,0 +1,23 @@
+//===- StableHLODialect.cpp - the StableHLO dialect -----------------------===//
+
+#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOpsDialect.cpp.inc"
+
+void StablehloDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.cpp.inc"
+      >();
+}
+
+Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type || !isa<RankedTensorType>(type))
+    return nullptr;
+  return ConstantOp::create(builder, loc, type, elements);
+}
