@@ -1,0 +1,165 @@
+//===- ShardingRule.cpp - syntax and verification of sharding rules -------===//
+
+#include "Syntax.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+// Factors are named by the letters i to z, and beyond by z_1, z_2, ...
+static constexpr char kFirstLetter = 'i';
+static constexpr int64_t kLetters = 'z' - kFirstLetter + 1;
+
+static std::string factorName(int64_t factor) {
+  if (factor < kLetters)
+    return std::string(1, static_cast<char>(kFirstLetter + factor));
+  return "z_" + std::to_string(factor - kLetters + 1);
+}
+
+/// Reads one factor from the front of `word`.
+static FailureOr<int64_t> takeFactor(StringRef &word) {
+  if (word.empty() || word.front() < kFirstLetter || word.front() > 'z')
+    return failure();
+  int64_t factor = word.front() - kFirstLetter;
+  word = word.drop_front();
+  if (factor == kLetters - 1 && word.consume_front("_")) {
+    int64_t number;
+    if (word.consumeInteger(10, number) || number < 1 || number > std::numeric_limits<int32_t>::max())
+      return failure();
+    factor = kLetters - 1 + number;
+  }
+  return factor;
+}
+
+static ParseResult parseFactors(AsmParser &parser, SmallVectorImpl<int64_t> &factors) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  for (StringRef rest = word; !rest.empty();) {
+    FailureOr<int64_t> factor = takeFactor(rest);
+    if (failed(factor))
+      return parser.emitError(loc) << "expected factors i to z or z_1, z_2, ..., found '" << word << "'";
+    factors.push_back(*factor);
+  }
+  return success();
+}
+
+static ParseResult parseFactor(AsmParser &parser, int64_t &factor) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> factors;
+  if (parseFactors(parser, factors))
+    return failure();
+  if (factors.size() != 1)
+    return parser.emitError(loc) << "expected one factor, found " << factors.size();
+  factor = factors.front();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+Attribute DimMappingAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> factors;
+  return parseFactors(parser, factors) ? Attribute() : get(parser.getContext(), factors);
+}
+
+void DimMappingAttr::print(AsmPrinter &printer) const {
+  for (int64_t factor : getFactorIndices())
+    printer << factorName(factor);
+}
+
+ParseResult sdy::parseTensorMappings(AsmParser &parser, SmallVector<TensorMappingAttr> &mappings) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Paren, [&] { return parser.parseCustomAttributeWithFallback(mappings.emplace_back()); });
+}
+
+void sdy::printTensorMappings(AsmPrinter &printer, ArrayRef<TensorMappingAttr> mappings) {
+  printer << '(';
+  llvm::interleaveComma(mappings, printer,
+                        [&](TensorMappingAttr mapping) { printer.printStrippedAttrOrType(mapping); });
+  printer << ')';
+}
+
+ParseResult sdy::parseFactorSizes(AsmParser &parser, SmallVector<int64_t> &sizes) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalBraces, [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    int64_t factor, expected = sizes.size();
+    if (parseFactor(parser, factor))
+      return failure();
+    if (factor != expected)
+      return parser.emitError(loc) << "expected the size of factor " << factorName(expected) << ", found "
+                                   << factorName(factor);
+    return failure(parser.parseEqual() || parser.parseInteger(sizes.emplace_back()));
+  });
+}
+
+void sdy::printFactorSizes(AsmPrinter &printer, ArrayRef<int64_t> sizes) {
+  if (sizes.empty())
+    return;
+  printer << " {";
+  llvm::interleaveComma(llvm::enumerate(sizes), printer,
+                        [&](auto entry) { printer << factorName(entry.index()) << '=' << entry.value(); });
+  printer << '}';
+}
+
+ParseResult sdy::parseFactorsWithType(AsmParser &parser, SmallVector<int64_t> &factors, StringRef type) {
+  if (failed(parser.parseOptionalKeyword(type)))
+    return success();
+  return failure(parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&] {
+    return parseFactor(parser, factors.emplace_back());
+  }));
+}
+
+void sdy::printFactorsWithType(AsmPrinter &printer, ArrayRef<int64_t> factors, StringRef type) {
+  if (factors.empty())
+    return;
+  printer << ' ' << type << "={";
+  llvm::interleaveComma(factors, printer, [&](int64_t factor) { printer << factorName(factor); });
+  printer << '}';
+}
+
+ParseResult sdy::parseIsCustomRule(AsmParser &parser, bool &isCustomRule) {
+  isCustomRule = succeeded(parser.parseOptionalComma());
+  return isCustomRule ? parser.parseKeyword("custom") : ParseResult(success());
+}
+
+void sdy::printIsCustomRule(AsmPrinter &printer, bool isCustomRule) {
+  if (isCustomRule)
+    printer << ", custom";
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+LogicalResult DimMappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> factors) {
+  if (factors.empty() || llvm::any_of(factors, [](int64_t factor) { return factor < 0; }))
+    return emitError() << "dim_mapping has " << (factors.empty() ? "no factors" : "a factor below 0")
+                       << "; expected one or more of i, j, ...";
+  return success();
+}
+
+LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
+                                         ArrayRef<TensorMappingAttr> operands, ArrayRef<TensorMappingAttr> results,
+                                         ArrayRef<int64_t> reduction, ArrayRef<int64_t> needReplication,
+                                         ArrayRef<int64_t> permutation, ArrayRef<int64_t> blocked, bool) {
+  for (auto [factor, size] : llvm::enumerate(sizes))
+    if (size <= 0)
+      return emitError() << "op_sharding_rule: factor " << factorName(factor) << " has size " << size
+                         << "; expected 1 or more";
+  auto check = [&](ArrayRef<int64_t> factors, StringRef where) -> LogicalResult {
+    for (int64_t factor : factors)
+      if (factor < 0 || factor >= static_cast<int64_t>(sizes.size()))
+        return emitError() << "op_sharding_rule: " << where << " names factor "
+                           << (factor < 0 ? std::to_string(factor) : factorName(factor)) << ", which has no size";
+    return success();
+  };
+  for (auto [mappings, where] : {std::pair(operands, "an operand"), std::pair(results, "a result")})
+    for (TensorMappingAttr mapping : mappings)
+      for (DimMappingAttr dimension : mapping.getDimMappings())
+        if (failed(check(dimension.getFactorIndices(), where)))
+          return failure();
+  return failure(failed(check(reduction, "reduction")) || failed(check(needReplication, "need_replication")) ||
+                 failed(check(permutation, "permutation")) || failed(check(blocked, "blocked_propagation")));
+}

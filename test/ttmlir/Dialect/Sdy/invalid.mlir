@@ -1,0 +1,193 @@
+// RUN: ttmlir-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+2 {{failed to parse Sdy_Mesh parameter 'axes'}}
+// expected-error@+1 {{mesh axis "x" has size 0; expected 1 or more}}
+sdy.mesh @m = <["x"=0]>
+
+// -----
+
+// expected-error@+1 {{mesh has two axes "x"}}
+sdy.mesh @m = <["x"=2, "x"=2]>
+
+// -----
+
+// expected-error@+1 {{mesh of 4 devices has 3 device_ids}}
+sdy.mesh @m = <["x"=4], device_ids=[0, 1, 2]>
+
+// -----
+
+// expected-error@+1 {{mesh device_ids are not 0 to 3, each once}}
+sdy.mesh @m = <["x"=4], device_ids=[0, 1, 2, 4]>
+
+// -----
+
+// expected-error@+1 {{mesh has more devices than can be counted}}
+sdy.mesh @m = <["x"=4294967296, "y"=4294967296]>
+
+// -----
+
+// expected-error@+1 {{'func.func' op argument 0: sdy.sharding refers to mesh @m, which does not exist}}
+func.func @no_mesh(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+// expected-error@+1 {{'func.func' op argument 0: sdy.sharding names axis "y", which mesh #sdy.mesh<["x"=2]> does not have}}
+func.func @no_axis(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+// expected-error@+1 {{'func.func' op result 0: sdy.sharding names axis "x", or a part of it, twice}}
+func.func @axis_twice(%a: tensor<4xf32>) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}], replicated={"x"}>}) {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @m = <["x"=8]>
+func.func @overlapping_parts(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{sharding names axis "x", or a part of it, twice}}
+  %0 = sdy.sharding_constraint %a <@m, [{"x":(1)4}, {"x":(2)4}]> : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=8]>
+func.func @part_size(%a: tensor<4xf32>) {
+  // expected-error@+1 {{sharding names part (2)3 of axis "x", whose size is 8; expected pre-size times size to divide it, and not the whole axis}}
+  %0 = sdy.sharding_constraint %a <@m, [{"x":(2)3}]> : tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @rank(%a: tensor<4xf32>) {
+  // expected-error@+1 {{'sdy.reshard' op sharding has 2 dimensions, but 'tensor<4xf32>' has 1}}
+  %0 = sdy.reshard %a <@m, [{}, {}]> : tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @one_per_value(%a: tensor<4xf32>) {
+  // expected-error@+1 {{'stablehlo.abs' op sdy.sharding has 2 shardings; expected one for each of 1 values}}
+  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}]>, <@m, [{}]>]>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @kind_of_attribute(%a: tensor<4xf32>) {
+  // expected-error@+1 {{'stablehlo.abs' op sdy.sharding is 1 : i32; expected #sdy.sharding_per_value}}
+  %0 = stablehlo.abs %a {sdy.sharding = 1 : i32} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @after_question_mark(%a: tensor<4xf32>) {
+  // expected-error@+2 {{failed to parse Sdy_TensorSharding parameter 'dim_shardings'}}
+  // expected-error@+1 {{expected '}' after '?'}}
+  %0 = sdy.reshard %a <@m, [{?, "x"}]> : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @priority(%a: tensor<4xf32>) {
+  // expected-error@+2 {{failed to parse Sdy_TensorSharding parameter 'dim_shardings'}}
+  // expected-error@+1 {{expected a priority such as p1}}
+  %0 = sdy.reshard %a <@m, [{?}q1]> : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @barrier(%a: tensor<4xf32>) {
+  // expected-error@+1 {{allows both directions; a barrier must stop one}}
+  %0 = sdy.propagation_barrier %a allowed_direction=BOTH : tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @local_shape(%a: tensor<4xf32>) {
+  // expected-error@+1 {{in_shardings 0: the region has 'tensor<4xf32>'; expected 'tensor<2xf32>', the part of 'tensor<4xf32>' on one device}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%p: tensor<4xf32>) {
+    sdy.return %p : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @indivisible(%a: tensor<5xf32>) {
+  // expected-error@+1 {{in_shardings splits dimension 0 of 'tensor<5xf32>' along axis "x", and 2 does not divide 5}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%p: tensor<2xf32>) {
+    sdy.return %p : tensor<2xf32>
+  } : (tensor<5xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @manual_axis(%a: tensor<4xf32>) {
+  // expected-error@+1 {{manual_axes names axis "y", which mesh #sdy.mesh<["x"=2]> does not have}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{}]>] out_shardings=[<@m, [{}]>] manual_axes={"y"} (%p: tensor<4xf32>) {
+    sdy.return %p : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @gathering_axes(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{gathering_axes has 1 dimensions; expected 2, as out_sharding has}}
+  %0 = sdy.all_gather [{"x"}] %a out_sharding=<@m, [{}, {}]> : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @to_itself(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{params moves axes from dimension 1 to itself}}
+  %0 = sdy.all_to_all [{"x"}: 1->1] %a out_sharding=<@m, [{}, {"x"}]> : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @rule_arity(%a: tensor<4xf32>) {
+  // expected-error@+1 {{sdy.sharding_rule maps 2 operands and 1 results; the op has 1 and 1}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i], [i])->([i]) {i=4}>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @rule_factor(%a: tensor<4xf32>) {
+  // expected-error@+1 {{op_sharding_rule: an operand names factor j, which has no size}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([j])->([i]) {i=4}>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @rule_order(%a: tensor<4xf32>) {
+  // expected-error@+1 {{expected the size of factor i, found j}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {j=4}>} : tensor<4xf32>
+  return
+}
