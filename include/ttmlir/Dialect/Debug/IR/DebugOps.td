@@ -1,0 +1,67 @@
+//===- DebugOps.td - the debug dialect -------------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD
+#define TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Debug_Dialect : Dialect {
+  let name = "debug";
+  let summary = "Places in a program where somebody wants to look.";
+  let description = [{
+    The ops stand among those of TTIR or TTNN, survive the lowering, and are part of the compiled program. They change no
+    value. What happens at them is the business of whoever runs the program; a run without anybody looking passes them at
+    no cost.
+  }];
+  let cppNamespace = "::mlir::tt::debug";
+}
+
+/// Ops that name something by a string, which is not empty.
+class Debug_Op<string mnemonic, list<Trait> traits, string text, dag names> : Op<Debug_Dialect, mnemonic, traits> {
+  let summary = text;
+  let description = text;
+  let arguments = !con((ins AnyRankedTensor:$operand), names);
+  let hasVerifier = !ne(!size(names), 0);
+  let extraClassDefinition = !if(!ne(!size(names), 0), [{
+    ::llvm::LogicalResult $cppClass::verify() { return detail::verifyNames(*this); }
+  }], "");
+}
+
+/// Marks a value: the result is the operand.
+class Debug_Mark<string mnemonic, string text, dag names = (ins)>
+    : Debug_Op<mnemonic, [Pure, SameOperandsAndResultType], text, names> {
+  let results = (outs AnyRankedTensor:$result);
+}
+
+/// Does something at a place of the program, with the value as it is there.
+class Debug_Effect<string mnemonic, string text, dag names = (ins)>
+    : Debug_Op<mnemonic, [MemoryEffects<[MemWrite]>], text, names>;
+
+def Debug_AnnotateOp : Debug_Mark<"annotate", "A value with a note.", (ins StrAttr:$annotation)>;
+def Debug_HookOp : Debug_Mark<"hook", "A value at which the hooks of a run may act.">;
+def Debug_SnapshotOp : Debug_Mark<"snapshot", "A value that whoever runs the program keeps.">;
+def Debug_TimestampOp : Debug_Mark<"timestamp", "A value whose time is noted.">;
+def Debug_BeginTraceOp : Debug_Mark<"begin_trace", "Where a trace begins.", (ins StrAttr:$trace_id)>;
+def Debug_EndTraceOp : Debug_Mark<"end_trace", "Where a trace ends.", (ins StrAttr:$trace_id)>;
+def Debug_ProfilerStartOp : Debug_Mark<"profiler_start", "Where a scope of the profiler begins.",
+                                       (ins StrAttr:$scope_id)>;
+def Debug_ProfilerEndOp : Debug_Mark<"profiler_end", "Where a scope of the profiler ends.", (ins StrAttr:$scope_id)>;
+def Debug_RegionStartOp : Debug_Mark<"region_start", "Where a region of the program begins.", (ins StrAttr:$region_id)>;
+def Debug_RegionEndOp : Debug_Mark<"region_end", "Where a region of the program ends.", (ins StrAttr:$region_id)>;
+
+def Debug_OverwriteOp : Op<Debug_Dialect, "overwrite", [Pure, SameOperandsAndResultType]> {
+  let summary = "The value of `src` in the place of `dst`.";
+  let description = summary;
+  let arguments = (ins AnyRankedTensor:$dst, AnyRankedTensor:$src);
+  let results = (outs AnyRankedTensor:$result);
+}
+
+def Debug_BreakpointOp : Debug_Effect<"breakpoint", "Stops here, with a prompt or a callback.">;
+def Debug_PrintOp : Debug_Effect<"print", "Prints a message and the value.", (ins StrAttr:$message)>;
+def Debug_DumpOp : Debug_Effect<"dump", "Writes the value to a file.", (ins StrAttr:$file_path)>;
+def Debug_MemorySnapshotOp : Debug_Effect<"memory_snapshot", "Writes what is resident in the memories of the device.",
+                                          (ins StrAttr:$file_path)>;
+
+#endif // TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD

@@ -1,0 +1,29 @@
+//===- DebugDialect.cpp - the debug dialect -------------------------------===//
+
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
+
+using namespace mlir;
+using namespace mlir::tt::debug;
+
+#include "ttmlir/Dialect/Debug/IR/DebugOpsDialect.cpp.inc"
+
+void DebugDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ttmlir/Dialect/Debug/IR/DebugOps.cpp.inc"
+      >();
+}
+
+namespace mlir::tt::debug::detail {
+/// An empty name would be a file or a scope that nobody finds again.
+static LogicalResult verifyNames(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto text = dyn_cast<StringAttr>(attribute.getValue());
+        text && text.empty() && llvm::is_contained(op->getRegisteredInfo()->getAttributeNames(), attribute.getName()))
+      return op->emitOpError() << attribute.getName().getValue() << " is empty";
+  return success();
+}
+} // namespace mlir::tt::debug::detail
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/Debug/IR/DebugOps.cpp.inc"
