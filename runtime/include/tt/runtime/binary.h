@@ -1,0 +1,101 @@
+//===- binary.h - a TTNN flatbuffer, checked ---------------------*- C++ -*-===//
+//
+// A file is untrusted until it has passed, in this order: size, identifier,
+// FlatBuffers' Verifier with limits on depth and tables, schema version, and
+// the checks of what it says (indices, shapes, byte counts, known ops, arity and
+// kinds of attributes, definition before use). After that, preparing it can
+// still fail with a clear error (an op may not take the shapes it is given), and
+// running it cannot read or write out of bounds.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/ttnn/kernel.h"
+#include "tt/types.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tt::runtime {
+
+inline constexpr uint32_t absentOperand = 0xFFFFFFFF;
+
+struct Operation {
+  const ttnn::OpInfo *info = nullptr;
+  std::vector<uint32_t> ins; // absentOperand where an optional operand is not there
+  std::vector<uint32_t> outs;
+  ttnn::Attributes attributes;
+  std::string_view loc, source, debug;
+};
+
+struct Value {
+  uint32_t spec; // index into Program::specs
+  std::string_view name;
+};
+
+struct Program {
+  std::string_view name;
+  const std::vector<TensorSpec> *specs; // of the whole binary
+  std::vector<Value> values;
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<Operation> operations;
+  std::vector<uint32_t> meshShape; // [rows, columns]
+  bool isPrivate = false;
+
+  const TensorSpec &spec(uint32_t value) const { return (*specs)[values[value].spec]; }
+  uint32_t devices() const { return meshShape[0] * meshShape[1]; }
+  /// Operands and results as a kernel is told them.
+  ttnn::OpCall call(const Operation &operation) const;
+};
+
+/// The chips a binary was compiled for; arch is None when it does not say.
+struct SystemDesc {
+  Arch arch = Arch::None;
+  uint32_t chips = 0;
+  std::vector<uint32_t> meshShape;
+};
+
+class BinaryImage;
+
+/// A handle; copies share the file, and the programs prepared from it.
+class Binary {
+public:
+  Binary() = default;
+  /// Maps the file; constants are used in place. Throws BinaryError.
+  static Binary load(const std::string &path);
+  /// Copies bytes that are not aligned to 64; otherwise `owner` keeps them alive.
+  static Binary load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner = nullptr,
+                     const std::string &name = "flatbuffer");
+
+  explicit operator bool() const { return image != nullptr; }
+  uint64_t id() const;
+  const std::string &fileName() const;
+  std::string version() const; // of the compiler
+  uint32_t schemaVersion() const;
+  std::string_view mlir() const;
+  const SystemDesc &systemDesc() const;
+  std::span<const Program> programs() const;
+  /// Throws Error naming the number of programs.
+  const Program &program(size_t index) const;
+  std::span<const std::byte> bytes() const;
+  /// Writes the file; a failure leaves nothing behind. Throws Error.
+  void store(const std::string &path) const;
+
+  std::string asJson() const;
+  std::string systemDescAsJson() const;
+  std::string inputsAsJson(size_t program) const;
+  std::string outputsAsJson(size_t program) const;
+  std::string operationsAsJson(size_t program) const;
+  std::string mlirAsJson() const;
+
+  BinaryImage &impl() const;
+  bool operator==(const Binary &) const = default;
+
+private:
+  std::shared_ptr<BinaryImage> image;
+};
+
+} // namespace tt::runtime

@@ -1,0 +1,149 @@
+//===- runtime.h - open a mesh, run a program --------------------*- C++ -*-===//
+//
+// The runtime as a C++ program uses it:
+//
+//   auto binary = tt::runtime::Binary::load("model.ttnn");
+//   auto device = tt::runtime::openMeshDevice();
+//   auto input = tt::runtime::createHostTensor(data, {1, 784}, tt::DataType::Float32);
+//   auto outputs = tt::runtime::submit(device, binary, 0, {input});
+//   auto result = tt::runtime::toHost(outputs[0]);
+//
+// Everything throws one of the errors of tt/types.h. Several threads may submit
+// to one device; they run one after the other.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/runtime/binary.h"
+#include "tt/sim/device.h"
+#include "tt/ttnn/tensor.h"
+
+#include <functional>
+#include <optional>
+
+namespace tt::runtime {
+
+using Device = std::shared_ptr<sim::MeshDevice>;
+using Tensor = ttnn::Tensor;
+
+//===- Devices ------------------------------------------------------------===//
+
+/// sim::meshOptions("n300") opens a board or box by name.
+Device openMeshDevice(const sim::MeshOptions &options = {});
+void closeMeshDevice(const Device &device);
+
+//===- Tensors ------------------------------------------------------------===//
+
+/// Copies row-major values in the storage type of `dtype`.
+Tensor createHostTensor(const void *data, Shape shape, DataType dtype);
+/// Copies values with strides in elements.
+Tensor createHostTensor(const void *data, Shape shape, const std::vector<int64_t> &stride, DataType dtype);
+/// Uses the caller's values, which must outlive the tensor.
+Tensor createBorrowedHostTensor(void *data, Shape shape, DataType dtype);
+/// One shard per device of a mesh; the shards are shared, not copied.
+Tensor createMultiDeviceHostTensor(std::span<const Tensor> shards, std::vector<uint32_t> meshShape);
+/// Not initialised.
+Tensor createEmptyTensor(const Device &device, TensorSpec spec);
+
+/// Where and how a program wants an input.
+TensorSpec inputSpec(const Binary &binary, size_t program, size_t input);
+/// To the memory, layout and data type of `spec` (its shape is not looked at), on `device` unless the spec is a host's.
+/// Values are rounded to the data type.
+Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &spec);
+/// The shards as host tensors. With `untilize` the layout becomes row-major and block formats become bf16; the values
+/// do not change.
+std::vector<Tensor> toHost(const Tensor &tensor, bool untilize = true);
+/// Converts to another data type; rounds to nearest even.
+Tensor castTensor(const Tensor &tensor, DataType dtype);
+/// Copies the values of a tensor of one shard, converted to `dtype` when given.
+void copyData(void *to, const Tensor &from, std::optional<DataType> dtype = std::nullopt);
+/// Replaces the values of `to`; shapes must agree.
+void copyData(const Tensor &to, const Tensor &from);
+
+//===- Running ------------------------------------------------------------===//
+
+/// Runs a program and returns its outputs, on the device where the program leaves them there. Inputs may be host
+/// tensors or lie on the device; shape and data type must be the program's, placement is converted.
+std::vector<Tensor> submit(const Device &device, const Binary &binary, size_t program,
+                           const std::vector<Tensor> &inputs);
+
+/// What an op took.
+struct OpPerf {
+  uint32_t op = 0;
+  std::string_view name, loc;
+  int64_t hostNs = 0;
+  int64_t cycles = 0; // on the chip, estimated
+  double deviceNs = 0;
+  ttnn::Cost cost;
+  int64_t resident[sim::memoryCount] = {}; // bytes per bank of the program's tensors during the op, by sim::Memory
+};
+
+/// What a run took.
+struct RunReport {
+  Binary binary;
+  size_t program = 0;
+  int64_t hostNs = 0; // the ops, without checking inputs and creating outputs
+  int64_t cycles = 0;
+  double deviceNs = 0;
+  int64_t memoryPeak[sim::memoryCount] = {}; // most bytes per bank that were allocated during the run, by sim::Memory
+  size_t arenaBytes = 0;                     // host memory for intermediate values
+  std::vector<OpPerf> ops;                   // when recording is on
+};
+
+/// Records per-op host times from now on; costs two clock readings per op.
+void setPerfRecording(bool on);
+bool perfRecording();
+/// Of the last run on a device by this process; nullptr before the first.
+std::shared_ptr<const RunReport> lastRun(const Device &device);
+/// What running a program would take, without running it. Throws OutOfMemoryError when it does not fit an empty device.
+RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options);
+
+//===- Hooks --------------------------------------------------------------===//
+
+/// An op of a program that is being run. Valid for ever.
+struct OpContext {
+  Binary binary;
+  size_t program = 0;
+  uint32_t index = 0;
+  const Operation &operation() const { return binary.program(program).operations[index]; }
+};
+
+/// A value of a program.
+struct TensorRef {
+  Binary binary;
+  size_t program = 0;
+  uint32_t value = 0;
+  const TensorSpec &spec() const { return binary.program(program).spec(value); }
+};
+
+/// A program that is being run. Reading and writing its values works until the run ends, and throws Error later.
+class ProgramContext {
+public:
+  virtual ~ProgramContext() = default;
+  virtual const Binary &binary() const = 0;
+  virtual size_t program() const = 0;
+  virtual const Device &device() const = 0;
+  /// A copy of a value on the host, or nothing when it is not alive.
+  virtual std::optional<Tensor> read(uint32_t value) const = 0;
+  /// Replaces a value for all ops that follow, rounded to its data type. Throws Error when it is not alive, or the
+  /// shape differs.
+  virtual void write(uint32_t value, const Tensor &tensor) = 0;
+};
+using ProgramContextPtr = std::shared_ptr<ProgramContext>;
+
+/// Called in the thread that submits. An exception ends the run and leaves submit().
+struct Hooks {
+  std::function<void(const ProgramContextPtr &, const OpContext &)> beforeOp, afterOp;
+  std::function<void(const ProgramContextPtr &)> beforeProgram, afterProgram;
+};
+/// For all runs that start from now on, in all threads. A run with hooks keeps every value until it is deallocated, and
+/// is slower; without hooks there is no cost.
+void setHooks(Hooks hooks);
+void clearHooks();
+bool hasHooks();
+
+/// The results (or operands) of an op, absent operands left out.
+std::vector<TensorRef> opOutputs(const OpContext &op);
+std::vector<TensorRef> opInputs(const OpContext &op);
+
+} // namespace tt::runtime

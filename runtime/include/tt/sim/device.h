@@ -1,0 +1,174 @@
+//===- device.h - a simulated mesh of chips ----------------------*- C++ -*-===//
+//
+// A mesh device is a rectangle of equal chips that a program runs on as one.
+// Memory is allocated in lockstep on all of them, as the hardware's library
+// does, so there is one allocator per kind of memory.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/sim/allocator.h"
+#include "tt/sim/chip.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace tt::sim {
+
+/// Chips one process may open at once.
+inline constexpr uint32_t maxChips = 1024;
+
+struct MeshOptions {
+  Arch arch = Arch::WormholeB0;
+  uint32_t rows = 1, columns = 1;
+  int64_t l1SmallSize = 0;     // bytes per core kept for small buffers
+  int64_t traceRegionSize = 0; // bytes of DRAM in total kept for traces
+  bool programCache = true;
+};
+
+/// Those of a board or box by its name, see meshPresets(). Throws DeviceError for an unknown one.
+MeshOptions meshOptions(std::string_view preset);
+
+/// The memories that have an allocator.
+enum class Memory : uint8_t { DRAM = 0, L1 = 1, L1Small = 2, Trace = 3 };
+inline constexpr size_t memoryCount = 4;
+std::string_view toString(Memory memory);
+/// Throws Error for SystemMemory.
+Memory memoryOf(BufferType type);
+
+/// A snapshot of one memory; all figures but `banks` are per bank.
+struct MemoryView {
+  int64_t banks = 0;
+  int64_t total = 0, allocated = 0, free = 0, largestFree = 0, peak = 0;
+  std::vector<BankAllocator::Resident> blocks;
+  std::vector<Block> freeBlocks;
+};
+
+/// The allocators of a mesh. Not safe for threads: MeshDevice::withMemories locks.
+class Memories {
+public:
+  Memories(const ChipDesc &chip, const MeshOptions &options, uint32_t device);
+
+  BankAllocator &operator[](Memory memory) { return banks[static_cast<size_t>(memory)]; }
+  const BankAllocator &operator[](Memory memory) const { return banks[static_cast<size_t>(memory)]; }
+  int64_t bankCount(Memory memory) const;
+  /// Room for a tensor; `label` says what for ("result of ttnn.matmul"). Throws OutOfMemoryError that tells what was
+  /// asked, what is free and what is resident.
+  Block allocate(const Footprint &footprint, const std::string &label);
+  void clear();
+  /// Of all memories together, see BankAllocator::fingerprint.
+  uint64_t fingerprint() const;
+  /// Changes when everything was deallocated: blocks from before are not ours any more.
+  uint64_t generation() const { return generationNumber; }
+
+private:
+  [[noreturn]] void outOfMemory(const Footprint &footprint, Memory memory, const std::string &label) const;
+  const ChipDesc &chip;
+  uint32_t device;
+  std::vector<BankAllocator> banks;
+  uint64_t generationNumber = 0;
+};
+
+class MeshDevice;
+
+/// A buffer in device memory; gives its memory back when it goes.
+class Allocation {
+public:
+  Allocation() = default;
+  Allocation(std::weak_ptr<MeshDevice> device, Memory memory, Block block, uint64_t generation)
+      : device(std::move(device)), memory(memory), block(block), generation(generation) {}
+  Allocation(Allocation &&other) noexcept { *this = std::move(other); }
+  Allocation &operator=(Allocation &&other) noexcept;
+  ~Allocation() { release(); }
+
+  /// False when released, or the device was closed or its buffers deallocated.
+  bool valid() const;
+  int64_t address() const { return block.address; }
+  int64_t bytesPerBank() const { return block.bytes; }
+  void release() noexcept;
+
+private:
+  std::weak_ptr<MeshDevice> device;
+  Memory memory = Memory::DRAM;
+  Block block;
+  uint64_t generation = 0;
+};
+
+/// What a run did, for reports.
+struct RunTotals {
+  int64_t programs = 0, ops = 0;
+  int64_t cycles = 0; // of every chip: they run in step
+  double ns = 0;
+};
+
+class MeshDevice : public std::enable_shared_from_this<MeshDevice> {
+public:
+  /// Throws DeviceError for a mesh of no chips or more than maxChips, or regions larger than the memory.
+  static std::shared_ptr<MeshDevice> open(const MeshOptions &options);
+  ~MeshDevice();
+  MeshDevice(const MeshDevice &) = delete;
+  MeshDevice &operator=(const MeshDevice &) = delete;
+
+  /// Frees all memory; tensors that lie on it become unusable. Closing twice throws DeviceError.
+  void close();
+  bool isOpen() const { return opened.load(std::memory_order_acquire); }
+  /// Throws DeviceError that says what was tried when the device is closed.
+  void requireOpen(const char *action) const;
+
+  uint32_t id() const { return number; }
+  const ChipDesc &chip() const { return desc; }
+  const MeshOptions &options() const { return settings; }
+  uint32_t rows() const { return settings.rows; }
+  uint32_t columns() const { return settings.columns; }
+  uint32_t devices() const { return settings.rows * settings.columns; }
+  std::vector<uint32_t> meshShape() const { return {settings.rows, settings.columns}; }
+  /// Changes the shape, not the number of chips (throws DeviceError).
+  void reshape(uint32_t rows, uint32_t columns);
+
+  /// Calls f(Memories &) with the memories locked. Nothing else may be called on the device meanwhile.
+  template <class F> auto withMemories(F &&f) {
+    std::lock_guard lock(mutex);
+    return f(memories);
+  }
+  template <class F> auto withMemories(F &&f) const {
+    std::lock_guard lock(mutex);
+    return f(memories);
+  }
+  /// Room for a tensor, see Memories::allocate. An empty allocation for a host tensor.
+  Allocation allocate(const Footprint &footprint, const std::string &label);
+  /// Makes an owner of a block taken by withMemories, of the generation it was taken in.
+  Allocation adopt(Memory memory, Block block, uint64_t generation) {
+    return {weak_from_this(), memory, block, generation};
+  }
+  void deallocateAll();
+
+  MemoryView memoryView(Memory memory) const;
+  /// A table of all memories and what is in them.
+  std::string memoryReport() const;
+  void resetPeaks();
+
+  RunTotals totals() const;
+  void addRun(const RunTotals &run);
+
+  /// Held during a run. Recursive: a hook may use the device it is called from.
+  std::recursive_mutex &runMutex() { return running; }
+  /// Programs prepared for an older epoch are prepared again.
+  uint64_t programCacheEpoch() const { return cacheEpoch.load(std::memory_order_acquire); }
+  void clearProgramCache() { cacheEpoch.fetch_add(1, std::memory_order_acq_rel); }
+
+private:
+  friend class Allocation;
+  explicit MeshDevice(const MeshOptions &options);
+  const uint32_t number;
+  const ChipDesc &desc;
+  MeshOptions settings;
+  std::atomic<bool> opened{true};
+  std::atomic<uint64_t> cacheEpoch{0};
+  mutable std::mutex mutex; // of everything below
+  Memories memories;
+  RunTotals total;
+  std::recursive_mutex running;
+};
+
+} // namespace tt::sim

@@ -1,0 +1,174 @@
+//===- kernel.h - how an op of the simulated TTNN library is written -*- C++ -*-===//
+//
+// A kernel is made once, at plan time, for the exact shapes, types and
+// attributes of an op, and run many times: what can be looked up, allocated or
+// reordered is done when it is made. An op is a row of the registry: its name,
+// arity, attributes and the function that makes its kernel.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/types.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace tt::ttnn {
+
+struct Attribute;
+struct NamedAttribute;
+
+struct EnumAttribute {
+  std::string type; // "ttnn.layout"
+  std::string symbol;
+  int64_t value;
+};
+struct StructAttribute {
+  std::string type; // "ttnn.conv2d_config"
+  std::vector<NamedAttribute> fields;
+};
+/// Row-major values of a constant, in the storage type of the result.
+struct ConstantAttribute {
+  std::span<const std::byte> bytes;
+};
+struct ListAttribute {
+  std::vector<Attribute> items;
+};
+
+struct Attribute {
+  std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, ConstantAttribute,
+               EnumAttribute, StructAttribute, ListAttribute>
+      value;
+};
+/// A struct and not a pair: std::pair cannot hold a type that holds it.
+struct NamedAttribute {
+  std::string name;
+  Attribute attribute;
+};
+
+/// The attributes of one op, by name. `get` throws OpError naming op and
+/// attribute when it is missing or of another type.
+class Attributes {
+public:
+  Attributes() = default;
+  Attributes(std::string op, std::vector<NamedAttribute> entries) : op(std::move(op)), entries(std::move(entries)) {}
+  template <class T> const T *find(std::string_view name) const {
+    for (const auto &[key, attribute] : entries)
+      if (key == name)
+        return std::get_if<T>(&attribute.value);
+    return nullptr;
+  }
+  template <class T> const T &get(std::string_view name) const {
+    if (const T *value = find<T>(name))
+      return *value;
+    missing(name);
+  }
+  template <class T> T get(std::string_view name, T otherwise) const {
+    const T *value = find<T>(name);
+    return value ? *value : otherwise;
+  }
+  std::span<const NamedAttribute> all() const { return entries; }
+
+private:
+  [[noreturn]] void missing(std::string_view name) const;
+  std::string op;
+  std::vector<NamedAttribute> entries;
+};
+
+/// One op as it stands in a program. An operand that is absent is nullopt.
+struct OpCall {
+  std::string name;
+  std::vector<std::optional<TensorSpec>> ins;
+  std::vector<TensorSpec> outs;
+  Attributes attributes;
+  std::vector<uint32_t> meshShape = {1, 1}; // [rows, columns]
+  /// Where the values of operand i are known when the kernel is made and never change (weights), they are here, so
+  /// that they can be brought into the form that the kernel likes once; otherwise nullptr. Empty when none is known.
+  /// They stay readable as long as the kernel lives, and run() gets the same values.
+  std::vector<const std::byte *> constantIns;
+};
+
+/// Values of the operands and results on one device, contiguous, row-major.
+struct Buffers {
+  std::span<const std::byte *const> ins; // nullptr where the operand is absent
+  std::span<std::byte *const> outs;
+  std::byte *scratch = nullptr; // Kernel::scratchBytes() bytes, aligned to 64
+};
+
+/// What an op costs on the chip: the input of the cost model.
+struct Cost {
+  int64_t matmulTiles = 0; // 32x32x32 tile products
+  int64_t sfpuTiles = 0;   // tiles through the vector unit
+  int64_t fpuTiles = 0;    // tiles through the matrix unit elementwise
+  int64_t dramBytes = 0;   // read and written
+  int64_t l1Bytes = 0;     // read and written
+  int64_t fabricBytes = 0; // sent to other chips, times hops
+};
+
+/// An op on one device. `run` is const and may be called from one thread at a
+/// time; it uses all threads itself (tt::parallelFor or the kernel library).
+class Kernel {
+public:
+  virtual ~Kernel() = default;
+  virtual void run(const Buffers &buffers) const = 0;
+  virtual size_t scratchBytes() const { return 0; }
+  /// The operand whose bytes the result is, unchanged (reshape), or -1.
+  virtual int alias() const { return -1; }
+};
+
+/// An op across the mesh (collectives, distribution): all devices at once.
+/// ins[i][d] is operand i on device d; a value that is not distributed has one
+/// entry.
+class MeshKernel {
+public:
+  virtual ~MeshKernel() = default;
+  virtual void run(std::span<const std::span<const std::byte *const>> ins,
+                   std::span<const std::span<std::byte *const>> outs) const = 0;
+};
+
+enum class AttributeKind : uint8_t {
+  Bool,
+  Int,
+  Float,
+  String,
+  IntArray,
+  FloatArray,
+  Constant,
+  Enum,
+  Struct,
+  List,
+  Number,
+  Integers
+};
+
+struct AttributeSpec {
+  std::string_view name;
+  AttributeKind kind; // Number: Int or Float; Integers: Int or IntArray
+  bool required = true;
+};
+
+/// A row of the registry.
+struct OpInfo {
+  std::string_view name; // "ttnn.add"
+  int minIns, maxIns;    // maxIns -1: any number
+  int outs = 1;
+  std::vector<AttributeSpec> attributes;
+  std::unique_ptr<Kernel> (*make)(const OpCall &) = nullptr; // throws OpError
+  std::unique_ptr<MeshKernel> (*makeMesh)(const OpCall &) = nullptr;
+  Cost (*cost)(const OpCall &) = nullptr;
+  /// Operands that the kernel also writes, in place (running statistics): their bytes in Buffers::ins must be writable
+  /// and the value's own, and what follows in the program sees the new values.
+  std::vector<int> writes = {};
+};
+
+/// The row of an op, or nullptr.
+const OpInfo *findOp(std::string_view name);
+/// Every row, sorted by name.
+std::span<const OpInfo> allOps();
+/// Checks arity and attributes against the row (throws OpError).
+void check(const OpInfo &info, const OpCall &call);
+
+} // namespace tt::ttnn

@@ -1,0 +1,96 @@
+//===- tensor.h - a tensor on the host or on a mesh --------------*- C++ -*-===//
+//
+// A tensor is a list of shards: one per device of the mesh when it is
+// distributed, else one that stands for all of them. Its values are held in
+// host memory, row-major, in the storage type of the data type (tt/types.h);
+// a tensor on a device also owns a piece of the device's memory.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/sim/device.h"
+#include "tt/types.h"
+
+#include <memory>
+#include <span>
+
+namespace tt::ttnn {
+
+/// A handle: copies share values and device memory, which go with the last of them.
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// On the host, values not initialised. More than one shard makes it distributed over a mesh of `meshShape`.
+  static Tensor onHost(TensorSpec spec, std::vector<uint32_t> meshShape = {});
+  /// On the host, over memory of the caller that must outlive it (nullptr is refused).
+  static Tensor borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape = {});
+  /// On the host, over shards with owners.
+  static Tensor fromShards(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
+                           std::vector<uint32_t> meshShape = {});
+  /// On a device, with its memory.
+  static Tensor onDevice(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
+                         std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation);
+  /// On a device, values not initialised. Throws OutOfMemoryError.
+  static Tensor onDevice(TensorSpec spec, std::shared_ptr<sim::MeshDevice> device, const std::string &label);
+
+  explicit operator bool() const { return storage != nullptr; }
+  const TensorSpec &spec() const { return get().spec; }
+  const Shape &shape() const { return get().spec.shape; }
+  DataType dtype() const { return get().spec.dtype; }
+  size_t shards() const { return get().shards.size(); }
+  /// Of the mesh the shards belong to; empty for one that is not distributed.
+  const std::vector<uint32_t> &meshShape() const { return get().meshShape; }
+  const std::shared_ptr<sim::MeshDevice> &device() const { return get().device; }
+  bool isOnDevice() const { return get().device != nullptr; }
+  /// Address in every bank; 0 on the host.
+  int64_t address() const { return get().allocation.address(); }
+  uint64_t id() const { return get().id; }
+
+  /// False after deallocate(), and when its device was closed or cleared.
+  bool isAllocated() const;
+  void deallocate();
+  /// Throws Error or DeviceError that says what was tried when not allocated.
+  void requireAllocated(const char *action) const;
+
+  /// Values of a shard, row-major; not checked.
+  std::byte *data(size_t shard = 0) const { return get().shards[shard].get(); }
+  std::shared_ptr<std::byte> share(size_t shard = 0) const { return get().shards[shard]; }
+  size_t bytes() const { return get().spec.bytes(); }
+
+  /// One shard as a tensor of its own, sharing the values; on the host.
+  Tensor shard(size_t index) const;
+  /// The same tensor described differently: same storage type and number of elements.
+  Tensor withSpec(TensorSpec spec) const;
+
+  /// A copy of the values on the host.
+  Tensor clone() const;
+  /// Gives the tensor values of its own where others (host copies, views) share them.
+  void unshare();
+
+  /// Programs that deallocate an input leave a retained one alone.
+  bool retained() const { return get().retain; }
+  void setRetained(bool retain) { get().retain = retain; }
+
+private:
+  struct Storage {
+    TensorSpec spec;
+    std::vector<std::shared_ptr<std::byte>> shards;
+    std::vector<uint32_t> meshShape;
+    std::shared_ptr<sim::MeshDevice> device;
+    sim::Allocation allocation;
+    bool retain = false;
+    bool gone = false;
+    uint64_t id = 0;
+  };
+  explicit Tensor(std::shared_ptr<Storage> storage) : storage(std::move(storage)) {}
+  static Tensor make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards, std::vector<uint32_t> meshShape);
+  Storage &get() const {
+    if (!storage)
+      throw Error("the tensor is empty");
+    return *storage;
+  }
+  std::shared_ptr<Storage> storage;
+};
+
+} // namespace tt::ttnn

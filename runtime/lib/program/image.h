@@ -1,0 +1,46 @@
+//===- image.h - the contents of a loaded binary -----------------*- C++ -*-===//
+#pragma once
+
+#include "tt/runtime/binary.h"
+
+#include <binary_generated.h>
+#include <deque>
+#include <list>
+#include <mutex>
+
+namespace tt::runtime {
+
+class Executable;
+
+/// Programs prepared for a device, kept with the binary they came from: they go when the binary goes.
+class ExecutableCache {
+public:
+  ExecutableCache();
+  ~ExecutableCache();
+  struct Entry;
+  std::mutex mutex;
+  std::list<Entry> entries;
+};
+
+class BinaryImage {
+public:
+  BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+
+  const std::string name; // of the file, for messages
+  const uint64_t id;
+  const std::span<const std::byte> bytes;
+  const std::shared_ptr<const void> owner;
+  const target::Binary *root = nullptr;
+
+  SystemDesc systemDesc;
+  std::vector<TensorSpec> specs;
+  std::vector<std::span<const std::byte>> constants;
+  std::deque<std::shared_ptr<std::byte>> alignedConstants; // of those not aligned in the file
+  std::vector<Program> programs;
+  ExecutableCache cache;
+};
+
+/// Fills in everything below `root`; the bytes have passed the Verifier. Throws BinaryError.
+void readImage(BinaryImage &image);
+
+} // namespace tt::runtime

@@ -1,0 +1,263 @@
+//===- json.cpp - a binary as JSON ----------------------------------------===//
+
+#include "image.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tt::runtime {
+namespace {
+
+/// Writes JSON; knows when a comma is due.
+class Json {
+public:
+  std::string text;
+
+  Json &key(std::string_view name) {
+    string(name);
+    text += ": ";
+    fresh = true;
+    return *this;
+  }
+  Json &begin(char bracket) {
+    separate();
+    text += bracket;
+    fresh = true;
+    return *this;
+  }
+  Json &end(char bracket) {
+    text += bracket;
+    fresh = false;
+    return *this;
+  }
+  Json &raw(std::string_view value) {
+    separate();
+    text += value;
+    return *this;
+  }
+  template <class Number> Json &number(Number value) {
+    if constexpr (std::is_floating_point_v<Number>)
+      if (!std::isfinite(value)) // JSON has no such numbers
+        return string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    char buffer[32];
+    const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+    return raw({buffer, static_cast<size_t>(result.ptr - buffer)});
+  }
+  Json &boolean(bool value) { return raw(value ? "true" : "false"); }
+  Json &string(std::string_view value) {
+    separate();
+    text += '"';
+    for (char c : value)
+      escape(c);
+    text += '"';
+    return *this;
+  }
+  template <class Range> Json &numbers(const Range &range) {
+    begin('[');
+    for (auto value : range)
+      number(value);
+    return end(']');
+  }
+
+private:
+  void separate() {
+    if (!fresh)
+      text += ", ";
+    fresh = false;
+  }
+  void escape(char c) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (code < 0x20 || code >= 0x7f) {
+      // Bytes that are not ASCII are written as the code point of the byte: names from a file need not be valid UTF-8.
+      constexpr char digits[] = "0123456789abcdef";
+      text += "\\u00";
+      text += digits[code >> 4];
+      text += digits[code & 15];
+    } else {
+      text += c;
+    }
+  }
+  bool fresh = true;
+};
+
+void writeSpec(Json &json, const TensorSpec &spec) {
+  json.begin('{');
+  json.key("shape").numbers(spec.shape);
+  json.key("data_type").string(toString(spec.dtype));
+  json.key("layout").string(toString(spec.layout));
+  json.key("buffer_type").string(toString(spec.memory.buffer));
+  json.key("memory_layout").string(toString(spec.memory.layout));
+  json.key("grid").numbers(spec.memory.grid);
+  json.key("shard_shape").numbers(spec.memory.shardShape);
+  json.key("distributed").boolean(spec.distributed);
+  json.end('}');
+}
+
+void writeValues(Json &json, const Program &program, const std::vector<uint32_t> &values) {
+  json.begin('[');
+  for (uint32_t value : values) {
+    json.begin('{').key("value").number(value);
+    json.key("name").string(program.values[value].name);
+    json.key("desc");
+    writeSpec(json, program.spec(value));
+    json.end('}');
+  }
+  json.end(']');
+}
+
+void writeAttribute(Json &json, const ttnn::Attribute &attribute);
+
+struct AttributeWriter {
+  Json &json;
+  void operator()(bool value) const { json.boolean(value); }
+  void operator()(int64_t value) const { json.number(value); }
+  void operator()(double value) const { json.number(value); }
+  void operator()(const std::string &value) const { json.string(value); }
+  void operator()(const std::vector<int64_t> &values) const { json.numbers(values); }
+  void operator()(const std::vector<double> &values) const { json.numbers(values); }
+  void operator()(const ttnn::ConstantAttribute &value) const {
+    json.begin('{').key("constant_bytes").number(value.bytes.size()).end('}');
+  }
+  void operator()(const ttnn::EnumAttribute &value) const {
+    json.begin('{').key("type").string(value.type).key("symbol").string(value.symbol);
+    json.key("value").number(value.value).end('}');
+  }
+  void operator()(const ttnn::StructAttribute &value) const {
+    json.begin('{').key("type").string(value.type).key("fields").begin('{');
+    for (const auto &[name, field] : value.fields) {
+      json.key(name);
+      writeAttribute(json, field);
+    }
+    json.end('}').end('}');
+  }
+  void operator()(const ttnn::ListAttribute &value) const {
+    json.begin('[');
+    for (const auto &item : value.items)
+      writeAttribute(json, item);
+    json.end(']');
+  }
+};
+
+void writeAttribute(Json &json, const ttnn::Attribute &attribute) {
+  std::visit(AttributeWriter{json}, attribute.value);
+}
+
+void writeOperations(Json &json, const Program &program) {
+  json.begin('[');
+  for (const Operation &operation : program.operations) {
+    json.begin('{').key("name").string(operation.info->name);
+    json.key("ins").begin('[');
+    for (uint32_t in : operation.ins) {
+      if (in == absentOperand)
+        json.raw("null");
+      else
+        json.number(in);
+    }
+    json.end(']');
+    json.key("outs").numbers(operation.outs);
+    json.key("attributes").begin('{');
+    for (const auto &[name, attribute] : operation.attributes.all()) {
+      json.key(name);
+      writeAttribute(json, attribute);
+    }
+    json.end('}');
+    json.key("loc").string(operation.loc);
+    json.key("source").string(operation.source);
+    json.key("debug").string(operation.debug);
+    json.end('}');
+  }
+  json.end(']');
+}
+
+void writeSystemDesc(Json &json, const BinaryImage &image) {
+  json.begin('{');
+  json.key("mesh_shape").numbers(image.systemDesc.meshShape);
+  json.key("chips").begin('[');
+  const auto *desc = image.root->system_desc();
+  const uint32_t chips = desc && desc->chips() ? desc->chips()->size() : 0;
+  for (uint32_t i = 0; i < chips; ++i) {
+    const auto *chip = desc->chips()->Get(i);
+    json.begin('{').key("arch").string(toString(image.systemDesc.arch));
+    json.key("grid").begin('[');
+    for (uint32_t k = 0; chip->grid() && k < chip->grid()->size(); ++k)
+      json.number(chip->grid()->Get(k));
+    json.end(']');
+    json.key("l1_size").number(chip->l1_size());
+    json.key("num_dram_channels").number(chip->num_dram_channels());
+    json.key("dram_channel_size").number(chip->dram_channel_size());
+    json.key("noc_l1_address_align_bytes").number(chip->noc_l1_address_align_bytes());
+    json.key("noc_dram_address_align_bytes").number(chip->noc_dram_address_align_bytes());
+    json.key("l1_unreserved_base").number(chip->l1_unreserved_base());
+    json.key("dram_unreserved_base").number(chip->dram_unreserved_base());
+    json.key("dram_unreserved_end").number(chip->dram_unreserved_end());
+    json.end('}');
+  }
+  json.end(']').end('}');
+}
+
+void writeProgram(Json &json, const Program &program) {
+  json.begin('{').key("name").string(program.name);
+  json.key("private").boolean(program.isPrivate);
+  json.key("mesh_shape").numbers(program.meshShape);
+  json.key("inputs");
+  writeValues(json, program, program.inputs);
+  json.key("outputs");
+  writeValues(json, program, program.outputs);
+  json.key("values").begin('[');
+  for (uint32_t value = 0; value < program.values.size(); ++value) {
+    json.begin('{').key("name").string(program.values[value].name).key("desc");
+    writeSpec(json, program.spec(value));
+    json.end('}');
+  }
+  json.end(']');
+  json.key("operations");
+  writeOperations(json, program);
+  json.end('}');
+}
+
+template <class F> std::string written(F f) {
+  Json json;
+  f(json);
+  return std::move(json.text);
+}
+
+} // namespace
+
+std::string Binary::asJson() const {
+  return written([&](Json &json) {
+    json.begin('{').key("file").string(fileName());
+    json.key("version").string(version());
+    json.key("schema_version").number(schemaVersion());
+    json.key("system_desc");
+    writeSystemDesc(json, impl());
+    json.key("programs").begin('[');
+    for (const Program &program : programs())
+      writeProgram(json, program);
+    json.end(']');
+    json.key("constants").begin('[');
+    for (const auto &constant : impl().constants)
+      json.begin('{').key("bytes").number(constant.size()).end('}');
+    json.end(']').end('}');
+  });
+}
+
+std::string Binary::systemDescAsJson() const {
+  return written([&](Json &json) { writeSystemDesc(json, impl()); });
+}
+std::string Binary::inputsAsJson(size_t index) const {
+  return written([&](Json &json) { writeValues(json, program(index), program(index).inputs); });
+}
+std::string Binary::outputsAsJson(size_t index) const {
+  return written([&](Json &json) { writeValues(json, program(index), program(index).outputs); });
+}
+std::string Binary::operationsAsJson(size_t index) const {
+  return written([&](Json &json) { writeOperations(json, program(index)); });
+}
+std::string Binary::mlirAsJson() const {
+  return written([&](Json &json) { json.begin('{').key("name").string("ttnn").key("source").string(mlir()).end('}'); });
+}
+
+} // namespace tt::runtime

@@ -1,0 +1,155 @@
+//===- memory.cpp - the device memory of a program ------------------------===//
+
+#include "executable.h"
+
+namespace tt::runtime {
+namespace {
+
+template <class F> void forEachMemory(F f) {
+  for (size_t i = 0; i < sim::memoryCount; ++i)
+    f(static_cast<sim::Memory>(i), i);
+}
+
+/// Frees the blocks on the way out unless told that all is well.
+class Rollback {
+public:
+  Rollback(const MemoryPlan &plan, sim::Memories &memories, MemoryPlan::Blocks &blocks)
+      : plan(plan), memories(memories), blocks(blocks) {}
+  ~Rollback() {
+    if (!done)
+      release(plan, memories, blocks);
+  }
+  void dismiss() { done = true; }
+
+  static void release(const MemoryPlan &plan, sim::Memories &memories, MemoryPlan::Blocks &blocks) {
+    // After MeshDevice::deallocateAll there is nothing of ours left.
+    if (blocks.generation != memories.generation())
+      blocks.of.assign(blocks.of.size(), std::nullopt);
+    for (size_t i = 0; i < blocks.of.size(); ++i)
+      if (auto block = std::exchange(blocks.of[i], std::nullopt))
+        memories[sim::memoryOf(plan.groups[i].footprint.buffer)].deallocate(block->address);
+  }
+
+private:
+  const MemoryPlan &plan;
+  sim::Memories &memories;
+  MemoryPlan::Blocks &blocks;
+  bool done = false;
+};
+
+void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &blocks) {
+  if (blocks.generation != memories.generation())
+    throw DeviceError("the buffers of the device were deallocated while a program was running on it");
+}
+
+} // namespace
+
+void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &blocks) const {
+  const Group &group = groups[event.group];
+  auto &block = blocks.of[event.group];
+  if (event.allocate)
+    block = memories.allocate(group.footprint, group.label);
+  else if (block)
+    memories[sim::memoryOf(group.footprint.buffer)].deallocate(std::exchange(block, std::nullopt)->address);
+}
+
+void MemoryPlan::addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const {
+  for (; next < events.size() && events[next].op <= op; ++next) {
+    const sim::Footprint &footprint = groups[events[next].group].footprint;
+    bytes[static_cast<size_t>(sim::memoryOf(footprint.buffer))] +=
+        events[next].allocate ? footprint.bytesPerBank : -footprint.bytesPerBank;
+  }
+}
+
+void MemoryPlan::simulate(sim::Memories &memories) const {
+  Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
+  for (const Event &event : events)
+    apply(memories, event, blocks);
+}
+
+std::vector<sim::Allocation> MemoryPlan::keepOutputs(sim::MeshDevice &device, sim::Memories &memories,
+                                                     Blocks &blocks) const {
+  std::vector<sim::Allocation> result(outputGroups.size());
+  for (size_t k = 0; k < outputGroups.size(); ++k)
+    if (outputGroups[k] != none)
+      result[k] = device.adopt(sim::memoryOf(groups[outputGroups[k]].footprint.buffer),
+                               *std::exchange(blocks.of[outputGroups[k]], std::nullopt), memories.generation());
+  return result;
+}
+
+std::vector<sim::Allocation> MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved,
+                                             int64_t (&peaks)[sim::memoryCount]) {
+  return device.withMemories([&](sim::Memories &memories) {
+    Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
+    Rollback rollback(*this, memories, blocks);
+    const uint64_t fingerprint = memories.fingerprint();
+    for (const Known &state : known) {
+      if (!state.valid || state.fingerprint != fingerprint || state.moved != moved)
+        continue;
+      bool free = true;
+      for (size_t k = 0; k < outputGroups.size() && free; ++k)
+        if (outputGroups[k] != none) {
+          const Group &group = groups[outputGroups[k]];
+          free = memories[sim::memoryOf(group.footprint.buffer)].allocateAt(state.outputs[k], group.label);
+          if (free)
+            blocks.of[outputGroups[k]] = state.outputs[k];
+        }
+      if (!free) { // two states of one fingerprint: walk
+        Rollback::release(*this, memories, blocks);
+        break;
+      }
+      forEachMemory([&](sim::Memory memory, size_t i) {
+        peaks[i] = state.peaks[i];
+        memories[memory].raisePeak(peaks[i]);
+      });
+      rollback.dismiss();
+      return keepOutputs(device, memories, blocks);
+    }
+    int64_t before[sim::memoryCount];
+    forEachMemory([&](sim::Memory memory, size_t i) {
+      before[i] = memories[memory].peak();
+      memories[memory].resetPeak();
+    });
+    for (const Event &event : events)
+      if (relevant(event, moved))
+        apply(memories, event, blocks);
+    Known &state = known[nextKnown++ % known.size()];
+    state = {true, fingerprint, moved, std::vector<sim::Block>(outputGroups.size()), {}};
+    for (size_t k = 0; k < outputGroups.size(); ++k)
+      if (outputGroups[k] != none)
+        state.outputs[k] = *blocks.of[outputGroups[k]];
+    forEachMemory([&](sim::Memory memory, size_t i) {
+      peaks[i] = state.peaks[i] = memories[memory].peak();
+      memories[memory].raisePeak(before[i]);
+    });
+    auto result = keepOutputs(device, memories, blocks);
+    rollback.dismiss();
+    Rollback::release(*this, memories, blocks);
+    return result;
+  });
+}
+
+void MemoryPlan::step(sim::MeshDevice &device, const std::vector<bool> &moved, uint32_t op, size_t &next,
+                      Blocks &blocks) const {
+  device.withMemories([&](sim::Memories &memories) {
+    requireUntouched(memories, blocks);
+    for (; next < events.size() && events[next].op <= op; ++next)
+      if (relevant(events[next], moved))
+        apply(memories, events[next], blocks);
+  });
+}
+
+std::vector<sim::Allocation> MemoryPlan::finish(sim::MeshDevice &device, Blocks &blocks) const {
+  return device.withMemories([&](sim::Memories &memories) {
+    requireUntouched(memories, blocks);
+    auto result = keepOutputs(device, memories, blocks);
+    Rollback::release(*this, memories, blocks);
+    return result;
+  });
+}
+
+void MemoryPlan::abandon(sim::MeshDevice &device, Blocks &blocks) const {
+  device.withMemories([&](sim::Memories &memories) { Rollback::release(*this, memories, blocks); });
+}
+
+} // namespace tt::runtime

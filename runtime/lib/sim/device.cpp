@@ -1,0 +1,268 @@
+//===- device.cpp - a simulated mesh of chips -----------------------------===//
+
+#include "tt/sim/device.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+namespace tt::sim {
+namespace {
+
+std::atomic<uint32_t> nextNumber{0};
+
+/// "1,474,560": numbers of bytes are read by people.
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > (number < 0 ? 1 : 0); i -= 3)
+    digits.insert(static_cast<size_t>(i), ",");
+  return digits;
+}
+
+constexpr size_t residentsShown = 5;
+
+} // namespace
+
+MeshOptions meshOptions(std::string_view preset) {
+  const MeshPreset &found = meshPreset(preset);
+  MeshOptions options;
+  options.arch = found.arch;
+  options.rows = found.rows;
+  options.columns = found.columns;
+  return options;
+}
+
+std::string_view toString(Memory memory) {
+  constexpr std::array<std::string_view, memoryCount> names = {"DRAM", "L1", "L1_SMALL", "TRACE"};
+  return names[static_cast<size_t>(memory)];
+}
+
+Memory memoryOf(BufferType type) {
+  switch (type) {
+  case BufferType::DRAM:
+    return Memory::DRAM;
+  case BufferType::L1:
+    return Memory::L1;
+  case BufferType::L1Small:
+    return Memory::L1Small;
+  case BufferType::Trace:
+    return Memory::Trace;
+  case BufferType::SystemMemory:
+    break;
+  }
+  throw Error("system memory is not a memory of the device");
+}
+
+Memories::Memories(const ChipDesc &chip, const MeshOptions &options, uint32_t device) : chip(chip), device(device) {
+  // Both regions lie at the end of their memory, the trace region spread over all channels.
+  const int64_t smallBase = chip.l1Size - options.l1SmallSize;
+  const int64_t tracePerBank = (options.traceRegionSize + chip.dramChannels - 1) / chip.dramChannels;
+  const int64_t traceBase = chip.dramUnreservedEnd - tracePerBank;
+  banks.reserve(memoryCount);
+  banks.emplace_back(chip.dramUnreservedBase, traceBase, chip.dramAlignment);
+  banks.emplace_back(chip.l1UnreservedBase, smallBase, chip.l1Alignment);
+  banks.emplace_back(smallBase, chip.l1Size, chip.l1Alignment);
+  banks.emplace_back(traceBase, chip.dramUnreservedEnd, chip.dramAlignment);
+}
+
+int64_t Memories::bankCount(Memory memory) const {
+  return memory == Memory::DRAM || memory == Memory::Trace ? chip.dramChannels : chip.cores();
+}
+
+Block Memories::allocate(const Footprint &footprint, const std::string &label) {
+  const Memory memory = memoryOf(footprint.buffer);
+  if (auto block = (*this)[memory].allocate(footprint.bytesPerBank, label))
+    return *block;
+  outOfMemory(footprint, memory, label);
+}
+
+void Memories::clear() {
+  ++generationNumber;
+  for (BankAllocator &bank : banks)
+    bank.clear();
+}
+
+uint64_t Memories::fingerprint() const {
+  uint64_t result = generationNumber;
+  for (const BankAllocator &bank : banks)
+    result = result * 0x9e3779b97f4a7c15u + bank.fingerprint();
+  return result;
+}
+
+void Memories::outOfMemory(const Footprint &footprint, Memory memory, const std::string &label) const {
+  const BankAllocator &bank = (*this)[memory];
+  std::string text = "out of " + std::string(toString(memory)) + " on device " + std::to_string(device) + " (" +
+                     std::string(toString(chip.arch)) + "): " + label + " needs " + grouped(footprint.totalBytes()) +
+                     " bytes in total, " + grouped(footprint.bytesPerBank) + " per bank on " +
+                     std::to_string(footprint.banks) + " of " + std::to_string(bankCount(memory)) +
+                     " banks; free per bank are " + grouped(bank.free()) + " of " + grouped(bank.capacity()) +
+                     " bytes, the largest piece " + grouped(bank.largestFree());
+  // Buffers of one origin are told together: outputs of many runs that somebody keeps, for example.
+  struct Origin {
+    int64_t buffers = 0, bytes = 0;
+  };
+  std::map<std::string, Origin> origins;
+  for (const auto &[block, origin] : bank.residents()) {
+    ++origins[origin].buffers;
+    origins[origin].bytes += block.bytes;
+  }
+  if (origins.empty())
+    throw OutOfMemoryError(text + "; nothing else is resident");
+  std::vector<std::pair<std::string, Origin>> largest(origins.begin(), origins.end());
+  const size_t shown = std::min(largest.size(), residentsShown);
+  std::partial_sort(largest.begin(), largest.begin() + static_cast<int64_t>(shown), largest.end(),
+                    [](const auto &a, const auto &b) { return a.second.bytes > b.second.bytes; });
+  text += "; the largest that are resident: ";
+  for (size_t i = 0; i < shown; ++i) {
+    const auto &[name, origin] = largest[i];
+    text += (i ? ", " : "") + name + " (" + grouped(origin.bytes) +
+            (origin.buffers > 1 ? " in " + grouped(origin.buffers) + " buffers)" : ")");
+  }
+  throw OutOfMemoryError(text);
+}
+
+Allocation &Allocation::operator=(Allocation &&other) noexcept {
+  if (this != &other) {
+    release();
+    device = std::move(other.device);
+    memory = other.memory;
+    block = std::exchange(other.block, {});
+    generation = other.generation;
+  }
+  return *this;
+}
+
+bool Allocation::valid() const {
+  const auto owner = device.lock();
+  if (!owner || !owner->isOpen() || !block.bytes)
+    return false;
+  std::lock_guard lock(owner->mutex);
+  return generation == owner->memories.generation();
+}
+
+void Allocation::release() noexcept {
+  if (!block.bytes)
+    return;
+  if (const auto owner = device.lock()) {
+    std::lock_guard lock(owner->mutex);
+    // After deallocateAll the address may belong to another buffer.
+    if (generation == owner->memories.generation())
+      owner->memories[memory].deallocate(block.address);
+  }
+  block = {};
+  device.reset();
+}
+
+std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options) {
+  const uint64_t chips = uint64_t(options.rows) * options.columns;
+  if (chips == 0 || chips > maxChips)
+    throw DeviceError("a mesh of " + std::to_string(options.rows) + "x" + std::to_string(options.columns) +
+                      " chips cannot be opened; expected 1 to " + std::to_string(maxChips) + " chips");
+  const ChipDesc &desc = sim::chip(options.arch);
+  const int64_t l1 = desc.l1Size - desc.l1UnreservedBase;
+  if (options.l1SmallSize < 0 || options.l1SmallSize > l1)
+    throw DeviceError("l1_small_size is " + std::to_string(options.l1SmallSize) + " bytes, but a core has " +
+                      std::to_string(l1));
+  const int64_t dram = (desc.dramUnreservedEnd - desc.dramUnreservedBase) * desc.dramChannels;
+  if (options.traceRegionSize < 0 || options.traceRegionSize > dram)
+    throw DeviceError("trace_region_size is " + std::to_string(options.traceRegionSize) + " bytes, but a chip has " +
+                      std::to_string(dram) + " bytes of DRAM");
+  return std::shared_ptr<MeshDevice>(new MeshDevice(options));
+}
+
+MeshDevice::MeshDevice(const MeshOptions &options)
+    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options),
+      memories(desc, options, number) {}
+
+MeshDevice::~MeshDevice() = default;
+
+void MeshDevice::requireOpen(const char *action) const {
+  if (!isOpen())
+    throw DeviceError(std::string(action) + ": device " + std::to_string(number) + " (" +
+                      std::to_string(settings.rows) + "x" + std::to_string(settings.columns) + " " +
+                      std::string(toString(desc.arch)) + ") is closed");
+}
+
+void MeshDevice::close() {
+  requireOpen("close");
+  std::lock_guard running(this->running); // waits for a run that is under way
+  deallocateAll();
+  opened.store(false, std::memory_order_release);
+}
+
+void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
+  requireOpen("reshape");
+  if (uint64_t(rows) * columns != devices())
+    throw DeviceError("a mesh of " + std::to_string(devices()) + " chips cannot become " + std::to_string(rows) + "x" +
+                      std::to_string(columns));
+  std::lock_guard running(this->running);
+  settings.rows = rows;
+  settings.columns = columns;
+  clearProgramCache();
+}
+
+Allocation MeshDevice::allocate(const Footprint &footprint, const std::string &label) {
+  if (footprint.buffer == BufferType::SystemMemory)
+    return {};
+  requireOpen("allocate");
+  return withMemories([&](Memories &memories) {
+    return adopt(memoryOf(footprint.buffer), memories.allocate(footprint, label), memories.generation());
+  });
+}
+
+void MeshDevice::deallocateAll() {
+  withMemories([](Memories &memories) { memories.clear(); });
+}
+
+MemoryView MeshDevice::memoryView(Memory memory) const {
+  return withMemories([&](const Memories &memories) {
+    const BankAllocator &bank = memories[memory];
+    return MemoryView{memories.bankCount(memory), bank.capacity(), bank.allocated(), bank.free(),
+                      bank.largestFree(),         bank.peak(),     bank.residents(), bank.freeBlocks()};
+  });
+}
+
+std::string MeshDevice::memoryReport() const {
+  std::string text = "device " + std::to_string(number) + ": " + std::to_string(settings.rows) + "x" +
+                     std::to_string(settings.columns) + " " + std::string(toString(desc.arch)) + "\n";
+  for (size_t i = 0; i < memoryCount; ++i) {
+    const auto memory = static_cast<Memory>(i);
+    const MemoryView view = memoryView(memory);
+    if (!view.total)
+      continue;
+    text += std::string(toString(memory)) + ": " + std::to_string(view.banks) + " banks of " + grouped(view.total) +
+            " bytes; per bank " + grouped(view.allocated) + " allocated, " + grouped(view.free) +
+            " free, largest piece " + grouped(view.largestFree) + ", high-water mark " + grouped(view.peak) + "\n";
+    for (const auto &[block, label] : view.blocks) {
+      char line[64];
+      std::snprintf(line, sizeof line, "  0x%010llx %14s  ", static_cast<unsigned long long>(block.address),
+                    grouped(block.bytes).c_str());
+      text += line + label + "\n";
+    }
+  }
+  return text;
+}
+
+void MeshDevice::resetPeaks() {
+  withMemories([](Memories &memories) {
+    for (size_t i = 0; i < memoryCount; ++i)
+      memories[static_cast<Memory>(i)].resetPeak();
+  });
+}
+
+RunTotals MeshDevice::totals() const {
+  std::lock_guard lock(mutex);
+  return total;
+}
+
+void MeshDevice::addRun(const RunTotals &run) {
+  std::lock_guard lock(mutex);
+  total.programs += run.programs;
+  total.ops += run.ops;
+  total.cycles += run.cycles;
+  total.ns += run.ns;
+}
+
+} // namespace tt::sim

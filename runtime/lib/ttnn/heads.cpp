@@ -1,0 +1,157 @@
+//===- heads.cpp - projections into heads and back, rotary embeddings ------===//
+
+#include "access.h"
+#include "strided.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
+
+namespace tt::ttnn {
+namespace {
+
+/// [batch, heads, rows, size] as [batch, rows, heads * size], with dimensions of 1 as the result has them.
+std::unique_ptr<Kernel> makeConcatenateHeads(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const Shape &s = in.shape;
+  if (s.size() != 4)
+    fail(call, "operand 0 has shape " + toString(s) + "; expected [batch, heads, rows, size]");
+  Shape expected = {s[0], s[2], s[1] * s[3]};
+  if (out.shape.size() == 4)
+    expected.insert(expected.begin() + 1, 1);
+  expectResultShape(call, expected);
+  const std::vector<int64_t> from = rowMajorStrides(s);
+  StridedCopy copy({s[0], s[2], s[1], s[3]}, {from[0], from[2], from[1], from[3]}, 0, storageBytes(in.dtype));
+  return roundedTo(out, in.dtype,
+                   kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); }));
+}
+
+/// A part of the fused projection, and the result that it becomes.
+struct HeadsPart {
+  size_t operand;
+  int64_t first, heads; // first: column
+  bool transposed;
+};
+
+/// The fused projection [batch, rows, columns] into query, key and value by heads.
+std::unique_ptr<Kernel> makeSplitHeads(const OpCall &call) {
+  const auto heads = call.attributes.get<int64_t>("num_heads");
+  const auto keyHeads = call.attributes.get<int64_t>("num_kv_heads", heads);
+  const Shape &shape = operand(call, 0).shape;
+  const TensorSpec *fused = optionalOperand(call, 1);
+  if (heads < 1 || keyHeads < 1)
+    fail(call, "attributes 'num_heads' and 'num_kv_heads' are " + std::to_string(heads) + " and " +
+                   std::to_string(keyHeads) + "; expected positive numbers");
+  const int64_t parts = fused ? heads : heads + 2 * keyHeads;
+  if (shape.size() < 3 || shape.back() % parts != 0)
+    fail(call, "operand 0 has shape " + toString(shape) + "; expected [batch, rows, a multiple of " +
+                   std::to_string(parts) + "]");
+  const int64_t size = shape.back() / parts, rows = shape[shape.size() - 2], batch = shape[0];
+  if (volume(shape) != volume({batch, rows, shape.back()}))
+    fail(call, "operand 0 has shape " + toString(shape) + "; expected [batch, rows, columns]");
+  if (fused) {
+    Shape expected = shape;
+    expected.back() = 2 * keyHeads * size;
+    expectOperandShape(call, 1, expected);
+  }
+  const bool transposeKey = call.attributes.get<bool>("transpose_key");
+  const size_t keyOperand = fused ? 1 : 0;
+  const int64_t keyFirst = fused ? 0 : heads * size;
+  const HeadsPart all[] = {{0, 0, heads, false},
+                           {keyOperand, keyFirst, keyHeads, transposeKey},
+                           {keyOperand, keyFirst + keyHeads * size, keyHeads, false}};
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (size_t i = 0; i < 3; ++i) {
+    const HeadsPart &part = all[i];
+    const TensorSpec &in = operand(call, part.operand), &out = result(call, i);
+    const int64_t columns = in.shape.back();
+    Shape dims = {batch, part.heads, rows, size};
+    std::vector<int64_t> strides = {rows * columns, size, columns, 1};
+    if (part.transposed) {
+      std::swap(dims[2], dims[3]);
+      std::swap(strides[2], strides[3]);
+    }
+    expectResultShape(call, dims, i);
+    StridedCopy copy(dims, strides, part.first, storageBytes(in.dtype));
+    kernels.push_back(roundedTo(
+        out, in.dtype, kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); })));
+  }
+  size_t scratch = 0;
+  for (const auto &kernel : kernels)
+    scratch = std::max(scratch, kernel->scratchBytes());
+  auto shared = std::make_shared<std::vector<std::unique_ptr<Kernel>>>(std::move(kernels));
+  auto run = [shared, keyOperand](const Buffers &buffers) {
+    const size_t operands[] = {0, keyOperand, keyOperand};
+    for (size_t i = 0; i < 3; ++i)
+      (*shared)[i]->run({{&buffers.ins[operands[i]], 1}, {&buffers.outs[i], 1}, buffers.scratch});
+  };
+  return kernelOf(run, scratch);
+}
+
+/// x * cos + (the second half of x negated, then the first) * sin, by rows; cos and sin hold a row for each position.
+std::unique_ptr<Kernel> makeRotaryEmbedding(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  expectResultShape(call, in.shape);
+  if (in.shape.size() < 2 || in.shape.back() % 2 != 0)
+    fail(call, "operand 0 has shape " + toString(in.shape) + "; expected [..., rows, an even size]");
+  const int64_t size = in.shape.back(), rows = in.shape[in.shape.size() - 2];
+  const int64_t *token = call.attributes.find<int64_t>("token_index");
+  const int64_t first = token ? *token : 0, step = token ? 0 : 1;
+  for (size_t i : {1, 2}) {
+    const Shape &cache = operand(call, i).shape;
+    const int64_t needed = token ? first + 1 : rows;
+    if (cache.size() < 2 || cache.back() != size || volume(cache) != volume({cache[cache.size() - 2], size}) ||
+        cache[cache.size() - 2] < needed || first < 0)
+      fail(call, "operand " + std::to_string(i) + " has shape " + toString(cache) + "; expected at least " +
+                     std::to_string(needed) + " rows of " + std::to_string(size));
+  }
+  constexpr int64_t chunk = 256;
+  const int64_t half = size / 2, total = volume(in.shape) / size;
+  const DataType produced = sim::isBlockFormat(out.dtype) ? DataType::Float32 : out.dtype;
+  const Load<float> load = loader<float>(in.dtype), loadCos = loader<float>(operand(call, 1).dtype),
+                    loadSin = loader<float>(operand(call, 2).dtype);
+  const Store<float> store = storer<float>(produced);
+  const size_t inBytes = storageBytes(in.dtype), cosBytes = storageBytes(operand(call, 1).dtype),
+               sinBytes = storageBytes(operand(call, 2).dtype), outBytes = storageBytes(produced);
+  auto run = [=](const Buffers &buffers) {
+    parallelFor(total, 1 + 8192 / size, [&](int64_t begin, int64_t end) {
+      alignas(64) float low[chunk], high[chunk], cos[chunk], sin[chunk], value[chunk];
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t i = 0; i < half; i += chunk) {
+          const auto n = static_cast<size_t>(std::min(chunk, half - i));
+          const int64_t at = row * size + i, angle = (first + row % rows * step) * size + i;
+          load(buffers.ins[0] + static_cast<size_t>(at) * inBytes, low, n);
+          load(buffers.ins[0] + static_cast<size_t>(at + half) * inBytes, high, n);
+          for (int64_t side : {int64_t(0), half}) {
+            loadCos(buffers.ins[1] + static_cast<size_t>(angle + side) * cosBytes, cos, n);
+            loadSin(buffers.ins[2] + static_cast<size_t>(angle + side) * sinBytes, sin, n);
+            for (size_t c = 0; c < n; ++c)
+              value[c] = side ? high[c] * cos[c] + low[c] * sin[c] : low[c] * cos[c] - high[c] * sin[c];
+            store(value, buffers.outs[0] + static_cast<size_t>(at + side) * outBytes, n);
+          }
+        }
+    });
+  };
+  return roundedTo(out, produced, kernelOf(run));
+}
+
+} // namespace
+
+std::vector<OpInfo> headOps() {
+  using enum AttributeKind;
+  return {
+      {"ttnn.concatenate_heads", 1, 1, 1, {}, makeConcatenateHeads, nullptr, traffic},
+      {"ttnn.nlp_concat_heads", 1, 1, 1, {}, makeConcatenateHeads, nullptr, traffic},
+      {"ttnn.split_query_key_value_and_split_heads",
+       1,
+       2,
+       3,
+       {required("num_heads", Int), optional("num_kv_heads", Int), required("transpose_key", Bool)},
+       makeSplitHeads,
+       nullptr,
+       traffic},
+      {"ttnn.rotary_embedding", 3, 3, 1, {optional("token_index", Int)}, makeRotaryEmbedding, nullptr, vectorCost},
+  };
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,8 @@
+# Per-file flags of the kernels. The loops in these files are elementwise, or sum in an order they spell out, so that
+# fused multiply-add and full-width vectors change no order of summation.
+set_source_files_properties(
+  lib/sim/formats.cpp lib/ttnn/elementwise_rows.cpp lib/ttnn/elementwise.cpp lib/ttnn/storage.cpp
+  lib/ttnn/reduction.cpp lib/ttnn/softmax.cpp lib/ttnn/normalization.cpp lib/ttnn/pooling.cpp lib/ttnn/matmul_direct.cpp
+  PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
+# An integer power is a loop of its own, which does not vectorise.
+set_property(SOURCE lib/ttnn/elementwise_rows.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-pass-failed)

@@ -1,0 +1,54 @@
+//===- storage.h - values in memory to values in registers --------*- C++ -*-===//
+//
+// Kernels compute in f32 or int64 on short contiguous runs; these loops convert
+// between that and the storage of each data type. A block format is quantised
+// when stored, so a run to be stored begins at the start of a group.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/types.h"
+
+#include <concepts>
+
+namespace tt::ttnn {
+
+template <class T> using Load = void (*)(const std::byte *from, T *to, size_t n);
+template <class T> using Store = void (*)(const T *from, std::byte *to, size_t n);
+
+/// T is float or int64_t. Integers load into float rounded to nearest; floats
+/// do not load into int64_t (see loadNonzero).
+template <class T> Load<T> loader(DataType type);
+/// 1 where the stored value is not zero (NaN is not), else 0.
+template <class T> Load<T> loadNonzero(DataType type);
+/// Float into integer types truncates, saturates, and makes 0 of NaN; integers
+/// into narrower ones wrap; Bool stores 1 for what is not zero.
+template <class T> Store<T> storer(DataType type);
+
+/// Elements that must be stored together: rows of a block format are cut only
+/// between groups. 1 for other types.
+size_t storeGroup(const TensorSpec &spec);
+
+/// Calls f(begin, n) for pieces of [begin, end), whose ends are multiples of `unit` = storeGroup: n is at most `chunk`,
+/// and either a multiple of `unit` or a part of one unit that is longer than a chunk, cut between groups.
+template <class F> void forEachPiece(size_t begin, size_t end, size_t unit, size_t chunk, F &&f) {
+  const size_t step = unit <= chunk ? chunk / unit * unit : chunk;
+  for (size_t i = begin, n; i < end; i += n) {
+    n = step < end - i ? step : end - i;
+    if (unit > chunk && n > unit - i % unit)
+      n = unit - i % unit;
+    f(i, n);
+  }
+}
+/// Stores such a piece, every unit of it with groups of its own.
+template <class T>
+void storePiece(Store<T> store, const TensorSpec &spec, size_t unit, const T *from, std::byte *to, size_t n) {
+  const size_t length = unit % 16 == 0 || unit == 1 || n < unit ? n : unit;
+  for (size_t i = 0; i < n; i += length)
+    store(from + i, to + i * storageBytes(spec.dtype), length);
+}
+
+bool isFloat(DataType type);
+inline bool isInteger(DataType type) { return !isFloat(type); }
+
+} // namespace tt::ttnn

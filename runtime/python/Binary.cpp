@@ -1,0 +1,71 @@
+//===- Binary.cpp - flatbuffers for Python --------------------------------===//
+
+#include "Bindings.h"
+
+#include <nanobind/stl/filesystem.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tt::python {
+
+using runtime::Binary;
+
+void bindBinary(nb::module_ &module) {
+  nb::class_<Binary>(module, "Binary", "A TTNN flatbuffer that was checked when it was loaded.")
+      .def_prop_ro("id", &Binary::id, "A number of its own in this process.")
+      .def_prop_ro("version", &Binary::version, "Of the compiler that wrote it.")
+      .def_prop_ro("schema_version", &Binary::schemaVersion)
+      .def_prop_ro("schema_hash", [](const Binary &self) { return std::to_string(self.schemaVersion()); })
+      .def_prop_ro("ttmlir_git_hash", [](const Binary &) { return std::string("unknown"); })
+      .def_prop_ro("file_identifier", [](const Binary &) { return std::string("TTNN"); })
+      .def_prop_ro("file_name", &Binary::fileName)
+      .def(
+          "check_schema_hash", [](const Binary &) { return true; }, "True: another schema is refused at load.")
+      .def("get_num_programs", [](const Binary &self) { return self.programs().size(); })
+      .def(
+          "get_program_name", [](const Binary &self, size_t index) { return self.program(index).name; },
+          nb::arg("program_index"))
+      .def(
+          "is_program_private", [](const Binary &self, size_t index) { return self.program(index).isPrivate; },
+          nb::arg("program_index"))
+      .def(
+          "get_program_mesh_shape",
+          [](const Binary &self, size_t index) {
+            const auto &mesh = self.program(index).meshShape;
+            return std::pair(mesh[0], mesh[1]);
+          },
+          nb::arg("program_index"))
+      .def("get_program_inputs_as_json", &Binary::inputsAsJson, nb::arg("program_index"))
+      .def("get_program_outputs_as_json", &Binary::outputsAsJson, nb::arg("program_index"))
+      .def("get_program_ops_as_json", &Binary::operationsAsJson, nb::arg("program_index"))
+      .def("get_system_desc_as_json", &Binary::systemDescAsJson)
+      .def("get_mlir_as_json", &Binary::mlirAsJson)
+      .def(
+          "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The TTNN module as text.")
+      .def("as_json", &Binary::asJson, "Everything but the values of constants.")
+      .def("as_bytes", [](const Binary &self) { return nb::bytes(self.bytes().data(), self.bytes().size()); })
+      .def(
+          "store", [](const Binary &self, const std::filesystem::path &path) { self.store(path.string()); },
+          nb::arg("path"))
+      .def(
+          "__eq__", [](const Binary &self, const Binary &other) { return self == other; }, nb::is_operator())
+      .def("__hash__", &Binary::id)
+      .def("__repr__", [](const Binary &self) {
+        return "<Binary " + self.fileName() + ": " + std::to_string(self.programs().size()) + " programs>";
+      });
+
+  const auto load = [](const std::filesystem::path &path) { return Binary::load(path.string()); };
+  const auto loadBytes = [](nb::bytes data) {
+    return Binary::load({static_cast<const std::byte *>(data.data()), data.size()});
+  };
+  module.def("load_from_path", load, nb::arg("path"), "Reads and checks a .ttnn file; raises BinaryError.");
+  module.def("load_binary_from_path", load, nb::arg("path"), "Reads and checks a .ttnn file; raises BinaryError.");
+  module.def("load_from_bytes", loadBytes, nb::arg("data"), "Checks a flatbuffer in memory; raises BinaryError.");
+  module.def("load_binary_from_bytes", loadBytes, nb::arg("data"),
+             "Checks a flatbuffer in memory; raises BinaryError.");
+}
+
+} // namespace tt::python

@@ -1,0 +1,64 @@
+//===- Bindings.h - what the parts of the extension share --------*- C++ -*-===//
+#pragma once
+
+#include "tt/runtime/runtime.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace tt::python {
+
+/// The data types that Python programs name: those of the device, and those that host tensors are converted from and
+/// to.
+enum class HostType : int {
+  Float32 = 0,
+  Float16 = 1,
+  BFloat16 = 2,
+  BFP_Float8 = 3,
+  BFP_BFloat8 = 4,
+  BFP_Float4 = 5,
+  BFP_BFloat4 = 6,
+  BFP_Float2 = 7,
+  BFP_BFloat2 = 8,
+  UInt32 = 9,
+  UInt16 = 10,
+  UInt8 = 11,
+  Int32 = 12,
+  Float64 = 13,
+  Int64 = 14,
+  UInt64 = 15,
+  Int16 = 16,
+  Int8 = 17,
+  Bool = 18,
+};
+HostType hostType(DataType type);
+/// The type that values of a host type have in a tensor: their own, or the nearest that the device has.
+DataType deviceType(HostType type);
+/// Throws Error for a block format, which exists on the device only.
+size_t hostBytes(HostType type);
+
+/// A tensor of values that lie in host memory with strides in elements. Throws Error where a value does not fit the
+/// type of the device.
+ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize,
+                      HostType type);
+/// Writes the values of a tensor of one shard.
+void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type);
+
+void bindTypes(nb::module_ &module);
+void bindDevice(nb::module_ &module);
+void bindTensor(nb::module_ &module);
+void bindHooks(nb::module_ &module);
+void bindReports(nb::module_ &module);
+void bindBinary(nb::module_ &module);
+void bindUtils(nb::module_ &module);
+
+} // namespace tt::python

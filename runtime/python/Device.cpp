@@ -1,0 +1,241 @@
+//===- Device.cpp - simulated devices for Python --------------------------===//
+
+#include "Bindings.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/variant.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace tt::python {
+namespace {
+
+using sim::MeshDevice;
+
+/// What Python sets before it opens a device. Some settings mean something on hardware only and are kept as they are.
+struct Options {
+  std::vector<uint32_t> meshOffset = {0, 0};
+  std::vector<int> deviceIds;
+  size_t commandQueues = 1;
+  bool programCache = true;
+  std::optional<std::vector<uint32_t>> meshShape;
+  std::optional<size_t> l1SmallSize, traceRegionSize;
+  nb::object dispatchCoreType = nb::none();
+  std::string arch = "wormhole_b0";
+
+  sim::MeshOptions native() const {
+    sim::MeshOptions options;
+    options.arch = sim::parseArch(arch);
+    const std::vector<uint32_t> shape = meshShape.value_or(std::vector<uint32_t>{1, 1});
+    if (shape.empty() || shape.size() > 2)
+      throw DeviceError("mesh_shape has " + std::to_string(shape.size()) + " dimensions; expected (rows, columns)");
+    options.rows = shape.size() == 2 ? shape[0] : 1;
+    options.columns = shape.back();
+    options.l1SmallSize = static_cast<int64_t>(l1SmallSize.value_or(0));
+    options.traceRegionSize = static_cast<int64_t>(traceRegionSize.value_or(0));
+    options.programCache = programCache;
+    return options;
+  }
+};
+
+/// A system as the compiler is told it.
+struct SystemDesc {
+  std::string json;
+};
+
+SystemDesc describe(const sim::MeshOptions &options) {
+  const sim::ChipDesc &chip = sim::chip(options.arch);
+  const std::string one = "{\"arch\": \"" + std::string(toString(chip.arch)) + "\", \"grid\": [" +
+                          std::to_string(chip.gridRows) + ", " + std::to_string(chip.gridColumns) +
+                          "], \"l1_size\": " + std::to_string(chip.l1Size) +
+                          ", \"num_dram_channels\": " + std::to_string(chip.dramChannels) +
+                          ", \"dram_channel_size\": " + std::to_string(chip.dramChannelSize) +
+                          ", \"noc_l1_address_align_bytes\": " + std::to_string(chip.l1Alignment) +
+                          ", \"noc_dram_address_align_bytes\": " + std::to_string(chip.dramAlignment) +
+                          ", \"l1_unreserved_base\": " + std::to_string(chip.l1UnreservedBase) +
+                          ", \"dram_unreserved_base\": " + std::to_string(chip.dramUnreservedBase) +
+                          ", \"dram_unreserved_end\": " + std::to_string(chip.dramUnreservedEnd) + "}";
+  std::string text =
+      "{\"mesh_shape\": [" + std::to_string(options.rows) + ", " + std::to_string(options.columns) + "], \"chips\": [";
+  for (uint32_t i = 0; i < options.rows * options.columns; ++i)
+    text += (i ? ", " : "") + one;
+  return {text + "]}"};
+}
+
+/// Written beside its place and renamed, so that a failure leaves nothing behind.
+void writeFile(const std::filesystem::path &path, const std::string &text) {
+  std::filesystem::path temporary = path;
+  temporary += ".tmp";
+  std::ofstream file(temporary);
+  file << text << "\n";
+  file.close();
+  std::error_code failed;
+  if (file)
+    std::filesystem::rename(temporary, path, failed);
+  if (!file || failed) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw Error("cannot write " + path.string());
+  }
+}
+
+using BlockTable = std::vector<std::map<std::string, std::string>>;
+
+/// Used and free blocks of a bank in order of address.
+BlockTable blockTable(const sim::MemoryView &view) {
+  BlockTable table;
+  auto used = view.blocks.begin();
+  auto free = view.freeBlocks.begin();
+  while (used != view.blocks.end() || free != view.freeBlocks.end()) {
+    const bool isUsed =
+        free == view.freeBlocks.end() || (used != view.blocks.end() && used->block.address < free->address);
+    const sim::Block block = isUsed ? used->block : *free;
+    const std::string id = std::to_string(table.size());
+    table.push_back({{"blockID", id},
+                     {"address", std::to_string(block.address)},
+                     {"size", std::to_string(block.bytes)},
+                     {"prevID", table.empty() ? "" : std::to_string(table.size() - 1)},
+                     {"nextID", std::to_string(table.size() + 1)},
+                     {"allocated", isUsed ? "yes" : "no"},
+                     {"label", isUsed ? used->label : ""}});
+    isUsed ? (void)++used : (void)++free;
+  }
+  if (!table.empty())
+    table.back()["nextID"] = "";
+  return table;
+}
+
+} // namespace
+
+void bindDevice(nb::module_ &module) {
+  nb::class_<Options>(module, "MeshDeviceOptions", "What to open: a mesh_shape (rows, columns) of chips of an arch.")
+      .def(nb::init<>())
+      .def_rw("mesh_offset", &Options::meshOffset)
+      .def_rw("device_ids", &Options::deviceIds)
+      .def_rw("num_hw_cqs", &Options::commandQueues)
+      .def_rw("enable_program_cache", &Options::programCache,
+              "False prepares programs anew at each submit, which is slow.")
+      .def_rw("mesh_shape", &Options::meshShape, nb::arg().none())
+      .def_rw("l1_small_size", &Options::l1SmallSize, nb::arg().none(), "Bytes per core.")
+      .def_rw("trace_region_size", &Options::traceRegionSize, nb::arg().none(), "Bytes of DRAM.")
+      .def_rw("dispatch_core_type", &Options::dispatchCoreType, nb::arg().none())
+      .def_rw("arch", &Options::arch, "\"wormhole_b0\" or \"blackhole\".")
+      .def_static(
+          "from_preset",
+          [](std::string_view name) {
+            const sim::MeshPreset &preset = sim::meshPreset(name);
+            Options options;
+            options.arch = toString(preset.arch);
+            options.meshShape = {preset.rows, preset.columns};
+            return options;
+          },
+          nb::arg("name"), "A board or box by name: n150, n300, llmbox (box), tg (galaxy), p150, p300.");
+
+  nb::class_<sim::MemoryView>(module, "MemoryView", "One memory of a device; figures in bytes, per bank.")
+      .def_ro("num_banks", &sim::MemoryView::banks)
+      .def_ro("total_bytes_per_bank", &sim::MemoryView::total)
+      .def_ro("total_bytes_allocated_per_bank", &sim::MemoryView::allocated)
+      .def_ro("total_bytes_free_per_bank", &sim::MemoryView::free)
+      .def_ro("largest_contiguous_bytes_free_per_bank", &sim::MemoryView::largestFree)
+      .def_ro("peak_bytes_allocated_per_bank", &sim::MemoryView::peak, "High-water mark.")
+      .def_prop_ro("block_table", &blockTable);
+
+  const auto view = [](const MeshDevice &self) {
+    nb::object type = nb::module_::import_("_ttmlir_runtime").attr("runtime").attr("MemoryBufferType");
+    nb::dict views;
+    for (size_t i = 0; i < sim::memoryCount; ++i)
+      views[type(i)] = self.memoryView(static_cast<sim::Memory>(i));
+    return views;
+  };
+  nb::class_<MeshDevice>(module, "Device", "A mesh of simulated chips.")
+      .def_prop_ro("arch", [](const MeshDevice &self) { return toString(self.chip().arch); })
+      .def_prop_ro("id", &MeshDevice::id)
+      .def_prop_ro("is_open", &MeshDevice::isOpen)
+      .def("get_mesh_shape", &MeshDevice::meshShape)
+      .def("get_device_ids",
+           [](const MeshDevice &self) {
+             std::vector<int> ids(self.devices());
+             for (size_t i = 0; i < ids.size(); ++i)
+               ids[i] = static_cast<int>(i);
+             return ids;
+           })
+      .def("get_num_hw_cqs", [](const MeshDevice &) { return 1; })
+      .def("is_program_cache_enabled", [](const MeshDevice &self) { return self.options().programCache; })
+      .def("clear_program_cache", &MeshDevice::clearProgramCache)
+      .def("get_l1_small_size", [](const MeshDevice &self) { return self.options().l1SmallSize; })
+      .def("get_trace_region_size", [](const MeshDevice &self) { return self.options().traceRegionSize; })
+      .def("get_num_dram_channels", [](const MeshDevice &self) { return self.chip().dramChannels; })
+      .def("get_dram_size_per_channel", [](const MeshDevice &self) { return self.chip().dramChannelSize; })
+      .def("get_l1_size_per_core", [](const MeshDevice &self) { return self.chip().l1Size; })
+      .def("deallocate_buffers", &MeshDevice::deallocateAll, "Frees all device memory; tensors on it become unusable.")
+      .def("get_memory_view", view, nb::sig("def get_memory_view(self) -> dict[MemoryBufferType, MemoryView]"))
+      .def("memory_report", &MeshDevice::memoryReport, "All buffers in all memories, as a table.")
+      .def(
+          "dump_memory_report", [](const MeshDevice &self) { nb::print(self.memoryReport().c_str()); },
+          "Prints memory_report().")
+      .def("reset_memory_peaks", &MeshDevice::resetPeaks)
+      .def("__enter__", [](std::shared_ptr<MeshDevice> self) { return self; })
+      .def("__exit__",
+           [](const std::shared_ptr<MeshDevice> &self, nb::args) {
+             if (self->isOpen())
+               runtime::closeMeshDevice(self);
+           })
+      .def("__repr__", [](const MeshDevice &self) {
+        return "<Device " + std::to_string(self.id()) + ": " + std::to_string(self.rows()) + "x" +
+               std::to_string(self.columns()) + " " + std::string(toString(self.chip().arch)) +
+               (self.isOpen() ? ">" : ", closed>");
+      });
+
+  module.def("get_num_available_devices", [] { return sim::maxChips; }, "Chips that can be open at once.");
+  module.def("get_available_archs", [] {
+    std::vector<std::string_view> names;
+    for (const sim::ChipDesc &chip : sim::allChips())
+      names.push_back(toString(chip.arch));
+    return names;
+  });
+  module.def(
+      "get_mesh_presets",
+      [] {
+        nb::dict presets;
+        for (const sim::MeshPreset &preset : sim::meshPresets())
+          presets[nb::cast(preset.name)] = nb::make_tuple(toString(preset.arch), preset.rows, preset.columns);
+        return presets;
+      },
+      nb::sig("def get_mesh_presets() -> dict[str, tuple[str, int, int]]"),
+      "Boards and boxes by name: (arch, rows, columns).");
+  module.def(
+      "open_mesh_device",
+      [](const std::optional<Options> &options) {
+        return runtime::openMeshDevice(options.value_or(Options()).native());
+      },
+      nb::arg("options") = nb::none(), "Opens a mesh of simulated chips; raises DeviceError.");
+  module.def("close_mesh_device", &runtime::closeMeshDevice, nb::arg("parent_mesh"),
+             nb::call_guard<nb::gil_scoped_release>(), "Frees its memory; tensors on it become unusable.");
+  module.def(
+      "reshape_mesh_device",
+      [](MeshDevice &device, const std::vector<uint32_t> &shape) {
+        if (shape.size() != 2)
+          throw DeviceError("mesh_shape has " + std::to_string(shape.size()) + " dimensions; expected (rows, columns)");
+        device.reshape(shape[0], shape[1]);
+      },
+      nb::arg("mesh_device"), nb::arg("mesh_shape"));
+
+  nb::class_<SystemDesc>(module, "SystemDesc", "The chips of a system.")
+      .def("as_json", [](const SystemDesc &self) { return self.json; })
+      .def(
+          "store", [](const SystemDesc &self, const std::filesystem::path &path) { writeFile(path, self.json); },
+          nb::arg("path"), "Writes it as JSON.");
+  module.def(
+      "get_current_system_desc",
+      [](nb::handle, const std::shared_ptr<MeshDevice> &device) {
+        return describe(device ? device->options() : sim::MeshOptions());
+      },
+      nb::arg("dispatch_core_type") = nb::none(), nb::arg("mesh_device").none() = nb::none(),
+      nb::sig("def get_current_system_desc(dispatch_core_type: DispatchCoreType | None = None, "
+              "mesh_device: Device | None = None) -> SystemDesc"),
+      "Of an open device, or else of one wormhole_b0 chip.");
+}
+
+} // namespace tt::python

@@ -1,0 +1,31 @@
+//===- Main.cpp - the Python module _ttmlir_runtime -----------------------===//
+
+#include "Bindings.h"
+
+using namespace tt;
+
+NB_MODULE(_ttmlir_runtime, module) {
+  module.doc() = "Runs TTNN flatbuffers on a simulated mesh of chips.";
+
+  // The most special exception is registered last: the translators are asked in the reverse order.
+  const auto error = nb::exception<Error>(module, "Error", PyExc_RuntimeError);
+  nb::exception<DeviceError>(module, "DeviceError", error);
+  nb::exception<OutOfMemoryError>(module, "OutOfMemoryError", error);
+  nb::exception<OpError>(module, "OpError", error);
+  nb::exception<BinaryError>(module, "BinaryError", error);
+
+  // Binaries come first: the signatures of the others name them.
+  nb::module_ binary = module.def_submodule("binary", "Flatbuffers: load, look into, store.");
+  nb::module_ runtime = module.def_submodule("runtime", "Devices, tensors, running programs, hooks.");
+  nb::module_ utils = module.def_submodule("utils", "Device memory by hand.");
+  python::bindTypes(runtime);
+  python::bindBinary(binary);
+  python::bindDevice(runtime);
+  python::bindTensor(runtime);
+  python::bindHooks(runtime);
+  python::bindReports(runtime);
+  python::bindUtils(utils);
+
+  // Python objects in the hooks must not outlive the interpreter.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { runtime::clearHooks(); }));
+}

@@ -1,0 +1,101 @@
+//===- Reports.cpp - what runs took, and which ops there are --------------===//
+
+#include "Bindings.h"
+
+#include <array>
+
+namespace tt::python {
+
+using runtime::OpPerf;
+using runtime::RunReport;
+
+void bindReports(nb::module_ &module) {
+  nb::class_<OpPerf>(module, "OpPerf", "What an op took.")
+      .def_ro("index", &OpPerf::op, "Its place in the program.")
+      .def_prop_ro("name", [](const OpPerf &self) { return self.name; })
+      .def_prop_ro("loc", [](const OpPerf &self) { return self.loc; })
+      .def_ro("host_ns", &OpPerf::hostNs, "Measured here.")
+      .def_ro("cycles", &OpPerf::cycles, "Estimated on the chip.")
+      .def_ro("device_ns", &OpPerf::deviceNs, "Estimated on the chip.")
+      .def_prop_ro(
+          "dram_resident_bytes_per_bank",
+          [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::DRAM)]; },
+          "Of the program's tensors, while the op runs.")
+      .def_prop_ro(
+          "l1_resident_bytes_per_bank",
+          [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::L1)]; },
+          "Of the program's tensors, while the op runs.")
+      .def_prop_ro("dram_bytes", [](const OpPerf &self) { return self.cost.dramBytes; })
+      .def_prop_ro("l1_bytes", [](const OpPerf &self) { return self.cost.l1Bytes; })
+      .def_prop_ro("fabric_bytes", [](const OpPerf &self) { return self.cost.fabricBytes; })
+      .def_prop_ro("matmul_tiles", [](const OpPerf &self) { return self.cost.matmulTiles; })
+      .def_prop_ro("fpu_tiles", [](const OpPerf &self) { return self.cost.fpuTiles; })
+      .def_prop_ro("sfpu_tiles", [](const OpPerf &self) { return self.cost.sfpuTiles; });
+  nb::class_<RunReport>(module, "RunReport", "What a run took.")
+      .def_ro("binary", &RunReport::binary)
+      .def_ro("program_index", &RunReport::program)
+      .def_ro("host_ns", &RunReport::hostNs, "The ops, measured here.")
+      .def_ro("cycles", &RunReport::cycles, "Estimated on the chip.")
+      .def_ro("device_ns", &RunReport::deviceNs, "Estimated on the chip.")
+      .def_ro("arena_bytes", &RunReport::arenaBytes, "Host memory for intermediate values.")
+      .def_prop_ro("dram_peak_bytes_per_bank",
+                   [](const RunReport &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::DRAM)]; })
+      .def_prop_ro("l1_peak_bytes_per_bank",
+                   [](const RunReport &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::L1)]; })
+      .def_ro("ops", &RunReport::ops, "By op, when perf recording is on.");
+
+  module.def("set_perf_recording", &runtime::setPerfRecording, nb::arg("on"), "Records per-op times of runs to come.");
+  module.def("get_perf_recording", &runtime::perfRecording);
+  module.def(
+      "last_run",
+      [](const runtime::Device &device) -> std::optional<RunReport> {
+        const auto report = runtime::lastRun(device);
+        return report ? std::optional(*report) : std::nullopt;
+      },
+      nb::arg("device"), "The report of the last run on a device; None before the first.");
+  module.def(
+      "estimate",
+      [](const runtime::Binary &binary, size_t program, std::string_view arch, std::vector<uint32_t> meshShape) {
+        sim::MeshOptions options;
+        options.arch = sim::parseArch(arch);
+        if (meshShape.size() != 2)
+          throw Error("estimate: mesh_shape has " + std::to_string(meshShape.size()) +
+                      " dimensions; expected (rows, columns)");
+        options.rows = meshShape[0];
+        options.columns = meshShape[1];
+        return runtime::estimate(binary, program, options);
+      },
+      nb::arg("binary"), nb::arg("program_index") = 0, nb::arg("arch") = "wormhole_b0",
+      nb::arg("mesh_shape") = std::vector<uint32_t>{1, 1},
+      "What a program would take on the chip, op by op, without running it.");
+
+  module.def(
+      "list_ops",
+      [] {
+        constexpr std::array<const char *, 11> kinds = {"bool",      "int",         "float",    "string",
+                                                        "int_array", "float_array", "constant", "enum",
+                                                        "struct",    "list",        "number"};
+        nb::dict ops;
+        for (const ttnn::OpInfo &info : ttnn::allOps()) {
+          nb::dict attributes;
+          for (const ttnn::AttributeSpec &attribute : info.attributes) {
+            nb::dict entry;
+            entry["kind"] = kinds[static_cast<size_t>(attribute.kind)];
+            entry["required"] = attribute.required;
+            attributes[nb::cast(attribute.name)] = entry;
+          }
+          nb::dict op;
+          op["min_ins"] = info.minIns;
+          op["max_ins"] = info.maxIns < 0 ? nb::none() : nb::cast(info.maxIns);
+          op["outs"] = info.outs;
+          op["attributes"] = attributes;
+          op["collective"] = info.makeMesh != nullptr;
+          ops[nb::cast(info.name)] = op;
+        }
+        return ops;
+      },
+      nb::sig("def list_ops() -> dict[str, dict[str, typing.Any]]"),
+      "The ops that this runtime computes, by name: arity and attributes.");
+}
+
+} // namespace tt::python

@@ -1,0 +1,333 @@
+//===- Tensor.cpp - tensors for Python ------------------------------------===//
+
+#include "Bindings.h"
+#include "tt/sim/formats.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/unordered_map.h>
+
+namespace tt::python {
+namespace {
+
+using runtime::Device;
+using ttnn::Tensor;
+
+/// What get_tensor_desc() tells.
+struct TensorDesc {
+  std::vector<int64_t> shape, stride;
+  uint32_t itemSize;
+  HostType dtype;
+  int64_t physicalVolume;
+};
+
+/// Where a tensor lies and how, without its shape.
+struct Layout {
+  TensorSpec spec;
+};
+
+std::vector<int64_t> strides(const Shape &shape) {
+  std::vector<int64_t> result(shape.size());
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    result[i] = step;
+    step *= shape[i];
+  }
+  return result;
+}
+
+/// Elements with the padding of the tile layout.
+int64_t physicalVolume(const TensorSpec &spec) {
+  return static_cast<int64_t>(sim::deviceBytes(spec)) /
+         (spec.layout == tt::Layout::Tile ? static_cast<int64_t>(sim::tileBytes(spec.dtype)) : 1) *
+         (spec.layout == tt::Layout::Tile ? sim::tileHeight * sim::tileWidth : 1) /
+         (spec.layout == tt::Layout::Tile ? 1 : sim::elementBytes(spec.dtype));
+}
+
+TensorDesc describe(const Tensor &tensor) {
+  return {tensor.shape(), strides(tensor.shape()), static_cast<uint32_t>(storageBytes(tensor.dtype())),
+          hostType(tensor.dtype()), physicalVolume(tensor.spec())};
+}
+
+struct DLPackType {
+  nb::dlpack::dtype_code code;
+  uint8_t bits;
+  HostType type;
+};
+constexpr DLPackType dlpackTypes[] = {
+    {nb::dlpack::dtype_code::Float, 32, HostType::Float32},   {nb::dlpack::dtype_code::Float, 16, HostType::Float16},
+    {nb::dlpack::dtype_code::Bfloat, 16, HostType::BFloat16}, {nb::dlpack::dtype_code::UInt, 32, HostType::UInt32},
+    {nb::dlpack::dtype_code::UInt, 16, HostType::UInt16},     {nb::dlpack::dtype_code::UInt, 8, HostType::UInt8},
+    {nb::dlpack::dtype_code::Int, 32, HostType::Int32},       {nb::dlpack::dtype_code::Float, 64, HostType::Float64},
+    {nb::dlpack::dtype_code::Int, 64, HostType::Int64},       {nb::dlpack::dtype_code::UInt, 64, HostType::UInt64},
+    {nb::dlpack::dtype_code::Int, 16, HostType::Int16},       {nb::dlpack::dtype_code::Int, 8, HostType::Int8},
+    {nb::dlpack::dtype_code::Bool, 8, HostType::Bool},
+};
+
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+
+Tensor fromArray(const Array &array) {
+  for (const DLPackType &row : dlpackTypes) {
+    if (static_cast<uint8_t>(row.code) != array.dtype().code || row.bits != array.dtype().bits ||
+        array.dtype().lanes != 1)
+      continue;
+    Shape shape(array.ndim());
+    std::vector<int64_t> stride(array.ndim());
+    for (size_t i = 0; i < array.ndim(); ++i) {
+      shape[i] = static_cast<int64_t>(array.shape(i));
+      stride[i] = array.stride(i);
+    }
+    return fromHost(array.data(), std::move(shape), stride, row.bits / 8, row.type);
+  }
+  throw Error("an array of DLPack type code " + std::to_string(array.dtype().code) + " with " +
+              std::to_string(array.dtype().bits) + " bits cannot become a tensor");
+}
+
+/// The values as a DLPack capsule that shares them; of a device tensor as well.
+nb::object toArray(const Tensor &tensor) {
+  tensor.requireAllocated("dlpack");
+  if (tensor.shards() != 1)
+    throw Error("a tensor of " + std::to_string(tensor.shards()) +
+                " shards is not one array; convert the shards that to_host returns");
+  const DataType dtype = sim::isBlockFormat(tensor.dtype()) ? DataType::BFloat16 : tensor.dtype();
+  for (const DLPackType &row : dlpackTypes) {
+    if (row.type != hostType(dtype))
+      continue;
+    const std::vector<size_t> shape(tensor.shape().begin(), tensor.shape().end());
+    auto *owner = new std::shared_ptr<std::byte>(tensor.share());
+    nb::capsule keep(owner, [](void *data) noexcept { delete static_cast<std::shared_ptr<std::byte> *>(data); });
+    return nb::cast(nb::ndarray<>(owner->get(), shape.size(), shape.data(), keep, nullptr,
+                                  nb::dlpack::dtype{static_cast<uint8_t>(row.code), row.bits, 1}));
+  }
+  throw Error("no array type for " + std::string(toString(dtype)));
+}
+
+nb::object bytesOf(const Tensor &tensor) {
+  tensor.requireAllocated("get_data_buffer");
+  if (tensor.shards() != 1)
+    throw Error("get_data_buffer: the tensor has " + std::to_string(tensor.shards()) +
+                " shards; take the shards that to_host returns");
+  const std::span<const std::byte> values(tensor.data(), tensor.bytes());
+  if (tensor.spec().layout != tt::Layout::Tile)
+    return nb::bytearray(values.data(), values.size());
+  // Tile order is made only when somebody asks for the bytes.
+  std::vector<std::byte> tiles(sim::deviceBytes(tensor.spec()));
+  sim::encode(tensor.spec(), values, tiles);
+  return nb::bytearray(tiles.data(), tiles.size());
+}
+
+Shape toShape(const std::vector<int64_t> &shape) { return {shape.begin(), shape.end()}; }
+
+void requireContiguous(const Shape &shape, const std::vector<int64_t> &stride, const char *what) {
+  const auto expected = strides(shape);
+  bool same = stride.size() == expected.size();
+  for (size_t i = 0; same && i < stride.size(); ++i)
+    same = shape[i] <= 1 || stride[i] == expected[i];
+  if (!same)
+    throw Error(std::string(what) + ": stride " + toString(stride) + " of shape " + toString(shape) +
+                " is not that of contiguous data, " + toString(expected) + "; create an owned tensor instead");
+}
+
+using Strategy = std::unordered_map<std::string, std::string>;
+
+Tensor distribute(std::vector<Tensor> shards, const Strategy &strategy, const std::vector<uint32_t> &meshShape) {
+  uint64_t devices = 1;
+  for (uint32_t dim : meshShape)
+    devices *= dim;
+  const auto how = strategy.find("strategy");
+  // A replicated tensor may be given once for all devices.
+  if (how != strategy.end() && how->second == "replicate" && shards.size() == 1)
+    shards.resize(std::min<uint64_t>(devices, sim::maxChips), shards[0]);
+  return runtime::createMultiDeviceHostTensor(shards, meshShape);
+}
+
+Layout layoutOf(DataType dtype, BufferType buffer, tt::Layout layout) {
+  TensorSpec spec;
+  spec.dtype = dtype;
+  spec.layout = layout;
+  spec.memory.buffer = buffer;
+  if (buffer != BufferType::SystemMemory)
+    spec.memory.layout = MemoryLayout::Interleaved;
+  return {spec};
+}
+
+Tensor owned(uintptr_t data, const std::vector<int64_t> &shape, const std::vector<int64_t> &stride, uint32_t itemsize,
+             HostType type) {
+  return fromHost(reinterpret_cast<const void *>(data), toShape(shape), stride, itemsize, type);
+}
+
+Tensor borrowed(uintptr_t data, const std::vector<int64_t> &shape, const std::vector<int64_t> &stride,
+                uint32_t itemsize, HostType type) {
+  requireContiguous(toShape(shape), stride, "create_borrowed_host_tensor");
+  if (itemsize != hostBytes(type))
+    throw Error("itemsize is " + std::to_string(itemsize) + ", but an element has " + std::to_string(hostBytes(type)) +
+                " bytes");
+  // Values that have to be converted cannot be borrowed.
+  if (hostType(deviceType(type)) != type)
+    return owned(data, shape, stride, itemsize, type);
+  return runtime::createBorrowedHostTensor(reinterpret_cast<void *>(data), toShape(shape), deviceType(type));
+}
+
+template <Tensor (*create)(uintptr_t, const std::vector<int64_t> &, const std::vector<int64_t> &, uint32_t, HostType)>
+Tensor multiDevice(const std::vector<uintptr_t> &data, const std::vector<int64_t> &shape,
+                   const std::vector<int64_t> &stride, uint32_t itemsize, HostType type, const Strategy &strategy,
+                   const std::vector<uint32_t> &meshShape) {
+  std::vector<Tensor> shards;
+  for (uintptr_t pointer : data)
+    shards.push_back(create(pointer, shape, stride, itemsize, type));
+  return distribute(std::move(shards), strategy, meshShape);
+}
+
+} // namespace
+
+void bindTensor(nb::module_ &module) {
+  nb::class_<TensorDesc>(module, "TensorDesc", "Shape and type of a tensor.")
+      .def_ro("shape", &TensorDesc::shape)
+      .def_ro("stride", &TensorDesc::stride, "In elements.")
+      .def_ro("item_size", &TensorDesc::itemSize, "Bytes.")
+      .def_ro("dtype", &TensorDesc::dtype)
+      .def_ro("physical_volume", &TensorDesc::physicalVolume, "Elements with the padding of tiles.");
+
+  nb::class_<Layout>(module, "Layout", "Where and how a tensor lies: data type, tiles or rows, memory.")
+      .def_prop_ro("dtype", [](const Layout &self) { return hostType(self.spec.dtype); })
+      .def_prop_ro("layout", [](const Layout &self) { return toString(self.spec.layout); })
+      .def_prop_ro("buffer_type", [](const Layout &self) { return toString(self.spec.memory.buffer); })
+      .def_prop_ro("memory_layout", [](const Layout &self) { return toString(self.spec.memory.layout); })
+      .def_prop_ro("grid", [](const Layout &self) { return self.spec.memory.grid; })
+      .def_prop_ro("shard_shape", [](const Layout &self) { return self.spec.memory.shardShape; })
+      .def("__repr__", [](const Layout &self) {
+        return "<Layout " + std::string(toString(self.spec.dtype)) + " " + std::string(toString(self.spec.layout)) +
+               " " + std::string(toString(self.spec.memory.buffer)) + " " +
+               std::string(toString(self.spec.memory.layout)) + ">";
+      });
+
+  nb::class_<Tensor>(module, "Tensor", "A tensor on the host or on a device.")
+      .def("is_allocated", &Tensor::isAllocated)
+      .def("get_retain", &Tensor::retained)
+      .def("set_retain", &Tensor::setRetained, nb::arg("retain"))
+      .def("get_shape", [](const Tensor &self) { return self.shape(); })
+      .def("get_stride", [](const Tensor &self) { return strides(self.shape()); })
+      .def("get_volume", [](const Tensor &self) { return physicalVolume(self.spec()); })
+      .def("get_logical_volume", [](const Tensor &self) { return volume(self.shape()); })
+      .def("get_dtype", [](const Tensor &self) { return hostType(self.dtype()); })
+      .def("get_element_size", [](const Tensor &self) { return storageBytes(self.dtype()); })
+      .def("get_tensor_desc", &describe)
+      .def("get_data_buffer", &bytesOf, nb::sig("def get_data_buffer(self) -> bytearray"),
+           "The values, row-major; a tensor in tiles gives the bytes as they lie on the device.")
+      .def(
+          "has_layout",
+          [](const Tensor &self, const Layout &layout) {
+            const TensorSpec &spec = self.spec();
+            return spec.dtype == layout.spec.dtype && spec.layout == layout.spec.layout &&
+                   spec.memory == layout.spec.memory;
+          },
+          nb::arg("layout"))
+      .def("get_layout", [](const Tensor &self) { return Layout{self.spec()}; })
+      .def("get_global_id", &Tensor::id)
+      .def("is_on_device", &Tensor::isOnDevice)
+      .def("get_address", &Tensor::address, "In every bank it touches.")
+      .def("get_num_shards", &Tensor::shards)
+      .def(
+          "__dlpack__", [](const Tensor &self, nb::kwargs) { return toArray(self); },
+          "Shares the values: torch.from_dlpack(tensor), numpy.from_dlpack(tensor).")
+      .def("__dlpack_device__", [](const Tensor &) { return nb::make_tuple(1, 0); })
+      .def("__repr__", [](const Tensor &self) {
+        return "<Tensor " + toString(self.shape()) + " " + std::string(toString(self.dtype())) + " in " +
+               std::string(toString(self.spec().memory.buffer)) +
+               (self.shards() > 1 ? ", " + std::to_string(self.shards()) + " shards>" : ">");
+      });
+
+  module.def("create_host_tensor", &fromArray, nb::arg("array"),
+             "Copies a torch tensor, numpy array or anything else with DLPack or the buffer protocol.");
+  module.def("create_owned_host_tensor", &owned, nb::arg("ptr"), nb::arg("shape"), nb::arg("stride"),
+             nb::arg("itemsize"), nb::arg("dataType"),
+             "Copies values; the types that the device lacks become the nearest (int64 becomes int32).");
+  module.def("create_borrowed_host_tensor", &borrowed, nb::arg("ptr"), nb::arg("shape"), nb::arg("stride"),
+             nb::arg("itemsize"), nb::arg("dataType"), "Uses values that the caller keeps alive.");
+  module.def(
+      "create_unsafe_borrowed_host_tensor", [](const Tensor &tensor) { return tensor.withSpec(tensor.spec()); },
+      nb::arg("owned_host_tensor"));
+  module.def(
+      "create_empty_tensor",
+      [](const Device &device, const Layout &layout, const std::vector<int64_t> &shape,
+         const std::vector<int64_t> &stride, uint32_t itemsize) {
+        requireContiguous(toShape(shape), stride, "create_empty_tensor");
+        TensorSpec spec = layout.spec;
+        spec.shape = toShape(shape);
+        if (itemsize != storageBytes(spec.dtype))
+          throw Error("create_empty_tensor: itemsize is " + std::to_string(itemsize) + ", but an element of " +
+                      std::string(toString(spec.dtype)) + " has " + std::to_string(storageBytes(spec.dtype)) +
+                      " bytes");
+        return runtime::createEmptyTensor(device, std::move(spec));
+      },
+      nb::arg("device"), nb::arg("layout"), nb::arg("shape"), nb::arg("stride"), nb::arg("itemsize"));
+  module.def("create_multi_device_host_tensor", &multiDevice<owned>, nb::arg("ptrs"), nb::arg("shape"),
+             nb::arg("stride"), nb::arg("itemsize"), nb::arg("dataType"), nb::arg("strategy"), nb::arg("meshShape"),
+             "One pointer per device of the mesh, or one for all with strategy {\"strategy\": \"replicate\"}.");
+  module.def("create_multi_device_borrowed_host_tensor", &multiDevice<borrowed>, nb::arg("ptrs"), nb::arg("shape"),
+             nb::arg("stride"), nb::arg("itemsize"), nb::arg("dataType"), nb::arg("strategy"), nb::arg("meshShape"));
+  module.def("create_multi_device_host_tensor_from_shards", &distribute, nb::arg("tensorShards"), nb::arg("strategy"),
+             nb::arg("meshShape"));
+
+  module.def(
+      "get_layout",
+      [](const runtime::Binary &binary, size_t program, size_t input) {
+        return Layout{runtime::inputSpec(binary, program, input)};
+      },
+      nb::arg("executable"), nb::arg("program_index"), nb::arg("input_index"), "How a program wants an input.");
+  module.def(
+      "to_layout",
+      [](const Tensor &tensor, const Device &device, const Layout &layout, std::optional<bool> retain) {
+        Tensor moved = runtime::toLayout(tensor, device, layout.spec);
+        moved.setRetained(retain.value_or(tensor.retained()));
+        return moved;
+      },
+      nb::arg("tensor"), nb::arg("device").none(), nb::arg("layout"), nb::arg("retain") = nb::none(),
+      nb::call_guard<nb::gil_scoped_release>(), "A copy in another memory, layout and data type.");
+  module.def(
+      "to_host", [](const Tensor &tensor, bool untilize, bool) { return runtime::toHost(tensor, untilize); },
+      nb::arg("tensor"), nb::arg("untilize") = false, nb::arg("blocking") = true,
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The shards on the host; with untilize row-major, and block formats as bfloat16.");
+  module.def(
+      "get_device_tensors",
+      [](const Tensor &tensor) {
+        std::vector<Tensor> shards;
+        for (size_t i = 0; i < tensor.shards(); ++i)
+          shards.push_back(tensor.shard(i));
+        return shards;
+      },
+      nb::arg("tensor"));
+  module.def("get_num_shards", [](const Tensor &tensor) { return tensor.shards(); }, nb::arg("tensor"));
+  module.def(
+      "deallocate_tensor",
+      [](Tensor &tensor, bool force) {
+        if (!tensor.retained() || force)
+          tensor.deallocate();
+      },
+      nb::arg("tensor"), nb::arg("force") = false);
+  module.def(
+      "memcpy",
+      [](uintptr_t dst, const Tensor &src, std::optional<HostType> type) {
+        toHostMemory(reinterpret_cast<void *>(dst), src, type);
+      },
+      nb::arg("dst"), nb::arg("src"), nb::arg("dstDataType") = nb::none(),
+      "Writes the values to an address, converted to a type when one is given.");
+  module.def(
+      "memcpy", [](const Tensor &dst, const Tensor &src) { runtime::copyData(dst, src); }, nb::arg("dst"),
+      nb::arg("src"), "Replaces the values of a tensor.");
+
+  nb::module_ test = module.def_submodule("test", "Layouts that tests ask for.");
+  struct Named {
+    const char *name;
+    BufferType buffer;
+    tt::Layout layout;
+  };
+  for (const Named &named : {Named{"get_dram_interleaved_tile_layout", BufferType::DRAM, tt::Layout::Tile},
+                             Named{"get_dram_interleaved_row_major_layout", BufferType::DRAM, tt::Layout::RowMajor},
+                             Named{"get_host_row_major_layout", BufferType::SystemMemory, tt::Layout::RowMajor}})
+    test.def(
+        named.name, [named](HostType dtype) { return layoutOf(deviceType(dtype), named.buffer, named.layout); },
+        nb::arg("dtype"));
+}
+
+} // namespace tt::python

@@ -1,0 +1,62 @@
+//===- Utils.cpp - device memory by hand ----------------------------------===//
+
+#include "Bindings.h"
+
+namespace tt::python {
+namespace {
+
+using runtime::Device;
+
+/// A buffer without a tensor.
+struct MeshBuffer {
+  sim::Allocation allocation;
+  size_t size;
+};
+
+std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, int64_t size, int64_t page) {
+  if (size <= 0 || page <= 0 || size % page != 0)
+    throw Error("buffer_size is " + std::to_string(size) + " and page_size " + std::to_string(page) +
+                " bytes; expected a multiple of the page size");
+  // A tensor of bytes with one page per row.
+  TensorSpec spec;
+  spec.dtype = DataType::UInt8;
+  spec.shape = {size / page, page};
+  spec.memory.buffer = buffer;
+  spec.memory.layout = MemoryLayout::Interleaved;
+  return std::make_unique<MeshBuffer>(MeshBuffer{
+      device->allocate(sim::footprint(device->chip(), spec), "a buffer allocated by hand"), static_cast<size_t>(size)});
+}
+
+} // namespace
+
+void bindUtils(nb::module_ &module) {
+  nb::class_<MeshBuffer>(module, "MeshBuffer", "A buffer in device memory.")
+      .def(
+          "address", [](const MeshBuffer &self) { return self.allocation.address(); }, "In every bank.")
+      .def(
+          "size", [](const MeshBuffer &self) { return self.size; }, "Bytes.")
+      .def("deallocate", [](MeshBuffer &self) { self.allocation.release(); })
+      .def("is_allocated", [](const MeshBuffer &self) { return self.allocation.valid(); });
+  module.def(
+      "allocate_l1_buffer",
+      [](const Device &device, int64_t size, int64_t page) { return allocate(device, BufferType::L1, size, page); },
+      nb::arg("mesh_device"), nb::arg("buffer_size"), nb::arg("page_size"));
+  module.def(
+      "allocate_dram_buffer",
+      [](const Device &device, int64_t size, int64_t page) { return allocate(device, BufferType::DRAM, size, page); },
+      nb::arg("mesh_device"), nb::arg("buffer_size"), nb::arg("page_size"));
+  module.def(
+      "get_l1_base_allocator_addr", [](const Device &device) { return device->chip().l1UnreservedBase; },
+      nb::arg("mesh_device"));
+  module.def(
+      "get_lowest_occupied_compute_l1_address",
+      [](const Device &device) -> std::optional<int64_t> {
+        const auto blocks = device->memoryView(sim::Memory::L1).blocks;
+        return blocks.empty() ? std::nullopt : std::optional(blocks.front().block.address);
+      },
+      nb::arg("mesh_device"));
+  module.def(
+      "get_l1_size_per_core", [](const Device &device) { return device->chip().l1Size; }, nb::arg("mesh_device"));
+}
+
+} // namespace tt::python
