@@ -1,0 +1,186 @@
+//===- AllocatorTest.cpp - banks, footprints, meshes ----------------------===//
+
+#include "ProgramBuilder.h"
+#include "tt/sim/clock.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tt;
+using namespace tt::test;
+using sim::BankAllocator;
+using sim::Block;
+
+TEST(Allocator, TakesTheSmallestPieceThatFits) {
+  BankAllocator bank(1024, 1024 + 1024, 32);
+  const auto a = bank.allocate(100, "a"), b = bank.allocate(32, "b"), c = bank.allocate(64, "c");
+  EXPECT_EQ(*a, (Block{1024, 128})); // rounded to the alignment
+  EXPECT_EQ(*b, (Block{1152, 32}));
+  EXPECT_EQ(*c, (Block{1184, 64}));
+  bank.deallocate(b->address);
+  EXPECT_EQ(bank.allocate(20, "d")->address, b->address);
+  EXPECT_EQ(bank.allocated(), 224);
+  EXPECT_EQ(bank.peak(), 224);
+}
+
+TEST(Allocator, JoinsFreePieces) {
+  BankAllocator bank(0, 96, 32);
+  const auto a = bank.allocate(32, "a"), b = bank.allocate(32, "b"), c = bank.allocate(32, "c");
+  EXPECT_FALSE(bank.allocate(1, "full"));
+  bank.deallocate(a->address);
+  bank.deallocate(c->address);
+  EXPECT_EQ(bank.free(), 64);
+  EXPECT_EQ(bank.largestFree(), 32);
+  EXPECT_FALSE(bank.allocate(64, "in two pieces"));
+  bank.deallocate(b->address);
+  EXPECT_EQ(bank.largestFree(), 96);
+  EXPECT_EQ(bank.freeBlocks().size(), 1u);
+  EXPECT_THROW(bank.deallocate(b->address), Error);
+}
+
+TEST(Allocator, FingerprintTellsStatesApart) {
+  BankAllocator bank(0, 4096, 32);
+  const uint64_t empty = bank.fingerprint();
+  const auto a = bank.allocate(32, "a");
+  const uint64_t one = bank.fingerprint();
+  EXPECT_NE(one, empty);
+  const auto b = bank.allocate(64, "b");
+  bank.deallocate(b->address);
+  EXPECT_EQ(bank.fingerprint(), one);
+  bank.deallocate(a->address);
+  EXPECT_EQ(bank.fingerprint(), empty);
+  EXPECT_TRUE(bank.allocateAt({64, 32}, "there"));
+  EXPECT_FALSE(bank.allocateAt({64, 32}, "again"));
+  EXPECT_FALSE(bank.allocateAt({4096, 32}, "outside"));
+}
+
+/// Against a bitmap, with random sizes and order.
+TEST(Allocator, NeverOverlapsAndNeverLoses) {
+  constexpr int64_t units = 512;
+  std::mt19937 random(7);
+  BankAllocator bank(0, units * 32, 32);
+  std::vector<bool> taken(units, false);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 20000; ++i) {
+    if (random() % 2 || blocks.empty()) {
+      if (const auto block = bank.allocate(static_cast<int64_t>(random() % 1024), "x")) {
+        for (int64_t unit = block->address / 32; unit < (block->address + block->bytes) / 32; ++unit) {
+          ASSERT_FALSE(taken[static_cast<size_t>(unit)]);
+          taken[static_cast<size_t>(unit)] = true;
+        }
+        blocks.push_back(*block);
+      }
+    } else {
+      std::swap(blocks[random() % blocks.size()], blocks.back());
+      const Block block = blocks.back();
+      blocks.pop_back();
+      bank.deallocate(block.address);
+      for (int64_t unit = block.address / 32; unit < (block.address + block.bytes) / 32; ++unit)
+        taken[static_cast<size_t>(unit)] = false;
+    }
+    ASSERT_EQ(bank.allocated(), 32 * std::count(taken.begin(), taken.end(), true));
+  }
+  for (const Block &block : blocks)
+    bank.deallocate(block.address);
+  EXPECT_EQ(bank.largestFree(), units * 32);
+}
+
+TEST(Footprint, PadsTilesAndSpreadsPages) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  // 33x65 f32: 2x3 tiles of 4096 bytes over 12 channels.
+  auto print = sim::footprint(chip, deviceSpec({33, 65}));
+  EXPECT_EQ(print.pages, 6);
+  EXPECT_EQ(print.pageBytes, 4096);
+  EXPECT_EQ(print.bytesPerBank, 4096);
+  // Every matrix of a batch is padded: 5 x 1 x 1 tiles over 64 cores; bfp8 tiles have 1088 bytes.
+  print = sim::footprint(chip, deviceSpec({5, 1, 1}, DataType::BFP_BFloat8, BufferType::L1));
+  EXPECT_EQ(print.pages, 5);
+  EXPECT_EQ(print.totalBytes(), 5 * 1088);
+  EXPECT_EQ(print.banks, 5);
+  // 100 rows of 10 bf16 values: 20 bytes, aligned to 32 in DRAM; 9 rows in the fullest channel.
+  TensorSpec rows = deviceSpec({100, 10}, DataType::BFloat16);
+  rows.layout = Layout::RowMajor;
+  EXPECT_EQ(sim::footprint(chip, rows).bytesPerBank, 9 * 32);
+  EXPECT_EQ(sim::footprint(chip, deviceSpec({0, 7})).totalBytes(), 0);
+  EXPECT_EQ(sim::footprint(chip, deviceSpec({})).totalBytes(), 4096);
+  EXPECT_EQ(sim::footprint(chip, hostSpec({8, 8})).totalBytes(), 0);
+}
+
+TEST(Footprint, ShardsLieOnTheirCores) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  TensorSpec spec = deviceSpec({256, 64}, DataType::BFloat16, BufferType::L1);
+  spec.memory.layout = MemoryLayout::HeightSharded;
+  spec.memory.grid = {1, 4};
+  spec.memory.shardShape = {64, 64};
+  auto print = sim::footprint(chip, spec);
+  EXPECT_EQ(print.banks, 4);
+  EXPECT_EQ(print.bytesPerBank, 4 * 2048); // 2x2 tiles
+  spec.memory.grid = {1, 2};               // two shards on each core
+  EXPECT_EQ(sim::footprint(chip, spec).bytesPerBank, 8 * 2048);
+  spec.memory.grid = {9, 9};
+  EXPECT_THROW(sim::footprint(chip, spec), Error);
+  spec.memory.grid = {1, 4};
+  spec.memory.shardShape = {0, 64};
+  EXPECT_THROW(sim::footprint(chip, spec), Error);
+}
+
+TEST(Footprint, RefusesSizesThatOverflow) {
+  const int64_t large = int64_t(1) << 31;
+  EXPECT_THROW(sim::footprint(sim::chip(Arch::Blackhole), deviceSpec({large, large})), Error);
+}
+
+TEST(Device, OpensPresetsAndRectangles) {
+  const auto galaxy = runtime::openMeshDevice(sim::meshOptions("tg"));
+  EXPECT_EQ(galaxy->meshShape(), (std::vector<uint32_t>{8, 4}));
+  EXPECT_EQ(runtime::openMeshDevice(sim::meshOptions("box"))->devices(), 8u);
+  EXPECT_EQ(runtime::openMeshDevice(sim::meshOptions("p150"))->chip().arch, Arch::Blackhole);
+  EXPECT_THROW(sim::meshOptions("n151"), DeviceError);
+  sim::MeshOptions none;
+  none.rows = 0;
+  EXPECT_THROW(runtime::openMeshDevice(none), DeviceError);
+  none.rows = none.columns = 1u << 16;
+  EXPECT_THROW(runtime::openMeshDevice(none), DeviceError);
+}
+
+TEST(Device, HasTheCapacitiesOfTheChip) {
+  const auto device = runtime::openMeshDevice();
+  EXPECT_EQ(device->memoryView(sim::Memory::L1).total, 1498112);
+  EXPECT_EQ(device->memoryView(sim::Memory::L1).banks, 64);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).total, 1073740800);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).banks, 12);
+  const auto blackhole = runtime::openMeshDevice(sim::meshOptions("p150"));
+  EXPECT_EQ(blackhole->memoryView(sim::Memory::L1).total, 1474560);
+  EXPECT_EQ(blackhole->memoryView(sim::Memory::DRAM).total, 4276383680);
+}
+
+TEST(Device, TensorsGiveTheirMemoryBack) {
+  const auto device = runtime::openMeshDevice();
+  const auto host = tensor(std::vector<float>(1024, 1.0f), {32, 32});
+  const auto allocated = [&] { return device->memoryView(sim::Memory::L1).allocated; };
+  {
+    auto moved = runtime::toLayout(host, device, deviceSpec({}, DataType::Float32, BufferType::L1));
+    EXPECT_EQ(allocated(), 4096);
+    const auto copy = moved;
+    moved = {};
+    EXPECT_EQ(allocated(), 4096);
+    EXPECT_EQ(floats(copy), std::vector<float>(1024, 1.0f));
+  }
+  EXPECT_EQ(allocated(), 0);
+  EXPECT_EQ(device->memoryView(sim::Memory::L1).peak, 4096);
+  auto moved = runtime::toLayout(host, device, deviceSpec({}));
+  device->deallocateAll();
+  EXPECT_FALSE(moved.isAllocated());
+  EXPECT_THROW(runtime::toHost(moved), Error);
+  moved = {}; // must not free what is not its own any more
+}
+
+TEST(Clock, TakesTheLargerOfComputingAndMoving) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  ttnn::Cost cost;
+  cost.matmulTiles = 32 * 32 * 32; // 1024x1024x1024
+  // 32768 tile products x 16 cycles x 4 phases / 64 cores, and the launch.
+  EXPECT_EQ(sim::estimate(chip, cost, DataType::BFloat16).cycles, 32768 + 1000);
+  EXPECT_EQ(sim::estimate(chip, cost, DataType::BFP_BFloat8).cycles, 16384 + 1000);
+  cost.dramBytes = 288'000'000;
+  EXPECT_DOUBLE_EQ(sim::estimate(chip, cost, DataType::BFloat16).ns, 1e6 + 1000);
+}

@@ -1,0 +1,465 @@
+//===- ExecutorTest.cpp - programs run as they say ------------------------===//
+
+#include "ProgramBuilder.h"
+#include "tt/sim/host.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <new>
+#include <set>
+#include <thread>
+
+using namespace tt;
+using namespace tt::test;
+using Floats = std::vector<float>;
+
+namespace {
+
+struct Hooked {
+  explicit Hooked(runtime::Hooks hooks) { runtime::setHooks(std::move(hooks)); }
+  ~Hooked() { runtime::clearHooks(); }
+};
+
+} // namespace
+
+// AddressSanitizer has allocation functions of its own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OWN_ALLOCATOR 0
+#endif
+#endif
+#ifndef OWN_ALLOCATOR
+#define OWN_ALLOCATOR 1
+#endif
+
+#if OWN_ALLOCATOR
+static std::atomic<int64_t> allocations{0};
+static std::atomic<bool> counting{false};
+
+void *operator new(size_t size) {
+  if (counting.load(std::memory_order_relaxed))
+    ++allocations;
+  if (void *data = std::malloc(size ? size : 1))
+    return data;
+  throw std::bad_alloc();
+}
+void operator delete(void *data) noexcept { std::free(data); }
+void operator delete(void *data, size_t) noexcept { std::free(data); }
+#endif
+
+TEST(Executor, RunsAnOp) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({2, 2}));
+  const auto b = builder.input(deviceSpec({2, 2}));
+  const auto binary = builder.load({builder.op("ttnn.add", {a, b}, deviceSpec({2, 2}))});
+  const auto device = runtime::openMeshDevice();
+  const auto outputs = runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {2, 2}), tensor({5, 6, 7, 8}, {2, 2})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_TRUE(outputs[0].isOnDevice());
+  EXPECT_EQ(floats(outputs[0]), (Floats{6, 8, 10, 12}));
+  // Inputs were moved for the run only; the output stays.
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 4096);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).peak, 3 * 4096);
+}
+
+TEST(Executor, UsesConstantsWhereTheyLie) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({4}));
+  const auto c = builder.constant(deviceSpec({4}), {1, 10, 100, 1000});
+  const auto doubled = builder.op("ttnn.add", {c, c}, deviceSpec({4})); // computed once
+  const auto binary = builder.load({builder.op("ttnn.add", {a, doubled}, deviceSpec({4})), c});
+  const auto device = runtime::openMeshDevice();
+  for (int i = 0; i < 2; ++i) {
+    const auto outputs = runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})});
+    EXPECT_EQ(floats(outputs[0]), (Floats{3, 22, 203, 2004}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{1, 10, 100, 1000}));
+  }
+}
+
+TEST(Executor, ReturnsInputsAndRepeatedValuesAsTensorsOfTheirOwn) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({4}));
+  const auto r = builder.op("ttnn.relu", {a}, deviceSpec({4}));
+  const auto shape = builder.op("ttnn.reshape", {r}, deviceSpec({2, 2}), {builder.integers("shape", {2, 2})});
+  const auto binary = builder.load({a, r, r, shape});
+  const auto device = runtime::openMeshDevice();
+  const auto input = runtime::toLayout(tensor({-1, 2, -3, 4}, {4}), device, deviceSpec({}));
+  const auto outputs = runtime::submit(device, binary, 0, {input});
+  EXPECT_EQ(floats(outputs[0]), (Floats{-1, 2, -3, 4}));
+  for (size_t i = 1; i < 4; ++i)
+    EXPECT_EQ(floats(outputs[i]), (Floats{0, 2, 0, 4}));
+  EXPECT_EQ(outputs[3].shape(), (Shape{2, 2}));
+  std::set<int64_t> addresses{input.address()};
+  std::set<std::byte *> data{input.data()};
+  for (const auto &output : outputs) {
+    addresses.insert(output.address());
+    data.insert(output.data());
+  }
+  EXPECT_EQ(addresses.size(), 5u);
+  EXPECT_EQ(data.size(), 5u);
+}
+
+/// Long-lived, short-lived and deallocated values share memory without disturbing each other.
+TEST(Executor, ReusesMemoryOfDeadValues) {
+  ProgramBuilder builder;
+  const TensorSpec spec = deviceSpec({256});
+  const auto a = builder.input(spec);
+  std::vector<uint32_t> values = {a};
+  for (int i = 0; i < 40; ++i) {
+    values.push_back(builder.op("ttnn.add", {values.back(), i % 7 == 6 ? values[values.size() / 2] : a}, spec));
+    if (i % 5 == 4 && values.size() > 30)
+      builder.deallocate(values[values.size() - 2]), values.erase(values.end() - 2);
+  }
+  const auto binary = builder.load({values.back()});
+  const auto device = runtime::openMeshDevice();
+  const auto run = [&] {
+    Floats ones(256);
+    for (size_t i = 0; i < ones.size(); ++i)
+      ones[i] = static_cast<float>(i % 16);
+    return floats(runtime::submit(device, binary, 0, {tensor(ones, {256})})[0]);
+  };
+  const Floats fast = run();
+  EXPECT_EQ(run(), fast);
+  EXPECT_LT(runtime::lastRun(device)->arenaBytes, 40 * 1024u);
+  const Hooked hooked({});
+  EXPECT_EQ(run(), fast);
+}
+
+TEST(Executor, ChecksInputs) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({2, 2}));
+  const auto binary = builder.load({builder.op("ttnn.relu", {a}, deviceSpec({2, 2}))});
+  const auto device = runtime::openMeshDevice();
+  const auto submit = [&](std::vector<runtime::Tensor> inputs) { return runtime::submit(device, binary, 0, inputs); };
+  EXPECT_MESSAGE(Error, submit({}), "program \"main\" takes 1 inputs and was given 0");
+  EXPECT_MESSAGE(Error, submit({tensor({1, 2}, {2})}), "input 0 (%0) has shape [2]; expected [2, 2]");
+  const int32_t integers[4] = {};
+  EXPECT_MESSAGE(Error, submit({runtime::createHostTensor(integers, {2, 2}, DataType::Int32)}),
+                 "input 0 (%0) has type si32; expected f32");
+  auto gone = tensor({1, 2, 3, 4}, {2, 2});
+  gone.deallocate();
+  EXPECT_MESSAGE(Error, submit({gone}), "submit: the tensor of shape [2, 2] was deallocated");
+  EXPECT_MESSAGE(Error, submit({runtime::Tensor()}), "input 0 (%0) is empty");
+  const auto other = runtime::openMeshDevice();
+  EXPECT_MESSAGE(DeviceError, submit({runtime::toLayout(tensor({1, 2, 3, 4}, {2, 2}), other, deviceSpec({}))}),
+                 "lies on device");
+}
+
+TEST(Executor, RefusesClosedAndOtherDevices) {
+  ProgramBuilder builder;
+  builder.mesh = {1, 2};
+  const auto binary = builder.load({builder.input(hostSpec({1}))});
+  const auto device = runtime::openMeshDevice();
+  EXPECT_MESSAGE(DeviceError, runtime::submit(device, binary, 0, {tensor({1}, {1})}),
+                 "was compiled for a mesh of 1x2, but device");
+  EXPECT_MESSAGE(DeviceError,
+                 runtime::submit(runtime::openMeshDevice(sim::meshOptions("p300")), binary, 0, {tensor({1}, {1})}),
+                 "compiled for wormhole_b0, but device");
+  const auto onDevice = runtime::toLayout(tensor({1}, {1}), device, deviceSpec({}));
+  runtime::closeMeshDevice(device);
+  EXPECT_MESSAGE(DeviceError, runtime::submit(device, binary, 0, {tensor({1}, {1})}), "submit: device");
+  EXPECT_MESSAGE(DeviceError, runtime::submit(device, binary, 0, {tensor({1}, {1})}), "is closed");
+  EXPECT_MESSAGE(DeviceError, runtime::closeMeshDevice(device), "is closed");
+  EXPECT_MESSAGE(DeviceError, runtime::toHost(onDevice), "to_host: device");
+  EXPECT_MESSAGE(DeviceError, runtime::submit(nullptr, binary, 0, {}), "no device");
+}
+
+TEST(Executor, NamesTheOpThatDoesNotTakeItsOperands) {
+  ProgramBuilder builder;
+  const auto a = builder.input(hostSpec({2, 3}));
+  const auto binary =
+      builder.load({builder.op("ttnn.matmul", {a, a}, hostSpec({2, 3}),
+                               {builder.boolean("transpose_a", false), builder.boolean("transpose_b", false)})});
+  EXPECT_MESSAGE(OpError, runtime::submit(runtime::openMeshDevice(), binary, 0, {tensor(Floats(6), {2, 3})}),
+                 "program \"main\": op 0 (ttnn.matmul) at loc(\"op0\"): ");
+}
+
+TEST(Executor, SaysWhatFillsTheMemory) {
+  for (const BufferType buffer : {BufferType::L1, BufferType::DRAM}) {
+    const bool l1 = buffer == BufferType::L1;
+    ProgramBuilder builder;
+    const TensorSpec spec = deviceSpec({l1 ? 2048 : 32768, l1 ? 4096 : 65536}, DataType::Float32, buffer);
+    std::vector<uint32_t> values;
+    for (int i = 0; i < 4; ++i)
+      values.push_back(
+          builder.op("ttnn.full", {}, spec, {builder.integers("shape", spec.shape), builder.real("fill_value", 1)}));
+    const auto binary = builder.load({builder.op("ttnn.add", {values[0], values[3]}, spec)});
+    const auto device = runtime::openMeshDevice();
+    sim::setHostMemoryLimit(size_t(64) << 30);
+    const std::string text = message<OutOfMemoryError>([&] { runtime::submit(device, binary, 0, {}); });
+    sim::setHostMemoryLimit(0);
+    EXPECT_NE(text.find(l1 ? "out of L1 on device" : "out of DRAM on device"), std::string::npos) << text;
+    EXPECT_NE(text.find(l1 ? "result of op 2 (ttnn.full) of program \"main\"" : "result of op 1 (ttnn.full)"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("per bank on"), std::string::npos) << text;
+    EXPECT_NE(text.find("the largest piece"), std::string::npos) << text;
+    EXPECT_NE(text.find("the largest that are resident: result of op 0"), std::string::npos) << text;
+    EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 0);
+  }
+}
+
+TEST(Executor, CountsWhatIsAlreadyResident) {
+  ProgramBuilder builder;
+  const TensorSpec spec = deviceSpec({2048, 4096}, DataType::Float32, BufferType::L1); // a third of L1
+  const auto a = builder.input(spec);
+  const auto binary = builder.load({builder.op("ttnn.relu", {a}, spec)});
+  const auto device = runtime::openMeshDevice();
+  const auto input = runtime::toLayout(runtime::Tensor::onHost(hostSpec({2048, 4096})), device, spec);
+  const auto first = runtime::submit(device, binary, 0, {input});
+  EXPECT_MESSAGE(OutOfMemoryError, runtime::submit(device, binary, 0, {input}), "moved by to_layout");
+}
+
+TEST(Executor, LimitsHostMemory) {
+  ProgramBuilder builder;
+  const auto a = builder.input(hostSpec({int64_t(1) << 40}, DataType::UInt8));
+  const auto binary = builder.load({a});
+  EXPECT_MESSAGE(OutOfMemoryError, runtime::submit(runtime::openMeshDevice(), binary, 0, {tensor({1}, {1})}),
+                 "limit of host memory");
+}
+
+/// Running statistics are updated in place: on the device, and never in the caller's host tensor, in a constant of the
+/// file, or in another value that has the same bytes.
+TEST(Executor, UpdatesInPlaceOnTheDeviceOnly) {
+  const auto build = [](ProgramBuilder &builder, uint32_t mean) {
+    const auto x = builder.input(deviceSpec({2, 1, 1, 1}));
+    const auto variance = builder.constant(deviceSpec({1}), {1});
+    const auto before = builder.op("ttnn.reshape", {mean}, deviceSpec({1, 1}), {builder.integers("shape", {1, 1})});
+    const auto y = builder.op("ttnn.batch_norm_training", {x, mean, variance}, deviceSpec({2, 1, 1, 1}),
+                              {builder.real("epsilon", 1e-5), builder.real("momentum", 0.5)});
+    return std::vector<uint32_t>{y, mean, before};
+  };
+  const auto x = tensor({3, 5}, {2, 1, 1, 1});
+  const auto device = runtime::openMeshDevice();
+  for (const bool observed : {false, true}) {
+    if (observed)
+      runtime::setHooks({});
+    {
+      ProgramBuilder builder;
+      const auto mean = builder.input(deviceSpec({1}));
+      const auto binary = builder.load(build(builder, mean));
+      const auto host = tensor({2}, {1});
+      auto outputs = runtime::submit(device, binary, 0, {host, x});
+      EXPECT_EQ(floats(outputs[1]), Floats{3}); // 0.5 * 2 + 0.5 * 4
+      EXPECT_EQ(floats(outputs[2]), Floats{2}); // taken before
+      EXPECT_EQ(floats(host), Floats{2});
+      const auto onDevice = runtime::toLayout(host, device, deviceSpec({}));
+      const auto snapshot = runtime::toHost(onDevice)[0];
+      runtime::submit(device, binary, 0, {onDevice, x});
+      outputs = runtime::submit(device, binary, 0, {onDevice, x});
+      EXPECT_EQ(floats(onDevice), Floats{3.5});
+      EXPECT_EQ(floats(outputs[1]), Floats{3.5});
+      EXPECT_EQ(floats(snapshot), Floats{2});
+    }
+    {
+      ProgramBuilder builder;
+      const auto mean = builder.constant(deviceSpec({1}), {2});
+      const auto binary = builder.load(build(builder, mean));
+      for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(floats(runtime::submit(device, binary, 0, {x})[1]), Floats{3});
+    }
+    runtime::clearHooks();
+  }
+}
+
+TEST(Executor, RunsTheSameFromSeveralThreads) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({64, 64}));
+  auto value = a;
+  for (int i = 0; i < 5; ++i)
+    value = builder.op("ttnn.add", {value, a}, deviceSpec({64, 64}));
+  const auto binary = builder.load({value});
+  const auto device = runtime::openMeshDevice(), other = runtime::openMeshDevice();
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const auto x = static_cast<float>(t * 100 + i);
+        const auto result = runtime::submit(t % 2 ? device : other, binary, 0, {tensor(Floats(4096, x), {64, 64})});
+        if (floats(result[0]) != Floats(4096, 6 * x))
+          ++wrong;
+      }
+    });
+  for (auto &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(device->totals().programs, 100);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 0);
+}
+
+#if OWN_ALLOCATOR
+/// The number of allocations of a run does not depend on the number of its ops.
+TEST(Executor, AllocatesNothingPerOp) {
+  const auto count = [](int ops) {
+    ProgramBuilder builder;
+    const auto a = builder.input(deviceSpec({32, 32}));
+    auto value = a;
+    for (int i = 0; i < ops; ++i)
+      value = builder.op("ttnn.add", {value, a}, deviceSpec({32, 32}));
+    const auto binary = builder.load({value});
+    const auto device = runtime::openMeshDevice();
+    const auto input = runtime::toLayout(tensor(Floats(1024, 1), {32, 32}), device, deviceSpec({}));
+    const std::vector<runtime::Tensor> inputs = {input};
+    for (int i = 0; i < 3; ++i)
+      runtime::submit(device, binary, 0, inputs);
+    allocations = 0;
+    counting = true;
+    runtime::submit(device, binary, 0, inputs);
+    counting = false;
+    return allocations.load();
+  };
+  EXPECT_EQ(count(100), count(10));
+}
+#endif
+
+//===- Hooks --------------------------------------------------------------===//
+
+TEST(Hooks, SeeAndReplaceValues) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({4}));
+  const auto c = builder.constant(deviceSpec({4}), {1, 1, 1, 1});
+  const auto sum = builder.op("ttnn.add", {a, c}, deviceSpec({4}));
+  const auto view = builder.op("ttnn.reshape", {sum}, deviceSpec({2, 2}), {builder.integers("shape", {2, 2})});
+  const auto result = builder.op("ttnn.relu", {view}, deviceSpec({2, 2}));
+  const auto binary = builder.load({result, sum});
+  const auto device = runtime::openMeshDevice();
+  std::vector<std::string> order;
+  std::vector<Floats> seen;
+  runtime::ProgramContextPtr kept;
+  std::vector<runtime::Tensor> outputs;
+  {
+    runtime::Hooks hooks;
+    hooks.beforeProgram = [&](const auto &) { order.push_back("begin"); };
+    hooks.beforeOp = [&](const auto &program, const runtime::OpContext &op) {
+      order.push_back("before " + std::string(op.operation().info->name));
+      EXPECT_FALSE(program->read(op.operation().outs[0]).has_value());
+    };
+    hooks.afterOp = [&](const runtime::ProgramContextPtr &program, const runtime::OpContext &op) {
+      kept = program;
+      seen.push_back(floats(*program->read(op.operation().outs[0])));
+      if (op.operation().info->name == "ttnn.reshape")
+        program->write(op.operation().outs[0], tensor({-1, -2, 3, 4}, {2, 2}));
+      EXPECT_GT(device->memoryView(sim::Memory::DRAM).allocated, 0);
+    };
+    hooks.afterProgram = [&](const auto &) { order.push_back("end"); };
+    const Hooked hooked(std::move(hooks));
+    outputs = runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})});
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"begin", "before ttnn.constant", "before ttnn.add", "before ttnn.reshape",
+                                             "before ttnn.relu", "end"}));
+  EXPECT_EQ(seen[1], (Floats{2, 3, 4, 5}));
+  EXPECT_EQ(floats(outputs[0]), (Floats{0, 0, 3, 4})); // of the replaced value
+  EXPECT_EQ(floats(outputs[1]), (Floats{2, 3, 4, 5})); // the operand of the view is not touched
+  EXPECT_MESSAGE(Error, kept->read(0), "program \"main\" has ended");
+  EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})})[0]), (Floats{2, 3, 4, 5}));
+}
+
+TEST(Hooks, EndTheRunWithAnException) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({4}));
+  const auto binary = builder.load({builder.op("ttnn.relu", {a}, deviceSpec({4}))});
+  const auto device = runtime::openMeshDevice();
+  {
+    runtime::Hooks hooks;
+    hooks.afterOp = [](const auto &, const auto &) { throw std::runtime_error("stop"); };
+    const Hooked hooked(std::move(hooks));
+    EXPECT_THROW(runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})}), std::runtime_error);
+  }
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 0);
+  {
+    runtime::Hooks hooks;
+    hooks.afterOp = [&](const auto &, const auto &) {
+      runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})});
+    };
+    const Hooked hooked(std::move(hooks));
+    EXPECT_MESSAGE(Error, runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})}),
+                   "from a hook of its own run");
+  }
+  {
+    runtime::Hooks hooks;
+    hooks.afterOp = [&](const auto &, const auto &) { device->deallocateAll(); };
+    const Hooked hooked(std::move(hooks));
+    EXPECT_MESSAGE(DeviceError, runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4}, {4})}),
+                   "buffers of the device were deallocated");
+  }
+  EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({-1, 2, 3, 4}, {4})})[0]), (Floats{0, 2, 3, 4}));
+}
+
+TEST(Reports, CountTimeAndMemory) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({32, 32}));
+  const auto sum = builder.op("ttnn.add", {a, a}, deviceSpec({32, 32}, DataType::Float32, BufferType::L1));
+  const auto binary = builder.load({builder.op("ttnn.relu", {sum}, deviceSpec({32, 32}))});
+  const auto device = runtime::openMeshDevice();
+  EXPECT_EQ(runtime::lastRun(device), nullptr);
+  runtime::setPerfRecording(true);
+  runtime::submit(device, binary, 0, {tensor(Floats(1024), {32, 32})});
+  runtime::setPerfRecording(false);
+  const auto report = runtime::lastRun(device);
+  ASSERT_EQ(report->ops.size(), 2u);
+  EXPECT_EQ(report->ops[0].name, "ttnn.add");
+  EXPECT_GT(report->ops[0].hostNs, 0);
+  EXPECT_GE(report->ops[0].cycles, 1000);
+  EXPECT_EQ(report->cycles, report->ops[0].cycles + report->ops[1].cycles);
+  EXPECT_EQ(report->memoryPeak[static_cast<size_t>(sim::Memory::L1)], 4096);
+  const auto estimated = runtime::estimate(binary, 0, {});
+  EXPECT_EQ(estimated.cycles, report->cycles);
+  EXPECT_EQ(estimated.memoryPeak[0], report->memoryPeak[0]);
+}
+
+//===- Meshes -------------------------------------------------------------===//
+
+TEST(Mesh, RunsOnEveryShard) {
+  ProgramBuilder builder;
+  builder.mesh = {2, 2};
+  TensorSpec spec = deviceSpec({3});
+  spec.distributed = true;
+  const auto a = builder.input(spec);
+  const auto b = builder.input(spec);
+  const auto binary = builder.load({builder.op("ttnn.add", {a, b}, spec)});
+  sim::MeshOptions options;
+  options.rows = options.columns = 2;
+  const auto device = runtime::openMeshDevice(options);
+  std::vector<runtime::Tensor> shards;
+  for (int d = 0; d < 4; ++d)
+    shards.push_back(tensor(Floats(3, static_cast<float>(d)), {3}));
+  const auto distributed = runtime::createMultiDeviceHostTensor(shards, {2, 2});
+  // The second operand is the same on all devices.
+  const auto outputs = runtime::submit(device, binary, 0, {distributed, tensor({1, 2, 3}, {3})});
+  ASSERT_EQ(outputs[0].shards(), 4u);
+  for (size_t d = 0; d < 4; ++d) {
+    const auto x = static_cast<float>(d);
+    EXPECT_EQ(floats(outputs[0], d), (Floats{x + 1, x + 2, x + 3}));
+  }
+  const auto again = runtime::submit(device, binary, 0, {outputs[0], outputs[0]});
+  EXPECT_EQ(floats(again[0], 3), (Floats{8, 10, 12}));
+  EXPECT_MESSAGE(Error, runtime::createMultiDeviceHostTensor(shards, {1, 2}), "was given 4 shards");
+  runtime::Hooks hooks;
+  std::vector<size_t> counts;
+  hooks.afterOp = [&](const runtime::ProgramContextPtr &program, const runtime::OpContext &op) {
+    counts.push_back(program->read(op.operation().outs[0])->shards());
+  };
+  const Hooked hooked(std::move(hooks));
+  EXPECT_EQ(floats(runtime::submit(device, binary, 0, {distributed, distributed})[0], 2), Floats(3, 4));
+  EXPECT_EQ(counts, std::vector<size_t>{4});
+}
+
+TEST(Mesh, ProgramForOneChipRunsOnAnyMesh) {
+  ProgramBuilder builder;
+  const auto binary = builder.load({builder.op("ttnn.relu", {builder.input(deviceSpec({2}))}, deviceSpec({2}))});
+  const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
+  EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({-1, 2}, {2})})[0]), (Floats{0, 2}));
+}
+
+TEST(Mesh, RefusesAnOpThatWouldMixShards) {
+  ProgramBuilder builder;
+  builder.mesh = {1, 2};
+  TensorSpec spec = deviceSpec({3});
+  spec.distributed = true;
+  const auto binary = builder.load({builder.op("ttnn.relu", {builder.input(spec)}, deviceSpec({3}))});
+  const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
+  EXPECT_MESSAGE(OpError, runtime::submit(device, binary, 0, {tensor({1, 2, 3}, {3})}),
+                 "operands have 2 shards and results 1");
+}

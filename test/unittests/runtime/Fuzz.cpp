@@ -1,0 +1,262 @@
+//===- Fuzz.cpp - damaged flatbuffers -------------------------------------===//
+//
+// Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
+// errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test.
+//
+//   ttrt-fuzz [mutations] [seed] [--verbose]
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramBuilder.h"
+#include "tt/sim/host.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+
+using namespace tt;
+using namespace tt::test;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Floats = std::vector<float>;
+
+Floats ramp(size_t n) {
+  Floats values(n);
+  for (size_t i = 0; i < n; ++i)
+    values[i] = static_cast<float>(i % 17) / 8 - 1;
+  return values;
+}
+
+/// Dense layers, with a block format and host tensors.
+Bytes dense() {
+  ProgramBuilder b;
+  const auto x = b.input(hostSpec({4, 40}));
+  const auto onDevice = b.op("ttnn.to_device", {x}, [] {
+    auto spec = deviceSpec({4, 40});
+    spec.layout = Layout::RowMajor;
+    return spec;
+  }());
+  const auto tiled = b.op("ttnn.to_layout", {onDevice}, deviceSpec({4, 40}));
+  const auto w = b.constant(deviceSpec({40, 33}), ramp(40 * 33));
+  const auto bias = b.constant(deviceSpec({33}), ramp(33));
+  const auto w8 = b.op("ttnn.typecast", {w}, deviceSpec({40, 33}, DataType::BFP_BFloat8),
+                       {b.enumerator("dtype", "ttcore.data_type", "bfp_bf8", 4)});
+  const auto y = b.op("ttnn.linear", {tiled, w8, bias}, deviceSpec({4, 33}, DataType::Float32, BufferType::L1),
+                      {b.boolean("transpose_a", false), b.boolean("transpose_b", false)});
+  b.deallocate(tiled);
+  const auto z = b.op("ttnn.relu", {y}, deviceSpec({4, 33}, DataType::BFloat16));
+  const auto s = b.op("ttnn.softmax", {z}, deviceSpec({4, 33}, DataType::BFloat16), {b.integer("dimension", 1)});
+  return b.finish({b.op("ttnn.from_device", {s},
+                        [] {
+                          auto spec = hostSpec({4, 33}, DataType::BFloat16);
+                          spec.layout = Layout::Tile;
+                          return spec;
+                        }()),
+                   z});
+}
+
+/// Convolution, pooling, reduction.
+Bytes image() {
+  ProgramBuilder b;
+  const auto x = b.input(deviceSpec({1, 1, 64, 3}));
+  const auto w = b.constant(hostSpec({5, 3, 3, 3}), ramp(135));
+  const auto y = b.op("ttnn.conv2d", {x, w}, deviceSpec({1, 1, 64, 5}),
+                      {b.integer("in_channels", 3), b.integer("out_channels", 5), b.integer("batch_size", 1),
+                       b.integer("input_height", 8), b.integer("input_width", 8), b.integers("kernel_size", {3, 3}),
+                       b.integers("stride", {1, 1}), b.integers("padding", {1, 1}), b.integers("dilation", {1, 1}),
+                       b.integer("groups", 1)});
+  const auto p = b.op("ttnn.max_pool2d", {y}, deviceSpec({1, 1, 16, 5}),
+                      {b.integer("batch_size", 1), b.integer("input_height", 8), b.integer("input_width", 8),
+                       b.integer("channels", 5), b.integers("kernel_size", {2, 2}), b.integers("stride", {2, 2}),
+                       b.integers("padding", {0, 0}), b.integers("dilation", {1, 1}), b.boolean("ceil_mode", false)});
+  const auto m =
+      b.op("ttnn.mean", {p}, deviceSpec({1, 1, 5}), {b.boolean("keep_dim", false), b.integers("dim_arg", {2})});
+  const auto t = b.op("ttnn.permute", {p}, deviceSpec({1, 1, 5, 16}), {b.integers("permutation", {0, 1, 3, 2})});
+  return b.finish({m, b.op("ttnn.reshape", {t}, deviceSpec({5, 16}), {b.integers("shape", {5, 16})})});
+}
+
+/// Moving and making data.
+Bytes movement() {
+  ProgramBuilder b;
+  const auto x = b.input(deviceSpec({3, 8}));
+  const auto f = b.op("ttnn.full", {}, deviceSpec({2, 8}), {b.integers("shape", {2, 8}), b.real("fill_value", 2.5)});
+  const auto c = b.op("ttnn.concat", {x, f}, deviceSpec({5, 8}), {b.integer("dim", 0)});
+  const auto s = b.op("ttnn.slice_static", {c}, deviceSpec({2, 4}),
+                      {b.integers("begins", {1, 0}), b.integers("ends", {5, 8}), b.integers("step", {2, 2})});
+  const auto t = b.op("ttnn.transpose", {s}, deviceSpec({4, 2}), {b.integer("dim0", 0), b.integer("dim1", 1)});
+  const auto r = b.op("ttnn.repeat", {t}, deviceSpec({8, 4}), {b.integers("repeat_dims", {2, 2})});
+  const auto p = b.op("ttnn.pad", {r}, deviceSpec({9, 6}), {b.integers("padding", {1, 0, 0, 2}), b.real("value", 1)});
+  const auto g = b.op("ttnn.gt", {p, p}, deviceSpec({9, 6}, DataType::BFloat16));
+  const auto w = b.op("ttnn.where", {g, p, p}, deviceSpec({9, 6}));
+  return b.finish({w, b.op("ttnn.argmax", {w}, deviceSpec({9}, DataType::UInt32), {b.integer("dim", 1)}),
+                   b.op("ttnn.arange", {}, deviceSpec({6}, DataType::Int32),
+                        {b.integer("start", 0), b.integer("end", 12), b.integer("step", 2)})});
+}
+
+/// Two devices.
+Bytes mesh() {
+  ProgramBuilder b;
+  b.mesh = {1, 2};
+  auto local = deviceSpec({4, 8}), whole = deviceSpec({4, 16});
+  local.distributed = whole.distributed = true;
+  const auto x = b.input(local);
+  const auto y = b.op("ttnn.add", {x, x}, local);
+  return b.finish(
+      {b.op("ttnn.all_gather", {y}, whole, {b.integer("all_gather_dim", 1), b.integer("cluster_axis", 1)})});
+}
+
+/// Loads and runs; the name of the outcome.
+std::string attempt(const Bytes &bytes, size_t limit) {
+  try {
+    const auto binary = runtime::Binary::load(bytes);
+    (void)binary.asJson();
+    for (size_t i = 0; i < binary.programs().size(); ++i) {
+      const auto &program = binary.program(i);
+      sim::MeshOptions options;
+      options.arch = binary.systemDesc().arch == Arch::None ? Arch::WormholeB0 : binary.systemDesc().arch;
+      options.rows = program.meshShape[0];
+      options.columns = program.meshShape[1];
+      const auto device = runtime::openMeshDevice(options);
+      std::vector<runtime::Tensor> inputs;
+      for (uint32_t value : program.inputs) {
+        TensorSpec spec = program.spec(value);
+        if (spec.bytes() > limit)
+          throw OutOfMemoryError("input too large");
+        spec.layout = Layout::RowMajor;
+        inputs.push_back(runtime::Tensor::onHost(spec));
+        std::memset(inputs.back().data(), 0, inputs.back().bytes());
+      }
+      for (int run = 0; run < 2; ++run)
+        for (const auto &output : runtime::submit(device, binary, i, inputs))
+          (void)runtime::toHost(output);
+    }
+    return "ran";
+  } catch (const BinaryError &) {
+    return "BinaryError";
+  } catch (const OpError &) {
+    return "OpError";
+  } catch (const OutOfMemoryError &) {
+    return "OutOfMemoryError";
+  } catch (const DeviceError &) {
+    return "DeviceError";
+  } catch (const Error &) {
+    return "Error";
+  }
+}
+
+class Mutator {
+public:
+  explicit Mutator(uint64_t seed) : random(seed) {}
+
+  Bytes operator()(Bytes bytes) {
+    switch (below(8)) {
+    case 0:
+      bytes.resize(below(bytes.size()));
+      break;
+    case 1: // truncated, but with the right length in front, so that it gets past the first check
+      bytes.resize(12 + below(bytes.size() - 12));
+      fixPrefix(bytes);
+      break;
+    case 2:
+      for (size_t i = 1 + below(8); i; --i)
+        bytes[below(bytes.size())] ^= std::byte(1u << below(8));
+      break;
+    case 3: // in the part that is not constants: those are first in the file, and small changes of them say little
+      for (size_t i = 1 + below(3); i; --i)
+        bytes[12 + below(bytes.size() - 12)] = std::byte(below(256));
+      break;
+    case 4:
+      for (size_t i = 1 + below(2); i; --i)
+        setWord(bytes, below(bytes.size() / 4) * 4, interesting());
+      break;
+    case 5: { // a block moved over another
+      const size_t n = 4 * (1 + below(8)), from = below(bytes.size() - n) / 4 * 4, to = below(bytes.size() - n) / 4 * 4;
+      const Bytes block(bytes.begin() + static_cast<int64_t>(from), bytes.begin() + static_cast<int64_t>(from + n));
+      std::copy(block.begin(), block.end(), bytes.begin() + static_cast<int64_t>(to));
+      break;
+    }
+    default: // a small number (a dimension, an index, a kernel size) that becomes another one
+      for (size_t i = 1 + below(2); i; --i)
+        nudge(bytes);
+      break;
+    }
+    return bytes;
+  }
+
+private:
+  size_t below(size_t n) { return n ? random() % n : 0; }
+  uint32_t interesting() {
+    const uint32_t values[] = {
+        0,      1,          2,          3,          7,          31,         33,
+        0xffff, 0x10000000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, static_cast<uint32_t>(random())};
+    return values[below(std::size(values))];
+  }
+  void nudge(Bytes &bytes) {
+    for (int tries = 0; tries < 100; ++tries) {
+      const size_t at = below(bytes.size() / 4) * 4;
+      uint32_t value;
+      std::memcpy(&value, bytes.data() + at, 4);
+      if (value == 0 || value > 100)
+        continue;
+      const uint32_t others[] = {value - 1, value + 1, value * 2, value / 2, value * 32, 0};
+      setWord(bytes, at, others[below(std::size(others))]);
+      return;
+    }
+  }
+  static void setWord(Bytes &bytes, size_t at, uint32_t value) {
+    if (at + 4 <= bytes.size())
+      std::memcpy(bytes.data() + at, &value, 4);
+  }
+  static void fixPrefix(Bytes &bytes) { setWord(bytes, 0, static_cast<uint32_t>(bytes.size() - 4)); }
+  std::mt19937_64 random;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const int mutations = argc > 1 ? std::atoi(argv[1]) : 2000;
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const bool verbose = argc > 3 && !std::strcmp(argv[3], "--verbose");
+  constexpr size_t limit = size_t(16) << 20;
+  const std::pair<const char *, Bytes> seeds[] = {
+      {"dense", dense()}, {"image", image()}, {"movement", movement()}, {"mesh", mesh()}};
+  for (const auto &[name, bytes] : seeds)
+    if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
+      std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());
+      try {
+        const auto binary = runtime::Binary::load(bytes);
+        runtime::estimate(binary, 0,
+                          {Arch::WormholeB0, binary.program(0).meshShape[0], binary.program(0).meshShape[1]});
+      } catch (const Error &error) {
+        std::printf("%s\n", error.what());
+      }
+      return 1;
+    }
+  sim::setHostMemoryLimit(limit);
+  std::map<std::string, int> outcomes;
+  for (int i = 0; i < mutations; ++i) {
+    const auto &[name, bytes] = seeds[static_cast<size_t>(i) % std::size(seeds)];
+    // Each mutation has a generator of its own, so that one can be repeated alone.
+    const Bytes mutated = Mutator(seed * 1000003 + static_cast<uint64_t>(i))(bytes);
+    if (verbose) {
+      std::printf("%d %s\n", i, name);
+      std::fflush(stdout);
+    }
+    try {
+      ++outcomes[attempt(mutated, limit)];
+    } catch (const std::exception &error) {
+      std::printf("mutation %d of %s (seed %llu) ended in another exception: %s\n", i, name,
+                  static_cast<unsigned long long>(seed), error.what());
+      return 1;
+    }
+  }
+  std::printf("%d mutations:", mutations);
+  for (const auto &[outcome, count] : outcomes)
+    std::printf(" %d %s", count, outcome.c_str());
+  std::printf("\n");
+  return 0;
+}

@@ -1,0 +1,143 @@
+//===- CollectiveTest.cpp - distribution and collectives on a 2x4 mesh ----------===//
+
+#include "OpTest.h"
+
+using namespace tt;
+using namespace tt::ttnn;
+using namespace tt::ttnn::test;
+
+namespace {
+
+constexpr DataType f32 = DataType::Float32, i32 = DataType::Int32;
+constexpr uint32_t rows = 2, columns = 4;
+
+Attribute replicate() {
+  return {StructAttribute{"ttnn.placement", {{"type", {EnumAttribute{"ttnn.placement_type", "replicate", 0}}}}}};
+}
+Attribute shard(int64_t dim) {
+  return {StructAttribute{"ttnn.placement",
+                          {{"type", {EnumAttribute{"ttnn.placement_type", "shard", 1}}}, {"dim", integer(dim)}}}};
+}
+Named mapper(Attribute a, Attribute b) {
+  return {{"mapper_config", {StructAttribute{"ttnn.mesh_mapper_config", {{"placements", {ListAttribute{{a, b}}}}}}}}};
+}
+Named composer(std::vector<int64_t> dims, std::vector<int64_t> shape = {}) {
+  StructAttribute config{"ttnn.mesh_composer_config", {{"dims", ints(std::move(dims))}}};
+  if (!shape.empty())
+    config.fields.push_back({"mesh_shape_override", ints(std::move(shape))});
+  return {{"composer_config", {config}}};
+}
+Attribute reduceType(const char *symbol, int64_t value) { return {EnumAttribute{"ttcore.reduce_type", symbol, value}}; }
+
+/// Runs a mesh op; `ins` has one value, or one per device.
+std::vector<Value> runMesh(const std::string &name, const std::vector<Value> &ins, DataType type, const Shape &shape,
+                           Named attributes, bool toHost = false) {
+  std::vector<Value> outs(toHost ? 1 : rows * columns, Value(type, shape));
+  OpCall call = callOf(name, {&ins[0]}, {outs[0].spec}, std::move(attributes));
+  call.meshShape = {rows, columns};
+  const OpInfo *info = findOp(name);
+  check(*info, call);
+  const auto kernel = info->makeMesh(call);
+  EXPECT_GE(info->cost(call).fabricBytes, 0);
+  std::vector<const std::byte *> from;
+  std::vector<std::byte *> to;
+  for (const Value &in : ins)
+    from.push_back(in.bytes.data());
+  for (Value &out : outs)
+    to.push_back(out.bytes.data());
+  const std::span<const std::byte *const> in(from);
+  const std::span<std::byte *const> out(to);
+  kernel->run({&in, 1}, {&out, 1});
+  return outs;
+}
+
+std::vector<Value> perDevice(DataType type, const Shape &shape) {
+  std::vector<Value> values;
+  for (uint32_t d = 0; d < rows * columns; ++d)
+    values.push_back(random(type, shape, -50, 50, d + 1));
+  return values;
+}
+
+TEST(Collectives, DistributeThenAggregateIsIdentity) {
+  const Value x = random(f32, {6, 8, 5});
+  const auto parts = runMesh("ttnn.distribute_tensor", {x}, f32, {3, 2, 5}, mapper(shard(0), shard(1)));
+  EXPECT_EQ(parts[6].get(0), x.get((3 * 8 + 4) * 5)); // device (1, 2) begins at [3, 4, 0]
+  expectEqual(runMesh("ttnn.aggregate_tensor", parts, f32, {6, 8, 5}, composer({0, 1}), true)[0], x.values());
+}
+
+TEST(Collectives, ReplicatedAxis) {
+  const Value x = random(f32, {3, 8});
+  const auto parts = runMesh("ttnn.distribute_tensor", {x}, f32, {3, 2}, mapper(replicate(), shard(-1)));
+  expectEqual(parts[1], parts[5].values());
+  for (const Named &config : {composer({-1, 1}), composer({0, 1}, {1, 4})})
+    expectEqual(runMesh("ttnn.aggregate_tensor", parts, f32, {3, 8}, config, true)[0], x.values());
+  EXPECT_EQ(errorOf([&] { runMesh("ttnn.distribute_tensor", {x}, f32, {3, 2}, mapper(shard(0), shard(1))); }),
+            "ttnn.distribute_tensor: dimension 0 of size 3 does not divide among 2 devices");
+}
+
+TEST(Collectives, AllGatherAlongBothAxes) {
+  const auto x = perDevice(f32, {2, 3});
+  const auto across =
+      runMesh("ttnn.all_gather", x, f32, {2, 12}, {{"all_gather_dim", integer(1)}, {"cluster_axis", integer(1)}});
+  const auto down =
+      runMesh("ttnn.all_gather", x, f32, {4, 3}, {{"all_gather_dim", integer(-2)}, {"cluster_axis", integer(0)}});
+  for (size_t d = 0; d < 8; ++d)
+    for (size_t i = 0; i < 2; ++i)
+      for (size_t j = 0; j < 12; ++j) {
+        EXPECT_EQ(across[d].get(i * 12 + j), x[d / 4 * 4 + j / 3].get(i * 3 + j % 3));
+        if (j < 3)
+          EXPECT_EQ(down[d].get((2 + i) * 3 + j), x[4 + d % 4].get(i * 3 + j));
+      }
+}
+
+TEST(Collectives, Reductions) {
+  for (DataType type : {f32, i32}) {
+    const auto x = perDevice(type, {4, 3});
+    const auto sum = runMesh("ttnn.all_reduce", x, type, {4, 3},
+                             {{"reduce_type", reduceType("sum", 0)}, {"cluster_axis", integer(1)}});
+    const auto most = runMesh("ttnn.all_reduce", x, type, {4, 3},
+                              {{"reduce_type", reduceType("max", 2)}, {"cluster_axis", integer(0)}});
+    const auto scattered =
+        runMesh("ttnn.reduce_scatter", x, type, {1, 3},
+                {{"reduce_type", reduceType("sum", 0)}, {"scatter_dim", integer(0)}, {"cluster_axis", integer(1)}});
+    for (size_t d = 0; d < 8; ++d)
+      for (size_t i = 0; i < 12; ++i) {
+        double total = 0;
+        for (size_t k = 0; k < 4; ++k)
+          total += x[d / 4 * 4 + k].get(i);
+        EXPECT_NEAR(sum[d].get(i), total, 1e-4);
+        EXPECT_EQ(most[d].get(i), std::max(x[d % 4].get(i), x[d % 4 + 4].get(i)));
+        if (i / 3 == d % 4)
+          EXPECT_NEAR(scattered[d].get(i % 3), total, 1e-4);
+      }
+  }
+}
+
+TEST(Collectives, PartitionAndPointToPoint) {
+  const auto x = perDevice(f32, {8, 3});
+  const auto parts =
+      runMesh("ttnn.mesh_partition", x, f32, {4, 3}, {{"dim", integer(0)}, {"cluster_axis", integer(0)}});
+  EXPECT_EQ(parts[5].get(0), x[5].get(12));
+  const auto all = runMesh("ttnn.mesh_partition", x, f32, {1, 3}, {{"dim", integer(0)}});
+  EXPECT_EQ(all[7].get(1), x[7].get(22));
+  const auto sent = runMesh("ttnn.point_to_point", x, f32, {8, 3},
+                            {{"sender_coord", ints({0, 1})}, {"receiver_coord", ints({1, 3})}});
+  expectEqual(sent[7], x[1].values());
+  EXPECT_EQ(sent[0].get(0), 0);
+}
+
+TEST(Collectives, Errors) {
+  const auto x = perDevice(f32, {2, 2});
+  EXPECT_EQ(errorOf([&] {
+              runMesh("ttnn.all_gather", x, f32, {2, 2},
+                      {{"all_gather_dim", integer(0)}, {"cluster_axis", integer(2)}});
+            }),
+            "ttnn.all_gather: attribute 'cluster_axis' is 2; expected 0 (rows vary) or 1 (columns vary)");
+  EXPECT_EQ(errorOf([&] {
+              runMesh("ttnn.all_reduce", x, f32, {2, 2},
+                      {{"reduce_type", reduceType("std", 4)}, {"cluster_axis", integer(0)}});
+            }),
+            "ttnn.all_reduce: attribute 'reduce_type' is std; expected sum, mean, max, min or prod");
+}
+
+} // namespace

@@ -1,0 +1,144 @@
+//===- MathTest.cpp - accuracy of the elementary functions ------------------===//
+//
+// Every op is compared with libm in double (long double where that rounds to
+// f32 and could disagree) over f32 bit patterns spread over the whole range.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTest.h"
+
+#include <cstdio>
+
+using namespace tt;
+using namespace tt::ttnn;
+using namespace tt::ttnn::test;
+
+namespace {
+
+struct Row {
+  const char *op;
+  double (*reference)(double);
+  double ulps;      // the largest error allowed, in units of the last place of the exact result
+  float normal = 0; // results below this magnitude are compared absolutely with it as unit
+};
+
+double referenceGelu(double x) { return x < -20 ? x * 0.0 : 0.5 * x * std::erfc(-x * M_SQRT1_2); }
+double referenceMish(double x) {
+  const double u = std::exp(std::min(x, 40.0));
+  return x < -200 ? x * 0.0 : x * (u * (u + 2) / (u * (u + 2) + 2));
+}
+
+const Row rows[] = {
+    {"acos", std::acos, 0.51},
+    {"asin", std::asin, 0.51},
+    {"asinh", std::asinh, 0.51},
+    {"atan", std::atan, 0.51},
+    {"cbrt", std::cbrt, 0.51},
+    {"ceil", std::ceil, 0},
+    {"cos", std::cos, 0.51},
+    {"erf", std::erf, 0.51},
+    {"erfc", std::erfc, 0.51},
+    {"exp", std::exp, 1.0},
+    {"expm1", std::expm1, 0.51},
+    {"floor", std::floor, 0},
+    {"gelu", referenceGelu, 5.0, 1e-36f},
+    {"log", std::log, 0.51},
+    {"log1p", std::log1p, 0.51},
+    {"mish", referenceMish, 0.51, 1e-37f},
+    {"reciprocal", [](double x) { return 1 / x; }, 0.5},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5},
+    {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 2.3, 1.2e-38f},
+    {"silu", [](double x) { return x / (1 + std::exp(-x)); }, 2.8, 1e-36f},
+    {"sin", std::sin, 0.51},
+    {"sqrt", std::sqrt, 0.5},
+    {"tan", std::tan, 0.51},
+    {"tanh", std::tanh, 1.5},
+};
+
+/// The distance of neighbouring f32 at |x|.
+double ulpOf(double x) {
+  int exponent;
+  std::frexp(x, &exponent);
+  return std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+class Accuracy : public testing::TestWithParam<Row> {};
+
+TEST_P(Accuracy, OverAllMagnitudes) {
+  const Row &row = GetParam();
+  constexpr int64_t n = 1 << 20;
+  Value x(DataType::Float32, {n});
+  for (int64_t i = 0; i < n; ++i) // 4093 is prime: all exponents, mantissas spread
+    x.at<float>(static_cast<size_t>(i)) = std::bit_cast<float>(static_cast<uint32_t>(i * 4093));
+  const Value y = run(std::string("ttnn.") + row.op, {&x}, DataType::Float32, {n});
+  double worst = 0;
+  float where = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double exact = row.reference(x.at<float>(i)), found = y.at<float>(i);
+    const auto rounded = static_cast<float>(exact);
+    if (std::isnan(exact) || std::isinf(rounded)) {
+      // A result that rounds to Inf may also come out as the largest f32.
+      const bool same = std::isnan(exact) ? std::isnan(found) : found == rounded || std::fabs(found) > 3.4e38;
+      ASSERT_TRUE(same) << row.op << "(" << x.at<float>(i) << ") = " << found << ", expected " << exact;
+      continue;
+    }
+    if (exact == 0)
+      ASSERT_EQ(std::signbit(exact), std::signbit(found)) << row.op << "(" << x.at<float>(i) << ")";
+    const double error = std::fabs(exact - found) / ulpOf(std::max<double>(std::fabs(exact), row.normal));
+    if (error > worst || std::isnan(error)) {
+      worst = error;
+      where = x.at<float>(i);
+    }
+  }
+  std::printf("%s: %.2f ulp\n", row.op, worst);
+  EXPECT_LE(worst, row.ulps) << row.op << "(" << where << ")";
+}
+INSTANTIATE_TEST_SUITE_P(Math, Accuracy, testing::ValuesIn(rows),
+                         [](const auto &info) { return std::string(info.param.op); });
+
+double torchRemainder(double x, double y) {
+  const double r = std::fmod(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+struct BinaryRow {
+  const char *op;
+  double (*reference)(double, double);
+};
+class BinaryAccuracy : public testing::TestWithParam<BinaryRow> {};
+
+TEST_P(BinaryAccuracy, SpecialsAndRandomPairs) {
+  const BinaryRow &row = GetParam();
+  std::vector<double> specials = {0.0, -0.0,  1,      -1,     2,       -2,   0.5, -0.5, 3,     -3,    Inf,      -Inf,
+                                  NaN, 1e-40, -1e-40, 3.4e38, -3.4e38, 1e10, 7.5, -7.5, 1e-20, 65537, 1.0000001};
+  std::vector<double> a, b;
+  for (double x : specials)
+    for (double y : specials) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  std::mt19937 generator(7);
+  std::uniform_real_distribution<double> draw(-20, 20);
+  for (int i = 0; i < 20000; ++i) {
+    a.push_back(static_cast<float>(draw(generator)));
+    b.push_back(static_cast<float>(draw(generator)));
+  }
+  const auto n = static_cast<int64_t>(a.size());
+  const Value x(DataType::Float32, {n}, a), y(DataType::Float32, {n}, b);
+  const Value z = run(std::string("ttnn.") + row.op, {&x, &y}, DataType::Float32, {n});
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double exact = row.reference(x.get(i), y.get(i)), found = z.get(i);
+    if (std::isnan(exact) || std::isinf(static_cast<float>(exact)))
+      ASSERT_TRUE(std::isnan(exact) ? std::isnan(found) : found == static_cast<float>(exact))
+          << row.op << "(" << x.get(i) << ", " << y.get(i) << ") = " << found << ", expected " << exact;
+    else
+      ASSERT_LE(std::fabs(found - exact), 0.51 * ulpOf(exact))
+          << row.op << "(" << x.get(i) << ", " << y.get(i) << ") = " << found << ", expected " << exact;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Math, BinaryAccuracy,
+                         testing::Values(BinaryRow{"atan2", std::atan2}, BinaryRow{"pow_tensor", std::pow},
+                                         BinaryRow{"remainder", torchRemainder}),
+                         [](const auto &info) { return std::string(info.param.op); });
+
+} // namespace

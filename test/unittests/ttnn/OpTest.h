@@ -1,0 +1,186 @@
+//===- OpTest.h - running one op on values ------------------------*- C++ -*-===//
+#pragma once
+
+#include "tt/parallel.h"
+#include "tt/ttnn/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+
+namespace tt::ttnn::test {
+
+constexpr double Inf = std::numeric_limits<double>::infinity();
+constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
+
+inline float fromBf16(uint16_t v) { return std::bit_cast<float>(uint32_t(v) << 16); }
+/// Independent of the library: the nearer neighbour, the even one on a tie.
+inline uint16_t toBf16(float v) {
+  if (std::isnan(v))
+    return 0x7fc0;
+  const uint32_t bits = std::bit_cast<uint32_t>(v);
+  const uint16_t low = static_cast<uint16_t>(bits >> 16);
+  const uint32_t rest = bits & 0xffff;
+  return static_cast<uint16_t>(low + (rest > 0x8000 || (rest == 0x8000 && (low & 1)) ? 1 : 0));
+}
+
+/// A tensor with its values.
+struct Value {
+  TensorSpec spec;
+  std::vector<std::byte> bytes;
+
+  Value() = default;
+  Value(DataType type, Shape shape) : spec{type, std::move(shape), Layout::RowMajor, {}, false}, bytes(spec.bytes()) {}
+  Value(DataType type, Shape shape, const std::vector<double> &values) : Value(type, std::move(shape)) {
+    EXPECT_EQ(values.size(), size());
+    for (size_t i = 0; i < size(); ++i)
+      set(i, values[i]);
+  }
+  size_t size() const { return static_cast<size_t>(volume(spec.shape)); }
+  template <class T> T &at(size_t i) { return reinterpret_cast<T *>(bytes.data())[i]; }
+  template <class T> T at(size_t i) const { return reinterpret_cast<const T *>(bytes.data())[i]; }
+
+  double get(size_t i) const {
+    switch (storageType(spec.dtype)) {
+    case StorageType::F32:
+      return at<float>(i);
+    case StorageType::F16:
+      return static_cast<double>(at<_Float16>(i));
+    case StorageType::BF16:
+      return fromBf16(at<uint16_t>(i));
+    case StorageType::I32:
+      return at<int32_t>(i);
+    case StorageType::U32:
+      return at<uint32_t>(i);
+    case StorageType::U16:
+      return at<uint16_t>(i);
+    case StorageType::U8:
+      return at<uint8_t>(i);
+    }
+    return 0;
+  }
+  void set(size_t i, double v) {
+    switch (storageType(spec.dtype)) {
+    case StorageType::F32:
+      at<float>(i) = static_cast<float>(v);
+      break;
+    case StorageType::F16:
+      at<_Float16>(i) = static_cast<_Float16>(v);
+      break;
+    case StorageType::BF16:
+      at<uint16_t>(i) = toBf16(static_cast<float>(v));
+      break;
+    case StorageType::I32:
+      at<int32_t>(i) = static_cast<int32_t>(v);
+      break;
+    case StorageType::U32:
+      at<uint32_t>(i) = static_cast<uint32_t>(v);
+      break;
+    case StorageType::U16:
+      at<uint16_t>(i) = static_cast<uint16_t>(v);
+      break;
+    case StorageType::U8:
+      at<uint8_t>(i) = static_cast<uint8_t>(v);
+      break;
+    }
+  }
+  std::vector<double> values() const {
+    std::vector<double> all(size());
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = get(i);
+    return all;
+  }
+};
+
+/// Values that a type can hold, drawn from [low, high].
+inline Value random(DataType type, Shape shape, double low = -2, double high = 2, uint32_t seed = 1) {
+  Value value(type, std::move(shape));
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> draw(low, high);
+  const bool whole = type >= DataType::UInt32;
+  for (size_t i = 0; i < value.size(); ++i) {
+    const double v = draw(generator);
+    value.set(i, whole ? std::floor(v) : v);
+  }
+  return value;
+}
+
+using Named = std::vector<NamedAttribute>;
+inline Attribute ints(std::vector<int64_t> v) { return {std::move(v)}; }
+inline Attribute integer(int64_t v) { return {v}; }
+inline Attribute real(double v) { return {v}; }
+inline Attribute flag(bool v) { return {v}; }
+inline Attribute text(std::string v) { return {std::move(v)}; }
+
+inline OpCall callOf(const std::string &name, const std::vector<const Value *> &ins,
+                     const std::vector<TensorSpec> &outs, Named attributes) {
+  OpCall call{name, {}, outs, Attributes(name, std::move(attributes)), {1, 1}, {}};
+  for (const Value *in : ins)
+    call.ins.push_back(in ? std::optional(in->spec) : std::nullopt);
+  return call;
+}
+
+inline std::byte *aligned(std::vector<std::byte> &bytes, size_t size) {
+  bytes.resize(size + 64);
+  return reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(bytes.data()) + 63) / 64 * 64);
+}
+
+/// Runs an op with one result on one and on two threads, which must agree to the bit.
+inline Value run(const std::string &name, const std::vector<const Value *> &ins, DataType type, Shape shape,
+                 Named attributes = {}, std::vector<bool> constant = {}) {
+  Value out(type, std::move(shape));
+  OpCall call = callOf(name, ins, {out.spec}, std::move(attributes));
+  const OpInfo *info = findOp(name);
+  if (!info)
+    throw OpError(name + " is not known");
+  check(*info, call);
+  for (size_t i = 0; i < constant.size(); ++i)
+    call.constantIns.push_back(constant[i] ? ins[i]->bytes.data() : nullptr);
+  std::vector<const std::byte *> inPointers;
+  for (const Value *in : ins)
+    inPointers.push_back(in ? in->bytes.data() : nullptr);
+  Value single = out;
+  for (Value *to : {&single, &out}) {
+    setThreads(to == &single ? 1 : 2);
+    const std::unique_ptr<Kernel> kernel = info->make(call);
+    std::vector<std::byte> scratch;
+    std::byte *at = aligned(scratch, kernel->scratchBytes());
+    std::memset(at, 0xff, kernel->scratchBytes());
+    std::fill(to->bytes.begin(), to->bytes.end(), std::byte(0xcd));
+    std::byte *outPointer = to->bytes.data();
+    kernel->run({inPointers, {&outPointer, 1}, at});
+  }
+  setThreads(0);
+  EXPECT_TRUE(single.bytes == out.bytes) << name << ": results on one and two threads differ";
+  return out;
+}
+
+/// Equal to a reference within a relative and an absolute tolerance; NaN and Inf at the same places.
+inline void expectNear(const Value &found, const std::vector<double> &expected, double relative, double absolute) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double f = found.get(i), e = expected[i];
+    if (std::isnan(e) || std::isinf(e) || std::isnan(f))
+      ASSERT_TRUE((std::isnan(e) && std::isnan(f)) || e == f) << "element " << i << ": " << f << ", expected " << e;
+    else
+      ASSERT_NEAR(f, e, absolute + relative * std::fabs(e)) << "element " << i;
+  }
+}
+inline void expectEqual(const Value &found, const std::vector<double> &expected) { expectNear(found, expected, 0, 0); }
+
+/// The message of the OpError that f throws.
+inline std::string errorOf(const std::function<void()> &f) {
+  try {
+    f();
+  } catch (const OpError &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+} // namespace tt::ttnn::test
