@@ -1,0 +1,29 @@
+"""Golden references: what every op computes, as a torch expression, and how results are compared with it.
+
+Needs torch only. See golden/mapping.py for the table.
+"""
+
+from .attributes import unpack_mlir_attr
+from .mapping import GOLDEN_MAPPINGS, find_op, get_golden_function
+from .metrics import Comparison, compare, get_atol_rtol, get_atol_rtol_pcc, get_pcc, mask_torch_inf_nan, tolerances
+from .op import Op, TensorSpec
+from .sampling import random_tensor
+from .tensor import GoldenMapTensor
+
+__all__ = [
+    "GOLDEN_MAPPINGS",
+    "Comparison",
+    "GoldenMapTensor",
+    "Op",
+    "TensorSpec",
+    "compare",
+    "find_op",
+    "get_atol_rtol",
+    "get_atol_rtol_pcc",
+    "get_golden_function",
+    "get_pcc",
+    "mask_torch_inf_nan",
+    "random_tensor",
+    "tolerances",
+    "unpack_mlir_attr",
+]

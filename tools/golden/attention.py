@@ -1,0 +1,194 @@
+"""Goldens of attention, rotary embeddings and key/value caches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .op import Op, TensorSpec
+
+
+def heads_like(x: Tensor, heads: int) -> Tensor:
+    """Grouped-query attention: each key/value head serves several query heads."""
+    return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    attention_sink: Tensor | None = None,
+    is_causal: bool = True,
+    scale: float | None = None,
+    sliding_window_size: int | None = None,
+) -> Tensor:
+    """softmax(Q K^T * scale + mask) V on [batch, heads, sequence, size]; a sink is one more, valueless, column."""
+    key, value = heads_like(key, query.shape[1]), heads_like(value, query.shape[1])
+    scores = query @ key.transpose(-1, -2) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    rows = torch.arange(query.shape[-2])[:, None] + (key.shape[-2] - query.shape[-2] if is_causal else 0)
+    columns = torch.arange(key.shape[-2])[None]
+    if is_causal and attention_mask is None:
+        scores = scores.masked_fill(columns > rows, -torch.inf)
+    if sliding_window_size is not None:
+        scores = scores.masked_fill(columns <= rows - sliding_window_size, -torch.inf)
+    if attention_mask is not None:
+        scores = scores + attention_mask
+    if attention_sink is not None:
+        sink = attention_sink.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
+        return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1] @ value
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def attention_decode(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    cur_pos_tensor: Tensor | None = None,
+    attention_sink: Tensor | None = None,
+    is_causal: bool = True,
+    scale: float | None = None,
+    sliding_window_size: int | None = None,
+) -> Tensor:
+    """One new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size]."""
+    q = query.permute(1, 2, 0, 3)
+    mask = None if attention_mask is None else heads_of_mask(attention_mask, q)
+    if is_causal and cur_pos_tensor is not None:
+        columns, position = torch.arange(key.shape[-2]), cur_pos_tensor.reshape(-1, 1, 1, 1).long()
+        hidden = columns > position
+        if sliding_window_size is not None:
+            hidden = hidden | (columns <= position - sliding_window_size)
+        mask = torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
+    return attention(q, key, value, mask, attention_sink, False, scale).permute(2, 0, 1, 3)
+
+
+def heads_of_mask(mask: Tensor, q: Tensor) -> Tensor:
+    """[batch, 1, heads, sequence] -> [batch, heads, 1, sequence]; other masks broadcast as they are."""
+    return mask.transpose(1, 2) if mask.dim() == 4 and mask.shape[2] == q.shape[1] and mask.shape[1] == 1 else mask
+
+
+def from_pages(cache: Tensor, page_table: Tensor) -> Tensor:
+    """Pages [pages, heads, page size, size] in the order of `page_table` [batch, n]: [batch, heads, sequence, size]."""
+    return cache[page_table.long()].permute(0, 2, 1, 3, 4).flatten(2, 3)
+
+
+def paged_attention_decode(query: Tensor, key: Tensor, value: Tensor, page_table: Tensor, *rest: Any, **options: Any):
+    """TTIR passes an output tensor before the optional operands; its shape is the query's."""
+    masks = rest[1:] if len(rest) == 4 else rest
+    return attention_decode(query, from_pages(key, page_table), from_pages(value, page_table), *masks, **options)
+
+
+def chunked_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    page_table: Tensor,
+    start: Tensor,
+    output: Any = None,
+    scale: float | None = None,
+) -> Tensor:
+    """Causal attention of a chunk of the sequence that begins at position `start`, to the pages before and of it."""
+    key, value = from_pages(key, page_table), from_pages(value, page_table)
+    rows = int(start.flatten()[0]) + torch.arange(query.shape[-2])[:, None]
+    mask = torch.zeros(query.shape[-2], key.shape[-2]).masked_fill(torch.arange(key.shape[-2]) > rows, -torch.inf)
+    return attention(query, key, value, mask, None, False, scale)
+
+
+def rotate_half(x: Tensor, cos: Tensor, sin: Tensor, token_index: int | None = None) -> Tensor:
+    if token_index is not None:
+        cos, sin = (t[..., token_index : token_index + 1, :] for t in (cos, sin))
+    else:
+        cos, sin = (t[..., : x.shape[-2], :] for t in (cos, sin))
+    low, high = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-high, low], dim=-1) * sin
+
+
+def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor, trans_mat: Tensor, is_decode_mode: bool = False) -> Tensor:
+    """`trans_mat` holds, tile by tile, the matrix that swaps the halves of pairs."""
+    size = trans_mat.shape[-1]
+    swapped = (x.unflatten(-1, (-1, size)) @ trans_mat.reshape(-1, size)[:size]).flatten(-2)
+    return x * cos + swapped * sin
+
+
+def fill_cache(cache: Tensor, x: Tensor, batch_offset: int = 0) -> Tensor:
+    cache = cache.clone()
+    cache[batch_offset : batch_offset + x.shape[0], :, : x.shape[2]] = x
+    return cache
+
+
+def update_cache(cache: Tensor, x: Tensor, update_index: Tensor, batch_offset: int = 0) -> Tensor:
+    """Write the new token [1, heads, batch, size] of each user at position `update_index`."""
+    cache = cache.clone()
+    position = int(update_index.flatten()[0])
+    rows = x.permute(2, 1, 0, 3)
+    cache[batch_offset : batch_offset + rows.shape[0], :, position : position + rows.shape[2]] = rows
+    return cache
+
+
+def paged_update_cache(cache: Tensor, x: Tensor, update_index: Tensor, page_table: Tensor | None = None) -> Tensor:
+    """Write token [1, batch, heads, size] of each user at its own position, through its pages when there are any."""
+    cache = cache.clone()
+    for user, position in enumerate(update_index.flatten().long().tolist()):
+        page, row = user, position
+        if page_table is not None:
+            page, row = int(page_table[user, position // cache.shape[2]]), position % cache.shape[2]
+        cache[page, :, row] = x[0, user, : cache.shape[1]]
+    return cache
+
+
+def paged_fill_cache(cache: Tensor, x: Tensor, page_table: Tensor, batch: Tensor | None = None) -> Tensor:
+    """Write the sequence x [1, heads, sequence, size] of one user through its pages."""
+    cache = cache.clone()
+    user, page_size = int(batch.flatten()[0]) if batch is not None else 0, cache.shape[2]
+    for start in range(0, x.shape[2], page_size):
+        rows = x[0, :, start : start + page_size]
+        cache[int(page_table[user, start // page_size]), :, : rows.shape[1]] = rows
+    return cache
+
+
+def create_heads_for_decode(
+    x: Tensor,
+    batch_offset: Tensor | None = None,
+    *,
+    num_heads: int,
+    num_kv_heads: int | None = None,
+    out: list[TensorSpec],
+) -> list[Tensor]:
+    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]."""
+    kv = num_kv_heads or num_heads
+    parts = x.unflatten(-1, (num_heads + 2 * kv, -1))[0].split([num_heads, kv, kv], dim=-2)
+    return [p.reshape(o.shape) for p, o in zip(parts, out, strict=True)]
+
+
+def pages_of(shapes: Any, attributes: Any) -> tuple[int, int]:
+    return (0, max(shapes[0][0] - 1, 0))
+
+
+def pages_of_second(shapes: Any, attributes: Any) -> tuple[int, int]:
+    return (0, max(shapes[1][0] - 1, 0))
+
+
+def position_in(which: int):
+    return lambda shapes, attributes: (0, max(shapes[which][-2] - 1, 0))
+
+
+ATTENTION = {
+    "scaled_dot_product_attention": Op(attention, aten="scaled_dot_product_attention"),
+    "scaled_dot_product_attention_decode": Op(attention_decode, operand_domains={4: position_in(1)}),
+    "paged_scaled_dot_product_attention_decode": Op(paged_attention_decode, operand_domains={3: pages_of_second}),
+    "chunked_scaled_dot_product_attention": Op(
+        chunked_attention, operand_domains={3: pages_of_second, 4: lambda shapes, attributes: (0, 0)}
+    ),
+    "rotary_embedding": Op(rotate_half),
+    "rotary_embedding_llama": Op(rotate_pairs),
+    "fill_cache": Op(fill_cache, updates=True),
+    "update_cache": Op(update_cache, updates=True, operand_domains={2: position_in(0)}),
+    "paged_update_cache": Op(paged_update_cache, updates=True, operand_domains={2: position_in(0), 3: pages_of}),
+    "paged_fill_cache": Op(paged_fill_cache, updates=True, operand_domains={2: pages_of}),
+    "nlp_create_qkv_heads_decode": Op(create_heads_for_decode),
+    "nlp_concat_heads_decode": Op(lambda x, num_heads, out: x[..., :num_heads, :].flatten(-2).reshape(out.shape)),
+}

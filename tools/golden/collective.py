@@ -1,0 +1,244 @@
+"""Goldens of ops that look at the shards of all devices of a mesh."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .op import Op
+from .tensor import GoldenMapTensor
+
+REDUCE: dict[str, Callable[[Tensor], Tensor]] = {
+    "sum": lambda shards: shards.sum(dim=0, dtype=shards.dtype),
+    "mean": lambda shards: shards.mean(dim=0),
+    "max": lambda shards: shards.amax(dim=0),
+    "min": lambda shards: shards.amin(dim=0),
+    "prod": lambda shards: shards.prod(dim=0, dtype=shards.dtype),
+    "std": lambda shards: shards.std(dim=0, unbiased=False),
+    "var": lambda shards: shards.var(dim=0, unbiased=False),
+}
+
+
+def reduced(shards: Sequence[Tensor], reduce_type: str) -> Tensor:
+    if reduce_type not in REDUCE:
+        raise ValueError(f"no golden for reduce type {reduce_type!r}; there are {', '.join(REDUCE)}")
+    return REDUCE[reduce_type](torch.stack(list(shards)))
+
+
+def split_over_mesh(x: Tensor, mesh_shape: Sequence[int], dims: Sequence[int]) -> GoldenMapTensor:
+    """Split tensor dimension dims[i] over mesh axis i (-1: not at all); a device gets the piece of its coordinates."""
+    shards = {}
+    for device, coordinates in enumerate(itertools.product(*map(range, mesh_shape))):
+        piece = x
+        for axis, dim in enumerate(dims):
+            if dim >= 0 and mesh_shape[axis] > 1:
+                size = x.shape[dim] // mesh_shape[axis]
+                if size * mesh_shape[axis] != x.shape[dim]:
+                    raise ValueError(
+                        f"dimension {dim} of {tuple(x.shape)} does not split over {mesh_shape[axis]} devices"
+                    )
+                piece = piece.narrow(dim, coordinates[axis] * size, size)
+        shards[device] = piece
+    return GoldenMapTensor(shards, mesh_shape)
+
+
+def gather_over_mesh(x: GoldenMapTensor, dims: Sequence[int]) -> GoldenMapTensor:
+    """The inverse: pieces are joined along dims[i] over mesh axis i; with -1 the axis' first device is taken."""
+    rows, columns = x.mesh_shape
+    join = lambda pieces, dim: torch.cat(pieces, dim=dim) if dim >= 0 else pieces[0]  # noqa: E731
+    grid = [[x.shard_at(r * columns + c) for c in range(columns)] for r in range(rows)]
+    whole = join([join(row, dims[1] if len(dims) > 1 else -1) for row in grid], dims[0])
+    return GoldenMapTensor({0: whole}, x.mesh_shape)
+
+
+def place_of(device: int, axes: Sequence[str], sizes: Mapping[str, int]) -> tuple[int, int]:
+    """(which part, of how many) a device has of a dimension that `axes`, major first, split. `sizes`: of the mesh."""
+    coordinates = {}
+    for axis in reversed(list(sizes)):
+        device, coordinates[axis] = divmod(device, sizes[axis])
+    index, count = 0, 1
+    for axis in axes:
+        index, count = index * sizes[axis] + coordinates[axis], count * sizes[axis]
+    return index, count
+
+
+def split_by_axes(x: Tensor, shardings: Sequence[Sequence[str]], sizes: Mapping[str, int]) -> dict[int, Tensor]:
+    """The part of each device when dimension i is split over the mesh axes shardings[i]."""
+    shards = {}
+    for device in range(math.prod(sizes.values())):
+        piece = x
+        for dim, axes in enumerate(shardings):
+            index, count = place_of(device, axes, sizes)
+            piece = piece.chunk(count, dim=dim)[index] if count > 1 else piece
+        shards[device] = piece
+    return shards
+
+
+def join_by_axes(
+    shards: Callable[[int], Tensor], shardings: Sequence[Sequence[str]], sizes: Mapping[str, int]
+) -> Tensor:
+    """The whole tensor from the parts of all devices; the inverse of split_by_axes."""
+    first = shards(0)
+    counts = [math.prod(sizes[a] for a in axes) for axes in shardings]
+    whole = first.new_empty([n * c for n, c in zip(first.shape, counts, strict=True)])
+    for device in range(math.prod(sizes.values())):
+        target = whole
+        for dim, axes in enumerate(shardings):
+            index, _ = place_of(device, axes, sizes)
+            target = target.narrow(dim, index * first.shape[dim], first.shape[dim])
+        target.copy_(shards(device))
+    return whole
+
+
+def mesh_shard(
+    x: GoldenMapTensor, shard_type: str, shard_direction: str, shard_shape: Sequence[int], shard_dims: Sequence[int]
+) -> GoldenMapTensor:
+    """`identity` says that the shards are on the devices already: the values are those of `devices`."""
+    if shard_type in ("devices", "identity"):
+        if shard_direction == "full_to_shard":
+            return x if x.is_distributed else split_over_mesh(x.shard_at(0), x.mesh_shape, shard_dims)
+        return gather_over_mesh(x, shard_dims)
+    if shard_direction == "full_to_shard":
+        rows, columns = x.mesh_shape
+        return GoldenMapTensor({d: x.shard_at(0) for d in range(rows * columns)}, x.mesh_shape)
+    return GoldenMapTensor({0: x.shard_at(0)}, x.mesh_shape)
+
+
+def in_groups(groups: Callable[..., Sequence[Sequence[int]]], combine: Callable[..., list[Tensor]]) -> Callable:
+    """A collective: `combine` maps the shards of one group of devices to their results, in the group's order."""
+
+    def golden(x: Any, *rest: Any, **attributes: Any) -> Any:
+        if isinstance(x, list):  # variadic: operand by operand
+            return [golden(v, **attributes) for v in x]
+        shards = {d: None for d in range(x.mesh_shape[0] * x.mesh_shape[1])}
+        for group in groups(x, attributes):
+            for device, shard in zip(group, combine([x.shard_at(d) for d in group], attributes), strict=True):
+                shards[device] = shard
+        # A device in no group gets zeros, as StableHLO says of collective_broadcast and collective_permute.
+        some = next(s for s in shards.values() if s is not None)
+        filled = {d: torch.zeros_like(some) if s is None else s for d, s in shards.items()}
+        return GoldenMapTensor(filled, x.mesh_shape)
+
+    return golden
+
+
+def by_axis(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
+    return [list(group) for group in x.group_by_axis(attributes["cluster_axis"])]
+
+
+def by_replicas(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
+    """The groups of the attribute, in which -1 fills up short ones; no group means all devices together."""
+    groups = torch.as_tensor(attributes["replica_groups"]).tolist()
+    return [[d for d in g if d >= 0] for g in groups] or [list(range(x.mesh_shape[0] * x.mesh_shape[1]))]
+
+
+def all_gather(shards: list[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
+    return [torch.cat(shards, dim=attributes["all_gather_dim"])] * len(shards)
+
+
+def all_reduce(shards: list[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
+    return [reduced(shards, attributes["reduce_type"])] * len(shards)
+
+
+def reduce_scatter(shards: list[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
+    return list(reduced(shards, attributes["reduce_type"]).chunk(len(shards), dim=attributes["scatter_dim"]))
+
+
+def all_to_all(shards: list[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
+    split, concat = attributes["split_dim"], attributes["concat_dim"]
+    pieces = [s.chunk(attributes["split_count"], dim=split) for s in shards]
+    return [torch.cat([p[i] for p in pieces], dim=concat) for i in range(len(shards))]
+
+
+def broadcast_from_first(shards: list[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
+    return [shards[0]] * len(shards)
+
+
+def collective_permute(x: GoldenMapTensor, source_target_pairs: Any) -> GoldenMapTensor:
+    pairs = torch.as_tensor(source_target_pairs).reshape(-1, 2).tolist()
+    shards = {d: torch.zeros_like(x.shard_at(0)) for d in range(x.mesh_shape[0] * x.mesh_shape[1])}
+    shards |= {target: x.shard_at(source) for source, target in pairs}
+    return GoldenMapTensor(shards, x.mesh_shape)
+
+
+def mesh_partition(x: GoldenMapTensor, dim: int, cluster_axis: int | None = None) -> GoldenMapTensor:
+    """Each device keeps its piece of `dim`, counted along the mesh axis, or over all devices."""
+    rows, columns = x.mesh_shape
+    shards = {}
+    for device in range(rows * columns):
+        place, count = {None: (device, rows * columns), 0: (device // columns, rows), 1: (device % columns, columns)}[
+            cluster_axis
+        ]
+        shards[device] = x.shard_at(device).chunk(count, dim=dim)[place]
+    return GoldenMapTensor(shards, x.mesh_shape)
+
+
+def point_to_point(
+    x: GoldenMapTensor, target: GoldenMapTensor | None, sender_coord: Sequence[int], receiver_coord: Sequence[int]
+) -> GoldenMapTensor:
+    columns = x.mesh_shape[1]
+    sender, receiver = (c[0] * columns + c[1] for c in (sender_coord, receiver_coord))
+    base = x if target is None else target
+    shards = {d: base.shard_at(d) for d in range(x.mesh_shape[0] * columns)}
+    return GoldenMapTensor(shards | {receiver: x.shard_at(sender)}, x.mesh_shape)
+
+
+def placements(config: str) -> list[int]:
+    """Tensor dimension of each mesh axis in the text of a mapper or composer config; -1 where it is replicated."""
+    if dims := re.search(r"dims\s*=\s*\[([^\]]*)\]", config):
+        return [int(d.partition(":")[0]) for d in dims[1].split(",") if d.strip()]
+    return [int(d) if d else -1 for d in re.findall(r"shard\s*,\s*(-?\d+)|replicate", config)]
+
+
+def stablehlo_all_to_all(x: Any, **a: Any) -> Any:
+    names = {"split_dim": a["split_dimension"], "concat_dim": a["concat_dimension"]}
+    return COLLECTIVE["all_to_all"].golden(x, **a, **names)
+
+
+def region_kind(regions: Sequence[Any]) -> str:
+    """The reduction that a region of a single op stands for."""
+    kinds = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod", "or": "max", "and": "min"}
+    kind = getattr(regions[0], "kind", None) if regions else "add"
+    if kind not in kinds:
+        raise ValueError(f"no golden for a collective whose region computes {kind or 'more than one op'}")
+    return kinds[kind]
+
+
+COLLECTIVE = {
+    "mesh_shard": Op(mesh_shard, mesh=True, moves=True),
+    "mesh_partition": Op(mesh_partition, mesh=True, moves=True),
+    "all_gather": Op(in_groups(by_axis, all_gather), mesh=True, moves=True),
+    "all_reduce": Op(in_groups(by_axis, all_reduce), mesh=True),
+    "all_reduce_async": Op(in_groups(by_axis, all_reduce), mesh=True),
+    "reduce_scatter": Op(in_groups(by_axis, reduce_scatter), mesh=True),
+    "all_to_all": Op(in_groups(by_replicas, all_to_all), mesh=True, moves=True),
+    "collective_broadcast": Op(in_groups(by_replicas, broadcast_from_first), mesh=True, moves=True),
+    "collective_permute": Op(collective_permute, mesh=True, moves=True),
+    "point_to_point": Op(point_to_point, mesh=True, moves=True),
+    "distribute_tensor": Op(
+        lambda x, *device, mapper_config: split_over_mesh(x.shard_at(0), x.mesh_shape, placements(str(mapper_config))),
+        mesh=True,
+        moves=True,
+    ),
+    "aggregate_tensor": Op(
+        lambda x, *device, composer_config: gather_over_mesh(x, placements(str(composer_config))), mesh=True, moves=True
+    ),
+    "stablehlo.all_gather": Op(in_groups(by_replicas, all_gather), mesh=True, moves=True),
+    "stablehlo.all_reduce": Op(
+        lambda x, regions=(), **a: in_groups(by_replicas, all_reduce)(x, reduce_type=region_kind(regions), **a),
+        mesh=True,
+    ),
+    "stablehlo.reduce_scatter": Op(
+        lambda x, regions=(), **a: in_groups(by_replicas, reduce_scatter)(
+            x, reduce_type=region_kind(regions), scatter_dim=a["scatter_dimension"], **a
+        ),
+        mesh=True,
+    ),
+    "stablehlo.all_to_all": Op(stablehlo_all_to_all, mesh=True, moves=True),
+}

@@ -1,0 +1,262 @@
+"""Goldens of convolutions and pooling. Spatial padding is [low..., high...] per dimension, as in the ops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .op import Op, TensorSpec, ints
+
+CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+Ints = int | Sequence[int]
+
+
+def pads(padding: Ints, rank: int) -> list[tuple[int, int]]:
+    """(low, high) for each spatial dimension from one number, one per dimension, or all lows then all highs."""
+    if not isinstance(padding, int) and len(padding) == 2 * rank:
+        return [(padding[i], padding[i + rank]) for i in range(rank)]
+    return [(p, p) for p in ints(padding, rank)]
+
+
+def padded(x: Tensor, padding: Sequence[tuple[int, int]], value: float = 0.0) -> Tensor:
+    """Pad the last dimensions; negative padding crops."""
+    flat = [p for low_high in reversed(padding) for p in low_high]
+    return F.pad(x, flat, value=value) if any(flat) else x
+
+
+def channels_first(x: Tensor, batch_dim: int, channel_dim: int, spatial: Sequence[int]) -> Tensor:
+    return x.permute(batch_dim, channel_dim, *spatial)
+
+
+def channels_back(x: Tensor, batch_dim: int, channel_dim: int, spatial: Sequence[int]) -> Tensor:
+    order = [batch_dim, channel_dim, *spatial]
+    return x.permute([order.index(d) for d in range(len(order))])
+
+
+def flattened_compat(info: Any) -> dict[str, int] | None:
+    """Batch and sizes of an image batch that travels as [1, 1, N*H*W, C]."""
+    if not info:
+        return None
+    return {k: int(v) for k, v in re.findall(r"(batch_size|input_height|input_width)\s*=\s*(\d+)", str(info))}
+
+
+def convolve(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    dims: tuple[int, int, Sequence[int]],
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+    padding_mode: str = "zeros",
+) -> Tensor:
+    """`dims`: batch, channel and spatial dimensions of the input and the result; the weight is [O, I/groups, ...]."""
+    rank = len(dims[2])
+    x = channels_first(x, *dims)
+    if padding_mode == "zeros":
+        x = padded(x, pads(padding, rank))
+    else:
+        x = F.pad(x, [p for pair in reversed(pads(padding, rank)) for p in pair], mode=padding_mode)
+    y = CONV[rank](x, weight, stride=ints(stride, rank), dilation=ints(dilation, rank), groups=groups)
+    y = channels_back(y, *dims)
+    return y if bias is None else y + bias.reshape(-1).reshape([-1 if d == dims[1] else 1 for d in range(y.dim())])
+
+
+def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, batch_dim=0, length_dim=1, channel_dim=2):
+    return convolve(x, weight, bias, (batch_dim, channel_dim, [length_dim]), stride, padding, dilation, groups)
+
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    batch_dim: int = 0,
+    height_dim: int = 1,
+    width_dim: int = 2,
+    channel_dim: int = 3,
+    flattened_compat_info: Any = None,
+    out: TensorSpec | None = None,
+) -> Tensor:
+    if sizes := flattened_compat(flattened_compat_info):
+        x = x.reshape(sizes["batch_size"], sizes["input_height"], sizes["input_width"], -1)
+    dims = (batch_dim, channel_dim, [height_dim, width_dim])
+    y = convolve(x, weight, bias, dims, stride, padding, dilation, groups)
+    return y.reshape(out.shape) if flattened_compat_info and out else y
+
+
+def conv3d(
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    groups=1,
+    batch_dim=0,
+    depth_dim=1,
+    height_dim=2,
+    width_dim=3,
+    channel_dim=4,
+    padding_mode="zeros",
+):
+    dims = (batch_dim, channel_dim, [depth_dim, height_dim, width_dim])
+    return convolve(x, weight, bias, dims, stride, padding, 1, groups, padding_mode)
+
+
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    batch_dim: int = 0,
+    height_dim: int = 1,
+    width_dim: int = 2,
+    channel_dim: int = 3,
+    flattened_compat_info: Any = None,
+    out: TensorSpec | None = None,
+) -> Tensor:
+    """The weight is [I, O/groups, KH, KW]. Padding is cut off the full result."""
+    if sizes := flattened_compat(flattened_compat_info):
+        x = x.reshape(sizes["batch_size"], sizes["input_height"], sizes["input_width"], -1)
+    dims = (batch_dim, channel_dim, [height_dim, width_dim])
+    stride, output_padding = ints(stride, 2), ints(output_padding, 2)
+    y = F.conv_transpose2d(
+        channels_first(x, *dims), weight, None, stride, 0, 0, groups=groups, dilation=ints(dilation, 2)
+    )
+    y = padded(y, [(-low, extra - high) for (low, high), extra in zip(pads(padding, 2), output_padding, strict=True)])
+    y = channels_back(y, *dims)
+    y = y if bias is None else y + bias.reshape(-1).reshape([-1 if d == channel_dim else 1 for d in range(4)])
+    return y.reshape(out.shape) if flattened_compat_info and out else y
+
+
+def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
+    """The device's op: the image batch is flattened to [1, 1, N*H*W, C] and its sizes are attributes."""
+
+    def flattened(x, weight, bias=None, *, batch_size, in_channels, stride, padding, out, groups=1, dilation=1, **rest):
+        sizes = [rest[name] for name in ("input_depth", "input_height", "input_width", "input_length") if name in rest]
+        x = x.reshape(batch_size, *sizes, in_channels)
+        padding = device_padding(padding, rank)
+        options = {k: rest[k] for k in ("output_padding", "padding_mode") if rest.get(k) is not None}
+        if rank < 3:
+            options["dilation"] = dilation
+        if weight.dim() != rank + 2:  # a conv1d weight may be kept as 4D
+            weight = weight.reshape(*weight.shape[: rank + 2])
+        return golden(x, weight, bias, stride=stride, padding=padding, groups=groups, **options).reshape(out.shape)
+
+    return flattened
+
+
+def device_padding(padding: Ints, rank: int) -> Ints:
+    """Padding of a TTNN op, low and high side by side for each dimension, as all lows and then all highs."""
+    if isinstance(padding, int) or rank == 1 or len(padding) != 2 * rank:
+        return padding
+    return [*padding[0::2], *padding[1::2]]
+
+
+def max_pool(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices=False):
+    """NHWC. Padding never wins. Indices count within the plane of one channel."""
+    y = x.permute(0, 3, 1, 2)
+    value = -torch.inf if y.dtype.is_floating_point else torch.iinfo(y.dtype).min
+    (top, bottom), (left, right) = pads(padding, 2)
+    y = padded(y, [(top, bottom), (left, right)], value)
+    integer = None if y.dtype.is_floating_point else y.dtype
+    y = y.double() if integer else y
+    y, where = F.max_pool2d(y, ints(kernel, 2), ints(stride, 2), 0, ints(dilation, 2), ceil_mode, return_indices=True)
+    y = (y.to(integer) if integer else y).permute(0, 2, 3, 1)
+    if not indices:
+        return y
+    width = x.shape[2] + left + right
+    rows, columns = where // width - top, where % width - left
+    return [y, (rows * x.shape[2] + columns).permute(0, 2, 3, 1)]
+
+
+def average_pool(
+    x: Tensor,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """NHWC; the mean over a window, of which what ceil_mode adds beyond the padding does not count."""
+    if any(d != 1 for d in ints(dilation, 2)):
+        raise ValueError(f"average pooling with dilation {dilation} has no golden")
+    y, ones = x.permute(0, 3, 1, 2), torch.ones(1, 1, *x.shape[1:3], dtype=x.dtype)
+    total = padded(y, pads(padding, 2))
+    counted = padded(ones, pads(padding, 2), 1.0 if count_include_pad else 0.0)
+    pool = lambda t: F.avg_pool2d(t, ints(kernel, 2), ints(stride, 2), 0, ceil_mode, divisor_override=1)  # noqa: E731
+    return (pool(total) / pool(counted)).permute(0, 2, 3, 1)
+
+
+def pooling(pool: Callable[..., Any]) -> Callable[..., Any]:
+    def golden(
+        x: Tensor,
+        outputs: Any = None,
+        *,
+        out: Any,
+        kernel: Ints | None = None,
+        kernel_size: Ints | None = None,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        ceil_mode: bool = False,
+        flattened_compat_info: Any = None,
+        **rest: Any,
+    ) -> Any:
+        sizes = flattened_compat(flattened_compat_info) or rest
+        if "input_height" in sizes:
+            x = x.reshape(sizes["batch_size"], sizes["input_height"], sizes["input_width"], -1)
+        if kernel_size is not None:  # the device's op
+            padding = device_padding(padding, 2)
+        options = {"count_include_pad": rest["count_include_pad"]} if "count_include_pad" in rest else {}
+        y = pool(x, kernel if kernel is not None else kernel_size, stride, padding, dilation, ceil_mode, **options)
+        return (
+            [v.reshape(o.shape) for v, o in zip(y, out, strict=True)] if isinstance(y, list) else y.reshape(out.shape)
+        )
+
+    return golden
+
+
+def global_average_pool(x: Tensor) -> Tensor:
+    return x.mean(dim=(1, 2), keepdim=True)
+
+
+def upsample(x: Tensor, scale_factor: Ints, mode: str = "nearest") -> Tensor:
+    options = {} if mode == "nearest" else {"align_corners": False}
+    scale = [float(s) for s in ints(scale_factor, 2)]
+    return F.interpolate(x.permute(0, 3, 1, 2), scale_factor=scale, mode=mode, **options).permute(0, 2, 3, 1)
+
+
+def max_pool_with_indices(*args: Any, **options: Any) -> list[Tensor]:
+    return max_pool(*args, indices=True, **options)
+
+
+CONVOLUTION = {
+    "conv1d": Op(conv1d, domain=(-1.0, 1.0), aten="convolution"),
+    "conv2d": Op(conv2d, domain=(-1.0, 1.0), aten="convolution"),
+    "conv3d": Op(conv3d, domain=(-1.0, 1.0), aten="convolution"),
+    "conv_transpose2d": Op(conv_transpose2d, domain=(-1.0, 1.0)),
+    "max_pool2d": Op(pooling(max_pool), aten="max_pool2d"),
+    "max_pool2d_with_indices": Op(pooling(max_pool_with_indices), aten="max_pool2d_with_indices"),
+    "avg_pool2d": Op(pooling(average_pool), aten="avg_pool2d"),
+    "global_avg_pool2d": Op(global_average_pool),
+    "upsample2d": Op(upsample),
+    "ttnn.conv1d": Op(device_conv(conv1d, 1), domain=(-1.0, 1.0)),
+    "ttnn.conv2d": Op(device_conv(conv2d, 2), domain=(-1.0, 1.0)),
+    "ttnn.conv3d": Op(device_conv(conv3d, 3), domain=(-1.0, 1.0)),
+    "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2), domain=(-1.0, 1.0)),
+}

@@ -1,0 +1,210 @@
+"""Goldens of elementwise ops; operands broadcast as in numpy."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .op import Op, TensorSpec
+
+
+def cbrt(x: Tensor) -> Tensor:
+    return torch.sign(x) * torch.abs(x).pow(1.0 / 3.0)
+
+
+def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
+    grad, x = (t.contiguous() for t in torch.broadcast_tensors(grad, x))  # torch's own does not broadcast on every CPU
+    return torch.ops.aten.gelu_backward(grad, x, approximate=approximate)
+
+
+def logical(function):
+    """Truth is `!= 0`; the result is of the first operand's dtype, 1 or 0."""
+    return lambda *xs: function(*(x != 0 for x in xs)).to(xs[0].dtype)
+
+
+def divide(a: Tensor, b: Tensor) -> Tensor:
+    if a.dtype.is_floating_point or b.dtype.is_floating_point:
+        return torch.true_divide(a, b)
+    return torch.div(a, b, rounding_mode="trunc")
+
+
+def bits_of(dtype: torch.dtype) -> int:
+    return torch.iinfo(dtype).bits
+
+
+def shift_left(a: Tensor, b: Tensor) -> Tensor:
+    """Zero where the amount is negative or not less than the width."""
+    bits = bits_of(a.dtype)
+    inside = (b >= 0) & (b < bits)
+    return torch.where(inside, a.to(torch.int64) << b.clamp(0, bits - 1), 0).to(a.dtype)
+
+
+def shift_right_logical(a: Tensor, b: Tensor) -> Tensor:
+    bits = bits_of(a.dtype)
+    inside = (b >= 0) & (b < bits)
+    if bits == 64:
+        shifted = torch.where(b > 0, (a >> 1 & (2**63 - 1)) >> (b.clamp(1, 63) - 1), a)
+    else:
+        shifted = (a.to(torch.int64) & (2**bits - 1)) >> b.clamp(0, bits - 1)
+    return torch.where(inside, shifted, 0).to(a.dtype)
+
+
+def shift_right_arithmetic(a: Tensor, b: Tensor) -> Tensor:
+    return a >> torch.where((b >= 0) & (b < bits_of(a.dtype)), b, bits_of(a.dtype) - 1)
+
+
+def clamp(x: Tensor, min: float, max: float) -> Tensor:
+    return torch.clamp(x, min, max)
+
+
+def clamp_tensor(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    return torch.minimum(torch.maximum(x, low), high)
+
+
+def typecast(x: Tensor, out: TensorSpec) -> Tensor:
+    """Float to integer drops the fraction; values outside the range saturate, NaN becomes 0."""
+    if x.dtype.is_floating_point and not out.dtype.is_floating_point and out.dtype != torch.bool:
+        info = torch.iinfo(out.dtype)
+        x = torch.nan_to_num(x.to(torch.float64), nan=0.0, posinf=info.max, neginf=info.min).clamp(info.min, info.max)
+        return torch.where(x >= info.max, torch.tensor(info.max), x.to(torch.int64)).to(out.dtype)
+    return x.to(out.dtype)
+
+
+def bitcast(x: Tensor, out: TensorSpec) -> Tensor:
+    return x.view(out.dtype).reshape(out.shape)
+
+
+def selu(x: Tensor, scale: float = 1.0507009873390197, alpha: float = 1.6732635498046875) -> Tensor:
+    return scale * torch.where(x > 0, x, alpha * torch.expm1(x))
+
+
+def leaky_relu(x: Tensor, parameter: float = 0.01) -> Tensor:
+    return F.leaky_relu(x, parameter)
+
+
+def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    return torch.where(condition != 0, a, b)
+
+
+def population_count(x: Tensor) -> Tensor:
+    bits = bits_of(x.dtype)
+    return sum(((x.to(torch.int64) >> i) & 1) for i in range(bits)).to(x.dtype)
+
+
+def leading_zeros(x: Tensor) -> Tensor:
+    bits = bits_of(x.dtype)
+    seen, count = torch.zeros_like(x, dtype=torch.bool), torch.zeros_like(x)
+    for i in range(bits - 1, -1, -1):
+        seen = seen | (((x.to(torch.int64) >> i) & 1) != 0)
+        count += (~seen).to(x.dtype)
+    return count
+
+
+def reduce_precision(x: Tensor, exponent_bits: int = 8, mantissa_bits: int = 23) -> Tensor:
+    """Round to nearest even on the kept mantissa bits; beyond the exponent's range: infinity or zero."""
+    bits = x.to(torch.float32).view(torch.int32).to(torch.int64) & 0xFFFFFFFF
+    drop = 23 - min(mantissa_bits, 23)
+    if drop:
+        bits = bits + (1 << (drop - 1)) - 1 + ((bits >> drop) & 1)
+        bits = bits & ~((1 << drop) - 1)
+    rounded = torch.where(bits >= 2**31, bits - 2**32, bits).to(torch.int32).view(torch.float32)
+    largest_exponent = 2 ** (exponent_bits - 1) - 1
+    _, exponent = torch.frexp(rounded)
+    rounded = torch.where(exponent - 1 > largest_exponent, torch.copysign(torch.tensor(torch.inf), x), rounded)
+    rounded = torch.where(exponent - 1 < 1 - largest_exponent, torch.copysign(torch.tensor(0.0), x), rounded)
+    return torch.where(torch.isfinite(x), rounded, x.to(torch.float32))
+
+
+POSITIVE = (0.05, 4.0)
+INSIDE_ONE = (-0.99, 0.99)
+
+UNARY = {
+    "abs": Op(torch.abs, aten="abs"),
+    "acos": Op(torch.acos, domain=INSIDE_ONE, aten="acos"),
+    "asin": Op(torch.asin, domain=INSIDE_ONE, aten="asin"),
+    "asinh": Op(torch.asinh, aten="asinh"),
+    "atan": Op(torch.atan, aten="atan"),
+    "bitcast_convert": Op(bitcast, exact_types=True),
+    "bitwise_not": Op(torch.bitwise_not, aten="bitwise_not"),
+    "cbrt": Op(cbrt),
+    "ceil": Op(torch.ceil, aten="ceil"),
+    "cos": Op(torch.cos, aten="cos"),
+    "count_leading_zeros": Op(leading_zeros),
+    "erf": Op(torch.erf, aten="erf"),
+    "erfc": Op(torch.erfc, aten="erfc"),
+    "exp": Op(torch.exp, aten="exp"),
+    "exp2": Op(torch.exp2, aten="exp2"),
+    "floor": Op(torch.floor, aten="floor"),
+    "frac": Op(torch.frac, aten="frac"),
+    "gelu": Op(F.gelu, aten="gelu"),
+    "hardsigmoid": Op(F.hardsigmoid, aten="hardsigmoid", domain=(-5.0, 5.0)),
+    "isfinite": Op(torch.isfinite, aten="isfinite"),
+    "leaky_relu": Op(leaky_relu, aten="leaky_relu"),
+    "log": Op(torch.log, domain=POSITIVE, aten="log"),
+    "log1p": Op(torch.log1p, domain=(-0.95, 4.0), aten="log1p"),
+    "logical_not": Op(logical(torch.logical_not), domain=(-1.0, 1.0), aten="logical_not"),
+    "mish": Op(F.mish, aten="mish"),
+    "neg": Op(torch.neg, aten="neg"),
+    "population_count": Op(population_count),
+    "reciprocal": Op(torch.reciprocal, domain=(0.1, 4.0), aten="reciprocal"),
+    "reduce_precision": Op(reduce_precision),
+    "relu": Op(torch.relu, aten="relu"),
+    "relu6": Op(F.relu6, domain=(-2.0, 8.0), aten="relu6"),
+    "round": Op(lambda x: torch.sign(x) * torch.floor(torch.abs(x) + 0.5), domain=(-8.0, 8.0)),
+    "round_even": Op(torch.round, domain=(-8.0, 8.0), aten="round"),
+    "rsqrt": Op(torch.rsqrt, domain=(0.1, 4.0), aten="rsqrt"),
+    "selu": Op(selu, aten="selu"),
+    "sigmoid": Op(torch.sigmoid, aten="sigmoid"),
+    "sign": Op(torch.sign, aten="sign"),
+    "signbit": Op(torch.signbit, aten="signbit"),
+    "silu": Op(F.silu, aten="silu"),
+    "sin": Op(torch.sin, aten="sin"),
+    "softsign": Op(F.softsign),
+    "sqrt": Op(torch.sqrt, domain=(0.0, 4.0), aten="sqrt"),
+    "square": Op(torch.square),
+    "tan": Op(torch.tan, domain=(-1.3, 1.3), aten="tan"),
+    "tanh": Op(torch.tanh, aten="tanh"),
+    "trunc": Op(torch.trunc, domain=(-8.0, 8.0), aten="trunc"),
+    "typecast": Op(typecast, domain=(-8.0, 8.0), aten="_to_copy"),
+    "clamp_scalar": Op(clamp, aten="clamp"),
+}
+
+BINARY = {
+    "add": Op(torch.add, aten="add.Tensor"),
+    "atan2": Op(torch.atan2, aten="atan2"),
+    "bitwise_and": Op(torch.bitwise_and, aten="bitwise_and.Tensor"),
+    "bitwise_or": Op(torch.bitwise_or, aten="bitwise_or.Tensor"),
+    "bitwise_xor": Op(torch.bitwise_xor, aten="bitwise_xor.Tensor"),
+    "div": Op(divide, operand_domains={1: lambda shapes, attributes: (0.25, 4.0)}, aten="div.Tensor"),
+    "eq": Op(torch.eq, aten="eq.Tensor"),
+    "ge": Op(torch.ge, aten="ge.Tensor"),
+    "gelu_bw": Op(gelu_backward, aten="gelu_backward"),
+    "gt": Op(torch.gt, aten="gt.Tensor"),
+    "le": Op(torch.le, aten="le.Tensor"),
+    "logical_and": Op(logical(torch.logical_and), aten="logical_and"),
+    "logical_left_shift": Op(shift_left, operand_domains={1: lambda shapes, attributes: (0, 8)}),
+    "logical_or": Op(logical(torch.logical_or), aten="logical_or"),
+    "logical_right_shift": Op(shift_right_logical, operand_domains={1: lambda shapes, attributes: (0, 8)}),
+    "logical_xor": Op(logical(torch.logical_xor), aten="logical_xor"),
+    "lt": Op(torch.lt, aten="lt.Tensor"),
+    "maximum": Op(torch.maximum, aten="maximum"),
+    "minimum": Op(torch.minimum, aten="minimum"),
+    "multiply": Op(torch.mul, aten="mul.Tensor"),
+    "ne": Op(torch.ne, aten="ne.Tensor"),
+    "pow": Op(torch.pow, domain=(0.1, 2.0), aten="pow.Tensor_Tensor"),
+    "pow_scalar": Op(lambda x, rhs: torch.pow(x, rhs), domain=(0.1, 2.0), aten="pow.Tensor_Scalar"),
+    "remainder": Op(torch.remainder, operand_domains={1: lambda shapes, attributes: (1, 5)}, aten="remainder.Tensor"),
+    "right_shift": Op(shift_right_arithmetic, operand_domains={1: lambda shapes, attributes: (0, 8)}),
+    "subtract": Op(torch.sub, aten="sub.Tensor"),
+}
+
+TERNARY = {
+    "clamp_tensor": Op(
+        clamp_tensor,
+        operand_domains={1: lambda shapes, attributes: (-2.0, 0.0), 2: lambda shapes, attributes: (0.0, 2.0)},
+    ),
+    "where": Op(where, aten="where.self"),
+}
+
+ELEMENTWISE = UNARY | BINARY | TERNARY

@@ -1,0 +1,187 @@
+"""Goldens of normalisations, softmax, dropout and the optimiser step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .op import Op, TensorSpec
+from .tensor import GoldenMapTensor, shardwise
+
+
+def along(x: Tensor, parameter: Tensor | None, dimension: int) -> Tensor | None:
+    """A per-channel parameter, shaped to broadcast along `dimension`."""
+    shape = [-1 if d == dimension % x.dim() else 1 for d in range(x.dim())]
+    return None if parameter is None else parameter.reshape(shape)
+
+
+def scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def batch_norm(x, scale, offset, mean, variance, epsilon: float = 1e-5, dimension: int = 1) -> Tensor:
+    mean, variance, scale, offset = (along(x, p, dimension) for p in (mean, variance, scale, offset))
+    return scaled((x - mean) / torch.sqrt(variance + epsilon), scale, offset)
+
+
+def batch_statistics(x: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
+    """Mean and biased variance of each channel."""
+    dims = [d for d in range(x.dim()) if d != dimension % x.dim()]
+    return x.mean(dim=dims), x.var(dim=dims, unbiased=False)
+
+
+def batch_norm_training(
+    x, scale, offset, running_mean, running_variance, epsilon: float = 1e-5, dimension: int = 1, momentum: float = 0.1
+) -> list[Tensor]:
+    """Normalised with the batch's statistics; the running statistics move towards them by `momentum`."""
+    mean, variance = batch_statistics(x, dimension)
+    updated = [
+        (1 - momentum) * old + momentum * new for old, new in ((running_mean, mean), (running_variance, variance))
+    ]
+    return [batch_norm(x, scale, offset, mean, variance, epsilon, dimension), *updated]
+
+
+def device_batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, epsilon: float = 1e-5) -> Tensor:
+    return batch_norm(x, weight, bias, running_mean, running_var, epsilon, 1)
+
+
+def device_batch_norm_training(x, running_mean=None, running_var=None, weight=None, bias=None, epsilon: float = 1e-5):
+    return batch_norm(x, weight, bias, *batch_statistics(x, 1), epsilon, 1)
+
+
+def normalised_dims(x: Tensor, normalized_shape: Sequence[int] | None) -> list[int]:
+    return list(range(x.dim() - (len(normalized_shape) if normalized_shape else 1), x.dim()))
+
+
+def layer_norm(x, weight=None, bias=None, normalized_shape=None, epsilon: float = 1e-5) -> Tensor:
+    dims = normalised_dims(x, normalized_shape)
+    mean, variance = x.mean(dim=dims, keepdim=True), x.var(dim=dims, unbiased=False, keepdim=True)
+    return scaled((x - mean) * torch.rsqrt(variance + epsilon), weight, bias)
+
+
+def rms_norm(x, weight=None, bias=None, normalized_shape=None, epsilon: float = 1e-5) -> Tensor:
+    dims = normalised_dims(x, normalized_shape)
+    return scaled(x * torch.rsqrt(x.square().mean(dim=dims, keepdim=True) + epsilon), weight, bias)
+
+
+def fused_rms_norm(x, weight=None, bias=None, residual_input=None, epsilon: float = 1e-5, activation=None) -> Tensor:
+    from .matmul import activated
+
+    return activated(
+        rms_norm(x if residual_input is None else x + residual_input, weight, bias, None, epsilon), activation
+    )
+
+
+def group_norm(
+    x, input_mask=None, weight=None, bias=None, num_groups: int = 1, epsilon: float = 1e-12, channel_dim: int = 3
+) -> Tensor:
+    """Statistics over the elements of one sample and one group of channels; `input_mask` only arranges cores."""
+    moved = x.movedim(channel_dim, 1)
+    grouped = moved.reshape(x.shape[0], num_groups, -1)
+    mean, variance = grouped.mean(dim=-1, keepdim=True), grouped.var(dim=-1, unbiased=False, keepdim=True)
+    y = ((grouped - mean) * torch.rsqrt(variance + epsilon)).reshape(moved.shape).movedim(1, channel_dim)
+    return scaled(y, along(x, weight, channel_dim), along(x, bias, channel_dim))
+
+
+def softmax(x: Tensor, dimension: int, numericStable: bool = False) -> Tensor:
+    return torch.softmax(x, dim=dimension)
+
+
+def dropout(x: Tensor, prob: float = 0.0, scale: float = 1.0, seed: int = 0) -> Tensor:
+    """The generator differs from the device's: only prob 0 and 1 can be compared element by element."""
+    keep = torch.rand(x.shape, generator=torch.Generator().manual_seed(seed)) >= prob
+    return torch.where(keep, x * scale, 0.0)
+
+
+def adamw(
+    param: Tensor,
+    grad: Tensor,
+    exp_avg: Tensor,
+    exp_avg_sq: Tensor,
+    max_exp_avg_sq: Tensor | None = None,
+    *,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    beta1_pow: float,
+    beta2_pow: float,
+    epsilon: float,
+    weight_decay: float,
+) -> list[Tensor]:
+    """Loshchilov and Hutter, "Decoupled weight decay regularization", algorithm 2 (the green parts)."""
+    exp_avg = beta1 * exp_avg + (1 - beta1) * grad
+    exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * grad.square()
+    corrected = exp_avg_sq
+    results = [exp_avg, exp_avg_sq]
+    if max_exp_avg_sq is not None:
+        corrected = torch.maximum(max_exp_avg_sq, exp_avg_sq)
+        results.append(corrected)
+    step = (exp_avg / (1 - beta1_pow)) / (torch.sqrt(corrected / (1 - beta2_pow)) + epsilon)
+    return [param * (1 - lr * weight_decay) - lr * step, *results]
+
+
+def statistics_before_gather(second_moment_only: bool):
+    """Per-row sums that are gathered before the norm: sum x^2, then sum x, each in column 0 of a tile 32 wide."""
+
+    def golden(x: Tensor, residual: Tensor | None = None, recip: Tensor | None = None, *, out: TensorSpec) -> Tensor:
+        x = x if residual is None else x + residual
+        sums = [x.square().sum(dim=-1, keepdim=True)]
+        if not second_moment_only:
+            sums.append(x.sum(dim=-1, keepdim=True))
+        result = torch.zeros(out.shape)
+        for i, part in enumerate(sums):
+            result[..., 32 * i : 32 * i + 1] = part
+        return result
+
+    return golden
+
+
+def layer_norm_after_gather(x, stats, weight=None, bias=None, epsilon: float = 1e-12) -> Tensor:
+    """`stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32."""
+    devices = stats.shape[-1] // 64
+    count = x.shape[-1] * devices
+    squares = sum(stats[..., 64 * d : 64 * d + 1] for d in range(devices)) / count
+    mean = sum(stats[..., 64 * d + 32 : 64 * d + 33] for d in range(devices)) / count
+    return scaled((x - mean) * torch.rsqrt(squares - mean.square() + epsilon), weight, bias)
+
+
+def distributed(norm):
+    """A norm over the last dimension, which is split over the devices of a mesh axis."""
+
+    def golden(x: GoldenMapTensor, *rest: GoldenMapTensor | None, cluster_axis: int, epsilon: float = 1e-5):
+        *parameters, residual = rest[: 2 if norm is rms_norm else 3]
+        if residual is not None:
+            x = shardwise(torch.add, x, residual)
+        shards = {}
+        for group in x.group_by_axis(cluster_axis):
+            whole = norm(torch.cat(list(group.values()), dim=-1), epsilon=epsilon)
+            shards |= dict(zip(group, whole.chunk(len(group), dim=-1), strict=True))
+        y = GoldenMapTensor(shards, x.mesh_shape)
+        return shardwise(lambda v, *p: scaled(v, *p, *[None] * (2 - len(p))), y, *parameters)
+
+    return golden
+
+
+POSITIVE_AT = lambda *indices: {i: (lambda shapes, attributes: (0.1, 2.0)) for i in indices}  # noqa: E731
+
+NORMALIZATION = {
+    "softmax": Op(softmax, aten="_softmax"),
+    "dropout": Op(dropout, aten="native_dropout"),
+    "layer_norm": Op(layer_norm, aten="native_layer_norm"),
+    "rms_norm": Op(rms_norm),
+    "group_norm": Op(group_norm, aten="native_group_norm"),
+    "dit_rms_norm_unary_fused": Op(fused_rms_norm),
+    "batch_norm_inference": Op(batch_norm, operand_domains=POSITIVE_AT(4), aten="native_batch_norm"),
+    "batch_norm_training": Op(batch_norm_training, operand_domains=POSITIVE_AT(4)),
+    "ttnn.batch_norm_inference": Op(device_batch_norm, operand_domains=POSITIVE_AT(2)),
+    "ttnn.batch_norm_training": Op(device_batch_norm_training, operand_domains=POSITIVE_AT(2)),
+    "adamw": Op(adamw, operand_domains=POSITIVE_AT(3, 4)),
+    "distributed_rms_norm": Op(distributed(rms_norm), mesh=True),
+    "distributed_layer_norm": Op(distributed(layer_norm), mesh=True),
+    "rms_norm_pre_all_gather": Op(statistics_before_gather(True)),
+    "layer_norm_pre_all_gather": Op(statistics_before_gather(False)),
+    "layer_norm_post_all_gather": Op(layer_norm_after_gather),
+}

@@ -1,0 +1,84 @@
+"""What one row of the golden tables says about an op."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+Domain = tuple[float, float]
+# Shapes of the operands (None for an absent one) and the op's attributes -> the values an operand may hold.
+DomainOf = Callable[[Sequence[Any], Mapping[str, Any]], Domain]
+
+DEFAULT_DOMAIN: Domain = (-2.0, 2.0)
+DEFAULT_INTEGER_DOMAIN: Domain = (-16, 16)
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """Shape and dtype that an op declares for one of its results."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class Op:
+    """One row of the op table.
+
+    golden: reference on torch tensors, same operand order and attribute names as the op. An absent optional operand is
+        None, a variadic one a list. A parameter `out` receives the declared TensorSpec of the result (a list of them
+        when there are several), `regions` the op's regions as functions on tensors.
+    domain: closed interval [low, high] from which test inputs are drawn, in the unit of the input.
+    aten: overload the torch frontend maps to this op, or None.
+    operand_domains: operand index -> the domain of that operand where it depends on shapes or attributes (indices).
+    moves: True when the elements of the result are elements of the first operand, so that a domain asked of the result
+        is one of the operand, too.
+    mesh: True when the golden looks at all shards at once: it takes and returns GoldenMapTensor.
+    exact_types: True when 16-bit floats reach the golden as they are, instead of widened to float32.
+    updates: True when the op has no result but writes to its first operand: the golden returns what is in it then.
+    """
+
+    golden: Callable[..., Any]
+    domain: Domain = DEFAULT_DOMAIN
+    aten: str | None = None
+    operand_domains: Mapping[int, DomainOf] = field(default_factory=dict)
+    moves: bool = False
+    mesh: bool = False
+    exact_types: bool = False
+    updates: bool = False
+
+    def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        return self.golden(*operands, **accepted(self.golden, attributes))
+
+
+@functools.cache
+def _keywords(function: Callable[..., Any]) -> frozenset[str] | None:
+    """Names that `function` takes by keyword; None when it takes any."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # torch's C functions have no signature; none of the tables' takes an attribute
+        return frozenset()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+
+
+def accepted(function: Callable[..., Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that concern the computation: those that the golden names (not, say, a compute kernel config)."""
+    names = _keywords(function)
+    return {k: v for k, v in attributes.items() if names is None or k in names}
+
+
+def ints(value: Any, count: int) -> list[int]:
+    """An integer or a list of them as a list of `count`."""
+    values = [int(value)] * count if isinstance(value, int) else [int(v) for v in value]
+    if len(values) == 1:
+        values *= count
+    if len(values) != count:
+        raise ValueError(f"expected {count} integers, got {len(values)}: {values}")
+    return values

@@ -1,0 +1,95 @@
+"""Goldens of reductions, scans, sorting and selection by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .op import Op, TensorSpec
+
+
+def dims_of(x: Tensor, dim_arg: Sequence[int] | int | None) -> list[int]:
+    """No dimension named means all of them."""
+    if dim_arg is None or (not isinstance(dim_arg, int) and not len(dim_arg)):
+        return list(range(x.dim()))
+    return [d % max(x.dim(), 1) for d in ([dim_arg] if isinstance(dim_arg, int) else dim_arg)]
+
+
+def reduction(function: Callable[[Tensor, list[int]], Tensor]) -> Callable[..., Tensor]:
+    """`function` reduces the given dimensions and keeps them with size 1."""
+
+    def golden(x: Tensor, keep_dim: bool = False, dim_arg: Any = None) -> Tensor:
+        dims = dims_of(x, dim_arg)
+        y = function(x, dims) if dims else x
+        return y if keep_dim else y.reshape([n for i, n in enumerate(x.shape) if i not in dims])
+
+    return golden
+
+
+def one_by_one(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]], Tensor]:
+    """For torch functions that reduce a single dimension."""
+
+    def reduce(x: Tensor, dims: list[int]) -> Tensor:
+        for dim in dims:
+            x = function(x, dim=dim, keepdim=True)
+        return x
+
+    return reduce
+
+
+def summed(x: Tensor, dims: list[int]) -> Tensor:
+    return torch.sum(x, dim=dims, keepdim=True, dtype=x.dtype if x.dtype != torch.bool else torch.int32)
+
+
+def mean(x: Tensor, dims: list[int]) -> Tensor:
+    return torch.mean(x if x.dtype.is_floating_point else x.float(), dim=dims, keepdim=True)
+
+
+def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | None = None) -> Tensor:
+    """Index of the first largest element, along one dimension or of the flattened tensor."""
+    dims = dims_of(x, dim_arg if dim is None else dim)
+    if len(dims) == x.dim() and x.dim() != 1:
+        y = torch.argmax(x)
+        return y.reshape([1] * x.dim()) if keep_dim else y
+    if len(dims) != 1:
+        raise ValueError(f"argmax of dimensions {dims}: one or all of them can be named")
+    return torch.argmax(x, dim=dims[0], keepdim=keep_dim)
+
+
+def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False):
+    return list(torch.topk(x, k, dim=dim, largest=largest, sorted=True))
+
+
+def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False):
+    return list(torch.sort(x, dim=dim, descending=descending, stable=True))
+
+
+def cumulative(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda x, dim: function(x, dim, dtype=x.dtype)
+
+
+def topk_router(x: Tensor, weight: Tensor, bias: Tensor, k: int, out: list[TensorSpec]):
+    scores, experts = torch.topk(x @ weight + bias, k, dim=-1)
+    return [experts.reshape(out[0].shape), torch.softmax(scores, dim=-1).reshape(out[1].shape)]
+
+
+REDUCTION = {
+    "sum": Op(reduction(summed), aten="sum.dim_IntList"),
+    "mean": Op(reduction(mean), aten="mean.dim"),
+    "max": Op(reduction(lambda x, dims: torch.amax(x, dim=dims, keepdim=True)), aten="amax"),
+    "min": Op(reduction(lambda x, dims: torch.amin(x, dim=dims, keepdim=True)), aten="amin"),
+    "prod": Op(
+        reduction(one_by_one(lambda x, **k: torch.prod(x, dtype=x.dtype, **k))), domain=(0.8, 1.2), aten="prod.dim_int"
+    ),
+    "reduce_and": Op(reduction(one_by_one(lambda x, **k: torch.all(x != 0, **k))), domain=(-1.0, 1.0)),
+    "reduce_or": Op(reduction(one_by_one(lambda x, **k: torch.any(x != 0, **k))), domain=(-1.0, 1.0)),
+    "argmax": Op(argmax, aten="argmax"),
+    "cumsum": Op(cumulative(torch.cumsum), aten="cumsum"),
+    "cumprod": Op(cumulative(torch.cumprod), domain=(0.8, 1.2), aten="cumprod"),
+    "topk": Op(topk, aten="topk"),
+    "sort": Op(sort, aten="sort"),
+    "topk_router_gpt": Op(topk_router),
+}
