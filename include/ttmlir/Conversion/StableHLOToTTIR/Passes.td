@@ -1,0 +1,49 @@
+//===- Passes.td - the lowering of StableHLO to TTIR -------*- tablegen -*-===//
+
+#ifndef TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_TD
+#define TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
+  let summary = "Turn meshes into a module attribute and drop shardings that split nothing";
+  let description = [{
+    A mesh of one axis becomes one row of devices, a mesh without axes a single device. Shardings along axes of size 1
+    say nothing and are dropped, together with the ops that only carry them; a region over one device is inlined. A
+    tensor that is really split is an error: splitting is the work of the StableHLO pipeline.
+
+    Before:
+    ```mlir
+    module {
+      sdy.mesh @mesh = <["x"=1, "y"=1]>
+      func.func @f(%a: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}) -> tensor<f32> {
+        return %a : tensor<f32>
+      }
+    }
+    ```
+    After:
+    ```mlir
+    module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x1>]>} {
+      func.func @f(%a: tensor<f32>) -> tensor<f32> {
+        return %a : tensor<f32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
+def ConvertStableHLOToTTIR : Pass<"convert-stablehlo-to-ttir", "::mlir::ModuleOp"> {
+  let summary = "Lower StableHLO to TTIR";
+  let description = [{
+    Most elementwise ops have a counterpart of another name. Products become matrix products between reshapes,
+    reductions with a region of one op become that op's reduction, windows become pools, and convolutions
+    `ttir.conv2d`. Every op that is left is named with the reason.
+
+    Before: `%0 = stablehlo.exponential %a : tensor<4xf32>`
+    After: `%0 = "ttir.exp"(%a) : (tensor<4xf32>) -> tensor<4xf32>`
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+#endif // TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_TD

@@ -1,0 +1,156 @@
+//===- SdyToTTCore.cpp - meshes, and shardings that split nothing ---------===//
+
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_CONVERTSDYTOTTCORE
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static bool isSdy(StringRef name) { return name.starts_with("sdy."); }
+
+//===----------------------------------------------------------------------===//
+// Shardings
+//===----------------------------------------------------------------------===//
+
+static bool splits(ArrayRef<sdy::AxisRefAttr> axes, sdy::MeshAttr mesh) {
+  return llvm::any_of(axes, [&](sdy::AxisRefAttr axis) {
+    return axis.getSubAxisInfo() || mesh.getAxisSize(axis.getName()).value_or(1) > 1;
+  });
+}
+
+/// Reports everything in the attributes of `op`, those of function arguments included, by which a device would hold
+/// less than a whole tensor, or partial values, or would exchange them with others.
+static LogicalResult checkNothingIsSplit(Operation *op) {
+  LogicalResult result = success();
+  sdy::MeshAttr mesh;
+  SmallVector<sdy::AxisRefAttr> listed;
+  AttrTypeWalker walker;
+  walker.addWalk([&](sdy::TensorShardingAttr sharding) {
+    // A mesh that does not exist is an error of verification.
+    mesh = sharding.getMesh(op);
+    bool isSplit = mesh && (splits(sharding.getUnreducedAxes(), mesh) ||
+                            llvm::any_of(sharding.getDimShardings(), [&](sdy::DimensionShardingAttr dimension) {
+                              return splits(dimension.getAxes(), mesh);
+                            }));
+    if (isSplit && succeeded(result))
+      result = emitError(op->getLoc()) << op->getName() << ": not converted to TTIR: " << sharding
+                                       << " splits a tensor over several devices of mesh " << mesh;
+    return WalkResult::skip();
+  });
+  walker.addWalk([&](sdy::AxisRefAttr axis) { listed.push_back(axis); });
+  walker.walk<WalkOrder::PreOrder>(op->getAttrDictionary());
+  if (succeeded(result) && mesh && splits(listed, mesh))
+    return emitError(op->getLoc()) << op->getName()
+                                   << ": not converted to TTIR: it exchanges values between several devices "
+                                   << "of mesh " << mesh;
+  return result;
+}
+
+/// Removes what is left of the dialect on ops, arguments and results.
+static void removeAttributes(Operation *op) {
+  for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
+    if (isSdy(attribute.getName()))
+      op->removeDiscardableAttr(attribute.getName());
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    for (NamedAttribute attribute : llvm::to_vector(function.getArgAttrs(index)))
+      if (isSdy(attribute.getName()))
+        function.removeArgAttr(index, attribute.getName());
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    for (NamedAttribute attribute : llvm::to_vector(function.getResultAttrs(index)))
+      if (isSdy(attribute.getName()))
+        function.removeResultAttr(index, attribute.getName());
+}
+
+/// Replaces an op by what it is on one device: its operands, its constant, or the ops of its region.
+static void lower(RewriterBase &rewriter, Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto constant = dyn_cast<sdy::ConstantOp>(op)) {
+    rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, op->getResult(0).getType(), constant.getValue());
+  } else if (isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(op)) {
+    Block *body = &op->getRegion(0).front();
+    Operation *terminator = body->getTerminator();
+    rewriter.inlineBlockBefore(body, op, op->getOperands());
+    rewriter.replaceOp(op, terminator->getOperands());
+    rewriter.eraseOp(terminator);
+  } else {
+    rewriter.replaceOp(op, op->getOperands().take_front(op->getNumResults()));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+/// Rows and columns of a mesh.
+static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op) {
+  sdy::MeshAttr mesh = op.getMesh();
+  if (!llvm::equal(mesh.getDeviceIds(), llvm::seq<int64_t>(mesh.getDeviceIds().size())))
+    return emitError(op.getLoc()) << op->getName() << ": not converted: devices in an order of their own: " << mesh;
+  if (mesh.getAxes().size() > 2)
+    return emitError(op.getLoc()) << op->getName() << ": not converted: a mesh of " << mesh.getAxes().size()
+                                  << " axes; expected 2 or fewer";
+  SmallVector<int64_t> shape(2 - mesh.getAxes().size(), 1);
+  for (sdy::MeshAxisAttr axis : mesh.getAxes())
+    shape.push_back(axis.getSize());
+  return shape;
+}
+
+/// Adds a mesh to those of its module.
+static LogicalResult addMesh(sdy::MeshOp op) {
+  FailureOr<SmallVector<int64_t>> shape = meshShape(op);
+  if (failed(shape))
+    return failure();
+  MLIRContext *context = op.getContext();
+  auto mesh = ttcore::MeshAttr::get(context, op.getSymNameAttr(), *shape);
+  SmallVector<ttcore::MeshAttr> meshes;
+  if (auto present = op->getParentOp()->getAttrOfType<ttcore::MeshesAttr>(ttcore::meshesName)) {
+    if (ttcore::MeshAttr other = present.getMesh(op.getSymName()))
+      return other == mesh
+                 ? success()
+                 : emitError(op.getLoc()) << op->getName() << ": the module has mesh " << other << " of that name";
+    llvm::append_range(meshes, present.getMeshes());
+  }
+  meshes.push_back(mesh);
+  op->getParentOp()->setAttr(ttcore::meshesName, ttcore::MeshesAttr::get(context, meshes));
+  return success();
+}
+
+namespace {
+struct SdyToTTCore : tt::impl::ConvertSdyToTTCoreBase<SdyToTTCore> {
+  void runOnOperation() override {
+    SmallVector<sdy::MeshOp> meshes;
+    SmallVector<Operation *> ops; // inner before outer
+    bool failed = false;
+    getOperation()->walk([&](Operation *op) {
+      if (auto mesh = dyn_cast<sdy::MeshOp>(op)) {
+        meshes.push_back(mesh);
+        failed |= mlir::failed(addMesh(mesh));
+        return;
+      }
+      failed |= mlir::failed(checkNothingIsSplit(op));
+      if (isa_and_present<sdy::SdyDialect>(op->getDialect()) && !isa<sdy::ReturnOp>(op))
+        ops.push_back(op);
+    });
+    if (failed)
+      return signalPassFailure();
+
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops)
+      lower(rewriter, op);
+    getOperation()->walk(removeAttributes);
+    for (sdy::MeshOp mesh : meshes)
+      mesh.erase();
+  }
+};
+} // namespace

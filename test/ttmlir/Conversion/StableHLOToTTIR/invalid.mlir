@@ -1,0 +1,83 @@
+// RUN: ttmlir-opt %s --convert-stablehlo-to-ttir --split-input-file --verify-diagnostics
+
+// Every op that is left is named.
+func.func @all_of_them(%a: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  // expected-error@+1 {{stablehlo.round_nearest_even: not converted to TTIR: TTIR has no op that computes this}}
+  %0 = stablehlo.round_nearest_even %a : tensor<4xf32>
+  // expected-error@+1 {{stablehlo.popcnt: not converted to TTIR: TTIR has no op that computes this}}
+  %1 = stablehlo.popcnt %i : tensor<4xi32>
+  return %0, %1 : tensor<4xf32>, tensor<4xi32>
+}
+
+// -----
+
+func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{stablehlo.abs: not converted to TTIR: tensor<?xf32> has a dynamic shape}}
+  %0 = stablehlo.abs %a : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @complex(%a: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.abs: not converted to TTIR: tensor<4xcomplex<f32>> holds complex numbers}}
+  %0 = stablehlo.abs %a : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @total_order(%a: tensor<4xf32>) -> tensor<4xi1> {
+  // expected-error@+1 {{TTIR does not order NaN, nor -0 before 0, as TOTALORDER does}}
+  %0 = stablehlo.compare LT, %a, %a, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+
+// -----
+
+func.func @pad_value(%a: tensor<4xf32>, %z: tensor<f32>) -> tensor<5xf32> {
+  // expected-error@+1 {{stablehlo.pad: not converted to TTIR: the padding value is not a constant}}
+  %0 = stablehlo.pad %a, %z, low = [1], high = [0], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @interior(%a: tensor<4xf32>, %z: tensor<f32>) -> tensor<7xf32> {
+  // expected-error@+1 {{ttir.pad does not pad between elements}}
+  %0 = stablehlo.pad %a, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+  return %0 : tensor<7xf32>
+}
+
+// -----
+
+func.func @region(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{stablehlo.reduce: not converted to TTIR: its region is not a single op of the two arguments}}
+  %0 = stablehlo.reduce(%x init: %z) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {
+      %m = stablehlo.multiply %b, %b : tensor<f32>
+      %s = stablehlo.add %a, %m : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @subtract(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{TTIR has no reduction by stablehlo.subtract}}
+  %0 = stablehlo.reduce(%x init: %z) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {
+      %s = stablehlo.subtract %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @transposed_convolution(%x: tensor<1x4x9x9xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32> {
+  // expected-error@+1 {{a dilated input (a transposed convolution) is not lowered}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32>
+  return %0 : tensor<1x6x15x15xf32>
+}

@@ -1,0 +1,68 @@
+// RUN: ttmlir-opt %s --convert-stablehlo-to-ttir | FileCheck %s --implicit-check-not=stablehlo.
+
+// A start that changes nothing is dropped, any other is combined with the result.
+// CHECK-LABEL: @reductions
+// CHECK-SAME: (%{{.*}}: tensor<7x11xf32>, %[[START:.*]]: tensor<f32>)
+func.func @reductions(%x: tensor<7x11xf32>, %start: tensor<f32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  // CHECK-NEXT: "ttir.sum"(%{{.*}}) <{dim_arg = [1 : i32], keep_dim = false}> : (tensor<7x11xf32>) -> tensor<7xf32>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<7x11xf32>, tensor<f32>) -> tensor<7xf32>
+  // CHECK-NEXT: %[[SUM:.*]] = "ttir.sum"
+  // CHECK-NEXT: "ttir.add"(%[[SUM]], %[[START]]) : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %1 = stablehlo.reduce(%x init: %start) applies stablehlo.add across dimensions = [1] : (tensor<7x11xf32>, tensor<f32>) -> tensor<7xf32>
+  // CHECK-NEXT: "ttir.max"(%{{.*}}) <{dim_arg = [0 : i32, 1 : i32], keep_dim = false}> : (tensor<7x11xf32>) -> tensor<f32>
+  %2 = stablehlo.reduce(%x init: %lowest) across dimensions = [0, 1] : (tensor<7x11xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {
+      %m = stablehlo.maximum %b, %a : tensor<f32>
+      stablehlo.return %m : tensor<f32>
+    }
+  return %0, %1, %2 : tensor<7xf32>, tensor<7xf32>, tensor<f32>
+}
+
+// CHECK-LABEL: @any
+func.func @any(%p: tensor<7x11xi1>) -> tensor<7xi1> {
+  %false = stablehlo.constant dense<false> : tensor<i1>
+  // CHECK-NEXT: "ttir.reduce_or"(%{{.*}}) <{dim_arg = [1 : i32], keep_dim = false}> : (tensor<7x11xi1>) -> tensor<7xi1>
+  %0 = stablehlo.reduce(%p init: %false) applies stablehlo.or across dimensions = [1] : (tensor<7x11xi1>, tensor<i1>) -> tensor<7xi1>
+  return %0 : tensor<7xi1>
+}
+
+// CHECK-LABEL: @max_pool
+func.func @max_pool(%x: tensor<1x20x20x6xf32>) -> tensor<1x10x11x6xf32> {
+  %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  // CHECK-NEXT: "ttir.max_pool2d"(%{{.*}}) <{ceil_mode = false, dilation = array<i32: 1, 1>, kernel = array<i32: 2, 3>, padding = array<i32: 0, 1, 0, 2>, stride = array<i32: 2, 2>}> : (tensor<1x20x20x6xf32>) -> tensor<1x10x11x6xf32>
+  %0 = "stablehlo.reduce_window"(%x, %lowest) <{padding = dense<[[0, 0], [0, 0], [1, 2], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 2, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<1x20x20x6xf32>, tensor<f32>) -> tensor<1x10x11x6xf32>
+  return %0 : tensor<1x10x11x6xf32>
+}
+
+// A sum is a mean times the size of the window; channels move to the end.
+// CHECK-LABEL: @sum_pool
+func.func @sum_pool(%x: tensor<1x6x20x20xf32>) -> tensor<1x6x10x10xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  // CHECK-NEXT: "ttir.permute"(%{{.*}}) <{permutation = array<i64: 0, 2, 3, 1>}>
+  // CHECK-NEXT: "ttir.avg_pool2d"(%{{.*}}) <{{.*}}count_include_pad = true{{.*}}kernel = array<i32: 2, 2>{{.*}}> : (tensor<1x20x20x6xf32>) -> tensor<1x10x10x6xf32>
+  // CHECK-NEXT: "ttir.full"() <{fill_value = 4.000000e+00 : f32, shape = array<i32: 1, 1, 1, 1>}> : () -> tensor<1x1x1x1xf32>
+  // CHECK-NEXT: "ttir.multiply"
+  // CHECK-NEXT: "ttir.permute"(%{{.*}}) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x10x10x6xf32>) -> tensor<1x6x10x10xf32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<1x6x20x20xf32>, tensor<f32>) -> tensor<1x6x10x10xf32>
+  return %0 : tensor<1x6x10x10xf32>
+}
+
+// The result's dimensions are in another order than the input's.
+// CHECK-LABEL: @convolution
+func.func @convolution(%x: tensor<2x15x17x8xf32>, %w: tensor<3x5x4x12xf32>) -> tensor<2x12x8x17xf32> {
+  // CHECK-NEXT: %[[W:.*]] = "ttir.permute"(%{{.*}}) <{permutation = array<i64: 3, 2, 0, 1>}> : (tensor<3x5x4x12xf32>) -> tensor<12x4x3x5xf32>
+  // CHECK-NEXT: "ttir.conv2d"(%{{.*}}, %[[W]]) <{batch_dim = 0 : i64, channel_dim = 3 : i64, dilation = array<i32: 1, 1>, groups = 2 : i32, height_dim = 1 : i64, padding = array<i32: 1, 2, 1, 2>, stride = array<i32: 2, 1>, width_dim = 2 : i64}> : {{.*}} -> tensor<2x8x17x12xf32>
+  // CHECK-NEXT: "ttir.permute"(%{{.*}}) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<2x8x17x12xf32>) -> tensor<2x12x8x17xf32>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, f, 0, 1], window = {stride = [2, 1], pad = [[1, 1], [2, 2]]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x15x17x8xf32>, tensor<3x5x4x12xf32>) -> tensor<2x12x8x17xf32>
+  return %0 : tensor<2x12x8x17xf32>
+}
