@@ -1,0 +1,40 @@
+"""What all tests share: --slow, --seed, and a folder of their own to work in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "tools")]
+if (ROOT / "build" / "python_packages").is_dir():
+    sys.path.insert(0, str(ROOT / "build" / "python_packages"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run tests marked slow, too")
+    parser.addoption("--seed", type=int, default=0, help="of random tests; a failing one prints it")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--slow"):
+        return
+    skip = pytest.mark.skip(reason="slow; --slow runs it")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    value = request.config.getoption("--seed")
+    print(f"--seed {value}")
+    return value
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Artefacts go where the test ends, not into the source tree."""
+    monkeypatch.chdir(tmp_path)

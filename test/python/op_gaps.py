@@ -1,0 +1,82 @@
+"""Ops of the dialects that the toolchain reads and checks but does not run yet, and columns that an op cannot have.
+
+Each entry is tested: an op of GAPS must be refused by an error that names it; an entry whose op works by now, or is no
+more, fails a test.
+"""
+
+from __future__ import annotations
+
+
+def reason(text: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), text)
+
+
+# No TTNN op, or no decomposition into TTNN ops, is known to the lowering.
+NO_LOWERING: dict[str, str] = {
+    **reason(
+        "no lowering to TTNN yet",
+        """ttir.all_to_all ttir.collective_broadcast ttir.collective_permute ttir.conv3d
+        ttir.max_pool2d_with_indices""",
+    ),
+    **reason(
+        "TTIR has no op that computes it",
+        """stablehlo.count_leading_zeros stablehlo.popcnt stablehlo.reduce_precision stablehlo.round_nearest_afz
+        stablehlo.round_nearest_even""",
+    ),
+    **reason("no complex numbers on the device", "stablehlo.complex stablehlo.real stablehlo.imag"),
+    **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),
+    **reason("a buffer of another compiler back end", "ttir.ttnn_metal_layout_cast"),
+    "ttir.alloc": "addresses are the runtime's",
+    "ttir.dealloc": "the compiler adds deallocations after lowering",
+    "stablehlo.return": "lowered with the op whose region it ends",
+}
+
+# The simulated library has no such op.
+NO_KERNEL: dict[str, str] = {
+    **reason(
+        "not in the simulated library yet",
+        """ttnn.chunked_scaled_dot_product_attention ttnn.copy ttnn.dequantize ttnn.distributed_layer_norm
+        ttnn.distributed_rms_norm ttnn.max_pool2d_with_indices
+        ttnn.paged_scaled_dot_product_attention_decode ttnn.prepare_conv2d_bias ttnn.prepare_conv2d_weights
+        ttnn.prepare_conv_transpose2d_bias ttnn.prepare_conv_transpose2d_weights ttnn.quantize
+        ttnn.requantize ttnn.rotary_embedding_llama""",
+    ),
+    **reason("traces are not simulated", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
+    **reason("files are not read or written by programs", "ttnn.dump_tensor ttnn.load_tensor"),
+    **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
+    **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
+    **reason("addresses are the runtime's", "ttnn.alloc ttnn.write_tensor"),
+    "ttnn.get_device": "a program is submitted to a device; the flatbuffer does not record it",
+}
+
+NO_GOLDEN: dict[str, str] = {
+    **reason(
+        "memory or a device, no value",
+        """ttir.alloc ttir.dealloc ttnn.alloc ttnn.deallocate ttnn.get_device ttnn.copy ttnn.write_tensor""",
+    ),
+    **reason("files", "ttnn.dump_tensor ttnn.load_tensor"),
+    **reason("traces", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
+    **reason("kernel source", "ttir.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
+    **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
+    **reason("quantized types; their unrolled forms have one", "ttir.quantize ttir.dequantize ttir.requantize"),
+    "stablehlo.return": "ends a region",
+}
+
+NO_INFERENCE: dict[str, str] = {
+    **reason("the result's type is all that it says", "ttir.empty ttir.alloc"),
+    **reason(
+        "no result", "ttir.dealloc ttir.fill_cache ttir.update_cache ttir.paged_fill_cache ttir.paged_update_cache"
+    ),
+    **reason("the result's type is its operand that it writes to", "ttir.to_layout ttir.tt_lang_op"),
+    "ttir.ttnn_metal_layout_cast": "the result's type is all that it says",
+}
+
+# Ops of the op table that are lowered to one that cannot be run, or only in cases that the table does not have: op ->
+# what the error names.
+LOWERED_TO_A_GAP: dict[str, str] = {
+    "stablehlo.dynamic_slice": "stablehlo.dynamic_slice",
+    "stablehlo.dynamic_update_slice": "stablehlo.dynamic_update_slice",
+}
+
+# Op of the table -> what the error names when it is run.
+GAPS: dict[str, str] = {name: name for name in NO_LOWERING} | LOWERED_TO_A_GAP

@@ -1,0 +1,625 @@
+"""The op table of the tests: how each op is called, over shapes, attributes and dtypes.
+
+One row an op. test_op_tables.py runs every row through the builder, the compiler, the flatbuffer and the simulated chip
+against its golden, prints and re-parses it, and gives it wrong inputs. Sample domains come from the golden tables.
+StableHLO's rows are in op_table_stablehlo.py, those of TTNN ops that no TTIR op lowers to in op_table_ttnn.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Shape = tuple[int, ...]
+# The shape of an operand; a list of shapes for a variadic one; a number for a constant; None for one that is left out.
+Operand = Shape | list[Shape] | float | None
+
+FLOATS = ("f32", "bf16")
+INTEGERS = ("i32",)
+NUMBERS = (*FLOATS, *INTEGERS)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: operands in the order of the builder method (or by name), attributes by name."""
+
+    operands: Sequence[Operand] | Mapping[str, Operand]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def items(self) -> list[tuple[str | int, Operand]]:
+        named = isinstance(self.operands, Mapping)
+        return list(self.operands.items() if named else enumerate(self.operands))  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one op is tested.
+
+    cases: calls that must agree with the golden.
+    wrong: calls that must be refused, each with a regular expression for the error beside the op's name.
+    dtypes: of the operands, one run each.
+    fixed: dtypes of operands that keep theirs in every run (indices), by position or name.
+    result: dtype asked of the result, where it is not what inference says.
+    mesh: devices (rows, columns); on more than one the first operand is split along `split`, the results joined along
+        `join`, by tensor dimension for each mesh axis (-1: not split).
+    random: results are random, so that only shape, dtype and range can be compared.
+    tolerance: (atol, rtol) by dtype where the dtype's own do not hold; `because` says why.
+    """
+
+    cases: Sequence[Case]
+    wrong: Sequence[tuple[Case, str]] = ()
+    dtypes: tuple[str, ...] = FLOATS
+    fixed: Mapping[str | int, str] = field(default_factory=dict)
+    result: str | None = None
+    mesh: tuple[int, int] = (1, 1)
+    split: tuple[int, int] = (-1, -1)
+    join: tuple[int, int] = (-1, -1)
+    random: bool = False
+    tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    because: str = ""
+
+    @property
+    def is_unary(self) -> bool:
+        """One tensor of floats in, one out."""
+        return "f32" in self.dtypes and self.result is None and all(len(c.operands) == 1 for c in self.cases)
+
+
+def case(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, attributes)
+
+
+def named(attributes: Mapping[str, Any] | None = None, **operands: Operand) -> Case:
+    return Case(operands, attributes or {})
+
+
+def row(*cases: Case, **options: Any) -> Row:
+    return Row(cases, **options)
+
+
+# Tile-multiple, odd, of size 1, of ranks 0, 1 and 4.
+SHAPES: tuple[Shape, ...] = ((64, 128), (33, 65), (1, 1), (), (7,), (2, 3, 5, 33))
+PAIRS: tuple[tuple[Shape, Shape], ...] = (
+    ((64, 128), (64, 128)),
+    ((33, 65), (33, 65)),
+    ((33, 1), (1, 65)),
+    ((2, 3, 32, 33), (33,)),
+    ((), (5, 7)),
+    ((1,), (7,)),
+)
+TRIPLES: tuple[tuple[Shape, Shape, Shape], ...] = (
+    ((64, 128), (64, 128), (64, 128)),
+    ((33, 65), (33, 65), (33, 65)),
+    ((33, 1), (1, 65), (33, 65)),
+    ((2, 3, 1, 7), (7,), ()),
+)
+NO_BROADCAST = "broadcast"
+
+
+def unary(dtypes: tuple[str, ...] = FLOATS, **attributes: Any) -> Row:
+    return Row([case(s, **attributes) for s in SHAPES], dtypes=dtypes)
+
+
+def binary(dtypes: tuple[str, ...] = FLOATS, **attributes: Any) -> Row:
+    wrong = [(case((4, 8), (4, 7), **attributes), NO_BROADCAST)]
+    return Row([case(*s, **attributes) for s in PAIRS], wrong, dtypes)
+
+
+def ternary(dtypes: tuple[str, ...] = FLOATS) -> Row:
+    return Row([case(*s) for s in TRIPLES], [(case((4, 8), (4, 7), (4, 8)), NO_BROADCAST)], dtypes)
+
+
+def rows(names: str, make: Row) -> dict[str, Row]:
+    """The same row for several ops."""
+    return dict.fromkeys(names.split(), make)
+
+
+ELEMENTWISE = {
+    **rows(
+        """acos asin asinh atan cbrt ceil cos erf erfc exp exp2 floor frac gelu hardsigmoid isfinite log log1p
+        logical_not mish reciprocal relu6 rsqrt selu sigmoid signbit silu sin softsign sqrt tan tanh trunc""",
+        unary(),
+    ),
+    **rows("abs neg relu sign square", unary(NUMBERS)),
+    "bitwise_not": unary(INTEGERS),
+    "bitcast_convert": Row([case(s) for s in SHAPES], dtypes=("f32",), result="i32"),
+    "typecast": Row([case(s) for s in SHAPES], dtypes=NUMBERS, result="bf16"),
+    "leaky_relu": unary(parameter=0.125),
+    "clamp_scalar": Row(
+        [case(s, min=-0.5, max=1.25) for s in SHAPES],
+        [(case((4, 4), min="low", max=1.0), "min")],
+    ),
+    **rows("add multiply subtract maximum minimum eq ne ge gt le lt", binary(NUMBERS)),
+    **rows("atan2 div logical_and logical_or logical_xor pow remainder", binary()),
+    **rows("bitwise_and bitwise_or bitwise_xor", binary(INTEGERS)),
+    **rows(
+        "logical_left_shift logical_right_shift right_shift",
+        Row([case(*s) for s in PAIRS], [(case((4, 8), (4, 7)), NO_BROADCAST)], INTEGERS),
+    ),
+    "gelu_bw": Row(
+        [case(*s, approximate=how) for s, how in zip(PAIRS[:4], ("none", "tanh", "none", "tanh"), strict=True)],
+        [(case((4, 8), (4, 7)), NO_BROADCAST), (case((4, 8), (4, 8), approximate="cubic"), "approximate")],
+    ),
+    "where": ternary(NUMBERS),
+    "clamp_tensor": ternary(),
+}
+
+
+def reduction(dtypes: tuple[str, ...] = FLOATS, several: bool = True) -> Row:
+    """several: over more than one dimension, but not all, as well."""
+    return row(
+        case((64, 128), dim_arg=[1], keep_dim=True),
+        case((33, 65), dim_arg=[0], keep_dim=False),
+        case((33, 65), dim_arg=[-1], keep_dim=False),
+        *[case((2, 3, 5, 33), dim_arg=[1, 3], keep_dim=True)] * several,
+        case((5, 1, 7), dim_arg=[1], keep_dim=False),
+        case((7,), dim_arg=[0], keep_dim=False),
+        case((3, 5, 7), keep_dim=False),
+        wrong=[(case((4, 4), dim_arg=[2], keep_dim=True), "2"), (case((4, 4), dim_arg=[0, 0], keep_dim=True), "0")],
+        dtypes=dtypes,
+    )
+
+
+def along(dtypes: tuple[str, ...] = FLOATS, attribute: str = "dim", **attributes: Any) -> Row:
+    shapes: tuple[tuple[Shape, int], ...] = (((64, 128), 1), ((33, 65), 0), ((2, 3, 5, 33), -2), ((7,), 0))
+    return Row(
+        [case(s, **{attribute: d}, **attributes) for s, d in shapes],
+        [(case((4, 4), **{attribute: 2}, **attributes), "2")],
+        dtypes,
+    )
+
+
+REDUCTION = {
+    **rows("sum mean max min", reduction()),
+    **rows("reduce_and reduce_or", reduction()),
+    "prod": reduction(several=False),  # TTNN multiplies along one dimension, or all
+    "argmax": row(
+        case((64, 128), dim_arg=[1], keep_dim=True),
+        case((33, 65), dim_arg=[0], keep_dim=False),
+        case((2, 3, 5, 33), dim_arg=[-1], keep_dim=False),
+        case((7, 5), keep_dim=False),
+        wrong=[(case((4, 4), dim_arg=[2], keep_dim=True), "2"), (case((4, 4), dim_arg=[0, 1], keep_dim=True), "")],
+        dtypes=("f32",),
+    ),
+    **rows("cumsum cumprod", along()),
+    # Values that are equal may be put in any order, so that positions are compared in f32 only.
+    "sort": along(("f32",), descending=True, stable=True),
+    "topk": row(
+        case((64, 128), k=5, dim=1, largest=True, sorted=True),
+        case((33, 65), k=1, dim=-1, largest=False, sorted=True),
+        case((2, 3, 33), k=3, dim=1, largest=True, sorted=True),
+        wrong=[(case((4, 4), k=5, dim=1), "5"), (case((4, 4), k=1, dim=2), "2")],
+        dtypes=("f32",),
+    ),
+}
+
+MATMUL = {
+    "matmul": row(
+        case((64, 128), (128, 32)),
+        case((33, 65), (65, 17)),
+        case((65, 33), (65, 17), transpose_a=True),
+        case((33, 65), (17, 65), transpose_b=True),
+        case((2, 3, 33, 16), (2, 3, 16, 5)),
+        case((2, 1, 33, 16), (3, 16, 5)),
+        case((65,), (65, 17)),
+        case((33, 65), (65,)),
+        case((1, 1), (1, 1)),
+        wrong=[(case((4, 8), (4, 8)), "8.*4"), (case((2, 4, 8), (3, 8, 4)), "broadcast"), (case((), (4, 4)), "")],
+    ),
+    "linear": row(
+        case((64, 128), (128, 32), (32,)),
+        case((33, 65), (65, 17), (17,)),
+        case((33, 65), (17, 65), (1, 17), transpose_b=True),
+        case((2, 33, 65), (65, 17), (17,)),
+        case((33, 65), (65, 17)),
+        wrong=[(case((4, 8), (4, 8), (8,)), "8.*4"), (case((4, 8), (8, 6), (5,)), "5")],
+    ),
+    "dot_general": row(
+        case((33, 65), (65, 17), batch_dims_lhs=[], contract_dims_lhs=[1], batch_dims_rhs=[], contract_dims_rhs=[0]),
+        case(
+            (3, 5, 7), (3, 7, 9), batch_dims_lhs=[0], contract_dims_lhs=[2], batch_dims_rhs=[0], contract_dims_rhs=[1]
+        ),
+        case(
+            (5, 7, 3),
+            (2, 3, 7),
+            batch_dims_lhs=[],
+            contract_dims_lhs=[1, 2],
+            batch_dims_rhs=[],
+            contract_dims_rhs=[2, 1],
+        ),
+        wrong=[
+            (
+                case(
+                    (4, 8), (4, 8), batch_dims_lhs=[], contract_dims_lhs=[1], batch_dims_rhs=[], contract_dims_rhs=[0]
+                ),
+                "8.*4",
+            )
+        ],
+    ),
+}
+
+CONV2D = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "groups": 1}
+CONV_TRANSPOSE2D = CONV2D | {"output_padding": [0, 0]}
+POOL = {"kernel": [2, 2], "stride": [2, 2], "dilation": [1, 1], "padding": [0, 0], "ceil_mode": False}
+
+
+def conv2d(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, CONV2D | attributes)
+
+
+def conv_transpose2d(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, CONV_TRANSPOSE2D | attributes)
+
+
+def pool(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, POOL | attributes)
+
+
+def pooling(**attributes: Any) -> Row:
+    return row(
+        pool((1, 32, 32, 64), **attributes),
+        pool((2, 13, 9, 5), kernel=[3, 3], stride=[2, 1], padding=[1, 1, 1, 1], **attributes),
+        pool((1, 9, 7, 5), kernel=[3, 3], stride=[1, 1], padding=[0, 1, 1, 0], **attributes),
+        pool((1, 7, 7, 3), kernel=[3, 2], stride=[2, 2], ceil_mode=True, **attributes),
+        wrong=[
+            (pool((8, 8), **attributes), ""),
+            (pool((1, 8, 8, 4), kernel=[9, 9], **attributes), "9"),
+            (pool((1, 8, 8, 4), stride=[0, 1], **attributes), "stride"),
+        ],
+    )
+
+
+CONVOLUTION = {
+    "conv2d": row(
+        conv2d((1, 32, 32, 64), (64, 64, 3, 3), (1, 1, 1, 64)),
+        conv2d((2, 13, 9, 5), (7, 5, 3, 3), (1, 1, 1, 7), stride=[2, 1]),
+        conv2d((1, 9, 9, 4), (6, 2, 3, 3), (1, 1, 1, 6), groups=2),
+        conv2d((1, 11, 11, 3), (4, 3, 3, 3), None, dilation=[2, 2], padding=[2, 2]),
+        conv2d((1, 8, 8, 3), (4, 3, 2, 2), None, padding=[1, 0, 0, 1]),
+        conv2d((1, 9, 7, 3), (4, 3, 3, 2), None, padding=[0, 1, 2, 2]),
+        conv2d((1, 8, 8, 6), (6, 1, 3, 3), (1, 1, 1, 6), groups=6),
+        wrong=[
+            (conv2d((1, 8, 8, 4), (6, 3, 3, 3), None), "3"),
+            (conv2d((1, 8, 8, 4), (6, 4, 3, 3), (1, 1, 1, 5)), "5"),
+            (conv2d((8, 8, 4), (6, 4, 3, 3), None), ""),
+            (conv2d((1, 2, 2, 4), (6, 4, 5, 5), None, padding=[0, 0]), "5"),
+            (conv2d((1, 8, 8, 4), (6, 4, 3, 3), None, stride=[0, 1]), "stride"),
+        ],
+    ),
+    "conv1d": row(
+        case((2, 33, 4), (6, 4, 3), (1, 1, 6), stride=1, padding=1, dilation=1, groups=1),
+        case((1, 17, 4), (4, 2, 3), None, stride=2, padding=0, dilation=1, groups=2),
+        wrong=[(case((2, 8, 4), (6, 3, 3), None, stride=1, padding=1, dilation=1, groups=1), "3")],
+    ),
+    "conv3d": row(
+        case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), (1, 1, 1, 1, 6), stride=[1, 1, 1], padding=[1, 1, 1], groups=1),
+        case((1, 5, 8, 7, 4), (6, 4, 2, 2, 2), None, stride=[2, 1, 2], padding=[0, 0, 0], groups=1),
+        wrong=[
+            (case((1, 5, 8, 7, 4), (6, 3, 3, 3, 3), None, stride=[1, 1, 1], padding=[1, 1, 1], groups=1), "3"),
+        ],
+    ),
+    "conv_transpose2d": row(
+        conv_transpose2d((1, 8, 8, 4), (4, 6, 3, 3), (1, 1, 1, 6)),
+        conv_transpose2d((2, 5, 7, 3), (3, 5, 2, 2), None, stride=[2, 2], padding=[0, 0]),
+        conv_transpose2d((1, 5, 5, 4), (4, 2, 3, 3), (1, 1, 1, 4), groups=2, stride=[2, 2], output_padding=[1, 1]),
+        wrong=[(conv_transpose2d((1, 8, 8, 4), (3, 6, 3, 3), None), "3")],
+    ),
+    "max_pool2d": pooling(),
+    "avg_pool2d": pooling(count_include_pad=True),
+    "max_pool2d_with_indices": row(
+        pool((1, 16, 16, 32)), pool((1, 7, 9, 3), kernel=[3, 3], stride=[2, 2]), wrong=[(pool((8, 8)), "")]
+    ),
+    "global_avg_pool2d": row(case((1, 32, 32, 64)), case((2, 7, 5, 3)), wrong=[(case((4, 4)), "")]),
+    "upsample2d": row(
+        case((1, 8, 8, 32), scale_factor=2, mode="nearest"),
+        case((2, 3, 5, 7), scale_factor=[2, 3], mode="nearest"),
+        case((1, 4, 4, 8), scale_factor=2, mode="bilinear"),
+        wrong=[(case((4, 4), scale_factor=2), ""), (case((1, 4, 4, 8), scale_factor=2, mode="cubic"), "cubic")],
+    ),
+}
+
+STATISTICS: tuple[Shape, ...] = ((3,), (3,), (3,), (3,))
+NORMALIZATION = {
+    "softmax": Row(
+        [
+            case((64, 128), dimension=1, numericStable=True),
+            case((33, 65), dimension=0),
+            case((2, 3, 5, 33), dimension=-1, numericStable=True),
+            case((1, 1), dimension=1),
+        ],
+        [(case((4, 4), dimension=2), "2")],
+    ),
+    "dropout": row(case((33, 65), prob=0.0, scale=2.0), wrong=[(case((4, 4), prob="high"), "prob")]),
+    "layer_norm": row(
+        named({"normalized_shape": [128], "epsilon": 1e-5}, input=(64, 128), weight=(128,), bias=(128,)),
+        named({"normalized_shape": [65]}, input=(33, 65)),
+        named({"normalized_shape": [65]}, input=(2, 33, 65), weight=(65,)),
+        wrong=[
+            (named({"normalized_shape": [4]}, input=(4, 8)), "8"),
+            (named({"normalized_shape": [8]}, input=(4, 8), weight=(4,)), "weight"),
+        ],
+    ),
+    "rms_norm": row(
+        named({"normalized_shape": [128], "epsilon": 1e-5}, input=(64, 128), weight=(128,)),
+        named({"normalized_shape": [65]}, input=(33, 65)),
+        wrong=[(named({"normalized_shape": [4]}, input=(4, 8)), "8")],
+    ),
+    "group_norm": row(
+        named({"num_groups": 4, "epsilon": 1e-5}, input=(1, 1, 64, 128), weight=(1, 1, 1, 128), bias=(1, 1, 1, 128)),
+        named({"num_groups": 2, "epsilon": 1e-5}, input=(2, 1, 33, 6)),
+        wrong=[(named({"num_groups": 3}, input=(1, 1, 8, 8)), "3")],
+    ),
+    "batch_norm_inference": row(
+        case((2, 3, 5, 7), *STATISTICS, epsilon=1e-5, dimension=1),
+        case((2, 5, 7, 3), *STATISTICS, epsilon=1e-3, dimension=3),
+        wrong=[
+            (case((2, 4, 5, 7), *STATISTICS, epsilon=1e-5, dimension=1), "4"),
+            (case((2, 3, 5, 7), *STATISTICS, epsilon=1e-5, dimension=4), "4"),
+        ],
+    ),
+    "batch_norm_training": row(
+        case((2, 3, 5, 7), *STATISTICS, epsilon=1e-5, dimension=1, momentum=0.1),
+        case((2, 5, 7, 3), *STATISTICS, epsilon=1e-3, dimension=3, momentum=0.25),
+        wrong=[(case((2, 4, 5, 7), *STATISTICS, epsilon=1e-5, dimension=1, momentum=0.1), "4")],
+    ),
+}
+
+
+def mover(*cases: Case, wrong: Sequence[tuple[Case, str]] = (), **options: Any) -> Row:
+    return Row(cases, wrong, options.pop("dtypes", NUMBERS), **options)
+
+
+DATA_MOVEMENT = {
+    "reshape": mover(
+        case((64, 128), shape=[128, 64]),
+        case((33, 65), shape=[65, 3, 11]),
+        case((2, 3, 5, 33), shape=[990]),
+        case((1, 1), shape=[]),
+        case((7,), shape=[1, 7, 1]),
+        wrong=[(case((4, 4), shape=[3, 5]), "16.*15|15.*16|3"), (case((4, 4), shape=[-1, 4]), "-1")],
+    ),
+    "squeeze": mover(case((33, 1, 65), dim=1), case((1, 7), dim=-2), wrong=[(case((4, 4), dim=0), "")]),
+    "unsqueeze": mover(case((33, 65), dim=1), case((7,), dim=-1), case((), dim=0), wrong=[(case((4, 4), dim=4), "4")]),
+    "permute": mover(
+        case((64, 128), permutation=[1, 0]),
+        case((2, 3, 5, 33), permutation=[0, 3, 1, 2]),
+        case((33, 65), permutation=[0, 1]),
+        wrong=[(case((4, 4), permutation=[0, 0]), ""), (case((4, 4), permutation=[0]), "")],
+    ),
+    "transpose": mover(
+        case((64, 128), dim0=0, dim1=1),
+        case((2, 3, 33, 65), dim0=1, dim1=-1),
+        wrong=[(case((4, 4), dim0=0, dim1=2), "2")],
+    ),
+    "reverse": mover(
+        case((33, 65), dimensions=[1]), case((2, 3, 5), dimensions=[0, 2]), wrong=[(case((4, 4), dimensions=[2]), "2")]
+    ),
+    "concat": mover(
+        case([(64, 128), (32, 128)], dim=0),
+        case([(33, 65), (33, 1), (33, 7)], dim=1),
+        case([(2, 3, 5), (2, 3, 5)], dim=-1),
+        case([(7,)], dim=0),
+        wrong=[(case([(4, 4), (4, 5)], dim=0), "5"), (case([(4, 4), (4, 4)], dim=2), "2")],
+    ),
+    "repeat": mover(
+        case((33, 5), repeat_dimensions=[2, 3]),
+        case((2, 1, 7), repeat_dimensions=[1, 4, 1]),
+        wrong=[(case((4, 4), repeat_dimensions=[2]), "")],
+    ),
+    "repeat_interleave": mover(
+        case((33, 5), repeats=2, dim=1),
+        case((2, 3, 7), repeats=3, dim=0),
+        wrong=[(case((4, 4), repeats=2, dim=2), "2"), (case((4, 4), repeats=0, dim=0), "repeats")],
+    ),
+    "broadcast": mover(
+        case((33, 1), broadcast_dimensions=[1, 65]),
+        case((1, 1, 7), broadcast_dimensions=[2, 3, 1]),
+        wrong=[(case((4, 2), broadcast_dimensions=[2, 1, 1]), ""), (case((4, 2), broadcast_dimensions=[0, 1]), "")],
+    ),
+    "slice_static": mover(
+        case((64, 128), begins=[0, 32], ends=[32, 128], step=[1, 1]),
+        case((33, 65), begins=[1, 3], ends=[33, 60], step=[2, 7]),
+        case((2, 3, 33), begins=[0, 0, -5], ends=[2, 3, -1], step=[1, 2, 1]),
+        wrong=[
+            (case((4, 4), begins=[0], ends=[4], step=[1]), ""),
+            (case((4, 4), begins=[0, 0], ends=[4, 4], step=[0, 1]), "step"),
+            (case((4, 4), begins=[0, 5], ends=[4, 9], step=[1, 1]), ""),
+        ],
+    ),
+    # All of a square tensor: begins are 0 and ends its size, so that the result's shape is known.
+    "slice_dynamic": mover(
+        case((8, 8), (2,), (2,), output_shape=[8, 8]),
+        case((9, 9), (2,), (2,), step=[2, 3], output_shape=[5, 3]),
+        wrong=[(case((4, 4), (3,), (2,), output_shape=[4, 4]), "")],
+        fixed={1: "i32", 2: "i32"},
+    ),
+    "pad": mover(
+        case((33, 65), padding=[1, 2, 0, 3], value=0.0),
+        case((2, 3, 7), padding=[0, 0, 1, 0, 0, 25], value=1.5),
+        wrong=[(case((4, 4), padding=[1, 1], value=0.0), "")],
+        dtypes=FLOATS,
+    ),
+    "index": mover(
+        case((33, 65), dim=1, begin=3, end=60, step=7), wrong=[(case((4, 4), dim=2, begin=0, end=1, step=1), "2")]
+    ),
+    "index_select": mover(
+        case((33, 65), dim=1, begin=3, length=5, stride=20),
+        case((7, 5), dim=0, begin=2, length=3, stride=0),
+        wrong=[(case((4, 4), dim=0, begin=3, length=2, stride=0), "")],
+    ),
+    "gather": mover(
+        case((33, 65), (33, 7), dim=1),
+        case((9, 5), (4, 5), dim=0),
+        wrong=[(case((4, 4), (4,), dim=0), ""), (case((4, 4), (4, 4), dim=2), "2")],
+        fixed={1: "i32"},
+    ),
+    "scatter": mover(
+        case((33, 65), (33, 1), (33, 1), dim=1, scatter_reduce_type="invalid"),
+        case((9, 5), (1, 5), (1, 5), dim=0, scatter_reduce_type="sum"),
+        wrong=[(case((4, 4), (4, 3), (4, 2), dim=1, scatter_reduce_type="sum"), "")],
+        fixed={1: "i32"},
+        dtypes=FLOATS,
+    ),
+    "embedding": mover(
+        case((2, 9), (33, 65)),
+        case((7,), (5, 64)),
+        wrong=[(case((2, 3), (4,)), "weight")],
+        fixed={0: "i32"},
+        dtypes=FLOATS,
+    ),
+    "embedding_backward": mover(
+        case((2, 9), (33, 65), (2, 9, 65)),
+        wrong=[(case((2, 3), (4, 8), (2, 3, 7)), "7")],
+        fixed={0: "i32"},
+        dtypes=FLOATS,
+    ),
+    "get_dimension_size": mover(
+        case((33, 65), dimension=1), case((2, 3, 5), dimension=0), wrong=[(case((4, 4), dimension=2), "2")]
+    ),
+    "split_query_key_value_and_split_heads": mover(
+        case((2, 33, 96), num_heads=2, transpose_key=False),
+        case((1, 7, 60), num_heads=5, transpose_key=True),
+        wrong=[(case((2, 33, 95), num_heads=2, transpose_key=False), "95|96")],
+        dtypes=FLOATS,
+    ),
+    "concatenate_heads": mover(case((2, 4, 33, 16)), case((1, 2, 7, 5)), wrong=[(case((4, 4)), "")], dtypes=FLOATS),
+}
+
+CREATION = {
+    "zeros": row(case(shape=[33, 65], dtype="dtype"), case(shape=[], dtype="dtype")),
+    "ones": row(case(shape=[33, 65], dtype="dtype"), case(shape=[7], dtype="dtype")),
+    "full": row(
+        case(shape=[33, 65], fill_value=1.5),
+        case(shape=[2, 3, 5], fill_value=-2.0),
+        wrong=[(case(shape=[-1], fill_value=1.0), "-1")],
+        dtypes=("f32",),
+    ),
+    "arange": row(
+        case(shape=[33], dtype="dtype", start=0, end=33, step=1, arange_dimension=0),
+        case(shape=[3, 7], dtype="dtype", start=2, end=16, step=2, arange_dimension=1),
+        wrong=[(case(shape=[4], dtype="dtype", start=0, end=5, step=1, arange_dimension=0), "5")],
+        dtypes=NUMBERS,
+    ),
+    "constant": row(case(value="sample"), dtypes=NUMBERS),
+    "rand": row(
+        case(size=[33, 65], dtype="dtype", low=-1.0, high=2.0, seed=7),
+        wrong=[(case(size=[4, -4], dtype="dtype", low=0.0, high=1.0, seed=7), "size")],
+        random=True,
+    ),
+    "empty": row(case(shape=[33, 65], dtype="dtype"), random=True),
+}
+
+ATTENTION = {
+    "scaled_dot_product_attention": row(
+        case((1, 4, 64, 32), (1, 4, 64, 32), (1, 4, 64, 32), is_causal=True),
+        case((2, 4, 33, 16), (2, 2, 33, 16), (2, 2, 33, 16), is_causal=False),
+        case((1, 2, 7, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 1, 7, 9), is_causal=False, scale=0.5),
+        wrong=[(case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "16.*8"), (case((4, 4), (4, 4), (4, 4)), "")],
+    ),
+    "fill_cache": row(
+        case((2, 4, 64, 32), (1, 4, 33, 32), batch_offset=1),
+        wrong=[(case((2, 4, 64, 32), (1, 4, 65, 32), batch_offset=0), "65")],
+    ),
+    "update_cache": row(
+        case((2, 4, 64, 32), (1, 4, 2, 32), (1,), batch_offset=0),
+        wrong=[(case((2, 4, 64, 32), (1, 4, 2, 16), (1,), batch_offset=0), "16")],
+        fixed={2: "i32"},
+    ),
+    "scaled_dot_product_attention_decode": row(
+        case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal=True),
+        case((1, 2, 4, 16), (2, 4, 64, 16), (2, 4, 64, 16), (2,), (2, 1, 4, 64), is_causal=False, scale=0.5),
+        fixed={3: "i32"},
+    ),
+    "paged_update_cache": row(
+        named(cache=(8, 4, 32, 16), input=(1, 3, 4, 16), update_index=(3,), page_table=(3, 2)),
+        named(cache=(3, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
+        fixed={"update_index": "i32", "page_table": "i32"},
+    ),
+    "paged_fill_cache": row(
+        named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
+        fixed={"page_table": "i32"},
+    ),
+}
+
+
+def collective(split: int, join: int, *cases: Case, wrong: Sequence[tuple[Case, str]] = ()) -> Row:
+    """On a mesh of 1 x 2: split along one dimension of the operand, joined along one of the result."""
+    return Row(cases, wrong, mesh=(1, 2), split=(-1, split), join=(-1, join))
+
+
+COLLECTIVE = {
+    "all_gather": collective(
+        1,
+        0,
+        case((32, 128), all_gather_dim=1, cluster_axis=1),
+        wrong=[(case((4, 4), all_gather_dim=2, cluster_axis=1), "2")],
+    ),
+    "all_reduce": collective(
+        0, 0, case((66, 65), reduce_type="sum", cluster_axis=1), case((64, 32), reduce_type="max", cluster_axis=1)
+    ),
+    "all_reduce_async": collective(0, 0, case((66, 65), reduce_type="sum", cluster_axis=1)),
+    "reduce_scatter": collective(
+        0,
+        1,
+        case((64, 128), reduce_type="sum", scatter_dim=1, cluster_axis=1),
+        wrong=[(case((4, 5), reduce_type="sum", scatter_dim=1, cluster_axis=1), "5")],
+    ),
+    "all_to_all": collective(
+        0,
+        0,
+        case((64, 128), split_dim=1, concat_dim=0, split_count=2, replica_groups=[[0, 1]]),
+        wrong=[(case((4, 5), split_dim=1, concat_dim=0, split_count=2, replica_groups=[[0, 1]]), "5")],
+    ),
+    "collective_broadcast": collective(0, 0, case((66, 65), replica_groups=[[0, 1]])),
+    "collective_permute": collective(
+        0,
+        0,
+        case((66, 65), source_target_pairs=[[0, 1], [1, 0]]),
+        case((66, 65), source_target_pairs=[[0, 1]]),
+        wrong=[(case((4, 4), source_target_pairs=[[0, 1], [0, 1]]), "")],
+    ),
+    "mesh_partition": collective(
+        0, 1, case((64, 128), dim=1, cluster_axis=1), wrong=[(case((4, 5), dim=1, cluster_axis=1), "5")]
+    ),
+}
+
+TTIR: dict[str, Row] = {
+    f"ttir.{name}": made
+    for family in (
+        ELEMENTWISE,
+        REDUCTION,
+        MATMUL,
+        CONVOLUTION,
+        NORMALIZATION,
+        DATA_MOVEMENT,
+        CREATION,
+        ATTENTION,
+        COLLECTIVE,
+    )
+    for name, made in family.items()
+}
+
+# Ops that no row can call by itself, and what tests them instead.
+NO_ROW: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "ttir.chunked_scaled_dot_product_attention",
+            "ttir.dequantize_unrolled",
+            "ttir.distributed_layer_norm",
+            "ttir.distributed_rms_norm",
+            "ttir.paged_scaled_dot_product_attention_decode",
+            "ttir.quantize_unrolled",
+            "ttir.requantize_unrolled",
+        ),
+        "its TTNN op is not in the simulated library yet; lit test Dialect/TTIR",
+    ),
+    "ttir.tt_lang_op": "kernel source; lit test Dialect/TTIR",
+    "ttir.ttnn_metal_layout_cast": "memory of another back end; lit test Dialect/TTIR",
+    "ttir.mesh_shard": "every row on a mesh is split and joined by it",
+    "ttir.to_layout": "takes the tensor it writes to; lit test Dialect/TTIR",
+    "ttir.alloc": "memory, no value; lit test Dialect/TTIR",
+    "ttir.dealloc": "memory, no value; lit test Dialect/TTIR",
+    "ttir.quantize": "needs a quantized type; lit test Dialect/TTIR",
+    "ttir.dequantize": "needs a quantized type; lit test Dialect/TTIR",
+    "ttir.requantize": "needs a quantized type; lit test Dialect/TTIR",
+}

@@ -1,0 +1,139 @@
+"""StableHLO's rows of the op table. Its operands do not broadcast, so operands of one op have the same shape."""
+
+from __future__ import annotations
+
+from op_table import FLOATS, INTEGERS, NUMBERS, SHAPES, Operand, Row, case, row, rows
+
+CONVOLUTION = {
+    "window_strides": [1, 1],
+    "padding": [[1, 1], [1, 1]],
+    "lhs_dilation": [1, 1],
+    "rhs_dilation": [1, 1],
+    "input_batch_dimension": 0,
+    "input_feature_dimension": 1,
+    "input_spatial_dimensions": [2, 3],
+    "kernel_output_feature_dimension": 0,
+    "kernel_input_feature_dimension": 1,
+    "kernel_spatial_dimensions": [2, 3],
+    "output_batch_dimension": 0,
+    "output_feature_dimension": 1,
+    "output_spatial_dimensions": [2, 3],
+    "feature_group_count": 1,
+    "batch_group_count": 1,
+}
+
+
+def same(operands: int, dtypes: tuple[str, ...] = FLOATS, **attributes: object) -> Row:
+    """Operands of one shape; two of different shapes are wrong."""
+    wrong = [(case(*[(4, 4)] * (operands - 1), (4, 5), **attributes), "")] if operands > 1 else []
+    return Row([case(*[s] * operands, **attributes) for s in SHAPES], wrong, dtypes)
+
+
+def convolution(*operands: Operand, **attributes: object):
+    return case(*operands, **CONVOLUTION | attributes)
+
+
+COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
+
+STABLEHLO: dict[str, Row] = {
+    f"stablehlo.{name}": made
+    for name, made in {
+        **rows(
+            """cbrt ceil cosine exponential exponential_minus_one floor is_finite log log_plus_one logistic
+            round_nearest_afz round_nearest_even rsqrt sine sqrt tan tanh""",
+            same(1),
+        ),
+        **rows("abs negate sign", same(1, NUMBERS)),
+        "not": same(1, (*INTEGERS, "i1")),
+        **rows("count_leading_zeros popcnt", same(1, INTEGERS)),
+        "convert": Row([case(s) for s in SHAPES], dtypes=NUMBERS, result="bf16"),
+        "reduce_precision": Row([case(s, exponent_bits=5, mantissa_bits=10) for s in SHAPES[:2]]),
+        **rows("add maximum minimum multiply subtract", same(2, NUMBERS)),
+        **rows("atan2 divide power remainder", same(2)),
+        **rows("and or xor", same(2, (*INTEGERS, "i1"))),
+        **rows("shift_left shift_right_arithmetic shift_right_logical", same(2, INTEGERS)),
+        "compare": Row(
+            [case((33, 65), (33, 65), comparison_direction=c) for c in COMPARISONS],
+            [(case((4, 4), (4, 5), comparison_direction="EQ"), "")],
+            NUMBERS,
+        ),
+        "select": Row([case(s, s, s) for s in SHAPES], [(case((4, 4), (4, 4), (4, 5)), "")], NUMBERS, fixed={0: "i1"}),
+        "clamp": same(3),
+        "reshape": row(
+            case((33, 65), shape=[65, 33]), case((2, 3, 5), shape=[30]), wrong=[(case((4, 4), shape=[3, 5]), "")]
+        ),
+        "transpose": row(
+            case((33, 65), permutation=[1, 0]),
+            case((2, 3, 5), permutation=[2, 0, 1]),
+            wrong=[(case((4, 4), permutation=[0, 0]), "")],
+        ),
+        "broadcast": row(case((5, 7), broadcast_sizes=[2, 3]), wrong=[(case((4, 4), broadcast_sizes=[-1]), "")]),
+        "broadcast_in_dim": row(
+            case((65,), broadcast_dimensions=[1], output_shape=[33, 65]),
+            case((33, 1), broadcast_dimensions=[0, 1], output_shape=[33, 65]),
+            wrong=[(case((4,), broadcast_dimensions=[0], output_shape=[5, 4]), "")],
+        ),
+        "concatenate": row(case([(33, 65), (33, 7)], dimension=1), wrong=[(case([(4, 4), (4, 5)], dimension=0), "")]),
+        "slice": row(
+            case((33, 65), start_indices=[1, 0], limit_indices=[33, 60], strides=[2, 1]),
+            wrong=[(case((4, 4), start_indices=[0, 0], limit_indices=[4, 5], strides=[1, 1]), "5")],
+        ),
+        "reverse": row(case((33, 65), dimensions=[0]), wrong=[(case((4, 4), dimensions=[2]), "2")]),
+        "pad": row(
+            case((33, 65), 1.5, padding=[1, 2, 0, 3]),
+            wrong=[(case((4, 4), (5,), padding=[1, 1, 1, 1]), "")],
+        ),
+        "dot": row(case((33, 65), (65, 17)), wrong=[(case((4, 4), (5, 4)), "")]),
+        "dot_general": row(
+            case(
+                (3, 5, 7),
+                (3, 7, 9),
+                batch_dims_lhs=[0],
+                contract_dims_lhs=[2],
+                batch_dims_rhs=[0],
+                contract_dims_rhs=[1],
+            ),
+            wrong=[
+                (
+                    case(
+                        (4, 4),
+                        (5, 4),
+                        batch_dims_lhs=[],
+                        contract_dims_lhs=[1],
+                        batch_dims_rhs=[],
+                        contract_dims_rhs=[0],
+                    ),
+                    "",
+                )
+            ],
+        ),
+        "convolution": row(
+            convolution((1, 4, 9, 9), (6, 4, 3, 3)), wrong=[(convolution((1, 4, 9, 9), (6, 5, 3, 3)), "")]
+        ),
+        "bitcast_convert": Row([case(s, output_shape=list(s)) for s in SHAPES], dtypes=("f32",), result="i32"),
+        "dynamic_slice": row(
+            case((33, 65), [(), ()], slice_sizes=[5, 65]),
+            wrong=[(case((4, 4), [(), ()], slice_sizes=[5, 4]), "5")],
+            fixed={1: "i32"},
+        ),
+        "dynamic_update_slice": row(
+            case((33, 65), (5, 65), [(), ()]), wrong=[(case((4, 4), (5, 4), [(), ()]), "5")], fixed={2: "i32"}
+        ),
+        "constant": row(case(value="sample"), dtypes=NUMBERS),
+        "iota": row(
+            case((33, 65), iota_dimension=1),
+            case((7,), iota_dimension=0),
+            wrong=[(case((4,), iota_dimension=1), "")],
+            dtypes=NUMBERS,
+        ),
+    }.items()
+}
+
+NO_ROW: dict[str, str] = {
+    "stablehlo.return": "ends a region; lit test Dialect/StableHLO",
+    "stablehlo.reduce": "has a region; test_reduce.py",
+    "stablehlo.reduce_window": "has a region; test_reduce.py",
+    "stablehlo.real": "complex numbers have no type on the device; lit test Dialect/StableHLO",
+    "stablehlo.imag": "complex numbers have no type on the device; lit test Dialect/StableHLO",
+    "stablehlo.complex": "complex numbers have no type on the device; lit test Dialect/StableHLO",
+}
