@@ -116,7 +116,7 @@ def rows(names: str, make: Row) -> dict[str, Row]:
 
 ELEMENTWISE = {
     **rows(
-        """acos asin asinh atan cbrt ceil cos erf erfc exp exp2 floor frac gelu hardsigmoid isfinite log log1p
+        """acos asin asinh atan cbrt ceil cos erf erfc exp exp2 expm1 floor frac gelu hardsigmoid isfinite log log1p
         logical_not mish reciprocal relu6 rsqrt selu sigmoid signbit silu sin softsign sqrt tan tanh trunc""",
         unary(),
     ),

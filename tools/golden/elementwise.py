@@ -135,6 +135,7 @@ UNARY = {
     "erfc": Op(torch.erfc, aten="erfc"),
     "exp": Op(torch.exp, aten="exp"),
     "exp2": Op(torch.exp2, aten="exp2"),
+    "expm1": Op(torch.expm1, aten="expm1"),
     "floor": Op(torch.floor, aten="floor"),
     "frac": Op(torch.frac, aten="frac"),
     "gelu": Op(F.gelu, aten="gelu"),

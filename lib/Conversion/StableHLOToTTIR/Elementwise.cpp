@@ -88,6 +88,7 @@ void tt::addElementwiseRules(Rules &rules) {
            row<stablehlo::CeilOp, ttir::CeilOp>(),
            row<stablehlo::CosineOp, ttir::CosOp>(),
            row<stablehlo::ExpOp, ttir::ExpOp>(),
+           row<stablehlo::Expm1Op, ttir::Expm1Op>(),
            row<stablehlo::FloorOp, ttir::FloorOp>(),
            row<stablehlo::IsFiniteOp, ttir::IsFiniteOp>(),
            row<stablehlo::Log1pOp, ttir::Log1pOp>(),

@@ -137,6 +137,7 @@ constexpr ElementwiseRow rows[] = {
     row("ttnn.erf", floats<1, [](float x) { return math::erf(x); }>),
     row("ttnn.erfc", floats<1, [](float x) { return math::erfc(x); }>),
     row("ttnn.exp", floats<1, [](float x) { return math::exp(x); }>),
+    row("ttnn.expm1", floats<1, [](float x) { return math::expm1(x); }>),
     row("ttnn.floor", pair<1, [](float x) { return __builtin_floorf(x); }, [](int64_t x) { return x; }>),
     row("ttnn.gelu", floats<1, [](float x) { return math::gelu(x); }>),
     row("ttnn.hardsigmoid", floats<1, [](float x) { return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }>),

@@ -52,6 +52,7 @@ defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.">;
 defm Erf : Elementwise<"erf", TT_Unary, "Error function.">;
 defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large inputs.">;
 defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
+defm Expm1 : Elementwise<"expm1", TT_Unary, "e^input - 1, accurate near 0.">;
 defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.">;
 defm Gelu : Elementwise<"gelu", TT_Unary, "input * (1 + erf(input / sqrt(2))) / 2.">;
 defm Hardsigmoid : Elementwise<"hardsigmoid", TT_Unary, "min(max(input / 6 + 1/2, 0), 1).">;
