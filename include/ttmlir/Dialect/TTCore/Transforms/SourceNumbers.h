@@ -1,0 +1,25 @@
+//===- SourceNumbers.h - which op of the source an op came from -*- C++ -*-===//
+//
+// The first pass of a pipeline numbers the ops of the source module. A number
+// is metadata of a fused location, `loc(fused<12 : i64>["x.py":3:1])`, so it
+// goes wherever a rewrite takes the location; inlining stacks locations of
+// calls, whose numbers form a path.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SOURCENUMBERS_H
+#define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SOURCENUMBERS_H
+
+#include "mlir/IR/Location.h"
+
+namespace mlir::tt::ttcore {
+
+/// `loc` with a number; a number that it has stays.
+Location withSourceNumber(Location loc, int64_t number);
+/// `loc` without its numbers: for an op that is the compiler's own.
+Location withoutSourceNumber(Location loc);
+/// "12", or "3/12" for op 12 inlined through call 3; empty without a number.
+std::string sourcePath(Location loc);
+
+} // namespace mlir::tt::ttcore
+
+#endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_SOURCENUMBERS_H

@@ -1,0 +1,56 @@
+//===- TTNNPipelines.h - from TTIR to programs for the device ---*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
+#define TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::tt::ttnn {
+
+/// The system and the mesh that programs are made for.
+struct TTNNDeviceOptions : PassPipelineOptions<TTNNDeviceOptions> {
+  Option<ttcore::Arch> mockSystemDescArch{
+      *this, "mock-system-desc-arch", llvm::cl::desc("Chip of a system that no file describes"),
+      llvm::cl::values(clEnumValN(ttcore::Arch::WormholeB0, "wormhole_b0", "Wormhole"),
+                       clEnumValN(ttcore::Arch::Blackhole, "blackhole", "Blackhole"),
+                       clEnumValN(ttcore::Arch::Quasar, "quasar", "Quasar")),
+      llvm::cl::init(ttcore::Arch::WormholeB0)};
+  Option<std::string> systemDescPath{*this, "system-desc-path",
+                                     llvm::cl::desc("File with a #ttcore.system_desc attribute in text form"),
+                                     llvm::cl::init("")};
+  ListOption<int64_t> meshShape{*this, "mesh-shape", llvm::cl::desc("Rows and columns of the mesh")};
+  ListOption<std::string> meshTopology{*this, "mesh-topology",
+                                       llvm::cl::desc("Links of each mesh axis: ring, linear or disabled")};
+};
+
+struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
+  Option<std::string> targetFormat{*this, "target-format",
+                                   llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
+                                                  "module's own"),
+                                   llvm::cl::init("")};
+  Option<BFPDtype> weightDtype{
+      *this, "experimental-weight-dtype", llvm::cl::desc("Block format of weights"),
+      llvm::cl::values(clEnumValN(BFPDtype::None, "none", "As they are"),
+                       clEnumValN(BFPDtype::BFP_BFloat8, "bfp_bf8", "8 bits and a shared exponent"),
+                       clEnumValN(BFPDtype::BFP_BFloat4, "bfp_bf4", "4 bits and a shared exponent")),
+      llvm::cl::init(BFPDtype::None)};
+  Option<bool> implicitBroadcastFolding{*this, "enable-implicit-broadcast-folding-pass",
+                                        llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
+                                        llvm::cl::init(true)};
+};
+
+/// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
+/// docs/pipelines.md draws it.
+void createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
+
+/// A module of TTNN ops, written by hand or by a builder, to the same.
+void createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options);
+
+/// Registers ttir-to-ttnn-backend-pipeline with its alias
+/// ttir-to-ttnn-runtime-pipeline, and ttnn-common-to-runtime-pipeline.
+void registerTTNNPipelines();
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H

@@ -1,0 +1,18 @@
+//===- Device.h - the device value of a function ----------------*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_DEVICE_H
+#define TTMLIR_DIALECT_TTNN_TRANSFORMS_DEVICE_H
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tt::ttnn {
+
+/// The result of the `ttnn.get_device` at the head of the function around `op`,
+/// which is made if there is none; null, after an error at `op`, if the module
+/// has no `ttcore.device`.
+Value getOrCreateDevice(OpBuilder &builder, Operation *op);
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_DEVICE_H

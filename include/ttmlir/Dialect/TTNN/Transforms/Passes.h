@@ -1,0 +1,20 @@
+//===- Passes.h - passes on TTNN --------------------------------*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H
+#define TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::tt::ttnn {
+
+#define GEN_PASS_DECL
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H

@@ -1,0 +1,97 @@
+//===- Passes.td - passes on TTNN --------------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_TD
+#define TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TTNNLayout : Pass<"ttnn-layout", "::mlir::ModuleOp"> {
+  let summary = "Give every tensor a layout";
+  let description = [{
+    Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory. A tensor that
+    a mesh_shard has distributed, and what is computed from it, is marked with its mesh. Tensors of tiles become tensors
+    of the element type that holds the tiles' values; the layout keeps the format.
+
+    Before:
+    ```mlir
+    func.func @f(%a: tensor<64x128xf32>) -> tensor<64x128xf32> {
+    ```
+    After:
+    ```mlir
+    #ttnn_layout = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+    func.func @f(%a: tensor<64x128xf32, #ttnn_layout>) -> tensor<64x128xf32, #ttnn_layout> {
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
+def TTNNDecomposeLayouts : Pass<"ttnn-decompose-layouts", "::mlir::ModuleOp"> {
+  let summary = "Split changes of layout into single steps";
+  let description = [{
+    A `ttnn.to_layout` whose result differs in more than the order of values becomes a chain of to_device, to_layout,
+    typecast, to_memory_config and from_device. Block formats exist only as tiles, so tilizing comes before a cast to
+    one and untilizing after a cast from one.
+
+    Before:
+    ```mlir
+    %1 = "ttnn.to_layout"(%0) : (tensor<64x96xf32, #host_row_major>) -> tensor<64x96xbf16, #dram_tiled>
+    ```
+    After:
+    ```mlir
+    %1 = "ttnn.get_device"() ...
+    %2 = "ttnn.to_device"(%0, %1) : (tensor<64x96xf32, #host_row_major>, !ttnn.device) -> tensor<64x96xf32, #dram_row_major>
+    %3 = "ttnn.to_layout"(%2) : (tensor<64x96xf32, #dram_row_major>) -> tensor<64x96xf32, #dram_tiled>
+    %4 = "ttnn.typecast"(%3) : (tensor<64x96xf32, #dram_tiled>) -> tensor<64x96xbf16, #dram_tiled>
+    ```
+  }];
+}
+
+def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion", "::mlir::ModuleOp"> {
+  let summary = "Store weights in a block format";
+  let description = [{
+    Weights are the second operands of matmul, linear and convolutions, as far as they are constants or come from
+    arguments that are parameters or constants (`ttcore.argument_type`), a convolution's in any case. Constants are
+    stored in the format; what else is a weight is cast to it.
+
+    Before:
+    ```mlir
+    %1 = "ttnn.matmul"(%x, %w) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
+    ```
+    After:
+    ```mlir
+    %1 = "ttnn.typecast"(%w) : (tensor<64x32xbf16, #b>) -> tensor<64x32xbf16, #b_bfp_bf8>
+    %2 = "ttnn.matmul"(%x, %1) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b_bfp_bf8>) -> tensor<32x32xbf16, #c>
+    ```
+  }];
+  let options = [
+    Option<"targetDtype", "target-dtype", "::mlir::tt::ttnn::BFPDtype", "::mlir::tt::ttnn::BFPDtype::None",
+           "Format of weights",
+           [{::llvm::cl::values(
+              clEnumValN(::mlir::tt::ttnn::BFPDtype::None, "none", "As they are"),
+              clEnumValN(::mlir::tt::ttnn::BFPDtype::BFP_BFloat8, "bfp_bf8", "8 bits and a shared exponent"),
+              clEnumValN(::mlir::tt::ttnn::BFPDtype::BFP_BFloat4, "bfp_bf4", "4 bits and a shared exponent"))}]>
+  ];
+}
+
+def TTNNDeallocate : Pass<"ttnn-deallocate", "::mlir::ModuleOp"> {
+  let summary = "Free every tensor after its last use";
+  let description = [{
+    Arguments belong to the caller and returned tensors go to it, so neither is freed.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.relu"(%arg0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    %1 = "ttnn.exp"(%0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    return %1 : tensor<64x96xf32, #l>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.relu"(%arg0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    %1 = "ttnn.exp"(%0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    "ttnn.deallocate"(%0) <{force = false}> : (tensor<64x96xf32, #l>) -> ()
+    return %1 : tensor<64x96xf32, #l>
+    ```
+  }];
+}
+
+#endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_TD

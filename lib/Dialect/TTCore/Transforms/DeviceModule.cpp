@@ -1,0 +1,52 @@
+//===- DeviceModule.cpp - into and out of device modules ------------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tt::ttcore {
+#define GEN_PASS_DEF_TTCOREWRAPDEVICEMODULEPASS
+#define GEN_PASS_DEF_TTCOREUNWRAPDEVICEMODULEPASS
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttcore
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttcore;
+
+static bool holdsDeviceModule(ModuleOp module) { return !module.getBody()->getOps<DeviceModuleOp>().empty(); }
+
+namespace {
+struct WrapDeviceModule : ttcore::impl::TTCoreWrapDeviceModulePassBase<WrapDeviceModule> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (holdsDeviceModule(module))
+      return;
+    OpBuilder builder(module.getContext());
+    auto inner = ModuleOp::create(builder, module.getLoc());
+    inner->setAttrs(module->getDiscardableAttrDictionary());
+    inner.getBody()->getOperations().splice(inner.getBody()->end(), module.getBody()->getOperations());
+    builder.setInsertionPointToStart(module.getBody());
+    auto deviceModule = DeviceModuleOp::create(builder, module.getLoc());
+    Region &region = deviceModule->getRegion(0);
+    if (region.empty())
+      region.emplaceBlock();
+    region.front().push_back(inner);
+  }
+};
+
+struct UnwrapDeviceModule : ttcore::impl::TTCoreUnwrapDeviceModulePassBase<UnwrapDeviceModule> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto deviceModule : llvm::make_early_inc_range(module.getBody()->getOps<DeviceModuleOp>())) {
+      // The verifier took nothing else than one module.
+      auto inner = cast<ModuleOp>(deviceModule->getRegion(0).front().front());
+      for (NamedAttribute attr : inner->getDiscardableAttrs())
+        if (!module->hasAttr(attr.getName()))
+          module->setAttr(attr.getName(), attr.getValue());
+      module.getBody()->getOperations().splice(deviceModule->getIterator(), inner.getBody()->getOperations());
+      deviceModule.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,113 @@
+//===- RegisterDevice.cpp - the system and device of a module -------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::tt::ttcore {
+#define GEN_PASS_DEF_TTCOREREGISTERDEVICEPASS
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttcore
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttcore;
+
+static std::string spell(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(shape, os, "x");
+  return text;
+}
+
+namespace {
+struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevice> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<SmallVector<int64_t>> mesh = findMesh(module);
+    if (failed(mesh))
+      return signalPassFailure();
+    auto device = module.lookupSymbol<DeviceOp>(defaultDeviceName);
+    if (device && !meshShape.empty() && ArrayRef<int64_t>(*mesh) != device.getDeviceAttr().getMeshShape()) {
+      module.emitError() << "mesh-shape is " << spell(*mesh) << " but the module has a device @" << defaultDeviceName
+                         << " of " << spell(device.getDeviceAttr().getMeshShape());
+      return signalPassFailure();
+    }
+    FailureOr<SystemDescAttr> system = findSystem(module, *mesh);
+    if (failed(system))
+      return signalPassFailure();
+    module->setAttr(systemDescName, *system);
+    if (device)
+      return;
+
+    if (!meshTopology.empty() && meshTopology.size() != mesh->size()) {
+      module.emitError() << "mesh-topology names " << meshTopology.size() << " axes but the mesh " << spell(*mesh)
+                         << " has " << mesh->size();
+      return signalPassFailure();
+    }
+    size_t chips = system->getChipDescIndices().size(), wanted = ShapedType::getNumElements(*mesh);
+    if (wanted > chips) {
+      module.emitError() << "mesh " << spell(*mesh) << " needs " << wanted << " chips but the system has " << chips;
+      return signalPassFailure();
+    }
+    SmallVector<Topology> topology;
+    for (const std::string &name : meshTopology) {
+      std::optional<Topology> links = symbolizeTopology(name);
+      if (!links) {
+        module.emitError() << "mesh-topology names '" << name << "'; expected ring, linear or disabled";
+        return signalPassFailure();
+      }
+      topology.push_back(*links);
+    }
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    DeviceOp::create(builder, module.getLoc(), builder.getStringAttr(defaultDeviceName),
+                     DeviceAttr::get(*system, *mesh, topology));
+  }
+
+  /// Rows and columns; an error for what no mesh can be.
+  FailureOr<SmallVector<int64_t>> findMesh(ModuleOp module) {
+    SmallVector<int64_t> mesh(meshShape.begin(), meshShape.end());
+    if (mesh.empty())
+      mesh = lookupMeshShape(module).value_or(SmallVector<int64_t>{1, 1});
+    if (mesh.size() == 1)
+      mesh.insert(mesh.begin(), 1);
+    if (mesh.size() != 2)
+      return module.emitError() << "mesh " << spell(mesh) << " has " << mesh.size()
+                                << " dimensions; expected rows and columns";
+    constexpr int64_t maxChips = 1024;
+    for (int64_t size : mesh)
+      if (size <= 0 || size > maxChips || mesh[0] * mesh[1] > maxChips)
+        return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxChips << " chips";
+    return mesh;
+  }
+
+  FailureOr<SystemDescAttr> findSystem(ModuleOp module, ArrayRef<int64_t> mesh) {
+    if (auto existing = module->getAttrOfType<SystemDescAttr>(systemDescName))
+      return existing;
+    if (!systemDescPath.empty())
+      return readSystem(module);
+    if (SystemDescAttr system = SystemDescAttr::getDefault(module.getContext(), mockSystemDescArch, mesh))
+      return system;
+    return module.emitError() << "there is no default system of " << stringifyArch(mockSystemDescArch)
+                              << " chips; give one by system-desc-path";
+  }
+
+  FailureOr<SystemDescAttr> readSystem(ModuleOp module) {
+    std::string problem;
+    std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(systemDescPath, &problem);
+    if (!file)
+      return module.emitError() << "system-desc-path: " << problem;
+    Attribute attr = parseAttribute(file->getBuffer().trim(), module.getContext());
+    auto system = dyn_cast_or_null<SystemDescAttr>(attr);
+    if (!system || system.getChipDescs().empty())
+      return module.emitError() << "system-desc-path: '" << systemDescPath
+                                << "' does not hold a #ttcore.system_desc with at least one chip";
+    return system;
+  }
+};
+} // namespace

@@ -1,0 +1,46 @@
+//===- SourceNumbers.cpp - which op of the source an op came from ---------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static IntegerAttr numberOf(FusedLoc loc) { return dyn_cast_or_null<IntegerAttr>(loc.getMetadata()); }
+
+Location ttcore::withSourceNumber(Location loc, int64_t number) {
+  if (!sourcePath(loc).empty())
+    return loc;
+  return FusedLoc::get({loc}, Builder(loc.getContext()).getI64IntegerAttr(number), loc.getContext());
+}
+
+Location ttcore::withoutSourceNumber(Location loc) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    SmallVector<Location> parts;
+    for (Location part : fused.getLocations())
+      parts.push_back(withoutSourceNumber(part));
+    return numberOf(fused) ? FusedLoc::get(loc.getContext(), parts)
+                           : FusedLoc::get(parts, fused.getMetadata(), loc.getContext());
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return CallSiteLoc::get(withoutSourceNumber(call.getCallee()), withoutSourceNumber(call.getCaller()));
+  return loc;
+}
+
+std::string ttcore::sourcePath(Location loc) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    if (IntegerAttr number = numberOf(fused))
+      return std::to_string(number.getInt());
+    for (Location part : fused.getLocations())
+      if (std::string path = sourcePath(part); !path.empty())
+        return path;
+    return {};
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    std::string caller = sourcePath(call.getCaller()), callee = sourcePath(call.getCallee());
+    return caller.empty() || callee.empty() ? std::string() : caller + '/' + callee;
+  }
+  return {};
+}

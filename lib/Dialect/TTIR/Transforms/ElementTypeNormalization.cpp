@@ -1,0 +1,86 @@
+//===- ElementTypeNormalization.cpp - element types the chip has ----------===//
+
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::tt::ttir {
+#define GEN_PASS_DEF_TTIRELEMENTTYPENORMALIZATION
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttir
+
+using namespace mlir;
+using namespace mlir::tt;
+
+namespace {
+struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<ElementTypeNormalization> {
+  void runOnOperation() override {
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([](RankedTensorType type) -> std::optional<std::pair<Type, WalkResult>> {
+      return {{normalize(type), WalkResult::skip()}};
+    });
+    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (failed(check(op)))
+        return WalkResult::interrupt();
+      for (Value value : op->getResults())
+        value.setType(replacer.replace(value.getType()));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            argument.setType(replacer.replace(argument.getType()));
+      if (auto function = dyn_cast<FunctionOpInterface>(op))
+        normalizeSignature(function, replacer);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  /// Tiles, and tensors that another dialect's encoding describes, are left to
+  /// whoever made them.
+  static bool isPlain(RankedTensorType type) {
+    return !isa<ttcore::TileType>(type.getElementType()) &&
+           (!type.getEncoding() || isa<ttcore::TensorMeshAttr>(type.getEncoding()));
+  }
+
+  static RankedTensorType normalize(RankedTensorType type) {
+    if (!isPlain(type))
+      return type;
+    std::optional<ttcore::DataType> dataType = ttcore::elementTypeToDataType(type.getElementType());
+    if (!dataType)
+      return type;
+    return type.clone(ttcore::dataTypeToElementType(type.getContext(), *dataType));
+  }
+
+  static bool isNormalizable(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || !isPlain(tensor) || ttcore::elementTypeToDataType(tensor.getElementType());
+  }
+
+  static LogicalResult check(Operation *op) {
+    for (OpResult result : op->getResults())
+      if (!isNormalizable(result.getType()))
+        return op->emitOpError() << "result " << result.getResultNumber() << " is " << result.getType()
+                                 << "; no data format of the chip holds its elements";
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (!isNormalizable(type))
+          return op->emitOpError() << "argument " << index << " is " << type
+                                   << "; no data format of the chip holds its elements";
+    return success();
+  }
+
+  static void normalizeSignature(FunctionOpInterface function, AttrTypeReplacer &replacer) {
+    function.setType(replacer.replace(function.getFunctionType()));
+    // Local shapes of distributed arguments and results.
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (DictionaryAttr attrs = function.getArgAttrDict(i))
+        function.setArgAttrs(i, cast<DictionaryAttr>(replacer.replace(attrs)));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (DictionaryAttr attrs = function.getResultAttrDict(i))
+        function.setResultAttrs(i, cast<DictionaryAttr>(replacer.replace(attrs)));
+  }
+};
+} // namespace

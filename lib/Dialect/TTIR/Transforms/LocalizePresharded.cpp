@@ -1,0 +1,78 @@
+//===- LocalizePresharded.cpp - what arrives and leaves in shards ---------===//
+
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::tt::ttir {
+#define GEN_PASS_DEF_TTIRLOCALIZEPRESHARDED
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttir
+
+using namespace mlir;
+using namespace mlir::tt;
+
+namespace {
+struct LocalizePresharded : ttir::impl::TTIRLocalizePreshardedBase<LocalizePresharded> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](func::FuncOp function) {
+      if (function.isExternal())
+        return WalkResult::advance();
+      return failed(localize(function)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  static bool isIdentity(ttir::MeshShardOp op, ttcore::MeshShardDirection direction) {
+    return op.getShardType() == ttcore::MeshShardType::Identity && op.getShardDirection() == direction;
+  }
+
+  static RankedTensorType onMesh(RankedTensorType type, ModuleOp module) {
+    StringRef name = "mesh";
+    if (auto meshes = module->getAttrOfType<ttcore::MeshesAttr>(ttcore::MeshesAttr::name);
+        meshes && !meshes.getMeshes().empty())
+      name = meshes.getMeshes().front().getName().getValue();
+    auto mesh = ttcore::TensorMeshAttr::get(type.getContext(), StringAttr::get(type.getContext(), name));
+    return RankedTensorType::get(type.getShape(), type.getElementType(), mesh);
+  }
+
+  LogicalResult localize(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments())
+      if (failed(localizeArgument(argument)))
+        return failure();
+    function.walk([&](ttir::MeshShardOp op) {
+      if (isIdentity(op, ttcore::MeshShardDirection::ShardToFull)) {
+        op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+        op.erase();
+      }
+    });
+    Operation *terminator = function.getBody().front().getTerminator();
+    function.setFunctionType(
+        FunctionType::get(&getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
+    return success();
+  }
+
+  LogicalResult localizeArgument(BlockArgument argument) {
+    SmallVector<ttir::MeshShardOp> shards;
+    for (Operation *user : argument.getUsers())
+      if (auto op = dyn_cast<ttir::MeshShardOp>(user); op && isIdentity(op, ttcore::MeshShardDirection::FullToShard))
+        shards.push_back(op);
+    if (shards.empty())
+      return success();
+    Type local = shards.front()->getResult(0).getType();
+    for (Operation *user : argument.getUsers())
+      if (!llvm::is_contained(shards, user) || user->getResult(0).getType() != local)
+        return user->emitOpError() << "uses argument " << argument.getArgNumber()
+                                   << ", which arrives in shards of type " << local
+                                   << "; expected only identity mesh_shards of that type";
+    argument.setType(onMesh(cast<RankedTensorType>(local), getOperation()));
+    for (ttir::MeshShardOp op : shards) {
+      op->getResult(0).replaceAllUsesWith(argument);
+      op.erase();
+    }
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,66 @@
+//===- TTNNPipelines.cpp - from TTIR to programs for the device -----------===//
+
+#include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
+
+#include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+/// The module and its device.
+static void addDevicePasses(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
+  ttcore::TTCoreRegisterDevicePassOptions device;
+  device.mockSystemDescArch = options.mockSystemDescArch;
+  device.systemDescPath = options.systemDescPath;
+  device.meshShape = llvm::to_vector(options.meshShape);
+  device.meshTopology = llvm::to_vector(options.meshTopology);
+  manager.addPass(ttir::createTTIRNumberOps());
+  manager.addPass(ttcore::createTTCoreUnwrapDeviceModulePass());
+  manager.addPass(ttcore::createTTCoreRegisterDevicePass(device));
+}
+
+/// What a program needs to run.
+static void addRuntimePasses(OpPassManager &manager) {
+  manager.addPass(ttnn::createTTNNDecomposeLayouts());
+  manager.addPass(ttnn::createTTNNDeallocate());
+}
+
+void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+  addDevicePasses(manager, options);
+  // TTIR that the chip can hold.
+  manager.addPass(ttir::createTTIRInlineFunctions());
+  manager.addPass(ttir::createTTIRHoistConstants());
+  manager.addPass(ttir::createTTIRElementTypeNormalization());
+  if (!options.targetFormat.empty())
+    manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
+  if (options.implicitBroadcastFolding)
+    manager.addPass(ttir::createTTIRImplicitBroadcastFold());
+  manager.addPass(ttir::createTTIRLocalizePresharded());
+  // TTNN, with everything in its place.
+  manager.addPass(createTTNNLayout());
+  manager.addPass(createConvertTTIRToTTNN());
+  if (options.weightDtype != BFPDtype::None)
+    manager.addPass(createTTNNWeightDtypeConversion({options.weightDtype}));
+  addRuntimePasses(manager);
+}
+
+void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
+  addDevicePasses(manager, options);
+  manager.addPass(ttir::createTTIRInlineFunctions());
+  addRuntimePasses(manager);
+}
+
+void ttnn::registerTTNNPipelines() {
+  for (StringRef name : {"ttir-to-ttnn-backend-pipeline", "ttir-to-ttnn-runtime-pipeline"})
+    PassPipelineRegistration<TTIRToTTNNPipelineOptions>(name, "Lower TTIR to TTNN programs for the device",
+                                                        createTTIRToTTNNPipeline);
+  PassPipelineRegistration<TTNNDeviceOptions>("ttnn-common-to-runtime-pipeline",
+                                              "Make TTNN programs ready to be written to a flatbuffer",
+                                              createTTNNToRuntimePipeline);
+}

@@ -1,0 +1,57 @@
+//===- Deallocate.cpp - tensors freed after their last use ----------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tt::ttnn {
+#define GEN_PASS_DEF_TTNNDEALLOCATE
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttnn
+
+using namespace mlir;
+using namespace mlir::tt;
+
+namespace {
+struct Deallocate : ttnn::impl::TTNNDeallocateBase<Deallocate> {
+  void runOnOperation() override {
+    getOperation().walk([](func::FuncOp function) {
+      if (!function.isExternal() && function.getBody().hasOneBlock())
+        deallocateIn(function.getBody().front());
+    });
+  }
+
+private:
+  /// Walks backwards, so that the first use met is the last.
+  static void deallocateIn(Block &block) {
+    DenseSet<Value> used;
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      SmallVector<Value> ending;
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (used.insert(operand).second)
+            ending.push_back(operand);
+      });
+      if (op.hasTrait<OpTrait::IsTerminator>() || isa<ttnn::DeallocateOp>(op))
+        continue;
+      for (Value result : op.getResults())
+        if (result.use_empty())
+          ending.push_back(result);
+      OpBuilder builder(op.getContext());
+      builder.setInsertionPointAfter(&op);
+      for (Value value : ending)
+        if (value.getDefiningOp() && value.getParentBlock() == &block && ttnn::TTNNLayoutAttr::of(value.getType()))
+          deallocate(builder, value);
+    }
+  }
+
+  static void deallocate(OpBuilder &builder, Value value) {
+    OperationState state(ttcore::withoutSourceNumber(value.getLoc()), ttnn::DeallocateOp::getOperationName());
+    state.addOperands(value);
+    state.addAttribute("force", builder.getBoolAttr(false));
+    builder.create(state);
+  }
+};
+} // namespace

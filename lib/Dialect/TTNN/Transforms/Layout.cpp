@@ -1,0 +1,136 @@
+//===- Layout.cpp - a layout for every tensor -----------------------------===//
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::tt::ttnn {
+#define GEN_PASS_DEF_TTNNLAYOUT
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttnn
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+static bool isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
+  auto shard = dyn_cast<ttir::MeshShardOp>(op);
+  return shard && shard.getShardDirection() == direction;
+}
+
+/// Whether `value` is the full side of mesh_shards and nothing else.
+static bool staysOnHost(Value value) {
+  auto goesToMesh = [](Operation *user) { return isMeshShard(user, ttcore::MeshShardDirection::FullToShard); };
+  if (Operation *op = value.getDefiningOp())
+    return isMeshShard(op, ttcore::MeshShardDirection::ShardToFull) &&
+           llvm::all_of(value.getUsers(),
+                        [&](Operation *user) { return isa<func::ReturnOp>(user) || goesToMesh(user); });
+  return !value.use_empty() && llvm::all_of(value.getUsers(), goesToMesh);
+}
+
+namespace {
+struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
+  void runOnOperation() override {
+    StringRef name = "mesh";
+    if (auto meshes = getOperation()->getAttrOfType<ttcore::MeshesAttr>(ttcore::MeshesAttr::name);
+        meshes && !meshes.getMeshes().empty())
+      name = meshes.getMeshes().front().getName().getValue();
+    mesh = ttcore::TensorMeshAttr::get(&getContext(), StringAttr::get(&getContext(), name));
+
+    WalkResult result = getOperation().walk([&](func::FuncOp function) {
+      return failed(assignIn(function)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult assignIn(func::FuncOp function) {
+    if (function.isExternal())
+      return assignSignature(function);
+    WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      bool distributed = isDistributedBy(op);
+      for (auto [index, value] : llvm::enumerate(op->getResults()))
+        if (failed(assign(value, distributed, [&] { return op->emitOpError() << "result " << index; })))
+          return WalkResult::interrupt();
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (failed(assign(argument, /*distributed=*/false,
+                              [&] { return op->emitOpError() << "argument " << argument.getArgNumber(); })))
+              return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    Operation *terminator = function.getBody().back().getTerminator();
+    function.setFunctionType(
+        FunctionType::get(&getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
+    return success();
+  }
+
+  LogicalResult assignSignature(func::FuncOp function) {
+    SmallVector<Type> inputs, results;
+    auto convert = [&](TypeRange from, SmallVector<Type> &to, StringRef what) -> LogicalResult {
+      for (auto [index, type] : llvm::enumerate(from)) {
+        FailureOr<Type> assigned = layOut(type, /*distributed=*/false, /*onHost=*/false,
+                                          [&] { return function.emitOpError() << what << ' ' << index; });
+        if (failed(assigned))
+          return failure();
+        to.push_back(*assigned);
+      }
+      return success();
+    };
+    if (failed(convert(function.getArgumentTypes(), inputs, "argument")) ||
+        failed(convert(function.getResultTypes(), results, "result")))
+      return failure();
+    function.setFunctionType(FunctionType::get(&getContext(), inputs, results));
+    return success();
+  }
+
+  /// Whether each device has its own values of the results of `op`.
+  static bool isDistributedBy(Operation *op) {
+    if (isMeshShard(op, ttcore::MeshShardDirection::FullToShard))
+      return true;
+    if (isMeshShard(op, ttcore::MeshShardDirection::ShardToFull))
+      return false;
+    return llvm::any_of(op->getOperandTypes(), [](Type type) {
+      TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
+      return layout && layout.getTensorMesh();
+    });
+  }
+
+  LogicalResult assign(Value value, bool distributed, function_ref<InFlightDiagnostic()> emitError) const {
+    FailureOr<Type> type = layOut(value.getType(), distributed, staysOnHost(value), emitError);
+    if (failed(type))
+      return failure();
+    value.setType(*type);
+    return success();
+  }
+
+  FailureOr<Type> layOut(Type type, bool distributed, bool onHost, function_ref<InFlightDiagnostic()> emitError) const {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || isa_and_nonnull<TTNNLayoutAttr, TTNNNDLayoutAttr, TraceIdAttr>(tensor.getEncoding()))
+      return type;
+    if (tensor.getEncoding() && !isa<ttcore::TensorMeshAttr>(tensor.getEncoding()))
+      return emitError() << " is " << type << ", whose encoding TTNN does not have";
+    std::optional<ttcore::DataType> dataType = getDataType(tensor);
+    if (!dataType)
+      return emitError() << " is " << type << "; no data format of the chip holds its elements";
+    if (!tensor.hasStaticShape())
+      return emitError() << " is " << type << "; expected static sizes";
+
+    // Block formats are tiles wherever they lie.
+    Layout order = onHost && !ttcore::isBlockFormat(*dataType) ? Layout::RowMajor : Layout::Tile;
+    auto layout = TTNNLayoutAttr::get(type.getContext(), tensor.getShape(), *dataType, order,
+                                      onHost ? BufferType::SystemMemory : BufferType::DRAM,
+                                      distributed || tensor.getEncoding() ? mesh : ttcore::TensorMeshAttr());
+    if (!layout)
+      return emitError() << " is " << type << "; its size exceeds 64 bits";
+    return Type(withLayout(tensor, layout));
+  }
+
+  ttcore::TensorMeshAttr mesh;
+};
+} // namespace

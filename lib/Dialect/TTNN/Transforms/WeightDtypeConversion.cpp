@@ -1,0 +1,89 @@
+//===- WeightDtypeConversion.cpp - weights in block formats ---------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::tt::ttnn {
+#define GEN_PASS_DEF_TTNNWEIGHTDTYPECONVERSION
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttnn
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+/// Index of the operand that is a weight; `always`: whatever it comes from.
+static constexpr unsigned weightOperand = 1;
+static bool hasWeight(Operation *op, bool &always) {
+  always = isa<Conv2dOp, ConvTranspose2dOp>(op);
+  return always || isa<MatmulOp, LinearOp>(op);
+}
+
+/// Follows ops that only move or cast values.
+static Value origin(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, PermuteOp, TransposeOp, TypecastOp, ToLayoutOp, ToDeviceOp, ToMemoryConfigOp>(op))
+      return value;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+static bool isConstantData(Value value) {
+  Value source = origin(value);
+  if (source.getDefiningOp())
+    return isa<ConstantOp>(source.getDefiningOp());
+  auto argument = cast<BlockArgument>(source);
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!function)
+    return false;
+  auto kind = function.getArgAttrOfType<ttcore::ArgumentTypeAttr>(argument.getArgNumber(), ttcore::argumentTypeName);
+  return kind &&
+         (kind.getValue() == ttcore::ArgumentType::Parameter || kind.getValue() == ttcore::ArgumentType::Constant);
+}
+
+namespace {
+struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightDtypeConversion> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (targetDtype == BFPDtype::None)
+      return;
+    ttcore::DataType format =
+        targetDtype == BFPDtype::BFP_BFloat8 ? ttcore::DataType::BFP_BFloat8 : ttcore::DataType::BFP_BFloat4;
+    // One cast serves all uses of a weight.
+    DenseMap<Value, Value> casts;
+    getOperation().walk([&](Operation *op) {
+      bool always = false;
+      if (!hasWeight(op, always))
+        return;
+      OpOperand &weight = op->getOpOperand(weightOperand);
+      TTNNLayoutAttr layout = TTNNLayoutAttr::of(weight.get().getType());
+      if (!layout || !layout.isTiled() || layout.getDataType() == format ||
+          !isa<FloatType>(cast<RankedTensorType>(weight.get().getType()).getElementType()) ||
+          (!always && !isConstantData(weight.get())))
+        return;
+      Value &cast = casts[weight.get()];
+      if (!cast)
+        cast = convert(weight.get(), layout, format);
+      weight.set(cast);
+    });
+  }
+
+private:
+  static Value convert(Value weight, TTNNLayoutAttr layout, ttcore::DataType format) {
+    auto type = withLayout(cast<RankedTensorType>(weight.getType()), layout.withDataType(format));
+    if (auto constant = weight.getDefiningOp<ConstantOp>(); constant && weight.hasOneUse()) {
+      weight.setType(type);
+      return weight;
+    }
+    OpBuilder builder(weight.getContext());
+    builder.setInsertionPointAfterValue(weight);
+    OperationState state(ttcore::withoutSourceNumber(weight.getLoc()), TypecastOp::getOperationName(), weight, type);
+    return builder.create(state)->getResult(0);
+  }
+};
+} // namespace

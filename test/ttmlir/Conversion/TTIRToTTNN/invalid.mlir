@@ -1,0 +1,13 @@
+// RUN: ttmlir-opt %s --ttcore-register-device --ttnn-layout --convert-ttir-to-ttnn --split-input-file --verify-diagnostics
+
+// Every op that is left is named, not the first alone.
+func.func private @declared(tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @left_over(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error@+1 {{'ttir.collective_broadcast' is not lowered to TTNN: there is no ttnn.collective_broadcast}}
+  %0 = "ttir.collective_broadcast"(%a) <{replica_groups = dense<[[0]]> : tensor<1x1xi64>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error@+1 {{'func.call' is not lowered to TTNN: a program on the device has no calls; 'declared' was not inlined}}
+  %1 = call @declared(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error@+1 {{'ttir.layer_norm' is not lowered to TTNN: normalized_shape has 2 dimensions; TTNN normalises the last one only}}
+  %2 = "ttir.layer_norm"(%1) <{epsilon = 1.0e-5 : f32, normalized_shape = array<i64: 4, 8>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}

@@ -1,0 +1,39 @@
+// RUN: ttmlir-opt %s --ttnn-layout --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: ttmlir-opt %s --ttnn-layout --ttnn-layout --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK: #[[R4:.*]] = #ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 * 192 + d1 * 64 + d2, d3), <1x1>, memref<12x2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK: #[[R1:.*]] = #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1>, memref<1x2x!ttcore.tile<32x32, bfp_bf8>, #dram>, <interleaved>>
+// CHECK: #[[R0:.*]] = #ttnn.ttnn_layout<() -> (0, 0), <1x1>, memref<1x1x!ttcore.tile<32x32, si32>, #dram>, <interleaved>>
+// CHECK: #[[R3:.*]] = #ttnn.ttnn_layout<(d0, d1, d2) -> (d0 * 64 + d1, d2), <1x1>, memref<4x1x!ttcore.tile<32x32, i1>, #dram>, <interleaved>>
+// CHECK: func.func @ranks(%arg0: tensor<2x3x64x64xf32, #[[R4]]>, %arg1: tensor<50xbf16, #[[R1]]>, %arg2: tensor<si32, #[[R0]]>, %arg3: tensor<2x33x5xi1, #[[R3]]>) -> tensor<50xbf16, #[[R1]]>
+func.func @ranks(%a: tensor<2x3x64x64xf32>, %b: tensor<50x!ttcore.tile<32x32, bfp_bf8>>, %c: tensor<si32>, %d: tensor<2x33x5xi1>) -> tensor<50x!ttcore.tile<32x32, bfp_bf8>> {
+  return %b : tensor<50x!ttcore.tile<32x32, bfp_bf8>>
+}
+
+// -----
+
+// The full sides of mesh_shards lie on the host; what lies between is distributed.
+// CHECK: #[[FULL:.*]] = {{.*}}memref<64x64xf32, #system_memory>>
+// CHECK: #[[PART:.*]] = {{.*}}mesh = <"mesh">, memref<1x2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK: func.func @mesh(%arg0: tensor<64x64xf32, #[[FULL]]>) -> tensor<64x64xf32, #[[FULL]]>
+// CHECK: "ttir.exp"{{.*}} -> tensor<32x64xf32, #[[PART]]>
+func.func @mesh(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = "ttir.mesh_shard"(%a) <{shard_dims = array<i64: -1, 0>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<devices>}> : (tensor<64x64xf32>) -> tensor<32x64xf32>
+  %1 = "ttir.exp"(%0) : (tensor<32x64xf32>) -> tensor<32x64xf32>
+  %2 = "ttir.mesh_shard"(%1) <{shard_dims = array<i64: -1, 0>, shard_direction = #ttcore.shard_direction<shard_to_full>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<devices>}> : (tensor<32x64xf32>) -> tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 is 'tensor<?x4xf32>'; expected static sizes}}
+func.func @dynamic(%a: tensor<?x4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 is 'tensor<4000000000x4000000000x4000000000xf32>'; its size exceeds 64 bits}}
+func.func @huge(%a: tensor<4000000000x4000000000x4000000000xf32>) {
+  return
+}
