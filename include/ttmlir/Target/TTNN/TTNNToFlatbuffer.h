@@ -1,0 +1,20 @@
+//===- TTNNToFlatbuffer.h - programs as a file ------------------*- C++ -*-===//
+#ifndef TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
+#define TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::tt::ttnn {
+
+/// Writes a module of TTNN programs (or one with a device module that holds
+/// them) as binary.fbs describes. Every function with a body is a program. A
+/// failure has emitted an error, and nothing is written.
+LogicalResult translateTTNNToFlatbuffer(Operation *module, llvm::raw_ostream &os);
+
+/// Registers `--ttnn-to-flatbuffer`.
+void registerTTNNToFlatbuffer();
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H

@@ -1,0 +1,27 @@
+//===- AttributeWriter.h - attributes of ops in a flatbuffer ----*- C++ -*-===//
+#ifndef TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
+#define TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
+
+#include "ConstantWriter.h"
+
+namespace mlir::tt::ttnn {
+
+/// Writes attributes by what they are, whichever op has them.
+class AttributeWriter {
+public:
+  AttributeWriter(flatbuffers::FlatBufferBuilder &builder, ConstantWriter &constants)
+      : builder(builder), constants(constants) {}
+
+  /// Elements are stored as `dataType`, else as their own type.
+  FailureOr<flatbuffers::Offset<::tt::target::Attribute>> write(StringRef name, Attribute attr,
+                                                                std::optional<ttcore::DataType> dataType,
+                                                                function_ref<InFlightDiagnostic()> emitError);
+
+private:
+  flatbuffers::FlatBufferBuilder &builder;
+  ConstantWriter &constants;
+};
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H

@@ -1,0 +1,345 @@
+//===- TTNNToFlatbuffer.cpp - programs as a file --------------------------===//
+
+#include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+
+#include "AttributeWriter.h"
+
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Target/TTNN/Schema.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+namespace fb = ::tt::target;
+
+template <class T> using OffsetTo = flatbuffers::Offset<T>;
+
+/// Elements of an attribute that texts in the file show.
+static constexpr int64_t shownElements = 16;
+/// Offsets in a flatbuffer have 31 bits.
+static constexpr uint64_t maxFileBytes = uint64_t(1) << 31;
+/// The index of an operand that is absent.
+static constexpr uint32_t absentOperand = 0xFFFFFFFF;
+
+static OpPrintingFlags textFlags() {
+  return OpPrintingFlags().elideLargeElementsAttrs(shownElements).elideLargeResourceString(shownElements);
+}
+
+//===----------------------------------------------------------------------===//
+// The binary
+//===----------------------------------------------------------------------===//
+
+namespace {
+class BinaryWriter {
+public:
+  explicit BinaryWriter(ModuleOp module)
+      : module(module), builder(reserve(module)), constants(builder), attributes(builder, constants),
+        names(module, textFlags()) {}
+
+  LogicalResult write(llvm::raw_ostream &os);
+
+private:
+  /// Room for the constants, so that the buffer does not grow by copying them.
+  static size_t reserve(ModuleOp module);
+
+  LogicalResult writeSystem();
+  FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
+  FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
+  LogicalResult writeOperation(Operation *op);
+  FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError);
+  std::string nameOf(Value value);
+  std::vector<uint32_t> operandsOf(Operation *op);
+  template <class T> OffsetTo<flatbuffers::Vector<T>> vector(ArrayRef<T> values) {
+    return builder.CreateVector(values.data(), values.size());
+  }
+
+  ModuleOp module;
+  flatbuffers::FlatBufferBuilder builder;
+  ConstantWriter constants;
+  AttributeWriter attributes;
+  AsmState names;
+
+  OffsetTo<fb::SystemDesc> system;
+  std::vector<uint32_t> mesh;
+  DenseMap<Type, uint32_t> descIndices;
+  std::vector<OffsetTo<fb::TensorDesc>> descs;
+
+  // Of the program being written.
+  DenseMap<Value, uint32_t> valueIndices;
+  std::vector<OffsetTo<fb::Value>> values;
+  std::vector<OffsetTo<fb::Operation>> operations;
+};
+} // namespace
+
+/// The values of a constant op, and the format they are stored in.
+static std::optional<std::pair<ElementsAttr, ttcore::DataType>> constantOf(Operation *op) {
+  auto constant = dyn_cast<ConstantOp>(op);
+  TTNNLayoutAttr layout = constant ? TTNNLayoutAttr::of(constant->getResult(0).getType()) : TTNNLayoutAttr();
+  if (!layout)
+    return std::nullopt;
+  return std::pair(constant.getValue(), layout.getDataType());
+}
+
+size_t BinaryWriter::reserve(ModuleOp module) {
+  uint64_t bytes = 1 << 16;
+  module.walk([&](Operation *op) {
+    if (auto constant = constantOf(op))
+      bytes += storedBytes(constant->first, constant->second);
+  });
+  return std::min(bytes, maxFileBytes - 1);
+}
+
+LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
+  uint64_t constantBytes = 0;
+  DenseSet<Attribute> counted;
+  module.walk([&](Operation *op) {
+    if (auto constant = constantOf(op); constant && counted.insert(constant->first).second)
+      constantBytes += storedBytes(constant->first, constant->second);
+  });
+  // A sixteenth is left to everything else.
+  if (constantBytes > maxFileBytes / 16 * 15)
+    return module.emitError() << "constants take " << constantBytes << " bytes; a flatbuffer holds less than "
+                              << maxFileBytes;
+  if (failed(writeSystem()))
+    return failure();
+
+  std::vector<OffsetTo<fb::Program>> programs;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    // Declarations are kernels of generic ops.
+    if (function.isExternal())
+      continue;
+    FailureOr<OffsetTo<fb::Program>> program = writeProgram(function);
+    if (failed(program))
+      return failure();
+    programs.push_back(*program);
+  }
+
+  std::string text;
+  {
+    llvm::raw_string_ostream stream(text);
+    module->print(stream, names);
+  }
+  builder.FinishSizePrefixed(
+      fb::CreateBinary(builder,
+                       fb::CreateVersion(builder, TTMLIR_VERSION_MAJOR, TTMLIR_VERSION_MINOR, TTMLIR_VERSION_PATCH),
+                       fb::schemaVersion, system, builder.CreateVector(descs), builder.CreateVector(programs),
+                       constants.finish(), builder.CreateString(text)),
+      fb::BinaryIdentifier());
+  os.write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+  return success();
+}
+
+LogicalResult BinaryWriter::writeSystem() {
+  ttcore::DeviceOp device = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName);
+  auto desc = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+  if (!device || !desc)
+    return module.emitError() << "module has no " << (device ? "ttcore.system_desc" : "ttcore.device @default_device")
+                              << "; run ttcore-register-device first";
+  for (int64_t size : device.getDeviceAttr().getMeshShape())
+    mesh.push_back(size);
+  ArrayRef<unsigned> indices = desc.getChipDescIndices();
+  std::vector<OffsetTo<fb::ChipDesc>> chips;
+  for (unsigned id : device.getDeviceAttr().getChipIds()) {
+    if (id >= indices.size() || indices[id] >= desc.getChipDescs().size())
+      return device.emitOpError() << "names chip " << id << ", which ttcore.system_desc does not describe";
+    ttcore::ChipDescAttr chip = desc.getChipDescs()[indices[id]];
+    std::vector<uint32_t> grid(chip.getGrid().begin(), chip.getGrid().end());
+    chips.push_back(fb::CreateChipDesc(builder, static_cast<fb::Arch>(chip.getArch().getValue()),
+                                       builder.CreateVector(grid), chip.getL1Size(), chip.getNumDramChannels(),
+                                       chip.getDramChannelSize(), chip.getNocL1AddressAlignBytes(),
+                                       chip.getNocDRAMAddressAlignBytes(), chip.getL1UnreservedBase(),
+                                       chip.getDramUnreservedBase(), chip.getDramUnreservedEnd()));
+  }
+  system = fb::CreateSystemDesc(builder, builder.CreateVector(chips), builder.CreateVector(mesh));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError) {
+  if (auto found = descIndices.find(type); found != descIndices.end())
+    return found->second;
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
+  if (!layout)
+    return emitError() << " is " << type << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
+  auto memoryLayout = fb::TensorMemoryLayout::Unset;
+  if (layout.getMemLayout())
+    memoryLayout = static_cast<fb::TensorMemoryLayout>(layout.getMemLayout().getValue());
+  // A grid and a shard shape say something of sharded tensors only.
+  OffsetTo<flatbuffers::Vector<int64_t>> grid, shard;
+  if (layout.isSharded()) {
+    grid = vector(layout.getGridShape());
+    shard = vector<int64_t>(layout.getShardShape());
+  }
+  auto shape = vector(cast<RankedTensorType>(type).getShape());
+  descs.push_back(fb::CreateTensorDesc(
+      builder, shape, static_cast<fb::DataType>(layout.getDataType()), static_cast<fb::Layout>(layout.getLayout()),
+      static_cast<fb::BufferType>(layout.getBufferType()), memoryLayout, grid, shard, bool(layout.getTensorMesh())));
+  return descIndices[type] = descs.size() - 1;
+}
+
+/// As the module's text has it, unless the source gave an argument a name.
+std::string BinaryWriter::nameOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ttir.name"))
+      return name.str();
+    if (auto name = dyn_cast<NameLoc>(argument.getLoc()))
+      return name.getName().str();
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  value.printAsOperand(stream, names);
+  return text.substr(text.starts_with('%'));
+}
+
+FailureOr<uint32_t> BinaryWriter::addValue(Value value, function_ref<InFlightDiagnostic()> emitError) {
+  FailureOr<uint32_t> desc = writeDesc(value.getType(), emitError);
+  if (failed(desc))
+    return failure();
+  values.push_back(fb::CreateValue(builder, *desc, builder.CreateString(nameOf(value))));
+  return valueIndices[value] = values.size() - 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+FailureOr<OffsetTo<fb::Program>> BinaryWriter::writeProgram(func::FuncOp function) {
+  valueIndices.clear();
+  values.clear();
+  operations.clear();
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
+
+  std::vector<uint32_t> inputs, outputs;
+  for (BlockArgument argument : function.getArguments()) {
+    if (isa<DeviceType>(argument.getType()))
+      continue;
+    FailureOr<uint32_t> index =
+        addValue(argument, [&] { return function.emitOpError() << "argument " << argument.getArgNumber(); });
+    if (failed(index))
+      return failure();
+    inputs.push_back(*index);
+  }
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator())
+    if (failed(writeOperation(&op)))
+      return failure();
+  for (Value value : body.getTerminator()->getOperands()) {
+    if (!valueIndices.contains(value))
+      return body.getTerminator()->emitOpError() << "returns " << value.getType() << "; a program returns tensors";
+    outputs.push_back(valueIndices.lookup(value));
+  }
+  return fb::CreateProgram(builder, builder.CreateString(function.getSymName().str()), builder.CreateVector(values),
+                           builder.CreateVector(inputs), builder.CreateVector(outputs),
+                           builder.CreateVector(operations), builder.CreateVector(mesh), function.isPrivate());
+}
+
+/// Tensors in ODS order. An absent operand shows as a segment of none, which
+/// matters only if others follow.
+std::vector<uint32_t> BinaryWriter::operandsOf(Operation *op) {
+  std::vector<uint32_t> indices;
+  auto add = [&](Value operand) {
+    if (!isa<DeviceType>(operand.getType()))
+      indices.push_back(valueIndices.lookup(operand));
+  };
+  auto segments = dyn_cast_or_null<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  if (!segments) {
+    llvm::for_each(op->getOperands(), add);
+    return indices;
+  }
+  unsigned next = 0;
+  for (int32_t size : segments.asArrayRef()) {
+    if (size == 0)
+      indices.push_back(absentOperand);
+    for (int32_t i = 0; i < size; ++i)
+      add(op->getOperand(next++));
+  }
+  while (!indices.empty() && indices.back() == absentOperand)
+    indices.pop_back();
+  return indices;
+}
+
+LogicalResult BinaryWriter::writeOperation(Operation *op) {
+  // The mesh of the program stands for its device.
+  if (isa<GetDeviceOp>(op))
+    return success();
+  if (!isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
+    return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (!isa<DeviceType>(operand.getType()) && !valueIndices.contains(operand))
+      return op->emitOpError() << "operand " << index << " is " << operand.getType()
+                               << "; a program passes tensors only";
+
+  std::vector<uint32_t> results;
+  for (OpResult result : op->getResults()) {
+    FailureOr<uint32_t> value =
+        addValue(result, [&] { return op->emitOpError() << "result " << result.getResultNumber(); });
+    if (failed(value))
+      return failure();
+    results.push_back(*value);
+  }
+
+  std::optional<ttcore::DataType> dataType;
+  if (auto constant = constantOf(op))
+    dataType = constant->second;
+  std::vector<OffsetTo<fb::Attribute>> entries;
+  for (NamedAttribute attr : op->getAttrs()) {
+    StringRef name = attr.getName();
+    // What other dialects attached is no argument of the call.
+    if (name == "operandSegmentSizes" || name == "resultSegmentSizes" || name.contains('.'))
+      continue;
+    FailureOr<OffsetTo<fb::Attribute>> entry =
+        attributes.write(name, attr.getValue(), dataType, [&] { return op->emitOpError(); });
+    if (failed(entry))
+      return failure();
+    entries.push_back(*entry);
+  }
+
+  std::string location, text;
+  {
+    llvm::raw_string_ostream locationStream(location), textStream(text);
+    ttcore::withoutSourceNumber(op->getLoc()).print(locationStream);
+    op->print(textStream, names);
+  }
+  operations.push_back(fb::CreateOperation(
+      builder, builder.CreateString(op->getName().getStringRef().str()), builder.CreateVector(operandsOf(op)),
+      builder.CreateVector(results), builder.CreateVector(entries), builder.CreateString(location),
+      builder.CreateString(ttcore::sourcePath(op->getLoc())), builder.CreateString(text)));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+LogicalResult ttnn::translateTTNNToFlatbuffer(Operation *op, llvm::raw_ostream &os) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError() << "expected a module of TTNN programs, found '" << op->getName() << "'";
+  if (auto wrapped = module.getOps<ttcore::DeviceModuleOp>(); !wrapped.empty())
+    module = cast<ModuleOp>((*wrapped.begin())->getRegion(0).front().front());
+  return BinaryWriter(module).write(os);
+}
+
+void ttnn::registerTTNNToFlatbuffer() {
+  static TranslateFromMLIRRegistration registration(
+      "ttnn-to-flatbuffer", "Write TTNN programs as a flatbuffer",
+      [](Operation *op, llvm::raw_ostream &os) { return translateTTNNToFlatbuffer(op, os); },
+      // TTIR is read to be refused by name.
+      [](DialectRegistry &registry) {
+        registry
+            .insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, TTNNDialect, debug::DebugDialect>();
+      });
+}
