@@ -1,0 +1,20 @@
+//===- InitAll.h - registration of everything -------------------*- C++ -*-===//
+#ifndef TTMLIR_INITALL_H
+#define TTMLIR_INITALL_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace mlir::tt {
+
+/// Our dialects, and those of MLIR that our passes read or write.
+void registerAllDialects(DialectRegistry &registry);
+/// Our passes and pipelines, and MLIR's general transforms.
+void registerAllPasses();
+/// What ttmlir-translate offers.
+void registerAllTranslations();
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_INITALL_H

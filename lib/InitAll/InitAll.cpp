@@ -1,0 +1,42 @@
+//===- InitAll.cpp - registration of everything ---------------------------===//
+
+#include "ttmlir/InitAll.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+#include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void tt::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect,
+                  stablehlo::StablehloDialect, sdy::SdyDialect, debug::DebugDialect>();
+  func::registerInlinerExtension(registry);
+}
+
+void tt::registerAllPasses() {
+  registerTransformsPasses();
+  ttcore::registerTTCorePasses();
+  ttir::registerTTIRPasses();
+  ttnn::registerTTNNPasses();
+  registerTTIRToTTNNPasses();
+  registerStableHLOToTTIRPasses();
+  ttnn::registerTTNNPipelines();
+  registerStableHLOToTTIRPipeline();
+}
+
+void tt::registerAllTranslations() { ttnn::registerTTNNToFlatbuffer(); }

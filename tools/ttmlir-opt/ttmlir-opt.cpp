@@ -1,0 +1,14 @@
+//===- ttmlir-opt.cpp - runs passes over modules --------------------------===//
+
+#include "ttmlir/InitAll.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::tt::registerAllDialects(registry);
+  mlir::tt::registerAllPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "optimizer and pass driver of the TT dialects\n", registry));
+}

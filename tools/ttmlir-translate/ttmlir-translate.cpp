@@ -1,0 +1,11 @@
+//===- ttmlir-translate.cpp - turns modules into other formats ------------===//
+
+#include "ttmlir/InitAll.h"
+
+#include "mlir/Support/LogicalResult.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+
+int main(int argc, char **argv) {
+  mlir::tt::registerAllTranslations();
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "translator of the TT dialects"));
+}
