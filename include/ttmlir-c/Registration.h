@@ -1,0 +1,31 @@
+//===- Registration.h - C API: dialects, passes, translations ----*- C -*-===//
+#ifndef TTMLIR_C_REGISTRATION_H
+#define TTMLIR_C_REGISTRATION_H
+
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Adds all dialects of the toolchain to a registry.
+MLIR_CAPI_EXPORTED void ttmlirRegisterAllDialects(MlirDialectRegistry registry);
+
+/// Makes all passes and pipelines known by name; may be called repeatedly.
+MLIR_CAPI_EXPORTED void ttmlirRegisterAllPasses(void);
+
+/// Serialises a module of TTNN programs and hands the bytes to `callback`.
+/// Fails with diagnostics on the module's context.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,
+                                                                 void *userData);
+
+/// Hands `callback` the name of the op that the conversions make of an op of TTIR or StableHLO, "rule" where that
+/// depends on the op; does not call it for an op that is not lowered.
+MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,
+                                         void *userData);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // TTMLIR_C_REGISTRATION_H

@@ -1,0 +1,34 @@
+//===- Registration.cpp - C API: dialects, passes, translations -----------===//
+
+#include "ttmlir-c/Registration.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/InitAll.h"
+#include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/CAPI/Utils.h"
+
+void ttmlirRegisterAllDialects(MlirDialectRegistry registry) { mlir::tt::registerAllDialects(*unwrap(registry)); }
+
+void ttmlirRegisterAllPasses() {
+  static bool once = (mlir::tt::registerAllPasses(), true);
+  (void)once;
+}
+
+MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback, void *userData) {
+  mlir::detail::CallbackOstream stream(callback, userData);
+  return wrap(mlir::tt::ttnn::translateTTNNToFlatbuffer(unwrap(module), stream));
+}
+
+void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback, void *userData) {
+  llvm::StringRef op = unwrap(name);
+  std::string into;
+  if (op.starts_with("ttir."))
+    into = mlir::tt::ttnn::ttirLowering(op, unwrap(context));
+  else if (op.starts_with("stablehlo."))
+    into = mlir::tt::stableHLOLowering(op);
+  if (!into.empty())
+    callback(wrap(llvm::StringRef(into)), userData);
+}

@@ -1,0 +1,163 @@
+//===- TTCore.cpp - Python classes of the ttcore dialect ------------------===//
+
+#include "Attributes.h"
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+using namespace mlir::tt::ttcore;
+using Sizes = std::vector<int64_t>;
+
+static Sizes toVector(llvm::ArrayRef<int64_t> values) { return Sizes(values.begin(), values.end()); }
+
+void ttmlir::python::populateTTCore(nb::module_ &m) {
+  auto context = nb::arg("context").none() = nb::none();
+
+  enumAttribute<ArchAttr, Arch>(m, "ArchAttr", symbolizeArch);
+  enumAttribute<ArgumentTypeAttr, ArgumentType>(m, "ArgumentTypeAttr", symbolizeArgumentType);
+  enumAttribute<AttentionMaskTypeAttr, AttentionMaskType>(m, "AttentionMaskTypeAttr", symbolizeAttentionMaskType);
+  enumAttribute<DataTypeAttr, DataType>(m, "DataTypeAttr", symbolizeDataType);
+  enumAttribute<IteratorTypeAttr, IteratorType>(m, "IteratorTypeAttr", symbolizeIteratorType);
+  enumAttribute<MemorySpaceAttr, MemorySpace>(m, "MemorySpaceAttr", symbolizeMemorySpace);
+  enumAttribute<MeshShardDirectionAttr, MeshShardDirection>(m, "MeshShardDirectionAttr", symbolizeMeshShardDirection);
+  enumAttribute<MeshShardTypeAttr, MeshShardType>(m, "MeshShardTypeAttr", symbolizeMeshShardType);
+  enumAttribute<OOBValAttr, OOBVal>(m, "OOBValAttr", symbolizeOOBVal);
+  enumAttribute<ReduceTypeAttr, ReduceType>(m, "ReduceTypeAttr", symbolizeReduceType);
+  enumAttribute<ShardStatusAttr, ShardStatus>(m, "ShardStatusAttr", symbolizeShardStatus);
+  enumAttribute<TopologyAttr, Topology>(m, "TopologyAttr", symbolizeTopology);
+
+  attributeClass<MeshAttr>(m, "MeshAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, const std::string &name, const Sizes &shape, MlirContext context) {
+            return checked<MeshAttr>(context, mlir::StringAttr::get(unwrap(context), name),
+                                     llvm::ArrayRef<int64_t>(shape));
+          },
+          nb::arg("cls"), nb::arg("name"), nb::arg("shape"), context)
+      .def_property_readonly("name", [](MlirAttribute self) { return cast<MeshAttr>(self).getName().str(); })
+      .def_property_readonly("shape", [](MlirAttribute self) { return toVector(cast<MeshAttr>(self).getShape()); });
+
+  attributeClass<MeshesAttr>(m, "MeshesAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, const std::vector<MlirAttribute> &meshes, MlirContext context) {
+            return wrap(
+                static_cast<mlir::Attribute>(MeshesAttr::get(unwrap(context), castAll<MeshAttr>(meshes, "meshes"))));
+          },
+          nb::arg("cls"), nb::arg("meshes"), context)
+      .def_property_readonly("meshes", [](MlirAttribute self) { return wrapAll(cast<MeshesAttr>(self).getMeshes()); });
+
+  attributeClass<LocalShapeAttr>(m, "LocalShapeAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, MlirType type, MlirContext context) {
+            auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(unwrap(type));
+            if (!tensor)
+              throw nb::value_error("local_shape is a ranked tensor type");
+            return wrap(static_cast<mlir::Attribute>(LocalShapeAttr::get(unwrap(context), tensor)));
+          },
+          nb::arg("cls"), nb::arg("local_shape"), context)
+      .def_property_readonly("local_shape", [](MlirAttribute self) {
+        return wrap(static_cast<mlir::Type>(cast<LocalShapeAttr>(self).getLocalShape()));
+      });
+
+  attributeClass<RuntimeTensorShardingAttr>(m, "RuntimeTensorShardingAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, uint32_t status, MlirType type, MlirContext context) {
+            auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(unwrap(type));
+            std::optional<ShardStatus> symbol = symbolizeShardStatus(status);
+            if (!tensor || !symbol)
+              throw nb::value_error("expected a value of ShardStatus and a ranked tensor type");
+            return wrap(static_cast<mlir::Attribute>(RuntimeTensorShardingAttr::get(
+                unwrap(context), ShardStatusAttr::get(unwrap(context), *symbol), tensor)));
+          },
+          nb::arg("cls"), nb::arg("shard_status"), nb::arg("local_shape"), context)
+      .def_property_readonly("shard_status",
+                             [](MlirAttribute self) {
+                               return static_cast<uint32_t>(
+                                   cast<RuntimeTensorShardingAttr>(self).getShardStatus().getValue());
+                             })
+      .def_property_readonly("local_shape", [](MlirAttribute self) {
+        return wrap(static_cast<mlir::Type>(cast<RuntimeTensorShardingAttr>(self).getLocalShape()));
+      });
+
+  attributeClass<GridAttr>(m, "GridAttr").def_property_readonly("shape", [](MlirAttribute self) {
+    return toVector(cast<GridAttr>(self).getShape());
+  });
+
+  attributeClass<SystemDescAttr>(m, "SystemDescAttr")
+      .def_classmethod(
+          "get_default",
+          [](const nb::object &, uint32_t arch, const Sizes &meshShape, MlirContext context) {
+            std::optional<Arch> symbol = symbolizeArch(arch);
+            auto desc = symbol ? SystemDescAttr::getDefault(unwrap(context), *symbol, meshShape) : SystemDescAttr();
+            if (!desc)
+              throw nb::value_error("no default system for this architecture");
+            return wrap(static_cast<mlir::Attribute>(desc));
+          },
+          nb::arg("cls"), nb::arg("arch") = static_cast<uint32_t>(Arch::WormholeB0),
+          nb::arg("mesh_shape") = Sizes{1, 1}, context)
+      .def_property_readonly("chip_descs",
+                             [](MlirAttribute self) { return wrapAll(cast<SystemDescAttr>(self).getChipDescs()); });
+
+  auto chip = attributeClass<ChipDescAttr>(m, "ChipDescAttr");
+  chip.def_property_readonly(
+          "arch", [](MlirAttribute self) { return stringifyArch(cast<ChipDescAttr>(self).getArch().getValue()).str(); })
+      .def_property_readonly("grid", [](MlirAttribute self) { return toVector(cast<ChipDescAttr>(self).getGrid()); });
+  const std::pair<const char *, unsigned (ChipDescAttr::*)() const> figures[] = {
+      {"l1_size", &ChipDescAttr::getL1Size},
+      {"num_dram_channels", &ChipDescAttr::getNumDramChannels},
+      {"dram_channel_size", &ChipDescAttr::getDramChannelSize},
+      {"l1_unreserved_base", &ChipDescAttr::getL1UnreservedBase},
+      {"dram_unreserved_base", &ChipDescAttr::getDramUnreservedBase},
+      {"dram_unreserved_end", &ChipDescAttr::getDramUnreservedEnd},
+      {"usable_l1_size", &ChipDescAttr::getUsableL1Size},
+      {"usable_dram_channel_size", &ChipDescAttr::getUsableDramChannelSize},
+      {"num_cbs", &ChipDescAttr::getNumCBs},
+  };
+  for (auto [name, getter] : figures)
+    chip.def_property_readonly(name,
+                               [getter = getter](MlirAttribute self) { return (cast<ChipDescAttr>(self).*getter)(); });
+
+  attributeClass<DeviceAttr>(m, "DeviceAttr")
+      .def_classmethod(
+          "from_system_desc",
+          [](const nb::object &, MlirAttribute systemDesc, const Sizes &meshShape) {
+            auto desc = llvm::dyn_cast<SystemDescAttr>(unwrap(systemDesc));
+            if (!desc)
+              throw nb::value_error("expected a SystemDescAttr");
+            return wrap(static_cast<mlir::Attribute>(DeviceAttr::get(desc, meshShape)));
+          },
+          nb::arg("cls"), nb::arg("system_desc"), nb::arg("mesh_shape"))
+      .def_property_readonly("mesh_shape",
+                             [](MlirAttribute self) { return toVector(cast<DeviceAttr>(self).getMeshShape()); })
+      .def_property_readonly("chip_ids", [](MlirAttribute self) {
+        auto ids = cast<DeviceAttr>(self).getChipIds();
+        return std::vector<unsigned>(ids.begin(), ids.end());
+      });
+
+  typeClass<TileType>(m, "TileType")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, int64_t height, int64_t width, uint32_t dataType, MlirContext context) {
+            std::optional<DataType> symbol = symbolizeDataType(dataType);
+            std::string message = "TileType has no data type " + std::to_string(dataType);
+            mlir::ScopedDiagnosticHandler handler(unwrap(context), [&](mlir::Diagnostic &diagnostic) {
+              message = diagnostic.str();
+              return mlir::success();
+            });
+            TileType type;
+            if (symbol)
+              type = TileType::getChecked([&] { return mlir::emitError(mlir::UnknownLoc::get(unwrap(context))); },
+                                          unwrap(context), llvm::ArrayRef<int64_t>{height, width}, *symbol);
+            if (!type)
+              throw nb::value_error(message.c_str());
+            return wrap(static_cast<mlir::Type>(type));
+          },
+          nb::arg("cls"), nb::arg("height"), nb::arg("width"), nb::arg("data_type"), context)
+      .def_property_readonly("shape",
+                             [](MlirType self) { return toVector(llvm::cast<TileType>(unwrap(self)).getShape()); })
+      .def_property_readonly("data_type", [](MlirType self) {
+        return static_cast<uint32_t>(llvm::cast<TileType>(unwrap(self)).getDataType());
+      });
+}

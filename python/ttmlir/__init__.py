@@ -1,0 +1,1 @@
+"""The TT dialects, passes and translations, on MLIR's Python bindings."""

@@ -1,0 +1,2 @@
+// Entry point of mlir-tblgen for the Python classes of the sdy dialect.
+include "ttmlir/Dialect/Sdy/IR/SdyOps.td"

@@ -1,0 +1,2 @@
+// Entry point of mlir-tblgen for the Python classes of the ttcore dialect.
+include "ttmlir/Dialect/TTCore/IR/TTCoreOps.td"

@@ -1,0 +1,2 @@
+// Entry point of mlir-tblgen for the Python enums of the ttnn dialect, and the builders of their attributes.
+include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"

@@ -1,0 +1,5 @@
+"""Ops of the debug dialect."""
+
+from .._debug_ops_gen import *  # noqa: F403
+from .._debug_ops_gen import _Dialect  # noqa: F401
+from . import ir  # noqa: F401

@@ -1,0 +1,1 @@
+"""Attributes of the debug dialect: it has none."""

@@ -1,0 +1,6 @@
+"""Ops and attributes of the sdy dialect."""
+
+from .._sdy_ops_gen import *  # noqa: F403
+from .._sdy_ops_gen import _Dialect  # noqa: F401
+from . import ir  # noqa: F401
+from .ir import *  # noqa: F403

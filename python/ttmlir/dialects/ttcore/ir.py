@@ -1,0 +1,3 @@
+"""Attributes and types of the ttcore dialect."""
+
+from ..._mlir_libs._ttmlir.ttcore_ir import *  # noqa: F403

@@ -1,0 +1,5 @@
+"""Ops and attributes of the ttir dialect."""
+
+from .._ttir_ops_gen import *  # noqa: F403
+from .._ttir_ops_gen import _Dialect  # noqa: F401
+from . import ir  # noqa: F401

@@ -1,0 +1,1 @@
+"""Attributes of the ttir dialect: none with a Python class of its own."""

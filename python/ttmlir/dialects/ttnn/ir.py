@@ -1,0 +1,3 @@
+"""Attributes and types of the ttnn dialect."""
+
+from ..._mlir_libs._ttmlir.ttnn_ir import *  # noqa: F403

@@ -1,0 +1,81 @@
+"""Passes and pipelines as functions, and translation to flatbuffers.
+
+Every pipeline takes a module, changes it in place, and raises `ttmlir.ir.MLIRError` with the diagnostics of whatever
+pass refused it. `options` is written as for ttmlir-opt: "mesh-shape=1,2 system-desc-path=desc.json".
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+
+from ._mlir_libs._ttmlir import translate as _translate
+from .ir import Module
+from .passmanager import PassManager
+
+# Function name -> registered pipeline; the ...-runtime-pipeline forms are aliases (see docs/pipelines.md).
+PIPELINES = {
+    "ttir_to_ttnn_backend_pipeline": "ttir-to-ttnn-backend-pipeline",
+    "ttir_to_ttnn_runtime_pipeline": "ttir-to-ttnn-runtime-pipeline",
+    "stablehlo_to_ttir_pipeline": "stablehlo-to-ttir-pipeline",
+}
+
+
+def run_pass(module: Module, name: str, options: str = "", print_ir: bool = False) -> None:
+    """Run one registered pass or pipeline over `module`, in place.
+
+    Args:
+        name: as registered with ttmlir-opt, without the dashes in front.
+        options: the text between the braces of `name{...}`.
+        print_ir: print the module after each pass that changed it, to stderr.
+    Raises:
+        ValueError: no such pass, or an option that it does not have.
+        ttmlir.ir.MLIRError: a pass failed; carries the diagnostics.
+    """
+    with module.context:
+        manager = PassManager.parse(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
+        if print_ir:
+            module.context.enable_multithreading(False)
+            manager.enable_ir_printing()
+        manager.run(module.operation)
+
+
+def _pipeline(function: str, name: str) -> Callable[..., None]:
+    def run(module: Module, options: str = "", print_ir: bool = False) -> None:
+        run_pass(module, name, options, print_ir)
+
+    run.__name__ = run.__qualname__ = function
+    run.__doc__ = f"Run `{name}` over `module`, in place. See `run_pass` for arguments and errors."
+    return run
+
+
+for _function, _name in PIPELINES.items():
+    globals()[_function] = _pipeline(_function, _name)
+
+
+def ttnn_to_flatbuffer_bin(module: Module) -> bytes:
+    """The flatbuffer of a module of TTNN programs, as `ttrt` and the runtime read it.
+
+    Raises:
+        ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
+    """
+    return _translate.ttnn_to_flatbuffer(module.operation)
+
+
+def ttnn_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
+    """Write the flatbuffer of `module` to `filepath`, whole or not at all."""
+    data = ttnn_to_flatbuffer_bin(module)
+    folder = os.path.dirname(os.path.abspath(filepath))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(filepath) + ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, filepath)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+__all__ = ["run_pass", "ttnn_to_flatbuffer_bin", "ttnn_to_flatbuffer_file", *PIPELINES]
