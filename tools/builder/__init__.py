@@ -1,0 +1,1 @@
+"""Build modules in Python, compile them, run them on the simulated device and compare every value with its golden."""

@@ -1,0 +1,427 @@
+"""Build, compile, execute, load and split modules."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
+
+from ttmlir import ir, passes
+from ttmlir.ir import Context, Location, Module
+
+from . import loading
+from .builder import DEFAULT_MESH, Builder
+from .builder_runtime import execute_fb, load_binary
+from .builder_utils import (
+    Operand,
+    Shape,
+    TypeInfo,
+    get_artifact_dir,
+    get_target_path,
+    mesh_shape_of,
+    write_whole,
+)
+from .debugging import BreakpointCallback
+from .errors import TTBuilderCompileException, did_you_mean, diagnostics_of
+from .goldens import IntermediateGoldens, Programs
+from .report import GoldenReport
+
+SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
+
+# target -> suffix of what it makes. Others are named in the guide but belong to back ends that this version has not.
+TARGETS = {"ttnn": ".ttnn"}
+NUMBER_OPS = "ttir-number-ops"
+OTHER_TARGETS = ("ttmetal", "emitc", "emitpy", "ttnn-mode")
+
+
+def builder_classes() -> dict[str, type[Builder]]:
+    from builder.stablehlo.stablehlo_builder import StableHLOBuilder
+    from builder.ttir.ttir_builder import TTIRBuilder
+    from builder.ttnn.ttnn_builder import TTNNBuilder
+
+    return {"ttir": TTIRBuilder, "ttnn": TTNNBuilder, "stablehlo": StableHLOBuilder}
+
+
+def builder_class(dialect: str) -> type[Builder]:
+    classes = builder_classes()
+    if dialect not in classes:
+        raise ValueError(f"no builder for {dialect!r}{did_you_mean(dialect, classes)}")
+    return classes[dialect]
+
+
+def dialect_of(builder: Builder) -> str:
+    return next(name for name, cls in builder_classes().items() if isinstance(builder, cls))
+
+
+def module_location(function: Callable[..., Any], context: Context) -> Location:
+    """Where the module function starts; arguments, functions and returns are there, too."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return Location.unknown(context)
+    return Location.file(os.path.abspath(code.co_filename), code.co_firstlineno, 0, context=context)
+
+
+# ---------------------------------------------------------------------- building
+
+
+def build_module(
+    mod: Callable[[Any], Any],
+    builder_type: Literal["ttir", "stablehlo", "ttnn"],
+    mesh_name: str = "mesh",
+    mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+    save_artifacts: bool = False,
+    artifact_dir: str = ".",
+    system_desc_path: str | None = None,
+) -> tuple[Module, Builder]:
+    """Build the module that `mod` describes.
+
+    Args:
+        mod: called with the builder; makes functions with `@builder.func`.
+        builder_type: "ttir", "ttnn" or "stablehlo".
+        mesh_name, mesh_dict: the mesh, by its axes: OrderedDict([("x", 2), ("y", 4)]).
+        save_artifacts: write <artifact_dir>/<builder_type>_module.mlir.
+    Returns:
+        (module, builder). Goldens are in the builder and computed when asked for.
+    Raises:
+        TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
+    """
+    cls = builder_class(builder_type)
+    context = Context()
+    builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
+    with context:
+        module = builder.build(mod)
+    if save_artifacts:
+        Path(artifact_dir).mkdir(parents=True, exist_ok=True)
+        write_whole(Path(artifact_dir) / f"{builder_type}_module.mlir", str(module) + "\n")
+    return module, builder
+
+
+def load_mlir_file(
+    mlir_text: str,
+    golden_inputs: Mapping[str, Sequence[Any]] | None = None,
+    target: Literal["ttir", "ttnn", "stablehlo"] = "ttir",
+    deallocate_goldens: bool = False,
+    test_base: str = "test",
+    output_root: str = ".",
+) -> tuple[Module, Builder]:
+    """Read a module from its text; goldens of all its ops are known to the builder.
+
+    Args:
+        golden_inputs: by function, the values of its arguments; random ones where it is not named.
+        target: the dialect of the module.
+        deallocate_goldens, test_base, output_root: accepted for existing programs; goldens are computed on demand and
+            nothing is written.
+    Raises:
+        TTBuilderCompileException: the text does not parse or verify; has the diagnostics.
+        ValueError: inputs for no function, of another number, or of other shapes.
+    """
+    return loading.load_module(builder_class(target), Context(), mlir_text, golden_inputs)
+
+
+def split_mlir_file(
+    module: Module, builder: Builder, target: Literal["ttir", "ttnn", "stablehlo"] = "ttir"
+) -> list[tuple[Module, Builder]]:
+    """A module for each op, in program order: a function of the op's own operands.
+
+    The goldens are those that the op had in `module`, which is not changed. Ops of a function that is called several
+    times come once for each call.
+    """
+    builder_class(target)
+    return loading.split_module(module, builder)
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How a module is compiled; the fields are the keyword arguments of the compile functions.
+
+    system_desc_path: description of the chip; one that is not there means the default chip.
+    target: "ttnn", a flatbuffer for the simulated device.
+    argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
+    custom_pipeline: name or function to run instead of the back end's pipeline.
+    pipeline_options: options of that pipeline, "name=value" each; ttir_pipeline_options says the same.
+    shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
+    print_ir: print the module after each pass.
+    """
+
+    system_desc_path: str | None = SYSTEM_DESC
+    target: str = "ttnn"
+    argument_types_string: str | None = None
+    custom_pipeline: Callable[..., Any] | str | None = None
+    pipeline_options: Sequence[str] | None = None
+    ttir_pipeline_options: Sequence[str] | None = None
+    shlo_pipeline_options: Sequence[str] | None = None
+    shlo_to_ttir_pipeline_options: Sequence[str] | None = None
+    print_ir: bool | str = False
+
+    def options(self, mesh_shape: Sequence[int], system_desc_path: str | None) -> str:
+        options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
+        path = system_desc_path or self.system_desc_path
+        if path and Path(path).exists():
+            options.append(f"system-desc-path={path}")
+        if self.argument_types_string:
+            options.append(f"argument-types={self.argument_types_string}")
+        return " ".join([*options, *(self.pipeline_options or ()), *(self.ttir_pipeline_options or ())])
+
+
+def run_pipeline(
+    module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
+) -> None:
+    """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
+    try:
+        if isinstance(pipeline, str):
+            name, _, inner = pipeline.partition("{")
+            own = inner.rstrip("} ")
+            passes.run_pass(module, name.strip().removeprefix("--"), own or options, bool(print_ir))
+        else:
+            pipeline(module, options)
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        diagnostics = diagnostics_of(error)
+        raise TTBuilderCompileException(f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics) from error
+
+
+def check_target(target: str) -> None:
+    if target in TARGETS:
+        return
+    if target in OTHER_TARGETS:
+        raise TTBuilderCompileException(f"target {target!r} is not part of this version; there is {', '.join(TARGETS)}")
+    raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, [*TARGETS, *OTHER_TARGETS])}")
+
+
+def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[bytes, Any, Any]:
+    """(the flatbuffer's bytes, the TTNN module, the goldens) of the module as it is now; it is not changed."""
+    check_target(how.target)
+    snapshot = builder.goldens.snapshot(module)
+    clone = module.operation.clone(ip=False)
+    if dialect_of(builder) == "stablehlo":
+        # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
+        run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
+        if hasattr(passes, "stablehlo_pipeline"):
+            run_pipeline(clone, passes.stablehlo_pipeline, " ".join(how.shlo_pipeline_options or ()), "sharding")
+        more = " ".join(how.shlo_to_ttir_pipeline_options or ())
+        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, more, "lowering StableHLO to TTIR")
+    pipeline = how.custom_pipeline or passes.ttir_to_ttnn_backend_pipeline
+    options = how.options(mesh_shape, builder.system_desc_path)
+    run_pipeline(clone, pipeline, options, "lowering to TTNN", how.print_ir)
+    try:
+        data = passes.ttnn_to_flatbuffer_bin(clone)
+    except (ir.MLIRError, RuntimeError) as error:
+        diagnostics = diagnostics_of(error)
+        text = "" if diagnostics else f": {error}"
+        raise TTBuilderCompileException(f"writing the flatbuffer failed{text}", diagnostics) from error
+    return data, clone, snapshot
+
+
+def save_texts(folder: Path, dialect: str, module: Any, lowered: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"test_{dialect}.mlir", f"{module}\n")
+    write_whole(folder / ("test_ttnn.mlir" if dialect != "ttnn" else "test_ttnn_lowered.mlir"), f"{lowered}\n")
+
+
+def compile_module_to_flatbuffer(
+    module: Module,
+    builder: Builder,
+    system_desc_path: str = SYSTEM_DESC,
+    artifact_dir: str = ".",
+    target: Literal["ttnn"] = "ttnn",
+    mesh_dict: Mapping[str, int] | None = None,
+    save_artifacts: bool = False,
+    argument_types_string: str | None = None,
+    custom_pipeline: Callable[..., Any] | str | None = None,
+    pipeline_options: Sequence[str] | None = None,
+    print_ir: bool | str = False,
+    input_output_goldens: Mapping[int, Any] | None = None,
+    intermediate_goldens: Mapping[str, Any] | None = None,
+) -> tuple[Any, Mapping[int, Any], Mapping[str, Any]]:
+    """Compile a module of any dialect that has a builder; the module itself stays as it is.
+
+    Args:
+        builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.
+        save_artifacts: write the module, the lowered module and the flatbuffer to artifact_dir.
+        input_output_goldens, intermediate_goldens: returned instead of the computed ones.
+        Others: see `Lowering`.
+    Returns:
+        (binary, goldens of inputs and outputs by program, goldens of ops by number), as `execute_fb` takes them.
+    Raises:
+        TTBuilderCompileException: a pass refused the module; has the diagnostics.
+    """
+    how = Lowering(system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, print_ir=print_ir)
+    mesh_shape = builder.mesh_shape if mesh_dict is None else mesh_shape_of(mesh_dict)
+    data, lowered, snapshot = lower(module, builder, mesh_shape, how)
+    if save_artifacts:
+        save_texts(Path(artifact_dir), dialect_of(builder), module, lowered)
+        write_whole(Path(artifact_dir) / f"test_ttnn.mlir{TARGETS[target]}", data)
+    programs = snapshot.programs if input_output_goldens is None else input_output_goldens
+    intermediates = snapshot.intermediates if intermediate_goldens is None else intermediate_goldens
+    return load_binary(data), programs, intermediates
+
+
+def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str, Programs, IntermediateGoldens]]:
+    """The compile function of a dialect."""
+
+    def compile_to_flatbuffer(
+        fn: Callable[[Any], Any],
+        system_desc_path: str = SYSTEM_DESC,
+        artifact_dir: str = ".",
+        target: Literal["ttnn"] = "ttnn",
+        mesh_name: str = "mesh",
+        mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+        save_artifacts: bool = False,
+        argument_types_string: str | None = None,
+        custom_pipeline: Callable[..., Any] | str | None = None,
+        pipeline_options: Sequence[str] | None = None,
+        print_ir: bool | str = False,
+        ttir_pipeline_options: Sequence[str] | None = None,
+        shlo_pipeline_options: Sequence[str] | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | None = None,
+        output_root: str | None = None,
+    ) -> tuple[Builder, str, Programs, IntermediateGoldens]:
+        how = Lowering(
+            system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
+            shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
+        )  # fmt: skip
+        check_target(target)
+        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
+        data, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        root = artifact_dir if output_root is None else output_root
+        path = get_target_path(root, f"{dialect}-builder-artifacts", f"test_ttnn.mlir{TARGETS[target]}", target)
+        write_whole(path, data)
+        if save_artifacts:
+            save_texts(Path(path).parent, dialect, module, lowered)
+        return builder, path, snapshot.programs, snapshot.intermediates
+
+    return named(
+        compile_to_flatbuffer,
+        name,
+        f"""Build a {dialect} module from `fn` and compile it.
+
+        The flatbuffer is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn, and with
+        save_artifacts the modules beside it. Arguments: see `build_module` and `Lowering`.
+
+        Returns:
+            (builder, path of the flatbuffer, goldens of inputs and outputs by program, goldens of ops by number).
+        Raises:
+            TTBuilderCompileException: an op cannot be built, or a pass refused the module; has the diagnostics.
+        """,
+    )
+
+
+def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
+    """The build-compile-execute function of a dialect."""
+
+    def compile_and_execute(
+        fn: Callable[[Any], Any],
+        system_desc_path: str = SYSTEM_DESC,
+        test_base: str = "test",
+        output_root: str = ".",
+        target: Literal["ttnn"] = "ttnn",
+        mesh_name: str = "mesh",
+        mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+        save_artifacts: bool = False,
+        argument_types_string: str | None = None,
+        custom_pipeline: Callable[..., Any] | str | None = None,
+        pipeline_options: Sequence[str] | None = None,
+        print_ir: bool | str = False,
+        device: Any = None,
+        pcc: float = 0.99,
+        atol: float | None = None,
+        rtol: float | None = None,
+        disable_golden: bool = False,
+        skip_exec: bool = False,
+        check_pcc: bool = True,
+        check_atol: bool = False,
+        check_rtol: bool = False,
+        enable_intermediate_verification: bool = False,
+        dump_memory: bool = False,
+        breakpoint_callback: BreakpointCallback | None = None,
+        ttir_pipeline_options: Sequence[str] | None = None,
+        shlo_pipeline_options: Sequence[str] | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | None = None,
+    ) -> GoldenReport:
+        how = Lowering(
+            system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
+            shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
+        )  # fmt: skip
+        check_target(target)
+        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
+        data, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        folder = "."
+        if save_artifacts or dump_memory:
+            folder = get_artifact_dir(output_root, dialect, test_base)
+        if save_artifacts:
+            save_texts(Path(folder), dialect, module, lowered)
+            write_whole(Path(folder) / f"test_ttnn.mlir{TARGETS[target]}", data)
+        if skip_exec:
+            return GoldenReport(pcc=pcc)
+        return execute_fb(
+            data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device, check_pcc,
+            check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder, dump_memory,
+            breakpoint_callback,
+        )  # fmt: skip
+
+    return named(
+        compile_and_execute,
+        name,
+        f"""Build a {dialect} module from `fn`, compile it, run it and compare every output with its golden.
+
+        Files are written only with save_artifacts or dump_memory, to <output_root>/{dialect}-builder-artifacts/<test_base>.
+        Arguments: see `build_module`, `Lowering` and `execute_fb`.
+
+        Returns:
+            The report, as `execute_fb` does; an empty one with skip_exec.
+        Raises:
+            TTBuilderCompileException, TTBuilderRuntimeException, TTBuilderGoldenException.
+        """,
+    )
+
+
+def named(function: Callable[..., Any], name: str, documentation: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = inspect.cleandoc(documentation)
+    return function
+
+
+compile_ttir_to_flatbuffer = flatbuffer_compiler("ttir", "compile_ttir_to_flatbuffer")
+compile_ttnn_to_flatbuffer = flatbuffer_compiler("ttnn", "compile_ttnn_to_flatbuffer")
+compile_stablehlo_to_flatbuffer = flatbuffer_compiler("stablehlo", "compile_stablehlo_to_flatbuffer")
+compile_and_execute_ttir = executor("ttir", "compile_and_execute_ttir")
+compile_and_execute_ttnn = executor("ttnn", "compile_and_execute_ttnn")
+compile_and_execute_shlo = executor("stablehlo", "compile_and_execute_shlo")
+compile_ttir_module_to_flatbuffer = compile_module_to_flatbuffer
+if hasattr(passes, "stablehlo_pipeline"):
+    from ttmlir.passes import stablehlo_pipeline  # noqa: F401
+
+__all__ = [
+    "Any",
+    "Callable",
+    "Dict",
+    "GoldenReport",
+    "List",
+    "Literal",
+    "Operand",
+    "Optional",
+    "OrderedDict",
+    "Shape",
+    "TTBuilderCompileException",
+    "Tuple",
+    "TypeInfo",
+    "Union",
+    "build_module",
+    "compile_and_execute_shlo",
+    "compile_and_execute_ttir",
+    "compile_and_execute_ttnn",
+    "compile_module_to_flatbuffer",
+    "compile_stablehlo_to_flatbuffer",
+    "compile_ttir_module_to_flatbuffer",
+    "compile_ttir_to_flatbuffer",
+    "compile_ttnn_to_flatbuffer",
+    "load_mlir_file",
+    "split_mlir_file",
+    *(["stablehlo_pipeline"] if hasattr(passes, "stablehlo_pipeline") else []),
+]

@@ -1,0 +1,372 @@
+"""What happens at the ops of the debug dialect while a program runs: breakpoints, snapshots, prints and dumps."""
+
+from __future__ import annotations
+
+import cmd
+import code
+import io
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import _ttmlir_runtime as tt_runtime
+import torch
+from golden import Comparison, GoldenMapTensor, compare
+
+from .builder_utils import write_whole
+from .errors import TTBuilderRuntimeException
+
+runtime = tt_runtime.runtime
+LOG = logging.getLogger("builder.debug")
+
+
+@dataclass(frozen=True)
+class Breakpoint:
+    """A program that stands at a breakpoint: what a callback or the prompt looks at.
+
+    program: name of the program; index: place of the breakpoint among its ops; location: where the source has it.
+    op, op_location: the op that computed the value, as MLIR prints it, or the argument of the program that it is.
+    tensors: the value, by device when each has its own; golden: what it should be, None when it is not known.
+    inputs: operands of `op` as far as they are still alive, first device. device: the runtime's mesh device.
+    """
+
+    program: str
+    index: int
+    location: str
+    op: str
+    op_location: str
+    tensors: Sequence[torch.Tensor]
+    golden: GoldenMapTensor | None
+    inputs: Sequence[torch.Tensor]
+    device: Any
+
+    @property
+    def tensor(self) -> torch.Tensor:
+        return self.tensors[0]
+
+    def comparison(self, device: int = 0) -> Comparison | None:
+        """The value on a device beside its golden; None without a golden."""
+        if self.golden is None:
+            return None
+        found, golden = self.tensors[device], self.golden.shard_at(device)
+        if golden.dtype == torch.bool:
+            golden, found = golden.to(torch.int32), (found != 0).to(torch.int32)
+        return compare(golden, found.reshape(golden.shape) if found.numel() == golden.numel() else found)
+
+    def describe(self) -> str:
+        """One line: where, what, and how near the golden."""
+        tensor = self.tensor
+        text = f"breakpoint at {self.location} in {self.program!r}: {list(tensor.shape)} {tensor.dtype}"
+        comparison = self.comparison()
+        if comparison is None:
+            return f"{text}, no golden"
+        return f"{text}, PCC {comparison.pcc:.6f}, largest error {comparison.max_abs:.4g}"
+
+
+class StopRun(RuntimeError):
+    """Somebody ended the run at a breakpoint."""
+
+
+BreakpointCallback = Callable[[Breakpoint], None]
+_callback: BreakpointCallback | None = None
+
+
+def set_breakpoint_callback(callback: BreakpointCallback | None) -> BreakpointCallback | None:
+    """Call `callback` at breakpoints of every run that has none of its own; None for the prompt. Returns the former."""
+    global _callback
+    if callback is not None and not callable(callback):
+        raise TypeError(f"a breakpoint callback is a {type(callback).__name__}, expected a function of a Breakpoint")
+    former, _callback = _callback, callback
+    return former
+
+
+def location_of(op: Any) -> str:
+    """As the user wrote or sees it: file:line."""
+    text = runtime.get_op_loc_info(op).removeprefix("loc(").removesuffix(")")
+    return text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
+
+
+# ---------------------------------------------------------------------- the prompt
+
+
+class Prompt(cmd.Cmd):
+    """A prompt at a breakpoint. Commands are its do_ methods; what is none of them is Python, with the names below."""
+
+    prompt = "(breakpoint) "
+
+    def __init__(self, stop: Breakpoint, **streams: Any):
+        super().__init__(**streams)
+        self.stop = stop
+        self.intro = f"{stop.describe()}\n  {stop.op}\nhelp lists the commands; anything else is Python."
+        golden = stop.golden.shard_at(0) if stop.golden is not None else None
+        names = {"stop": stop, "tensor": stop.tensor, "tensors": stop.tensors, "golden": golden,
+                 "inputs": stop.inputs, "device": stop.device, "torch": torch}  # fmt: skip
+        self.console = code.InteractiveConsole(names)
+
+    def say(self, value: Any) -> None:
+        self.stdout.write(f"{value}\n")
+
+    def do_where(self, _: str) -> None:
+        """Program, op and location."""
+        self.say(f"program {self.stop.program!r}, op {self.stop.index}, {self.stop.location}")
+        self.say(f"the value is of {self.stop.op_location}:\n  {self.stop.op}")
+
+    def do_tensor(self, device: str) -> None:
+        """tensor [device]: the value."""
+        self.say(self.stop.tensors[self.number(device)])
+
+    def do_golden(self, device: str) -> None:
+        """golden [device]: what the value should be."""
+        golden = self.stop.golden
+        self.say("no golden" if golden is None else golden.shard_at(self.number(device)))
+
+    def do_diff(self, device: str) -> None:
+        """diff [device]: how far the value is from its golden."""
+        c = self.stop.comparison(self.number(device))
+        if c is None:
+            self.say("no golden")
+        else:
+            self.say(c.problem or f"PCC {c.pcc:.6f}, largest error {c.max_abs:.4g} at {list(c.worst)}, "
+                                  f"largest relative error {c.max_rel:.4g}")  # fmt: skip
+
+    def do_inputs(self, _: str) -> None:
+        """Operands of the op that computed the value, as far as they are alive."""
+        for i, tensor in enumerate(self.stop.inputs):
+            self.say(f"{i}: {list(tensor.shape)} {tensor.dtype}\n{tensor}")
+
+    def do_memory(self, _: str) -> None:
+        """What is resident in the memories of the device."""
+        self.say(self.stop.device.memory_report())
+
+    def do_continue(self, _: str) -> bool:
+        """Go on to the next breakpoint."""
+        return True
+
+    def do_quit(self, _: str) -> bool:
+        """End the run."""
+        raise StopRun(f"stopped at {self.stop.location}")
+
+    do_c, do_q, do_w = do_continue, do_quit, do_where
+
+    def do_EOF(self, _: str) -> bool:
+        self.say("")
+        return True
+
+    def number(self, device: str) -> int:
+        count = len(self.stop.tensors)
+        if not device:
+            return 0
+        if not device.isdigit() or int(device) >= count:
+            self.say(f"no device {device}: the value is on {count}; device 0 is shown")
+            return 0
+        return int(device)
+
+    def emptyline(self) -> bool:
+        return False
+
+    def default(self, line: str) -> None:
+        self.console.push(line)
+
+
+def interact(stop: Breakpoint) -> None:
+    """A prompt where there is a terminal; elsewhere a line in the log."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        LOG.warning("%s; there is no terminal and no callback: going on", stop.describe())
+        return
+    try:
+        Prompt(stop).cmdloop()
+    except KeyboardInterrupt:
+        raise StopRun(f"stopped at {stop.location}") from None
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def memory_views(device: Any) -> dict[str, Any]:
+    """Memory by name, without those of no bytes."""
+    return {str(kind).rpartition(".")[2]: v for kind, v in device.get_memory_view().items() if v.total_bytes_per_bank}
+
+
+def buffers_of(view: Any) -> dict[int, dict[str, Any]]:
+    """What is allocated in a memory, by address."""
+    return {
+        int(block["address"]): {"address": int(block["address"]), "bytes_per_bank": int(block["size"]),
+                                "label": block["label"]}
+        for block in view.block_table if block["allocated"] == "yes"
+    }  # fmt: skip
+
+
+@dataclass
+class MemoryLog:
+    """What each op of a run allocated and freed."""
+
+    device: Any
+    operations: list[dict[str, Any]] = field(default_factory=list)
+    _known: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
+
+    def add(self, op: Any) -> None:
+        entry: dict[str, Any] = {"index": op.index, "op": op.name, "location": location_of(op),
+                                 "source": runtime.get_op_source(op), "memories": {}}  # fmt: skip
+        for name, view in memory_views(self.device).items():
+            now, before = buffers_of(view), self._known.get(name, {})
+            entry["memories"][name] = {
+                "allocated_bytes_per_bank": view.total_bytes_allocated_per_bank,
+                "new": [b for address, b in now.items() if before.get(address) != b],
+                "gone": [b for address, b in before.items() if now.get(address) != b],
+            }
+            self._known[name] = now
+        self.operations.append(entry)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What is resident now."""
+        return {
+            name: {
+                "banks": view.num_banks,
+                "total_bytes_per_bank": view.total_bytes_per_bank,
+                "allocated_bytes_per_bank": view.total_bytes_allocated_per_bank,
+                "free_bytes_per_bank": view.total_bytes_free_per_bank,
+                "largest_free_bytes_per_bank": view.largest_contiguous_bytes_free_per_bank,
+                "peak_bytes_per_bank": view.peak_bytes_allocated_per_bank,
+                "resident": list(buffers_of(view).values()),
+            }
+            for name, view in memory_views(self.device).items()
+        }
+
+
+# ---------------------------------------------------------------------- the ops
+
+
+def looks(executable: Any, index: int) -> bool:
+    """Whether a program has ops at which something happens."""
+    names: set[str] = set()
+    runtime.walk_program(executable, index, lambda op: names.add(op.name))
+    return bool(names & ACTIONS.keys())
+
+
+@dataclass
+class Debugger:
+    """Acts at the debug ops of one program.
+
+    goldens: by number of the op, see builder.base.goldens. fetch: values of a tensor of the runtime, by device.
+    """
+
+    device: Any
+    goldens: Mapping[str, Any] | None
+    fetch: Callable[[Any], list[torch.Tensor]]
+    callback: BreakpointCallback | None = None
+    memory: MemoryLog | None = None
+    _makers: dict[int, tuple[Any, int]] = field(default_factory=dict)  # value -> the op it is a result of, and which
+    _attributes: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def study(self, executable: Any, index: int) -> None:
+        names = set()
+
+        def look(op: Any) -> None:
+            names.add(op.name)
+            for i, ref in enumerate(runtime.get_op_output_refs(op)):
+                self._makers[ref.value] = (op, i)
+
+        runtime.walk_program(executable, index, look)
+        self._attributes = [op["attributes"] for op in json.loads(executable.get_program_ops_as_json(index))]
+        if "debug.memory_snapshot" in names:
+            self.memory = MemoryLog(self.device)
+
+    def after(self, executable: Any, program: Any, op: Any) -> None:
+        if self.memory is not None:
+            self.memory.add(op)
+        action = ACTIONS.get(op.name)
+        if action is not None:
+            action(self, executable, program, op, self._attributes[op.index])
+
+    def maker(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
+        """The op of the source that a value comes from, looking through what the compiler added; None: an argument.
+
+        Without `marks`, those of the debug dialect are looked through, too.
+        """
+        found = self._makers.get(ref.value)
+        while found is not None and (
+            not runtime.get_op_source(found[0]) or (not marks and found[0].name.startswith("debug."))
+        ):
+            inputs = runtime.get_op_input_refs(found[0])
+            found = self._makers.get(inputs[0].value) if inputs else None
+        return found
+
+    def golden_of(self, ref: Any) -> GoldenMapTensor | None:
+        made = self.maker(ref)
+        if made is None or self.goldens is None:
+            return None
+        op, result = made
+        golden = self.goldens.get(runtime.get_op_source(op))
+        return golden.results[result] if golden is not None and result < len(golden.results) else None
+
+    def values(self, program: Any, ref: Any) -> list[torch.Tensor]:
+        tensor = runtime.retrieve_tensor_from_pool(program, ref, True)
+        return self.fetch(tensor) if tensor is not None else []
+
+    def breakpoint(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
+        ref = runtime.get_op_input_refs(op)[0]
+        made = self.maker(ref, marks=False)
+        inputs = runtime.get_op_input_refs(made[0]) if made is not None else []
+        stop = Breakpoint(
+            executable.get_program_name(runtime.get_program_index(program)),
+            op.index,
+            location_of(op),
+            runtime.get_op_debug_str(made[0]) if made is not None else f"value {ref.value}, an argument of the program",
+            location_of(made[0]) if made is not None else "",
+            self.values(program, ref),
+            self.golden_of(ref),
+            [v[0] for v in (self.values(program, i) for i in inputs) if v],
+            self.device,
+        )
+        callback = self.callback or _callback or interact
+        callback(stop)
+
+    def memory_snapshot(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
+        assert self.memory is not None
+        rows, columns = self.device.get_mesh_shape()
+        ref = runtime.get_op_input_refs(op)[0]
+        made = self.maker(ref, marks=False)
+        text = json.dumps({
+            "program": executable.get_program_name(runtime.get_program_index(program)),
+            "location": location_of(op),
+            "device": {"id": self.device.id, "arch": self.device.arch, "mesh_shape": [rows, columns]},
+            "value": {"shape": list(ref.get_shape()), "dtype": str(ref.get_dtype()).rpartition(".")[2],
+                      "op": made[0].name if made is not None else None},
+            "memories": self.memory.snapshot(),
+            "operations": self.memory.operations[:-1],
+        }, indent=1)  # fmt: skip
+        write_file(op, attributes["file_path"], f"{text}\n".encode())
+
+    def print(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
+        for device, value in enumerate(values := self.values(program, runtime.get_op_input_refs(op)[0])):
+            where = f" (device {device})" if len(values) > 1 else ""
+            print(f"{attributes['message']}{where}: {list(value.shape)} {value.dtype}\n{value}", flush=True)
+
+    def dump(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
+        """One tensor, or a list of those of each device; torch.load reads it."""
+        values = self.values(program, runtime.get_op_input_refs(op)[0])
+        buffer = io.BytesIO()
+        torch.save(values[0] if len(values) == 1 else values, buffer)
+        write_file(op, attributes["file_path"], buffer.getvalue())
+
+
+ACTIONS: dict[str, Callable[..., None]] = {
+    "debug.breakpoint": Debugger.breakpoint,
+    "debug.memory_snapshot": Debugger.memory_snapshot,
+    "debug.print": Debugger.print,
+    "debug.dump": Debugger.dump,
+}
+
+
+def write_file(op: Any, path: str, data: bytes) -> None:
+    """Relative to the working directory; folders are made."""
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+    except OSError as error:
+        reason = f"{op.name} at {location_of(op)}: cannot write {path}: {error.strerror or error}"
+        raise TTBuilderRuntimeException(reason) from error

@@ -1,0 +1,344 @@
+"""Builder methods from op classes: what mlir-tblgen generates says everything about an op that a method needs.
+
+An op's operands and attributes are read from the generated Python source (the classes keep no such list), its
+parameters from `signatures`; attribute values are converted by the kind that ODS names. No op has a function here.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import keyword
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar
+
+from ttmlir import ir
+
+from .attributes import convert
+from .builder_utils import as_operand
+from .errors import did_you_mean
+from .signatures import METHOD_NAMES, SIGNATURES
+
+PLAIN = {"input", "operand", "lhs", "rhs", "a", "b", "first", "second", "third", "x"}
+DEVICE = {"device", "mesh_device"}
+ENCODING = ("layout", "buffer_type", "tensor_memory_layout", "grid_shape", "core_range_set")
+REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Operand:
+    name: str
+    optional: bool = False
+    variadic: bool = False
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """`kind` is the ODS record of the constraint ("I32Attr"), or "anonymous_12" when it is an expression."""
+
+    name: str
+    kind: str
+    optional: bool
+
+
+@dataclass(frozen=True)
+class OpInfo:
+    """What the generated class of an op says about it."""
+
+    cls: type
+    name: str
+    operands: tuple[Operand, ...]
+    attributes: tuple[Attribute, ...]
+    results: tuple[str, ...]
+    infers: bool  # result types need not be given
+    like_operand: bool  # results have the type of the first operand
+    segmented: bool  # operands are passed group by group
+
+    @property
+    def dialect(self) -> str:
+        return self.name.partition(".")[0]
+
+    def attribute(self, name: str) -> Attribute | None:
+        return next((a for a in self.attributes if a.name == name), None)
+
+
+CLASS = re.compile(r"^class (\w+)\(_ods_ir\.OpView\):\n(.*?)(?=^(?:@|class |def )|\Z)", re.M | re.S)
+INIT = re.compile(r"  def __init__\(self, (.*?)\):\n(.*?)(?=^  @|^  def |\Z)", re.M | re.S)
+OPERAND = re.compile(
+    r"^ +(?:if (?P<optional>\w+) is not None: )?operands\."
+    r"(?:append\((?P<one>\w+)\)|(?:append|extend)\(_get_op_results_or_values\((?P<many>\w+)\)\))",
+    re.M,
+)
+ATTRIBUTE = re.compile(
+    r'^ +(?P<if>if (?:\w+ is not None|bool\(\w+\)): )?attributes\["(?P<name>\w+)"\] = '
+    r"(?:_ods_ir\.(?P<unit>UnitAttr)|.*?AttrBuilder\.contains\('(?P<kind>\w+)'\))",
+    re.M | re.S,
+)
+RESULT = re.compile(r"^  def (\w+)\(self\)[^\n]*:\n(?:(?!^  def ).)*?self\.operation\.results", re.M | re.S)
+
+
+def op_infos(module: ModuleType) -> Iterator[OpInfo]:
+    """The ops of a dialect module ("ttmlir.dialects.ttir"), from the file that was generated for it."""
+    generated = {c.__module__ for c in vars(module).values() if isinstance(c, type) and issubclass(c, ir.OpView)}
+    for name in sorted(generated & sys.modules.keys()):
+        source = inspect.getsource(sys.modules[name])
+        for class_name, body in CLASS.findall(source):
+            cls = getattr(module, class_name, None)
+            init = INIT.search(body)
+            if cls is not None and init is not None:
+                made = re.search(rf"-> ([^\n]*):\n  (?:return |op = ){class_name}\(", source)
+                yield _op_info(cls, body, *init.groups(), has_results=made is not None and "OpResult" in made[1])
+
+
+def _op_info(cls: type, body: str, parameters: str, init: str, has_results: bool) -> OpInfo:
+    segments = cls._ODS_OPERAND_SEGMENTS
+    operands = []
+    for i, found in enumerate(OPERAND.finditer(init)):
+        size = segments[i] if segments else -1 if found["many"] else 0 if found["optional"] else 1
+        operands.append(Operand(found["one"] or found["many"], size == 0, size == -1))
+    attributes = [
+        Attribute(found["name"], found["kind"] or found["unit"], bool(found["if"]))
+        for found in ATTRIBUTE.finditer(init)
+    ]
+    return OpInfo(
+        cls,
+        cls.OPERATION_NAME,
+        tuple(operands),
+        tuple(attributes),
+        tuple(RESULT.findall(body)) or (("result",) if has_results else ()),  # StableHLO leaves some without a name
+        "results=None" in parameters,
+        "results = [operands[0].type]" in init,
+        segments is not None,
+    )
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """role: operand, attribute, shape, dtype or encoding; field: which operand or attribute, or the result's name."""
+
+    name: str
+    role: str
+    field: str
+    default: Any = REQUIRED
+
+
+def _parameter(info: OpInfo, name: str, field: str, default: Any) -> Parameter:
+    operands = {o.name: o for o in info.operands}
+    if field not in operands and (place := re.fullmatch(r"in(\d+)", field)) and int(place[1]) < len(info.operands):
+        field = info.operands[int(place[1])].name
+    if field in operands:
+        return Parameter(name, "operand", field, default)
+    if info.attribute(field):
+        return Parameter(name, "attribute", field, default)
+    if name in ("input", "operand", "tensor") and info.operands:
+        return Parameter(name, "operand", info.operands[0].name, default)
+    if name in ("shape", "output_shape", "dtype"):
+        return Parameter(name, "dtype" if name == "dtype" else "shape", info.results[0], default)
+    if name == "output":
+        return Parameter(name, "like", info.results[0], default)
+    result, _, what = name.rpartition("_")
+    if result in info.results and what in ("shape", "type"):
+        return Parameter(name, "shape" if what == "shape" else "dtype", result, default)
+    if name in ENCODING:
+        return Parameter(name, "encoding", name, default)
+    raise ValueError(f"signatures: {info.name} has nothing for the parameter {name!r}")
+
+
+def parameters_of(info: OpInfo) -> tuple[Parameter, ...]:
+    """The method's parameters: those of the row in SIGNATURES or by rule, then what the op has besides."""
+    row = SIGNATURES.get(info.name)
+    chosen: list[Parameter] = []
+    if row is not None:
+        arguments = ast.parse(f"def f({row}): pass").body[0].args  # type: ignore[attr-defined]
+        defaults = [REQUIRED] * (len(arguments.args) - len(arguments.defaults))
+        defaults += [ast.literal_eval(d) for d in arguments.defaults]
+        for argument, default in zip(arguments.args, defaults, strict=True):
+            field = argument.annotation.id if argument.annotation is not None else argument.arg
+            chosen.append(_parameter(info, argument.arg, field, default))
+    seen = {p.field for p in chosen if p.role in ("operand", "attribute")}
+    devices = [o for o in info.operands if o.name in DEVICE]
+    for index, operand in enumerate(o for o in info.operands if o not in devices):
+        if operand.name not in seen:
+            name = operand.name if operand.name not in PLAIN else f"in{index}"
+            free = operand.optional or row is not None
+            chosen.append(Parameter(name, "operand", operand.name, None if free else REQUIRED))
+    for attribute in info.attributes:
+        if attribute.name not in seen:
+            name = attribute.name + "_" * keyword.iskeyword(attribute.name)
+            free = attribute.optional or attribute.name == "dtype" or row is not None
+            chosen.append(Parameter(name, "attribute", attribute.name, None if free else REQUIRED))
+    chosen += [Parameter(o.name, "operand", o.name, None) for o in devices if o.name not in seen]
+    names = [p.name for p in chosen]
+    if not info.infers and not {"shape", "output_shape"} & set(names) and info.results and len(info.results) == 1:
+        chosen.append(Parameter("output_shape", "shape", info.results[0], None))
+    return tuple(sorted(chosen, key=lambda p: p.default is not REQUIRED))
+
+
+class Method:
+    """A builder method for one op; binds its arguments, converts them and has the builder create the op."""
+
+    # What every method takes besides the op's own parameters.
+    COMMON: ClassVar[dict[str, Any]] = {
+        "output_type": None,
+        "unit_attrs": None,
+        "loc": None,
+        "sharding_attr": None,
+        "result_types": None,
+    }
+
+    def __init__(self, info: OpInfo, name: str):
+        self.info, self.name = info, name
+        self.parameters = parameters_of(info)
+        self.names = [p.name for p in self.parameters]
+        # ODS names stand for the parameter that was given another one.
+        self.aliases = {p.field: p.name for p in self.parameters if p.field not in self.names and p.role != "encoding"}
+        self.has_dtype = info.attribute("dtype") is not None
+
+    def signature(self) -> inspect.Signature:
+        kinds = inspect.Parameter
+        own = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
+        own += [kinds(p.name, kinds.POSITIONAL_OR_KEYWORD, default=p.default) for p in self.parameters]
+        common = [n for n in self.COMMON if n not in ("result_types",) and n not in self.names]
+        if self.info.dialect != "stablehlo":
+            common.remove("sharding_attr")
+        own += [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in common]
+        return inspect.Signature(own)
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(value of each parameter, values of the common ones); TypeError when the call does not fit."""
+        if len(args) > len(self.names):
+            raise TypeError(f"{self.info.name}: takes at most {len(self.names)} arguments ({', '.join(self.names)}), "
+                            f"{len(args)} were given")  # fmt: skip
+        values = dict(zip(self.names, args, strict=False))
+        common = {}
+        for name, value in kwargs.items():
+            own = name if name in self.names else self.aliases.get(name)
+            if own is None and name in self.COMMON:
+                common[name] = value
+            elif own is None:
+                hint = did_you_mean(name, [*self.names, *(n for n in self.COMMON if n != "result_types")])
+                raise TypeError(f"{self.info.name} has no operand or attribute {name!r}{hint}")
+            elif own in values:
+                raise TypeError(f"{self.info.name}: {own!r} is given twice")
+            else:
+                values[own] = value
+        missing = [p.name for p in self.parameters if p.default is REQUIRED and p.name not in values]
+        if missing:
+            raise TypeError(f"{self.info.name}: no value for {', '.join(missing)}; takes ({', '.join(self.names)})")
+        for p in self.parameters:
+            if p.name not in values:
+                values[p.name] = p.default
+        return values, common
+
+    def operand(self, parameter: str, spec: Operand, value: Any) -> Any:
+        if value is None and spec.optional:
+            return None
+        if spec.variadic:
+            items = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+            return [self.operand(f"{parameter}[{i}]", Operand(spec.name), v) for i, v in enumerate(items)]
+        found = as_operand(value)
+        if found is None:
+            kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}".removeprefix("builtins.")
+            hint = "; builder.constant(tensor) makes an operand of a tensor" if kind.startswith("torch.") else ""
+            raise TypeError(
+                f"{self.info.name}: {parameter} is a {kind}, expected an operand (an argument of the function or the "
+                f"result of another op){hint}"
+            )
+        return found
+
+    def __call__(self, builder: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        values, common = self.bind(args, kwargs)
+        return self.create(builder, values, common)
+
+    def create(self, builder: Any, values: dict[str, Any], common: dict[str, Any]) -> Any:
+        info, context = self.info, builder.context
+        fields = {p.field: (p.name, values[p.name]) for p in self.parameters if p.role in ("operand", "attribute")}
+        operands = []
+        for spec in info.operands:
+            name, value = fields[spec.name]
+            if value is None and spec.name in DEVICE and not spec.optional:
+                value = builder.device_operand()
+            operands.append(self.operand(name, spec, value))
+        attributes = {}
+        for spec in info.attributes:
+            name, value = fields[spec.name]
+            if value is not None:
+                attributes[spec.name] = convert(info.name, spec.name, spec.kind, value, context)
+        shapes, elements, encoding = {}, {}, {}
+        for p in self.parameters:
+            if values[p.name] is None or p.role in ("operand", "attribute"):
+                continue
+            if p.role == "like":
+                shapes[p.field] = values[p.name].type.shape
+                elements[p.field] = values[p.name].type.element_type
+            else:
+                {"shape": shapes, "dtype": elements, "encoding": encoding}[p.role][p.field] = values[p.name]
+        if info.results and common.get("output_type") is not None:
+            elements[info.results[0]] = common["output_type"]
+        return builder.create_op(
+            info,
+            operands
+            if info.segmented
+            else [v for o in operands for v in (o if isinstance(o, list) else [o]) if v is not None],
+            attributes,
+            shapes={info.results.index(r): list(s) for r, s in shapes.items()},
+            elements={info.results.index(r): e for r, e in elements.items()},
+            encoding=encoding,
+            common=common,
+        )
+
+
+def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a method written by hand, whose **common are the keywords that every method takes."""
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    common = [n for n in Method.COMMON if n != "result_types" and n not in signature.parameters]
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        known = [p.name for p in own] + common
+        wrong = next((name for name in kwargs if name not in known), None)
+        if wrong is not None:
+            raise TypeError(f"{function.__name__} takes no {wrong!r}{did_you_mean(wrong, known[1:])}")
+        return function(self, *args, **kwargs)
+
+    keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in common]
+    call.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+    return call
+
+
+def method(info: OpInfo, name: str) -> Callable[..., Any]:
+    """A function to put on a builder class, with the op's signature and documentation."""
+    implementation = Method(info, name)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return implementation(self, args, kwargs)
+
+    call.__name__ = name
+    call.__doc__ = inspect.cleandoc(info.cls.__doc__) if info.cls.__doc__ else f"Add a `{info.name}` op."
+    call.__signature__ = implementation.signature()  # type: ignore[attr-defined]
+    call.implementation = implementation  # type: ignore[attr-defined]
+    return call
+
+
+def python_name(op: str) -> str:
+    name = op.partition(".")[2].replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+@functools.cache
+def methods_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Method name -> function, for every op of a dialect: under the op's name and the one programs use."""
+    found: dict[str, Callable[..., Any]] = {}
+    infos = list(op_infos(module))
+    for info in infos:
+        name = METHOD_NAMES.get(info.name, python_name(info.name))
+        found[name] = method(info, name)
+    for info in infos:
+        found.setdefault(python_name(info.name), found[METHOD_NAMES.get(info.name, python_name(info.name))])
+    return found

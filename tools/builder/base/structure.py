@@ -1,0 +1,103 @@
+"""Reading IR: functions, calls, operand groups, and the numbers that identify ops."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from ttmlir import ir
+
+from .ops import OpInfo, op_infos
+
+NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.cpu_module"}
+
+
+def walk(op: Any) -> Iterator[Any]:
+    """All operations below `op` and itself, each before what is inside of it."""
+    yield op
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from walk(inner.operation)
+
+
+def number_ops(root: Any) -> dict[Any, int]:
+    """Operation -> its number: a count, from 0, of the ops with results, in walk order."""
+    numbers: dict[Any, int] = {}
+    for op in walk(root):
+        if len(op.results) and op.name not in NOT_NUMBERED:
+            numbers[op] = len(numbers)
+    return numbers
+
+
+def functions(root: Any) -> list[Any]:
+    return [op for op in walk(root) if op.name == "func.func"]
+
+
+def public_functions(root: Any) -> list[Any]:
+    """Functions that are programs: with a body, and not private."""
+    return [f for f in functions(root) if not is_private(f) and len(f.regions[0].blocks)]
+
+
+def is_private(function: Any) -> bool:
+    attributes = function.attributes
+    return "sym_visibility" in attributes and ir.StringAttr(attributes["sym_visibility"]).value == "private"
+
+
+def symbol(op: Any) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def calls(op: Any, root: Any) -> Any | None:
+    """The function that a func.call calls: the one of its name in the nearest module around it."""
+    if op.name != "func.call":
+        return None
+    callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    scope = op.parent
+    while scope is not None and scope.operation.name != "builtin.module":
+        scope = scope.operation.parent
+    for found in functions(scope.operation if scope is not None else root):
+        if symbol(found) == callee:
+            return found
+    raise ValueError(f"func.call: the module has no function {callee!r}")
+
+
+@functools.cache
+def infos(dialect: str) -> dict[str, OpInfo]:
+    from .builder import dialect_module
+
+    module = dialect_module(dialect)
+    return {info.name: info for info in op_infos(module)} if module else {}
+
+
+def info_of(op: Any) -> OpInfo | None:
+    return infos(op.name.partition(".")[0]).get(op.name)
+
+
+def operand_groups(op: Any) -> list[Any]:
+    """The op's operands as ODS declares them: a value, a list for a variadic one, None for an absent optional one."""
+    info, values = info_of(op), list(op.operands)
+    if info is None or len(info.operands) == 0:
+        return values
+    groups, start = [], 0
+    for spec, size in zip(info.operands, group_sizes(op, info, len(values)), strict=True):
+        group = values[start : start + size]
+        start += size
+        groups.append(group if spec.variadic else group[0] if group else None)
+    return groups
+
+
+def group_sizes(op: Any, info: OpInfo, count: int) -> list[int]:
+    if "operandSegmentSizes" in op.attributes:
+        return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    loose = [o for o in info.operands if o.optional or o.variadic]
+    fixed = len(info.operands) - len(loose)
+    share = (count - fixed) // len(loose) if loose else 0  # several loose groups without sizes are equally long
+    return [share if o.optional or o.variadic else 1 for o in info.operands]
+
+
+def location_text(op: Any) -> str:
+    """The name of a name location, else the location as MLIR prints it."""
+    text = str(op.location).removeprefix("loc(").removesuffix(")")
+    return text.strip('"') if text.startswith('"') and text.count('"') == 2 and text.endswith('"') else text

@@ -1,0 +1,201 @@
+"""StableHLO ops with a body or with windows: reductions, pooling, convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from ttmlir import ir
+
+from builder.base.attributes import integers
+from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
+from builder.base.ops import OpInfo, takes_common
+
+# Ops by which a body can be named instead of being built.
+BODIES = {"add": "add", "sum": "add", "max": "maximum", "maximum": "maximum", "min": "minimum", "minimum": "minimum",
+          "mul": "multiply", "multiply": "multiply", "prod": "multiply", "and": "and", "or": "or"}  # fmt: skip
+
+
+def window_size(size: int, window: int, stride: int, low: int, high: int, dilation: int = 1, base: int = 1) -> int:
+    """How many windows fit into a dimension; what does not fit is left out."""
+    spread = (size - 1) * base + 1 + low + high if size else low + high
+    reach = (window - 1) * dilation + 1
+    return max((spread - reach) // stride + 1, 0)
+
+
+def pairs(padding: Sequence[Any] | None, rank: int) -> list[list[int]]:
+    """[low, high] of each dimension, from pairs or from a flat list of both in turn."""
+    if padding is None:
+        return [[0, 0] for _ in range(rank)]
+    array = np.asarray(padding, dtype=np.int64).reshape(-1, 2)
+    if len(array) != rank:
+        raise ValueError(f"padding {padding}: expected low and high of {rank} dimensions")
+    return array.tolist()
+
+
+class WindowMixin:
+    """Methods of StableHLOBuilder."""
+
+    context: ir.Context
+    op_info: Callable[[str], OpInfo]
+
+    def _array(self, values: Sequence[int]) -> ir.Attribute:
+        return ir.DenseI64ArrayAttr.get([int(v) for v in values], context=self.context)
+
+    def _with_body(self, op: str, operands: list[ir.Value], attributes: dict[str, ir.Attribute], body: Any,
+                   results: Sequence[ir.Type], common: dict[str, Any]) -> Any:  # fmt: skip
+        """An op whose region takes two scalars for each result: what was computed so far, and the next element."""
+        info = self.op_info(op)
+        made = self.create_op(info, operands, attributes, common={**common, "result_types": list(results)}, regions=1)  # type: ignore[attr-defined]
+        owner = (made[0] if isinstance(made, tuple) else made).owner
+        scalars = [tensor_type([], ir.RankedTensorType(t).element_type) for t in results] * 2
+        location = owner.location
+        block = owner.regions[0].blocks.append(*scalars, arg_locs=[location] * len(scalars))
+        returned = self.build_block(body_function(body), block)  # type: ignore[attr-defined]
+        finish = self.op_info("return")
+        finish.cls.build_generic(
+            results=[], operands=[returned] if finish.segmented else returned, attributes={}, loc=location,
+            ip=ir.InsertionPoint(block),
+        )  # fmt: skip
+        return made
+
+    @takes_common
+    def reduce(
+        self,
+        inputs: Sequence[Operand],
+        init_values: Sequence[Operand],
+        dimensions: Sequence[int],
+        body: Callable[..., Any] | str,
+        result_types: Sequence[ir.Type] | None = None,
+        **common: Any,
+    ) -> Any:
+        """Combine all elements along `dimensions` by `body`: a function of scalars and the builder, or "add", "max"."""
+        values = [as_operand(v) for v in process_multi_return_result(inputs)]
+        inits = [as_operand(v) for v in process_multi_return_result(init_values)]
+        if result_types is None:
+            result_types = [
+                tensor_type(
+                    [n for d, n in enumerate(ir.RankedTensorType(v.type).shape) if d not in dimensions],
+                    ir.RankedTensorType(v.type).element_type,
+                )
+                for v in values
+            ]
+        attributes = {"dimensions": self._array(dimensions)}
+        return self._with_body("reduce", [*values, *inits], attributes, body, result_types, common)
+
+    @takes_common
+    def reduce_window(
+        self,
+        in0: Operand,
+        init_value: Operand | float,
+        window_dimensions: Sequence[int],
+        window_strides: Sequence[int] | None = None,
+        base_dilations: Sequence[int] | None = None,
+        window_dilations: Sequence[int] | None = None,
+        padding: Sequence[Sequence[int]] | None = None,
+        body: Callable[..., Any] | str = "add",
+        **common: Any,
+    ) -> Any:
+        """Combine the elements of each window by `body`; `padding` is [low, high] of each dimension."""
+        value = as_operand(in0)
+        tensor = ir.RankedTensorType(value.type)
+        init = as_operand(init_value)
+        if init is None:
+            dtype = torch.float32 if isinstance(init_value, float) else torch.int32
+            init = self.constant(torch.tensor(init_value, dtype=dtype))  # type: ignore[attr-defined]
+            init = init if init.type.element_type == tensor.element_type else self.convert(init, tensor.element_type)  # type: ignore[attr-defined]
+        rank = len(tensor.shape)
+        ones = [1] * rank
+        edges = pairs(padding, rank)
+        given = {"window_dimensions": window_dimensions, "window_strides": window_strides,
+                 "base_dilations": base_dilations, "window_dilations": window_dilations}  # fmt: skip
+        attributes = {k: self._array(v) for k, v in given.items() if v is not None}
+        if padding is not None:
+            attributes["padding"] = integers(edges, self.context)
+        shape = [
+            window_size(n, window, stride, low, high, dilation, base)
+            for n, window, stride, (low, high), dilation, base in zip(
+                tensor.shape, window_dimensions, window_strides or ones, edges, window_dilations or ones,
+                base_dilations or ones, strict=True,
+            )
+        ]  # fmt: skip
+        result = tensor_type(shape, tensor.element_type)
+        return self._with_body("reduce_window", [value, init], attributes, body, [result], common)
+
+    @takes_common
+    def convolution(
+        self,
+        in0: Operand,
+        weight: Operand,
+        window_strides: Sequence[int],
+        padding: Sequence[Any],
+        lhs_dilation: Sequence[int],
+        rhs_dilation: Sequence[int],
+        input_batch_dimension: int,
+        input_feature_dimension: int,
+        input_spatial_dimensions: Sequence[int],
+        kernel_output_feature_dimension: int,
+        kernel_input_feature_dimension: int,
+        kernel_spatial_dimensions: Sequence[int],
+        output_batch_dimension: int,
+        output_feature_dimension: int,
+        output_spatial_dimensions: Sequence[int],
+        feature_group_count: int,
+        batch_group_count: int,
+        **common: Any,
+    ) -> Any:
+        """Convolution with any order of dimensions; `padding` is low and high of each spatial one."""
+        value, kernel = as_operand(in0), as_operand(weight)
+        x, w = ir.RankedTensorType(value.type), ir.RankedTensorType(kernel.type)
+        rank = len(window_strides)
+        edges = pairs(padding, rank)
+        text = "x".join(
+            named_dimensions(first, second, places, letters)
+            for first, second, places, letters in (
+                (input_batch_dimension, input_feature_dimension, input_spatial_dimensions, "bf"),
+                (kernel_output_feature_dimension, kernel_input_feature_dimension, kernel_spatial_dimensions, "oi"),
+            )
+        )
+        output = (output_batch_dimension, output_feature_dimension, output_spatial_dimensions)
+        text += "->" + named_dimensions(*output, "bf")
+        shape = [0] * (rank + 2)
+        shape[output_batch_dimension] = x.shape[input_batch_dimension] // batch_group_count
+        shape[output_feature_dimension] = w.shape[kernel_output_feature_dimension]
+        for i in range(rank):
+            shape[output_spatial_dimensions[i]] = window_size(
+                x.shape[input_spatial_dimensions[i]], w.shape[kernel_spatial_dimensions[i]], window_strides[i],
+                *edges[i], rhs_dilation[i], lhs_dilation[i],
+            )  # fmt: skip
+        i64 = ir.IntegerType.get_signless(64, self.context)
+        attributes = {
+            "window_strides": self._array(window_strides),
+            "padding": integers(edges, self.context),
+            "lhs_dilation": self._array(lhs_dilation),
+            "rhs_dilation": self._array(rhs_dilation),
+            "dimension_numbers": ir.Attribute.parse(f"#stablehlo.conv<{text}>", self.context),
+            "feature_group_count": ir.IntegerAttr.get(i64, feature_group_count),
+            "batch_group_count": ir.IntegerAttr.get(i64, batch_group_count),
+        }
+        info = self.op_info("convolution")
+        return self.create_op(info, [value, kernel], attributes, {0: shape}, common=common)  # type: ignore[attr-defined]
+
+
+def named_dimensions(first: int, second: int, places: Sequence[int], letters: str) -> str:
+    """[b, 0, 1, f]"""
+    names = {first: letters[0], second: letters[1]} | {place: str(i) for i, place in enumerate(places)}
+    return "[" + ", ".join(names[d] for d in sorted(names)) + "]"
+
+
+def body_function(body: Callable[..., Any] | str) -> Callable[..., Any]:
+    if callable(body):
+        return body
+    if body not in BODIES:
+        raise ValueError(f"no body {body!r}; there are {', '.join(BODIES)}")
+
+    def combine(a: Operand, b: Operand, builder: Any) -> Any:
+        return builder.create_op(builder.op_info(BODIES[body]), [a, b], {})
+
+    combine.__name__ = body
+    return combine
