@@ -1,0 +1,1 @@
+"""ttrt: look into TTNN flatbuffers and run them on simulated chips. `ttrt --help` says how."""

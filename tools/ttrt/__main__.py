@@ -1,0 +1,78 @@
+"""The command line: `ttrt COMMAND …` or `python -m ttrt COMMAND …`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module, metadata
+
+from .errors import known_errors, one_line
+
+# Subcommand -> what it is for. Each is a module with `arguments(parser)` and `run(args) -> exit code`.
+COMMANDS = {
+    "query": "describe a simulated machine",
+    "read": "show what a flatbuffer holds",
+    "run": "run a flatbuffer's programs, and compare with goldens",
+    "perf": "show what every op of a program takes",
+    "ops": "list every op and which parts of the toolchain know it",
+}
+EPILOG = "exit codes: 0 done; 1 the input is wrong or results differ from their goldens; 2 wrong usage"
+
+
+def version() -> str:
+    try:
+        return metadata.version("ttmlir")
+    except metadata.PackageNotFoundError:
+        return "development tree"
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="ttrt", description="Look into TTNN flatbuffers and run them on simulated chips.", epilog=EPILOG
+    )
+    top.add_argument("-V", "--version", action="version", version=f"ttrt ({version()})")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, purpose in COMMANDS.items():
+        module = import_module(f".{name}", __package__)
+        command = commands.add_parser(
+            name,
+            help=purpose,
+            description=module.__doc__,
+            epilog=EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.arguments(command)
+        command.add_argument("--debug", action="store_true", help="print a stack trace with an error")
+        command.set_defaults(run=module.run)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
+    args = parser().parse_args(argv)
+    try:
+        code = args.run(args)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader of our output went away ("ttrt read … | head"): nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print(f"ttrt {args.command}: interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:
+        if args.debug:
+            traceback.print_exc()
+        known = isinstance(error, known_errors())
+        hint = "" if known or args.debug else " (not foreseen; --debug shows where)"
+        kind = "" if known else f"{type(error).__name__}: "
+        print(f"ttrt {args.command}: {kind}{one_line(error)}{hint}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""What the tool raises for wrong input."""
+
+from __future__ import annotations
+
+
+class InputError(Exception):
+    """A file, an argument's value or a result is wrong; the message is one line that says what and where."""
+
+
+def known_errors() -> tuple[type[BaseException], ...]:
+    """Errors that a user's input causes: their message is enough, and a stack trace says nothing more.
+
+    What the compiler and the runtime raise is looked up only when something was raised, so that starting the tool does
+    not load them.
+    """
+    import sys
+
+    kinds: list[type[BaseException]] = [InputError, OSError]
+    if runtime := sys.modules.get("_ttmlir_runtime"):
+        kinds.append(runtime.Error)
+    if ir := sys.modules.get("ttmlir.ir"):
+        kinds.append(ir.MLIRError)
+    return tuple(kinds)
+
+
+def one_line(error: BaseException) -> str:
+    """The message of an error on one line, an OSError with its file in front."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

@@ -1,0 +1,156 @@
+"""A flatbuffer as the subcommands see it."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .machine import Mesh
+from .output import shape_text
+
+# Names of data types as they are printed -> torch's. What a block format holds comes to the host as bf16.
+TORCH_NAMES = {
+    "f32": "float32",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "bfp_f8": "bfloat16",
+    "bfp_bf8": "bfloat16",
+    "bfp_f4": "bfloat16",
+    "bfp_bf4": "bfloat16",
+    "bfp_f2": "bfloat16",
+    "bfp_bf2": "bfloat16",
+    "si32": "int32",
+    "u32": "uint32",
+    "u16": "uint16",
+    "u8": "uint8",
+    "bool": "bool",
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output: what it is on each device."""
+
+    name: str
+    desc: dict[str, Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.desc["shape"])
+
+    @property
+    def dtype(self) -> str:
+        return self.desc["data_type"]
+
+    @property
+    def distributed(self) -> bool:
+        return self.desc["distributed"]
+
+    @property
+    def type(self) -> str:
+        return shape_text(self.shape, self.dtype)
+
+    @property
+    def place(self) -> str:
+        """Layout and memory: "tile, dram interleaved"."""
+        memory = self.desc["buffer_type"]
+        arrangement = self.desc["memory_layout"] if memory != "system_memory" else ""
+        return f"{self.desc['layout']}, {memory} {arrangement}".strip()
+
+    def torch_dtype(self) -> Any:
+        import torch
+
+        if self.dtype not in TORCH_NAMES:
+            raise InputError(f"no torch dtype holds {self.dtype}")
+        return getattr(torch, TORCH_NAMES[self.dtype])
+
+
+@dataclass(frozen=True)
+class Program:
+    index: int
+    name: str
+    private: bool
+    mesh: Mesh
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    operations: tuple[dict[str, Any], ...]
+
+    @property
+    def op_counts(self) -> dict[str, int]:
+        """Op name -> how often, the most frequent first."""
+        return dict(Counter(op["name"] for op in self.operations).most_common())
+
+
+@dataclass(frozen=True)
+class File:
+    """A loaded flatbuffer; its parts are read when they are asked for."""
+
+    path: str
+    binary: Any
+
+    @functools.cached_property
+    def programs(self) -> tuple[Program, ...]:
+        return tuple(self._program(i) for i in range(self.binary.get_num_programs()))
+
+    def _program(self, index: int) -> Program:
+        rows, columns = self.binary.get_program_mesh_shape(index)
+        return Program(
+            index,
+            self.binary.get_program_name(index),
+            self.binary.is_program_private(index),
+            (rows, columns),
+            tensors(self.binary.get_program_inputs_as_json(index)),
+            tensors(self.binary.get_program_outputs_as_json(index)),
+            tuple(json.loads(self.binary.get_program_ops_as_json(index))),
+        )
+
+    @functools.cached_property
+    def description(self) -> dict[str, Any]:
+        return json.loads(self.binary.as_json())
+
+    @functools.cached_property
+    def system(self) -> dict[str, Any]:
+        return json.loads(self.binary.get_system_desc_as_json())
+
+    @property
+    def arch(self) -> str | None:
+        """Of the chips it was compiled for, when it says so."""
+        chips = self.system["chips"]
+        return chips[0]["arch"] if chips else None
+
+    @property
+    def mlir(self) -> str:
+        return json.loads(self.binary.get_mlir_as_json())["source"]
+
+    def chosen(self, which: str | None) -> list[Program]:
+        """The program called `which` or at that index; all public ones when it is None or "all"."""
+        if which is None or which == "all":
+            return [p for p in self.programs if not p.private]
+        for program in self.programs:
+            if which in (program.name, str(program.index)):
+                return [program]
+        names = ", ".join(f"{p.index} {p.name}" for p in self.programs)
+        raise InputError(f"{self.path}: no program {which!r}; there are: {names}")
+
+
+def tensors(text: str) -> tuple[Tensor, ...]:
+    return tuple(Tensor(value["name"], value["desc"]) for value in json.loads(text))
+
+
+def load(path: str) -> File:
+    """Read and check a flatbuffer.
+
+    Raises:
+        OSError: it cannot be read.
+        _ttmlir_runtime.Error: it is no flatbuffer of this version, or damaged; names file, op and field.
+    """
+    with Path(path).open("rb"):  # says why not, in the system's words
+        pass
+    import _ttmlir_runtime as rt
+
+    return File(path, rt.binary.load_binary_from_path(path))

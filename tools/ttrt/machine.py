@@ -1,0 +1,120 @@
+"""Simulated machines: what the command line says of them, opening them, and what runs on them took."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError
+
+Mesh = tuple[int, int]
+DEFAULT_ARCH = "wormhole_b0"
+
+
+@dataclass(frozen=True)
+class MeshChoice:
+    """The value of --mesh. arch: of the board or box that was named; None for ROWSxCOLUMNS."""
+
+    text: str
+    shape: Mesh
+    arch: str | None = None
+
+
+def mesh(text: str) -> MeshChoice:
+    """ROWSxCOLUMNS, or the name of a board or box."""
+    if found := re.fullmatch(r"(\d+)x(\d+)", text):
+        rows, columns = int(found[1]), int(found[2])
+        if rows > 0 and columns > 0:
+            return MeshChoice(text, (rows, columns))
+    import _ttmlir_runtime as rt
+
+    presets = rt.runtime.get_mesh_presets()
+    if text not in presets:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no mesh; expected ROWSxCOLUMNS like 2x4, or one of {', '.join(presets)}"
+        )
+    arch, rows, columns = presets[text]
+    return MeshChoice(text, (rows, columns), arch)
+
+
+def arch(text: str) -> str:
+    import _ttmlir_runtime as rt
+
+    known = rt.runtime.get_available_archs()
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"{text!r} is not simulated; expected one of {', '.join(known)}")
+    return text
+
+
+def arguments(parser: argparse.ArgumentParser, default: str) -> None:
+    group = parser.add_argument_group("machine")
+    group.add_argument("--arch", type=arch, help=f"architecture of its chips, like blackhole (default: {default})")
+    group.add_argument(
+        "--mesh",
+        type=mesh,
+        help=f"rows and columns of chips like 2x4, or a board or box like n300 or galaxy (default: {default})",
+    )
+
+
+def chosen(args: argparse.Namespace, arch: str | None, shape: Mesh) -> tuple[str, Mesh]:
+    """Architecture and mesh that the command line asks for; `arch` and `shape` where it does not say."""
+    choice: MeshChoice | None = args.mesh
+    if choice and choice.arch and args.arch and args.arch != choice.arch:
+        raise InputError(f"--mesh {choice.text} is made of {choice.arch} chips; --arch says {args.arch}")
+    found = args.arch or (choice.arch if choice else None) or arch or DEFAULT_ARCH
+    return found, choice.shape if choice else shape
+
+
+@contextlib.contextmanager
+def opened(arch: str, shape: Mesh) -> Iterator[Any]:
+    import _ttmlir_runtime as rt
+
+    options = rt.runtime.MeshDeviceOptions()
+    options.arch = arch
+    options.mesh_shape = shape
+    with rt.runtime.open_mesh_device(options) as device:
+        yield device
+
+
+def mesh_text(shape: Mesh) -> str:
+    return f"{shape[0]}x{shape[1]}"
+
+
+def run_figures(report: Any) -> dict[str, Any]:
+    """What the runtime says a run took (or would take), by name. Bytes are per bank of a memory."""
+    return {
+        "host_ns": report.host_ns,
+        "device_cycles": report.cycles,
+        "device_ns": report.device_ns,
+        "memory_peak_bytes_per_bank": {
+            "DRAM": report.dram_peak_bytes_per_bank,
+            "L1": report.l1_peak_bytes_per_bank,
+        },
+        "host_arena_bytes": report.arena_bytes,
+        "ops": [
+            {
+                "name": op.name,
+                "loc": op.loc,
+                "host_ns": op.host_ns,
+                "device_cycles": op.cycles,
+                "device_ns": op.device_ns,
+                "dram_bytes": op.dram_bytes,
+                "l1_bytes": op.l1_bytes,
+                "fabric_bytes": op.fabric_bytes,
+            }
+            for op in report.ops
+        ],
+    }
+
+
+def last_run(device: Any) -> dict[str, Any]:
+    """Figures of the last run on a device, without those of its ops."""
+    import _ttmlir_runtime as rt
+
+    figures = run_figures(rt.runtime.last_run(device))
+    del figures["ops"]
+    return figures

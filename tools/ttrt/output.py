@@ -1,0 +1,102 @@
+"""Printing: tables for people, JSON for programs, files that are whole or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+# Wide enough that no line of a pipe or a log is broken.
+PIPE_WIDTH = 10_000
+
+
+def console() -> Console:
+    """Coloured and as wide as the terminal; plain and unbroken where there is none."""
+    terminal = sys.stdout.isatty()
+    return Console(file=sys.stdout, highlight=False, width=None if terminal else PIPE_WIDTH, markup=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows under column names; a name that ends in '>' makes a column of numbers, aligned right."""
+    view = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD if sys.stdout.isatty() else None,
+        pad_edge=False,
+        header_style="bold",
+    )
+    for column in columns:
+        view.add_column(column.rstrip(">"), justify="right" if column.endswith(">") else "left", overflow="fold")
+    for cells in rows:
+        view.add_row(*("" if cell is None else str(cell) for cell in cells))
+    out = console()
+    with out.capture() as captured:
+        out.print(view)
+    # Rich fills rows with spaces to the table's width.
+    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n")
+
+
+def pairs(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+    """Print names and values under a title."""
+    rows = [(name, str(value)) for name, value in rows]
+    width = max((len(name) for name, _ in rows), default=0)
+    print(title)
+    for name, value in rows:
+        print(f"  {name:<{width}}  {value}")
+
+
+def print_json(data: Any) -> None:
+    json.dump(data, sys.stdout, indent=2)
+    print()
+
+
+def write_json(path: str, data: Any) -> None:
+    """To a file, or to standard output when it is "-"."""
+    if path == "-":
+        print_json(data)
+        return
+    with whole_file(path) as file:
+        file.write(json.dumps(data, indent=2).encode() + b"\n")
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write that takes its place when all is written, and leaves nothing behind when writing fails."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def grouped(number: float) -> str:
+    """1234567 as 1,234,567."""
+    return f"{number:,.0f}"
+
+
+def duration(ns: float) -> str:
+    """Nanoseconds in a unit that leaves one to four digits before the point."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def shape_text(shape: Sequence[int], dtype: str) -> str:
+    """As MLIR writes tensors: tensor<2x3xf32>."""
+    return f"tensor<{'x'.join([*map(str, shape), dtype])}>"

@@ -1,0 +1,117 @@
+"""Show what every op of a program takes: time of this machine's simulation, and cycles and bytes of the chip.
+
+The chip's figures are estimates of a cost model; with --estimate nothing is run and only they are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from typing import Any
+
+from . import machine
+from .errors import InputError
+from .file import Program, load
+from .output import duration, grouped, table, write_json
+from .run import largest, positive
+
+ORDERS = {"program": None, "host": "host_ns", "device": "device_ns"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE.ttnn")
+    parser.add_argument("--program", metavar="NAME", help="only this one, by name or index (default: all public ones)")
+    parser.add_argument("--estimate", action="store_true", help="do not run; the chip's figures only")
+    parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
+    parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
+    parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
+    parser.add_argument("--seed", type=int, default=0, help="of the random inputs")
+    parser.add_argument("--json", metavar="FILE", help='write the figures to FILE, or to standard output when "-"')
+    machine.arguments(parser, "what the file was compiled for")
+
+
+def run(args: argparse.Namespace) -> int:
+    file = load(args.file)
+    programs = file.chosen(args.program)
+    if not programs:
+        raise InputError(f"{args.file}: has private programs only; name one by --program")
+    arch, shape = machine.chosen(args, file.arch, largest(programs))
+    measure = estimated if args.estimate else executed
+    reports = [{"name": p.name, "index": p.index, **measure(args, file, p, arch, shape)} for p in programs]
+    if args.json != "-":
+        for report in reports:
+            show(report, args)
+    if args.json:
+        write_json(
+            args.json,
+            {
+                "file": args.file,
+                "arch": arch,
+                "mesh_shape": list(shape),
+                "executed": not args.estimate,
+                "programs": reports,
+            },
+        )
+    return 0
+
+
+def estimated(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:
+    import _ttmlir_runtime as rt
+
+    return machine.run_figures(rt.runtime.estimate(file.binary, program.index, arch, shape))
+
+
+def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:
+    import _ttmlir_runtime as rt
+    from builder.base.builder_runtime import convert_input_layouts, create_tensor
+
+    from .evaluate import Source
+    from .inputs import random_inputs
+
+    inputs = random_inputs(program, Source(file).ranges(program) if file.mlir else {}, args.seed)
+    host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
+    rt.runtime.set_perf_recording(True)
+    try:
+        with machine.opened(arch, shape) as device:
+            placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
+            for _ in range(args.loops):
+                rt.runtime.submit(device, file.binary, program.index, placed)
+            return machine.run_figures(rt.runtime.last_run(device))
+    finally:
+        rt.runtime.set_perf_recording(False)
+
+
+def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One entry for all ops of a name, figures added up."""
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for op in ops:
+        groups[op["name"]].append(op)
+    figures = ("host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes")
+    return [
+        {"name": name, "loc": f"{len(group)} ops", **{f: sum(op[f] for op in group) for f in figures}}
+        for name, group in groups.items()
+    ]
+
+
+def show(report: dict[str, Any], args: argparse.Namespace) -> None:
+    ops = merged(report["ops"]) if args.by_op else report["ops"]
+    if key := ORDERS[args.sort]:
+        ops = sorted(ops, key=lambda op: -op[key])
+    host = [] if args.estimate else ["host time>"]
+    rows = [
+        (
+            op["name"],
+            *([] if args.estimate else [duration(op["host_ns"])]),
+            duration(op["device_ns"]),
+            grouped(op["device_cycles"]),
+            grouped(op["dram_bytes"]),
+            grouped(op["l1_bytes"]),
+            grouped(op["fabric_bytes"]),
+            op["loc"].removeprefix("loc(").removesuffix(")").strip('"'),
+        )
+        for op in ops
+    ]
+    columns = ("op", *host, "est. device time>", "est. cycles>", "DRAM bytes>", "L1 bytes>", "fabric bytes>", "where")
+    table(report["name"], columns, rows)
+    ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
+    print(f"{ran}device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")

@@ -1,0 +1,64 @@
+"""Describe a simulated machine: its chips and their memories.
+
+--save writes the description as the compiler reads it (system-desc-path of its pipelines).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from . import machine
+from .output import grouped, pairs, print_json, whole_file
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    machine.arguments(parser, f"{machine.DEFAULT_ARCH}, 1x1")
+    parser.add_argument("--json", action="store_true", help="print the description as JSON")
+    parser.add_argument("--save", metavar="FILE", help="write the description for the compiler to FILE")
+
+
+def description(arch: str, shape: machine.Mesh) -> dict[str, Any]:
+    """What the runtime says of itself."""
+    import _ttmlir_runtime as rt
+
+    with machine.opened(arch, shape) as device:
+        return json.loads(rt.runtime.get_current_system_desc(mesh_device=device).as_json())
+
+
+def compiler_text(arch: str, shape: machine.Mesh) -> str:
+    """The attribute that the compiler takes for this machine."""
+    from ttmlir.dialects import ttcore
+    from ttmlir.ir import Attribute, Context
+
+    with Context() as context:
+        value = Attribute.parse(f"#ttcore.arch<{arch}>", context)
+        return f"{ttcore.ir.SystemDescAttr.get_default(value.value, list(shape))}\n"
+
+
+def run(args: argparse.Namespace) -> int:
+    arch, shape = machine.chosen(args, machine.DEFAULT_ARCH, (1, 1))
+    desc = description(arch, shape)
+    if args.save:
+        with whole_file(args.save) as file:
+            file.write(compiler_text(arch, shape).encode())
+    if args.json:
+        print_json(desc)
+        return 0
+    chips = desc["chips"]
+    pairs(f"{len(chips)} x {arch}, mesh {machine.mesh_text(shape)}", chip_rows(chips[0]))
+    return 0
+
+
+def chip_rows(chip: dict[str, Any]) -> list[tuple[str, Any]]:
+    rows, columns = chip["grid"]
+    channels = chip["num_dram_channels"]
+    return [
+        ("worker cores", f"{rows * columns} ({rows} x {columns})"),
+        ("L1 per core", f"{grouped(chip['l1_size'])} bytes"),
+        ("L1 in all", f"{grouped(chip['l1_size'] * rows * columns)} bytes"),
+        ("DRAM", f"{channels} channels of {grouped(chip['dram_channel_size'])} bytes"),
+        ("DRAM in all", f"{grouped(channels * chip['dram_channel_size'])} bytes"),
+        ("alignment", f"L1 {chip['noc_l1_address_align_bytes']}, DRAM {chip['noc_dram_address_align_bytes']} bytes"),
+    ]
