@@ -1,0 +1,240 @@
+"""Collects what every submit took, from the runtime's own reports."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import _ttmlir_runtime as tt_runtime
+
+runtime = tt_runtime.runtime
+
+# Ops of the debug dialect that open and close a scope, and the attribute that names it.
+SCOPES = {
+    "debug.begin_trace": ("debug.end_trace", "trace_id"),
+    "debug.profiler_start": ("debug.profiler_end", "scope_id"),
+    "debug.region_start": ("debug.region_end", "region_id"),
+}
+INSTANTS = {"debug.annotate": "annotation", "debug.timestamp": None}
+
+
+class ProfilerError(RuntimeError):
+    """A trace cannot be made as it was asked for."""
+
+
+@dataclass(frozen=True)
+class OpRecord:
+    """What is the same in every run of an op.
+
+    cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
+    per bank that the program's tensors take while the op runs. inputs, outputs: shape, data type, layout and memory.
+    """
+
+    index: int
+    name: str
+    location: str
+    source: str
+    cycles: int
+    device_ns: float
+    dram_bytes: int
+    l1_bytes: int
+    fabric_bytes: int
+    matmul_tiles: int
+    fpu_tiles: int
+    sfpu_tiles: int
+    dram_resident: int
+    l1_resident: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Ops begin to end (excluded) that the debug dialect put a name on; a mark at one place has end == begin."""
+
+    name: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class ProgramInfo:
+    """A program on a device; `number` counts them in the order in which they were first run."""
+
+    number: int
+    name: str
+    file: str
+    device: int
+    arch: str
+    mesh: tuple[int, ...]
+    ops: tuple[OpRecord, ...]
+    scopes: tuple[Scope, ...]
+    dram_peak: int
+    l1_peak: int
+
+    @property
+    def device_ns(self) -> float:
+        return sum(op.device_ns for op in self.ops)
+
+    @property
+    def cycles(self) -> int:
+        return sum(op.cycles for op in self.ops)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One submit. start_ns counts from the beginning of the trace; host_ns is by op."""
+
+    number: int
+    program: int
+    thread: int
+    start_ns: int
+    submit_ns: int
+    host_ns: tuple[int, ...] = ()
+    error: str = ""
+
+
+def describe(desc: dict[str, Any]) -> str:
+    """ "32x64 BFloat16 Tile DRAM Interleaved" """
+    shape = "x".join(map(str, desc["shape"])) or "scalar"
+    memory = "" if desc["buffer_type"] == "SystemMemory" else f" {desc['memory_layout']}"
+    grid = f" on {'x'.join(map(str, desc['grid']))} cores" if desc["grid"] else ""
+    return f"{shape} {desc['data_type']} {desc['layout']} {desc['buffer_type']}{memory}{grid}"
+
+
+def plain(location: str) -> str:
+    """`file:line` where that is all that `loc("file:line")` says."""
+    text = location.removeprefix("loc(").removesuffix(")")
+    return text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
+
+
+def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
+    """A scope that is never closed ends with the program; an end without a beginning is nothing."""
+    ends = {end: begin for begin, (end, _) in SCOPES.items()}
+    open_: dict[tuple[str, str], list[int]] = {}
+    found = []
+    for i, op in enumerate(operations):
+        name, attributes = op["name"], op["attributes"]
+        if name in SCOPES:
+            open_.setdefault((name, attributes[SCOPES[name][1]]), []).append(i)
+        elif name in ends:
+            begin = ends[name]
+            starts = open_.get((begin, attributes[SCOPES[begin][1]]))
+            if starts:
+                found.append(Scope(attributes[SCOPES[begin][1]], starts.pop(), i))
+        elif name in INSTANTS:
+            attribute = INSTANTS[name]
+            found.append(Scope(attributes[attribute] if attribute else "timestamp", i, i))
+    found += [Scope(key[1], start, len(operations)) for key, starts in open_.items() for start in starts]
+    return tuple(sorted(found, key=lambda s: (s.begin, -s.end)))
+
+
+def program_info(number: int, device: Any, executable: Any, index: int, report: Any) -> ProgramInfo:
+    program = json.loads(executable.as_json())["programs"][index]
+    values = [describe(v["desc"]) for v in program["values"]]
+    ops = []
+    for op, perf in zip(program["operations"], report.ops, strict=True):
+        ops.append(OpRecord(
+            perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,
+            perf.l1_bytes, perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles,
+            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank,
+            tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
+        ))  # fmt: skip
+    return ProgramInfo(
+        number, program["name"], executable.file_name, device.id, device.arch, tuple(program["mesh_shape"]),
+        tuple(ops), scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank,
+    )  # fmt: skip
+
+
+@dataclass
+class Recorder:
+    """What was submitted between start() and stop(). Several may be at work at a time. Safe for threads."""
+
+    programs: list[ProgramInfo] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    _begin: int = 0
+    _numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.Lock)
+
+    def start(self) -> None:
+        self._begin = time.perf_counter_ns()
+        _tap.add(self)
+
+    def stop(self) -> None:
+        _tap.remove(self)
+
+    def add(self, device: Any, executable: Any, index: int, start: int, taken: int, report: Any) -> None:
+        """A submit that went well, `start` on the clock of perf_counter_ns."""
+        key = (device.id, executable.id, index)
+        ops = report.ops
+        with self._lock:
+            if key not in self._numbers:
+                self._numbers[key] = len(self.programs)
+                self.programs.append(program_info(len(self.programs), device, executable, index, report))
+            self._run(self._numbers[key], start, taken, tuple(op.host_ns for op in ops))
+
+    def add_failure(self, start: int, taken: int, error: str) -> None:
+        with self._lock:
+            self._run(-1, start, taken, error=error)
+
+    def _run(self, program: int, start: int, taken: int, host: tuple[int, ...] = (), error: str = "") -> None:
+        begin = start - self._begin
+        self.runs.append(Run(len(self.runs), program, threading.get_ident(), begin, taken, host, error))
+
+    def snapshot(self) -> tuple[list[ProgramInfo], list[Run]]:
+        """What is known so far."""
+        with self._lock:
+            return list(self.programs), list(self.runs)
+
+
+class Tap:
+    """Stands in for `runtime.submit` while a recorder is at work."""
+
+    def __init__(self) -> None:
+        self._recorders: list[Recorder] = []
+        self._lock = threading.Lock()
+        self._turns: dict[Any, Any] = {}  # by device
+        self._submit: Callable[..., Any] = runtime.submit
+        self._recording = False
+
+    def add(self, recorder: Recorder) -> None:
+        with self._lock:
+            if not self._recorders:
+                self._submit, self._recording = runtime.submit, runtime.get_perf_recording()
+                runtime.set_perf_recording(True)
+                runtime.submit = self.submit
+            self._recorders.append(recorder)
+
+    def remove(self, recorder: Recorder) -> None:
+        with self._lock:
+            self._recorders = [r for r in self._recorders if r is not recorder]
+            if not self._recorders:
+                runtime.submit = self._submit
+                runtime.set_perf_recording(self._recording)
+
+    def submit(self, device: Any, executable: Any, program_index: int, inputs: Any) -> Any:
+        """As the runtime's own."""
+        with self._lock:
+            recorders = list(self._recorders)
+            turn = self._turns.setdefault(getattr(device, "id", None), threading.RLock())
+        start = time.perf_counter_ns()
+        with turn:  # the device runs one program at a time anyway, and its last report is ours then
+            try:
+                outputs = self._submit(device, executable, program_index, inputs)
+            except Exception as error:
+                for recorder in recorders:
+                    recorder.add_failure(start, time.perf_counter_ns() - start, f"{type(error).__name__}: {error}")
+                raise
+            taken = time.perf_counter_ns() - start
+            report = runtime.last_run(device)
+        for recorder in recorders:
+            if report is not None and report.ops:
+                recorder.add(device, executable, program_index, start, taken, report)
+        return outputs
+
+
+_tap = Tap()
