@@ -1,0 +1,43 @@
+"""A built module on the simulated chip, as a function without arguments that runs it once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import _ttmlir_runtime as rt
+import torch
+from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
+from builder.base.builder_runtime import convert_input_layouts, fetched, host_tensor
+
+
+@functools.cache
+def device() -> Any:
+    options = rt.runtime.MeshDeviceOptions()
+    options.mesh_shape = (1, 1)
+    return rt.runtime.open_mesh_device(options)
+
+
+def compiled(build: Callable[..., Any], pipeline_options: Sequence[str] = ()) -> Any:
+    """The flatbuffer of what `build(builder)` makes."""
+    module, builder = build_module(build, "ttir")
+    binary, *_ = compile_ttir_module_to_flatbuffer(module, builder, pipeline_options=list(pipeline_options))
+    return binary
+
+
+def runner(binary: Any, inputs: Sequence[torch.Tensor]) -> Callable[[], list[Any]]:
+    """Runs program 0. The inputs are on the device before, in the layout that the program wants, so that a run copies
+    nothing from or to the host that the program does not say."""
+    placed = convert_input_layouts(device(), [host_tensor(tensor) for tensor in inputs], fbb=binary, program_index=0)
+    return lambda: rt.runtime.submit(device(), binary, 0, placed)
+
+
+def check(outputs: Sequence[Any], expected: torch.Tensor, name: str, pcc: float = 0.99) -> None:
+    """A benchmark of a wrong result is worth nothing."""
+    from golden import get_pcc
+
+    found = fetched(outputs[0])[0].float()
+    value = get_pcc(expected.float().reshape(found.shape), found)
+    if not value >= pcc:
+        raise ValueError(f"{name}: the result's correlation with PyTorch's is {value:.6f}, expected {pcc} or more")
