@@ -175,22 +175,13 @@ static LogicalResult readSource(ElementsAttr elements, Source &source, function_
   return emitError() << "constant is neither dense nor a resource";
 }
 
-FailureOr<uint32_t> ConstantWriter::add(ElementsAttr elements, ttcore::DataType dataType,
-                                        function_ref<InFlightDiagnostic()> emitError) {
-  auto [found, isNew] = indices.try_emplace({elements, static_cast<unsigned>(dataType)}, constants.size());
-  if (!isNew)
-    return found->second;
-
+LogicalResult ttnn::storeElements(ElementsAttr elements, ttcore::DataType dataType, uint8_t *data,
+                                  function_ref<InFlightDiagnostic()> emitError) {
   Source source;
   if (failed(readSource(elements, source, emitError)))
     return failure();
   size_t count = elements.getNumElements();
-  constexpr size_t alignment = 64;
   uint64_t bytes = storedBytes(elements, dataType);
-  uint8_t *data = nullptr;
-  builder.ForceVectorAlignment(bytes, 1, alignment);
-  auto vector = flatbuffers::Offset<flatbuffers::Vector<uint8_t>>(builder.CreateUninitializedVector(bytes, 1, &data));
-
   bool toBool = dataType == ttcore::DataType::Bool;
   LogicalResult result = success();
   auto store = [&](auto from, auto to) {
@@ -221,7 +212,20 @@ FailureOr<uint32_t> ConstantWriter::add(ElementsAttr elements, ttcore::DataType 
                     [&](auto from) { visitStorage(dataType, [&](auto to) { store(from, to); }); }))
     return emitError() << "constant has elements of type " << elements.getElementType()
                        << ", which no data format holds";
-  if (failed(result))
+  return result;
+}
+
+FailureOr<uint32_t> ConstantWriter::add(ElementsAttr elements, ttcore::DataType dataType,
+                                        function_ref<InFlightDiagnostic()> emitError) {
+  auto [found, isNew] = indices.try_emplace({elements, static_cast<unsigned>(dataType)}, constants.size());
+  if (!isNew)
+    return found->second;
+  constexpr size_t alignment = 64;
+  uint64_t bytes = storedBytes(elements, dataType);
+  uint8_t *data = nullptr;
+  builder.ForceVectorAlignment(bytes, 1, alignment);
+  auto vector = flatbuffers::Offset<flatbuffers::Vector<uint8_t>>(builder.CreateUninitializedVector(bytes, 1, &data));
+  if (failed(storeElements(elements, dataType, data, emitError)))
     return failure();
   constants.push_back(::tt::target::CreateConstant(builder, vector));
   return found->second;

@@ -30,6 +30,9 @@ private:
 
 /// Bytes that the values of `elements` take when stored as `dataType`.
 uint64_t storedBytes(ElementsAttr elements, ttcore::DataType dataType);
+/// Writes those bytes, row-major, to `data`.
+LogicalResult storeElements(ElementsAttr elements, ttcore::DataType dataType, uint8_t *data,
+                            function_ref<InFlightDiagnostic()> emitError);
 
 } // namespace mlir::tt::ttnn
 
