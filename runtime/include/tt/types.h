@@ -15,6 +15,8 @@
 
 namespace tt {
 
+// The names in capitals are those that programs for TTNN use.
+
 /// Values as in the flatbuffer schema and ttcore.DataType.
 enum class DataType : uint8_t {
   Float32 = 0,
@@ -31,10 +33,33 @@ enum class DataType : uint8_t {
   UInt8 = 11,
   Int32 = 12,
   Bool = 13,
+  FLOAT32 = Float32,
+  FLOAT16 = Float16,
+  BFLOAT16 = BFloat16,
+  FLOAT8_B = BFP_Float8,
+  BFLOAT8_B = BFP_BFloat8,
+  FLOAT4_B = BFP_Float4,
+  BFLOAT4_B = BFP_BFloat4,
+  FLOAT2_B = BFP_Float2,
+  BFLOAT2_B = BFP_BFloat2,
+  UINT32 = UInt32,
+  UINT16 = UInt16,
+  UINT8 = UInt8,
+  INT32 = Int32,
+  BOOL = Bool,
 };
 
-enum class Layout : uint8_t { RowMajor = 0, Tile = 1 };
-enum class BufferType : uint8_t { DRAM = 0, L1 = 1, SystemMemory = 2, L1Small = 3, Trace = 4 };
+enum class Layout : uint8_t { RowMajor = 0, Tile = 1, ROW_MAJOR = RowMajor, TILE = Tile };
+enum class BufferType : uint8_t {
+  DRAM = 0,
+  L1 = 1,
+  SystemMemory = 2,
+  L1Small = 3,
+  Trace = 4,
+  SYSTEM_MEMORY = SystemMemory,
+  L1_SMALL = L1Small,
+  TRACE = Trace,
+};
 enum class MemoryLayout : uint8_t {
   Interleaved = 0,
   HeightSharded = 2,
@@ -42,6 +67,11 @@ enum class MemoryLayout : uint8_t {
   BlockSharded = 4,
   NDSharded = 5,
   Unset = 255,
+  INTERLEAVED = Interleaved,
+  HEIGHT_SHARDED = HeightSharded,
+  WIDTH_SHARDED = WidthSharded,
+  BLOCK_SHARDED = BlockSharded,
+  ND_SHARDED = NDSharded,
 };
 enum class Arch : uint8_t { None = 0, WormholeB0 = 1, Blackhole = 2, Quasar = 3 };
 

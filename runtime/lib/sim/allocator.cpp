@@ -40,12 +40,12 @@ void BankAllocator::insertFree(Block block) {
   freeBySize.emplace(block.bytes, block.address);
 }
 
-void BankAllocator::eraseFree(std::map<int64_t, int64_t>::iterator block) {
-  freeBySize.erase({block->second, block->first});
+void BankAllocator::eraseFree(Free::iterator block) {
+  freeBySize.erase(std::pair(block->second, block->first));
   freeByAddress.erase(block);
 }
 
-void BankAllocator::take(std::map<int64_t, int64_t>::iterator from, Block block, std::string label) {
+void BankAllocator::take(Free::iterator from, Block block, Label label) {
   const Block whole{from->first, from->second};
   eraseFree(from);
   if (block.address > whole.address)
@@ -59,11 +59,11 @@ void BankAllocator::take(std::map<int64_t, int64_t>::iterator from, Block block,
   hash ^= mix(block);
 }
 
-std::optional<Block> BankAllocator::allocate(int64_t bytes, std::string label) {
+std::optional<Block> BankAllocator::allocate(int64_t bytes, Label label) {
   if (bytes < 0 || bytes > capacity())
     return std::nullopt;
   bytes = round(bytes);
-  auto fit = freeBySize.lower_bound({bytes, 0});
+  auto fit = freeBySize.lower_bound(std::pair(bytes, int64_t(0)));
   if (fit == freeBySize.end())
     return std::nullopt;
   const Block block{fit->second, bytes};
@@ -71,7 +71,7 @@ std::optional<Block> BankAllocator::allocate(int64_t bytes, std::string label) {
   return block;
 }
 
-bool BankAllocator::allocateAt(Block block, std::string label) {
+bool BankAllocator::allocateAt(Block block, Label label) {
   auto from = freeByAddress.upper_bound(block.address);
   if (from == freeByAddress.begin())
     return false;
@@ -111,7 +111,7 @@ std::vector<BankAllocator::Resident> BankAllocator::residents() const {
   std::vector<Resident> result;
   result.reserve(blocks.size());
   for (const auto &[address, block] : blocks)
-    result.push_back({{address, block.bytes}, block.label});
+    result.push_back({{address, block.bytes}, block.label.text()});
   return result;
 }
 

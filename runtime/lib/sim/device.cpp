@@ -71,7 +71,7 @@ int64_t Memories::bankCount(Memory memory) const {
   return memory == Memory::DRAM || memory == Memory::Trace ? chip.dramChannels : chip.cores();
 }
 
-Block Memories::allocate(const Footprint &footprint, const std::string &label) {
+Block Memories::allocate(const Footprint &footprint, const Label &label) {
   const Memory memory = memoryOf(footprint.buffer);
   if (auto block = (*this)[memory].allocate(footprint.bytesPerBank, label))
     return *block;
@@ -91,12 +91,12 @@ uint64_t Memories::fingerprint() const {
   return result;
 }
 
-void Memories::outOfMemory(const Footprint &footprint, Memory memory, const std::string &label) const {
+void Memories::outOfMemory(const Footprint &footprint, Memory memory, const Label &label) const {
   const BankAllocator &bank = (*this)[memory];
   std::string text = "out of " + std::string(toString(memory)) + " on device " + std::to_string(device) + " (" +
-                     std::string(toString(chip.arch)) + "): " + label + " needs " + grouped(footprint.totalBytes()) +
-                     " bytes in total, " + grouped(footprint.bytesPerBank) + " per bank on " +
-                     std::to_string(footprint.banks) + " of " + std::to_string(bankCount(memory)) +
+                     std::string(toString(chip.arch)) + "): " + label.text() + " needs " +
+                     grouped(footprint.totalBytes()) + " bytes in total, " + grouped(footprint.bytesPerBank) +
+                     " per bank on " + std::to_string(footprint.banks) + " of " + std::to_string(bankCount(memory)) +
                      " banks; free per bank are " + grouped(bank.free()) + " of " + grouped(bank.capacity()) +
                      " bytes, the largest piece " + grouped(bank.largestFree());
   // Buffers of one origin are told together: outputs of many runs that somebody keeps, for example.
@@ -203,7 +203,7 @@ void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
   clearProgramCache();
 }
 
-Allocation MeshDevice::allocate(const Footprint &footprint, const std::string &label) {
+Allocation MeshDevice::allocate(const Footprint &footprint, const Label &label) {
   if (footprint.buffer == BufferType::SystemMemory)
     return {};
   requireOpen("allocate");

@@ -7,13 +7,16 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/recycle.h"
 #include "tt/types.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace tt::sim {
@@ -25,6 +28,17 @@ struct Block {
   bool operator==(const Block &) const = default;
 };
 
+/// What a block is for; copies share the text.
+class Label {
+public:
+  Label(std::string text) : shared(std::make_shared<const std::string>(std::move(text))) {}
+  Label(const char *text) : Label(std::string(text)) {}
+  const std::string &text() const { return *shared; }
+
+private:
+  std::shared_ptr<const std::string> shared;
+};
+
 /// Best-fit allocation with coalescing in an address range; every operation is O(log n) in the number of blocks.
 class BankAllocator {
 public:
@@ -32,9 +46,9 @@ public:
   BankAllocator(int64_t base, int64_t end, int64_t alignment);
 
   /// The lowest address of the smallest free block that holds `bytes` (0 takes one unit), or nothing.
-  std::optional<Block> allocate(int64_t bytes, std::string label);
+  std::optional<Block> allocate(int64_t bytes, Label label);
   /// Takes exactly this block; false when it is not free.
-  bool allocateAt(Block block, std::string label);
+  bool allocateAt(Block block, Label label);
   /// Throws Error when no block starts at the address.
   void deallocate(int64_t address);
   void clear();
@@ -60,21 +74,26 @@ public:
   std::vector<Block> freeBlocks() const;
 
 private:
+  // Blocks come and go in every run.
+  template <class Key, class T> using Map = std::map<Key, T, std::less<>, Recycling<std::pair<const Key, T>>>;
+  template <class Key> using Set = std::set<Key, std::less<>, Recycling<Key>>;
+  using Free = Map<int64_t, int64_t>; // address -> bytes
+
   void insertFree(Block block);
-  void eraseFree(std::map<int64_t, int64_t>::iterator block);
-  void take(std::map<int64_t, int64_t>::iterator from, Block block, std::string label);
+  void eraseFree(Free::iterator block);
+  void take(Free::iterator from, Block block, Label label);
   int64_t round(int64_t bytes) const;
 
   struct Used {
     int64_t bytes;
-    std::string label;
+    Label label;
   };
   int64_t base, end, alignment;
   int64_t used = 0, highWater = 0;
   uint64_t hash = 0;
-  std::map<int64_t, Used> blocks;                   // by address
-  std::map<int64_t, int64_t> freeByAddress;         // address -> bytes
-  std::set<std::pair<int64_t, int64_t>> freeBySize; // bytes, address
+  Map<int64_t, Used> blocks; // by address
+  Free freeByAddress;
+  Set<std::pair<int64_t, int64_t>> freeBySize; // bytes, address
 };
 
 } // namespace tt::sim

@@ -55,7 +55,7 @@ public:
   int64_t bankCount(Memory memory) const;
   /// Room for a tensor; `label` says what for ("result of ttnn.matmul"). Throws OutOfMemoryError that tells what was
   /// asked, what is free and what is resident.
-  Block allocate(const Footprint &footprint, const std::string &label);
+  Block allocate(const Footprint &footprint, const Label &label);
   void clear();
   /// Of all memories together, see BankAllocator::fingerprint.
   uint64_t fingerprint() const;
@@ -63,7 +63,7 @@ public:
   uint64_t generation() const { return generationNumber; }
 
 private:
-  [[noreturn]] void outOfMemory(const Footprint &footprint, Memory memory, const std::string &label) const;
+  [[noreturn]] void outOfMemory(const Footprint &footprint, Memory memory, const Label &label) const;
   const ChipDesc &chip;
   uint32_t device;
   std::vector<BankAllocator> banks;
@@ -136,7 +136,7 @@ public:
     return f(memories);
   }
   /// Room for a tensor, see Memories::allocate. An empty allocation for a host tensor.
-  Allocation allocate(const Footprint &footprint, const std::string &label);
+  Allocation allocate(const Footprint &footprint, const Label &label);
   /// Makes an owner of a block taken by withMemories, of the generation it was taken in.
   Allocation adopt(Memory memory, Block block, uint64_t generation) {
     return {weak_from_this(), memory, block, generation};

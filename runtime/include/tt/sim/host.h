@@ -1,8 +1,7 @@
 //===- host.h - host memory that holds the values ----------------*- C++ -*-===//
 //
-// The values of tensors lie in host memory, aligned for the vector units. Large
-// buffers that come and go with every run are kept and given out again, because
-// fresh pages from the operating system cost more than most ops.
+// The values of tensors lie in host memory, aligned for the vector units, and
+// recycled (see tt/recycle.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,6 +16,8 @@ inline constexpr size_t hostAlignment = 64;
 /// At least `bytes` bytes, aligned to 64, not initialised. Freed with the last owner. Throws OutOfMemoryError when the
 /// limit or the machine's memory does not allow it; the message names `purpose`.
 std::shared_ptr<std::byte> allocateHost(size_t bytes, const char *purpose);
+/// The same for what is made when a program is prepared: not recycled, so that nothing of it stays when it goes.
+std::shared_ptr<std::byte> allocateHostOnce(size_t bytes, const char *purpose);
 
 /// The most that one buffer may take: physical memory, unless a lower limit was set (0 removes it).
 size_t hostMemoryLimit();

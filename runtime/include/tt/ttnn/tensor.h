@@ -11,10 +11,24 @@
 #include "tt/sim/device.h"
 #include "tt/types.h"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 
 namespace tt::ttnn {
+
+/// What can be known about values without looking at them: the same id and version mean the same values.
+/// Tensors that share values share this.
+struct Contents {
+  const uint64_t id;
+  std::atomic<uint64_t> version{0};
+  std::atomic<bool> tracked; // false: somebody else can write the values, who does not tell
+  std::atomic<bool> constant{false};
+  /// What calls keep with values that are constant: kernels that hold them in a form of their own.
+  std::mutex keptMutex;
+  std::shared_ptr<void> kept;
+};
 
 /// A handle: copies share values and device memory, which go with the last of them.
 class Tensor {
@@ -38,6 +52,8 @@ public:
   const TensorSpec &spec() const { return get().spec; }
   const Shape &shape() const { return get().spec.shape; }
   DataType dtype() const { return get().spec.dtype; }
+  Layout layout() const { return get().spec.layout; }
+  const MemoryConfig &memory_config() const { return get().spec.memory; }
   size_t shards() const { return get().shards.size(); }
   /// Of the mesh the shards belong to; empty for one that is not distributed.
   const std::vector<uint32_t> &meshShape() const { return get().meshShape; }
@@ -46,6 +62,28 @@ public:
   /// Address in every bank; 0 on the host.
   int64_t address() const { return get().allocation.address(); }
   uint64_t id() const { return get().id; }
+  const Contents &contents() const { return *get().contents; }
+  Contents &contents() { return *get().contents; }
+  /// To be called by whoever writes through data().
+  void markWritten() const {
+    get().contents->version.fetch_add(1, std::memory_order_relaxed);
+    get().contents->constant.store(false, std::memory_order_relaxed);
+  }
+  /// To be called by whoever gives the address of the values away for writing.
+  void markUntracked() const { get().contents->tracked.store(false, std::memory_order_relaxed); }
+
+  /// Whether kernels may be made for exactly these values (weights), as long as nobody writes them: they are those of a
+  /// file, made by a creation function, or made of such. Never so for a distributed tensor.
+  bool constant() const {
+    const Storage &mine = get();
+    return mine.shards.size() == 1 && mine.contents->constant.load(std::memory_order_relaxed) &&
+           mine.contents->tracked.load(std::memory_order_relaxed);
+  }
+  /// To be called by whoever knows that the values stay; nobody else may be able to write them.
+  void setConstant() const {
+    get().contents->tracked.store(true, std::memory_order_relaxed);
+    get().contents->constant.store(true, std::memory_order_relaxed);
+  }
 
   /// False after deallocate(), and when its device was closed or cleared.
   bool isAllocated() const;
@@ -62,10 +100,14 @@ public:
   Tensor shard(size_t index) const;
   /// The same tensor described differently: same storage type and number of elements.
   Tensor withSpec(TensorSpec spec) const;
+  /// The values from `offset` bytes on, as a tensor of their own that shares them: on a device, with its memory, or on
+  /// the host.
+  Tensor view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDevice> device = nullptr,
+              sim::Allocation allocation = {}) const;
 
   /// A copy of the values on the host.
   Tensor clone() const;
-  /// Gives the tensor values of its own where others (host copies, views) share them.
+  /// Before the values are written: gives the tensor values of its own where others (host copies, views) share them.
   void unshare();
 
   /// Programs that deallocate an input leave a retained one alone.
@@ -82,9 +124,10 @@ private:
     bool retain = false;
     bool gone = false;
     uint64_t id = 0;
+    std::shared_ptr<Contents> contents;
   };
-  explicit Tensor(std::shared_ptr<Storage> storage) : storage(std::move(storage)) {}
-  static Tensor make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards, std::vector<uint32_t> meshShape);
+  static Tensor make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards, std::vector<uint32_t> meshShape,
+                     std::shared_ptr<Contents> contents);
   Storage &get() const {
     if (!storage)
       throw Error("the tensor is empty");
