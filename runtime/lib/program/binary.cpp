@@ -118,7 +118,9 @@ Binary Binary::load(const std::string &path) {
   if (data == MAP_FAILED)
     throw BinaryError(systemError("map", path));
   auto mapping = std::make_shared<Mapping>(data, size);
-  return load({static_cast<const std::byte *>(data), size}, mapping, path);
+  Binary binary = load({static_cast<const std::byte *>(data), size}, mapping, path);
+  binary.image->isMapped = true;
+  return binary;
 }
 
 Binary Binary::load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string &name) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 namespace tt::runtime {
 namespace {
@@ -54,11 +55,19 @@ private:
 
 } // namespace
 
-std::vector<Tensor> Executable::bindInputs(const std::vector<Tensor> &inputs, std::vector<bool> &moved) const {
+void Executable::checkInputs(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> bound;
+  std::vector<bool> moved;
+  bindInputs(inputs, bound, moved);
+}
+
+/// `bound`: the inputs with the program's data types; `moved[i]`: input i takes memory on the device during the run.
+void Executable::bindInputs(std::span<const Tensor> inputs, std::vector<Tensor> &bound,
+                            std::vector<bool> &moved) const {
   if (inputs.size() != program.inputs.size())
     throw Error(name() + " takes " + std::to_string(program.inputs.size()) + " inputs and was given " +
                 std::to_string(inputs.size()));
-  std::vector<Tensor> bound = inputs;
+  bound.assign(inputs.begin(), inputs.end());
   moved.assign(inputs.size(), false);
   const Device device = this->device.lock();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -96,16 +105,42 @@ std::vector<Tensor> Executable::bindInputs(const std::vector<Tensor> &inputs, st
     moved[i] = wanted.memory.buffer != BufferType::SystemMemory &&
                !(inputs[i].isOnDevice() && given.memory == wanted.memory && given.layout == wanted.layout &&
                  given.dtype == wanted.dtype);
-    if (!written[value])
-      continue;
-    // An op changes this input in place (a cache, running statistics). A tensor on the device is changed, as on the
-    // chip; what came from the host is not.
-    if (inputs[i].isOnDevice() && !moved[i])
-      bound[i].unshare();
-    else
-      bound[i] = bound[i].clone();
   }
-  return bound;
+}
+
+/// The inputs as what calls of other programs are computed from.
+std::vector<Argument> Executable::argumentsOf(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> bound;
+  std::vector<bool> moved;
+  bindInputs(inputs, bound, moved);
+  std::vector<Argument> arguments(bound.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const uint32_t shards = program.spec(program.inputs[i]).distributed ? program.devices() : 1;
+    for (uint32_t d = 0; d < shards; ++d) {
+      // Values that their owner may free or write when the run is over are not shared with what is kept.
+      std::shared_ptr<const std::byte> values = bound[i].share(shardOf(bound[i], d));
+      if (!bound[i].contents().tracked)
+        values = {std::shared_ptr<void>(), values.get()};
+      arguments[i].shards.push_back(std::move(values));
+    }
+  }
+  return arguments;
+}
+
+bool Executable::fits(std::span<const Tensor> inputs) const {
+  if (!std::ranges::all_of(cachedMemory, &sim::Allocation::valid))
+    return false;
+  return std::ranges::all_of(parameters, [&](const Parameter &parameter) {
+    if (parameter.input >= inputs.size() || !inputs[parameter.input] || !inputs[parameter.input].isAllocated())
+      return false;
+    const Tensor &tensor = inputs[parameter.input];
+    if (tensor.dtype() != parameter.dtype)
+      return false;
+    if (!tensor.contents().tracked)
+      return parameter.hash && tensor.shape() == program.spec(program.inputs[parameter.input]).shape &&
+             *parameter.hash == hashOf(tensor);
+    return tensor.contents().id == parameter.contents && tensor.contents().version == parameter.version;
+  });
 }
 
 void Executable::runStep(const Step &step) const {
@@ -129,7 +164,65 @@ void Executable::runSteps(RunReport *perf) const {
   for (const Step &step : steps) {
     const int64_t start = now();
     runStep(step);
-    perf->ops[step.op].hostNs = now() - start;
+    attribute(step, now() - start, *perf);
+  }
+}
+
+/// The time of a chain is shared out among its ops by what they take on the chip.
+void Executable::attribute(const Step &step, int64_t ns, RunReport &report) const {
+  if (!step.members) {
+    report.ops[step.op].hostNs = ns;
+    return;
+  }
+  const std::span<const uint32_t> members(chainOps.data() + step.firstMember, step.members);
+  int64_t cycles = 0;
+  for (uint32_t op : members)
+    cycles += durations[op].cycles;
+  for (uint32_t op : members)
+    report.ops[op].hostNs = cycles ? ns * durations[op].cycles / cycles : ns / step.members;
+}
+
+void Executable::bindPatches(const Results &results) {
+  for (const Patch &patch : patches) {
+    std::byte *data = patch.fromOutput ? results.shards[patch.index][patch.shard].get()
+                                       : inputData[patch.index][patch.shard] + patch.offset;
+    if (patch.isOut)
+      outPointers[patch.position] = data;
+    else
+      inPointers[patch.position] = data;
+  }
+}
+
+/// Where the values of an output lie that no kernel writes to its place.
+const std::byte *Executable::copied(const OutputCopy &copy, const Results &results, uint32_t shard) const {
+  const Root &root = roots[rootOf[copy.value]];
+  const size_t offset = viewBytes[copy.value];
+  const uint32_t own = root.shards == 1 ? 0 : shard;
+  switch (root.home) {
+  case Home::Constant:
+    return root.constant[own].get() + offset;
+  case Home::Arena:
+    return arenaAddress(root, own) + offset;
+  case Home::Input:
+    return inputData[root.index][own] + offset;
+  case Home::Output:
+    return results.shards[root.index][own].get() + offset;
+  case Home::Unset:
+    break;
+  }
+  throw Error(name() + ": output " + std::to_string(copy.output) + " has no value");
+}
+
+/// Memory for the outputs; with `shareable`, for those that a kernel writes.
+void Executable::createOutputs(Results &results, bool shareable) const {
+  results.shards.resize(program.outputs.size());
+  for (size_t k = 0; k < results.shards.size(); ++k) {
+    const TensorSpec &spec = program.spec(program.outputs[k]);
+    results.shards[k].resize(spec.distributed ? program.devices() : 1);
+    if (!shareable || outputIsHome[k])
+      for (auto &shard : results.shards[k])
+        shard = shareable ? sim::allocateHostOnce(spec.bytes(), "the result of a call")
+                          : sim::allocateHost(spec.bytes(), "an output");
   }
 }
 
@@ -139,10 +232,29 @@ std::vector<Tensor> Executable::run(const Binary &binary, const std::vector<Tens
   if (running)
     throw Error(name() + " was submitted from a hook of its own run");
   running = true;
-  const AtEnd ended([&] { running = false; });
+  const AtEnd ended([&] {
+    running = false;
+    bound.clear();
+    results.shards.clear();
+    results.allocations.clear();
+  });
 
-  std::vector<bool> moved;
-  const std::vector<Tensor> bound = bindInputs(inputs, moved);
+  bindInputs(inputs, bound, moved);
+  inputData.resize(bound.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const uint32_t value = program.inputs[i];
+    if (written[value]) {
+      // An op changes this input in place (a cache, running statistics). A tensor on the device is changed, as on the
+      // chip; what came from the host is not.
+      if (inputs[i].isOnDevice() && !moved[i])
+        bound[i].unshare();
+      else
+        bound[i] = bound[i].clone();
+    }
+    inputData[i].resize(roots[value].shards);
+    for (uint32_t d = 0; d < inputData[i].size(); ++d)
+      inputData[i][d] = bound[i].data(shardOf(bound[i], d));
+  }
   report.binary = binary;
   report.program = programIndex;
   report.cycles = totalDuration.cycles;
@@ -152,75 +264,89 @@ std::vector<Tensor> Executable::run(const Binary &binary, const std::vector<Tens
   if (perf)
     report.ops = this->report().ops;
 
-  std::vector<std::vector<std::shared_ptr<std::byte>>> shards(program.outputs.size());
-  for (size_t k = 0; k < shards.size(); ++k) {
-    const TensorSpec &spec = program.spec(program.outputs[k]);
-    shards[k].resize(spec.distributed ? program.devices() : 1);
-    for (auto &shard : shards[k])
-      shard = sim::allocateHost(spec.bytes(), "an output");
-  }
-
-  std::vector<sim::Allocation> allocations;
+  createOutputs(results, false);
   if (mode == Mode::Observed) {
-    allocations = runObserved(binary, device, bound, moved, *hooks, report);
+    results.allocations = runObserved(binary, device, moved, *hooks, report);
   } else {
-    allocations = memory.run(*device, moved, report.memoryPeak);
-    for (const Patch &patch : patches) {
-      std::byte *data = patch.fromOutput ? shards[patch.index][patch.shard].get()
-                                         : bound[patch.index].data(shardOf(bound[patch.index], patch.shard));
-      if (patch.isOut)
-        outPointers[patch.position] = data;
-      else
-        inPointers[patch.position] = data;
-    }
+    memory.run(*device, moved, report.memoryPeak, results.allocations);
+    bindPatches(results);
     const int64_t start = now();
     runSteps(perf ? &report : nullptr);
     report.hostNs = now() - start;
   }
-
   for (const OutputCopy &copy : copies) {
-    const Root &root = roots[rootOf[copy.value]];
     const size_t bytes = program.spec(copy.value).bytes();
-    for (uint32_t d = 0; d < shards[copy.output].size() && bytes; ++d) {
-      const std::byte *from = nullptr;
-      switch (root.home) {
-      case Home::Constant:
-        from = root.constant;
-        break;
-      case Home::Arena:
-        from = arenaAddress(root, root.shards == 1 ? 0 : d);
-        break;
-      case Home::Input:
-        from = bound[root.index].data(shardOf(bound[root.index], d));
-        break;
-      case Home::Output:
-        from = shards[root.index][d].get();
-        break;
-      case Home::Unset:
-        break;
-      }
-      std::memcpy(shards[copy.output][d].get(), from, bytes);
-    }
+    for (uint32_t d = 0; d < results.shards[copy.output].size() && bytes; ++d)
+      std::memcpy(results.shards[copy.output][d].get(), copied(copy, results, d), bytes);
   }
 
   std::vector<Tensor> outputs;
-  outputs.reserve(shards.size());
-  for (size_t k = 0; k < shards.size(); ++k) {
+  outputs.reserve(results.shards.size());
+  for (size_t k = 0; k < results.shards.size(); ++k) {
     TensorSpec spec = program.spec(program.outputs[k]);
     spec.distributed = spec.distributed && program.devices() > 1;
-    if (memory.outputGroups[k] != MemoryPlan::none)
-      outputs.push_back(Tensor::onDevice(spec, std::move(shards[k]), device, std::move(allocations[k])));
-    else
-      outputs.push_back(Tensor::fromShards(spec, std::move(shards[k]),
-                                           spec.distributed ? program.meshShape : std::vector<uint32_t>()));
+    auto meshShape = spec.distributed ? program.meshShape : std::vector<uint32_t>();
+    outputs.push_back(
+        memory.outputGroups[k] != MemoryPlan::none
+            ? Tensor::onDevice(std::move(spec), std::move(results.shards[k]), device, std::move(results.allocations[k]))
+            : Tensor::fromShards(std::move(spec), std::move(results.shards[k]), std::move(meshShape)));
   }
   device->addRun({1, static_cast<int64_t>(program.operations.size()), totalDuration.cycles, totalDuration.ns});
   return outputs;
 }
 
+Results Executable::evaluate(std::span<const Argument> arguments) {
+  const Device device = this->device.lock();
+  std::vector<std::shared_ptr<std::byte>> copiesOfWritten;
+  inputData.resize(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const uint32_t value = program.inputs[i];
+    inputData[i].resize(roots[value].shards);
+    for (uint32_t d = 0; d < inputData[i].size(); ++d) {
+      const auto &shards = arguments[i].shards;
+      const std::byte *given = shards[shards.size() == 1 ? 0 : d].get();
+      inputData[i][d] = const_cast<std::byte *>(given); // only read, unless it is a copy
+      if (const size_t bytes = program.spec(value).bytes(); written[value] && bytes) {
+        copiesOfWritten.push_back(sim::allocateHost(bytes, "an input that is changed in place"));
+        inputData[i][d] = copiesOfWritten.back().get();
+        std::memcpy(inputData[i][d], given, bytes);
+      }
+    }
+  }
+  Results results;
+  createOutputs(results, true);
+  int64_t peaks[sim::memoryCount];
+  memory.run(*device, std::vector<bool>(arguments.size(), false), peaks, results.allocations);
+  bindPatches(results);
+  runSteps(nullptr);
+  for (const OutputCopy &copy : copies) {
+    const uint32_t value = rootOf[copy.value];
+    const Root &root = roots[value];
+    const size_t bytes = program.spec(copy.value).bytes();
+    for (uint32_t d = 0; d < results.shards[copy.output].size(); ++d) {
+      auto &shard = results.shards[copy.output][d];
+      std::shared_ptr<const std::byte> owner; // of values that nobody changes
+      if (root.home == Home::Constant)
+        owner = root.constant[root.shards == 1 ? 0 : d];
+      else if (root.home == Home::Input && !written[value])
+        owner = arguments[root.index].shards[arguments[root.index].shards.size() == 1 ? 0 : d];
+      const std::byte *values = copied(copy, results, d);
+      if (owner && (owner.use_count() > 0 || root.home == Home::Constant)) {
+        shard = {std::const_pointer_cast<std::byte>(owner), const_cast<std::byte *>(values)};
+        continue;
+      }
+      shard = sim::allocateHostOnce(bytes, "the result of a call");
+      if (bytes)
+        std::memcpy(shard.get(), values, bytes);
+    }
+  }
+  device->addRun({0, static_cast<int64_t>(program.operations.size()), totalDuration.cycles, totalDuration.ns});
+  return results;
+}
+
 std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const Device &device,
-                                                     const std::vector<Tensor> &inputs, const std::vector<bool> &moved,
-                                                     const Hooks &hooks, RunReport &report) {
+                                                     const std::vector<bool> &moved, const Hooks &hooks,
+                                                     RunReport &report) {
   auto context = std::make_shared<Context>(*this, binary, programIndex, device);
   MemoryPlan::Blocks blocks;
   blocks.of.resize(memory.groups.size());
@@ -246,15 +372,17 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
   });
 
   std::fill(alive.begin(), alive.end(), 0);
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputData.size(); ++i) {
     const uint32_t value = program.inputs[i];
     const Root &root = roots[value];
-    for (uint32_t d = 0; d < root.shards && inputs[i].bytes(); ++d)
-      std::memcpy(arenaAddress(root, d), inputs[i].data(shardOf(inputs[i], d)), inputs[i].bytes());
+    const size_t bytes = program.spec(value).bytes();
+    for (uint32_t d = 0; d < root.shards && bytes; ++d)
+      std::memcpy(arenaAddress(root, d), inputData[i][d], bytes);
     alive[value] = 1;
   }
 
   size_t next = 0;
+  std::vector<sim::Allocation> ofCallees; // for the length of the run
   if (hooks.beforeProgram)
     hooks.beforeProgram(context);
   auto step = steps.begin();
@@ -264,6 +392,8 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
     if (hooks.beforeOp)
       hooks.beforeOp(context, opContext);
     memory.step(*device, moved, op, next, blocks);
+    if (operation.callee != Operation::noCallee)
+      runCallee(binary, device, op, hooks, report, ofCallees);
     for (; step != steps.end() && step->op == op; ++step) {
       const int64_t start = now();
       runStep(*step);
@@ -283,14 +413,41 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
   }
   if (hooks.afterProgram)
     hooks.afterProgram(context);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Root &root = roots[program.inputs[i]];
-    if (written[program.inputs[i]])
-      for (uint32_t d = 0; d < inputs[i].shards() && inputs[i].bytes(); ++d)
-        std::memcpy(inputs[i].data(d), arenaAddress(root, d), inputs[i].bytes());
+  for (size_t i = 0; i < inputData.size(); ++i) {
+    const uint32_t value = program.inputs[i];
+    const size_t bytes = program.spec(value).bytes();
+    for (uint32_t d = 0; written[value] && d < inputData[i].size() && bytes; ++d)
+      std::memcpy(inputData[i][d], arenaAddress(roots[value], d), bytes);
   }
   memory.step(*device, moved, static_cast<uint32_t>(program.operations.size()), next, blocks);
   return memory.finish(*device, blocks);
+}
+
+/// Runs the program that an op of an observed run names, observed as well.
+void Executable::runCallee(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks,
+                           RunReport &report, std::vector<sim::Allocation> &allocations) {
+  Executable &callee = *callees.at(op);
+  const Operation &operation = program.operations[op];
+  callee.inputData.resize(operation.ins.size());
+  for (size_t i = 0; i < operation.ins.size(); ++i) {
+    const Root &root = roots[operation.ins[i]];
+    callee.inputData[i].resize(root.shards);
+    for (uint32_t d = 0; d < root.shards; ++d)
+      callee.inputData[i][d] = arenaAddress(root, d);
+  }
+  const Hooks ofOps{hooks.beforeOp, hooks.afterOp, nullptr, nullptr};
+  RunReport inner;
+  auto kept = callee.runObserved(binary, device, std::vector<bool>(operation.ins.size(), false), ofOps, inner);
+  std::ranges::move(kept, std::back_inserter(allocations));
+  report.hostNs += inner.hostNs;
+  if (!report.ops.empty())
+    report.ops[op].hostNs = inner.hostNs;
+  for (size_t k = 0; k < operation.outs.size(); ++k) {
+    const Root &from = callee.roots[callee.program.outputs[k]], &to = roots[operation.outs[k]];
+    const size_t bytes = program.spec(operation.outs[k]).bytes();
+    for (uint32_t d = 0; d < to.shards && bytes; ++d)
+      std::memcpy(arenaAddress(to, d), callee.arenaAddress(from, d), bytes);
+  }
 }
 
 std::optional<Tensor> Executable::read(uint32_t value) const {
@@ -340,9 +497,11 @@ RunReport Executable::report() const {
   return report;
 }
 
-std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const Device &device, Mode mode) {
+std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const Device &device, Mode mode,
+                                    std::span<const Tensor> inputs) {
   ExecutableCache &cache = binary.impl().cache;
   const uint64_t epoch = device->programCacheEpoch();
+  std::shared_ptr<Executable> old;
   {
     std::lock_guard lock(cache.mutex);
     // Programs for devices that are gone go here: nobody else looks at them.
@@ -352,11 +511,20 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     });
     for (const auto &entry : cache.entries)
       if (entry.device == device->id() && entry.program == program && entry.mode == mode)
-        return entry.executable;
+        old = entry.executable;
   }
-  // Made outside of the lock: other devices need not wait. The device's own run mutex keeps a second thread from making
-  // the same.
-  auto executable = std::make_shared<Executable>(binary.impl(), program, device, mode);
+  // What follows is done outside of the lock: other devices need not wait. The device's own run mutex keeps a second
+  // thread from making the same.
+  if (old && old->fits(inputs))
+    return old;
+  if (old) {
+    // What was computed from other inputs goes before what takes its place is made, unless these are wrong anyway.
+    old->checkInputs(inputs);
+    std::lock_guard lock(cache.mutex);
+    cache.entries.remove_if([&](const ExecutableCache::Entry &entry) { return entry.executable == old; });
+    old.reset();
+  }
+  auto executable = std::make_shared<Executable>(binary.impl(), program, device, mode, inputs);
   if (device->options().programCache) {
     std::lock_guard lock(cache.mutex);
     cache.entries.push_back({device->id(), device, epoch, program, mode, executable});

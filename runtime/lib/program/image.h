@@ -30,6 +30,7 @@ public:
   const uint64_t id;
   const std::span<const std::byte> bytes;
   const std::shared_ptr<const void> owner;
+  bool isMapped = false; // pages of a file, which can be given back and read again
   const target::Binary *root = nullptr;
 
   SystemDesc systemDesc;

@@ -67,20 +67,21 @@ void MemoryPlan::simulate(sim::Memories &memories) const {
     apply(memories, event, blocks);
 }
 
-std::vector<sim::Allocation> MemoryPlan::keepOutputs(sim::MeshDevice &device, sim::Memories &memories,
-                                                     Blocks &blocks) const {
-  std::vector<sim::Allocation> result(outputGroups.size());
+void MemoryPlan::keepOutputs(sim::MeshDevice &device, sim::Memories &memories, Blocks &blocks,
+                             std::vector<sim::Allocation> &outputs) const {
+  outputs.resize(outputGroups.size());
   for (size_t k = 0; k < outputGroups.size(); ++k)
     if (outputGroups[k] != none)
-      result[k] = device.adopt(sim::memoryOf(groups[outputGroups[k]].footprint.buffer),
-                               *std::exchange(blocks.of[outputGroups[k]], std::nullopt), memories.generation());
-  return result;
+      outputs[k] = device.adopt(sim::memoryOf(groups[outputGroups[k]].footprint.buffer),
+                                *std::exchange(blocks.of[outputGroups[k]], std::nullopt), memories.generation());
 }
 
-std::vector<sim::Allocation> MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved,
-                                             int64_t (&peaks)[sim::memoryCount]) {
-  return device.withMemories([&](sim::Memories &memories) {
-    Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
+void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, int64_t (&peaks)[sim::memoryCount],
+                     std::vector<sim::Allocation> &outputs) {
+  device.withMemories([&](sim::Memories &memories) {
+    Blocks &blocks = walked;
+    blocks.of.assign(groups.size(), std::nullopt);
+    blocks.generation = memories.generation();
     Rollback rollback(*this, memories, blocks);
     const uint64_t fingerprint = memories.fingerprint();
     for (const Known &state : known) {
@@ -103,7 +104,8 @@ std::vector<sim::Allocation> MemoryPlan::run(sim::MeshDevice &device, const std:
         memories[memory].raisePeak(peaks[i]);
       });
       rollback.dismiss();
-      return keepOutputs(device, memories, blocks);
+      keepOutputs(device, memories, blocks, outputs);
+      return;
     }
     int64_t before[sim::memoryCount];
     forEachMemory([&](sim::Memory memory, size_t i) {
@@ -122,10 +124,9 @@ std::vector<sim::Allocation> MemoryPlan::run(sim::MeshDevice &device, const std:
       peaks[i] = state.peaks[i] = memories[memory].peak();
       memories[memory].raisePeak(before[i]);
     });
-    auto result = keepOutputs(device, memories, blocks);
+    keepOutputs(device, memories, blocks, outputs);
     rollback.dismiss();
     Rollback::release(*this, memories, blocks);
-    return result;
   });
 }
 
@@ -142,9 +143,10 @@ void MemoryPlan::step(sim::MeshDevice &device, const std::vector<bool> &moved, u
 std::vector<sim::Allocation> MemoryPlan::finish(sim::MeshDevice &device, Blocks &blocks) const {
   return device.withMemories([&](sim::Memories &memories) {
     requireUntouched(memories, blocks);
-    auto result = keepOutputs(device, memories, blocks);
+    std::vector<sim::Allocation> outputs;
+    keepOutputs(device, memories, blocks, outputs);
     Rollback::release(*this, memories, blocks);
-    return result;
+    return outputs;
   });
 }
 

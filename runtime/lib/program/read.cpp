@@ -53,6 +53,7 @@ public:
       readProgram(*program, image.programs[i]);
       programName.clear();
     }
+    checkCalls();
   }
 
 private:
@@ -271,8 +272,62 @@ private:
                    (call.outs.empty() ? "[]" : toString(call.outs[0].shape)) + " and type " +
                    (call.outs.empty() ? "none" : std::string(toString(call.outs[0].dtype))));
       }
+    if (to.info->name == "ttcore.load_cached") {
+      const auto callee = to.attributes.get<int64_t>("callee");
+      if (callee < 0 || callee >= Operation::noCallee)
+        fail("attribute callee", "is " + std::to_string(callee), "the index of a program");
+      to.callee = static_cast<uint32_t>(callee);
+    }
     if (to.info->name == "ttnn.deallocate" && !to.ins.empty() && to.ins[0] != absentOperand)
       state[to.ins[0]] = State::Deallocated;
+  }
+
+  //===- Calls ------------------------------------------------------------===//
+
+  /// Every call names a program that takes its operands, gives its results, and calls no other.
+  void checkCalls() {
+    for (const Program &program : image.programs) {
+      programName = program.name;
+      for (opIndex = 0; opIndex < program.operations.size(); ++opIndex) {
+        const Operation &operation = program.operations[opIndex];
+        if (operation.callee == Operation::noCallee)
+          continue;
+        opName = operation.info->name;
+        if (operation.callee >= image.programs.size())
+          failIndex("attribute callee", operation.callee, image.programs.size(), "programs");
+        checkCall(program, operation, image.programs[operation.callee]);
+        opName.clear();
+      }
+    }
+    programName.clear();
+  }
+
+  void checkCall(const Program &program, const Operation &operation, const Program &callee) const {
+    const std::string name = "program \"" + std::string(callee.name) + "\"";
+    for (const Operation &inner : callee.operations)
+      if (inner.callee != Operation::noCallee)
+        fail("attribute callee", "names " + name + ", which calls a program itself", "a program without calls");
+    if (callee.meshShape != program.meshShape)
+      fail("attribute callee",
+           "names " + name + " for a mesh of " + std::to_string(callee.meshShape[0]) + "x" +
+               std::to_string(callee.meshShape[1]),
+           "the caller's mesh");
+    const auto match = [&](const std::vector<uint32_t> &values, const std::vector<uint32_t> &others, const char *field,
+                           const char *other) {
+      if (values.size() != others.size())
+        fail(field, "has " + std::to_string(values.size()) + " values",
+             std::to_string(others.size()) + ", as " + name + " has " + other);
+      for (size_t i = 0; i < values.size(); ++i)
+        if (program.spec(values[i]) != callee.spec(others[i]))
+          fail(std::string(field) + "[" + std::to_string(i) + "]",
+               "is " + toString(program.spec(values[i]).shape) + " of " +
+                   std::string(toString(program.spec(values[i]).dtype)),
+               "the shape, type, layout and memory of " + name + "'s " + other + "[" + std::to_string(i) + "], " +
+                   toString(callee.spec(others[i]).shape) + " of " +
+                   std::string(toString(callee.spec(others[i]).dtype)));
+    };
+    match(operation.ins, callee.inputs, "ins", "inputs");
+    match(operation.outs, callee.outputs, "outs", "outputs");
   }
 
   void spend(size_t items, const std::string &name) {

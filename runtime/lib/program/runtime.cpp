@@ -23,9 +23,46 @@ HookTable &hookTable() {
   return *table;
 }
 
-struct Reports {
+/// What the last run on each device took. The report before it is used again when nobody else has it.
+class Reports {
+public:
+  std::shared_ptr<RunReport> begin(uint32_t device) {
+    std::lock_guard lock(mutex);
+    const auto [found, isNew] = byDevice.try_emplace(device);
+    if (isNew)
+      found->second.spare = create(); // for the second run
+    else if (std::shared_ptr<RunReport> spare = std::move(found->second.spare))
+      return spare;
+    return create();
+  }
+  void end(uint32_t device, std::shared_ptr<RunReport> report) {
+    std::lock_guard lock(mutex);
+    const auto found = byDevice.find(device);
+    if (found == byDevice.end())
+      return; // closed meanwhile
+    found->second.last.swap(report);
+    if (report && report.use_count() == 1) {
+      *report = RunReport();
+      found->second.spare = std::move(report);
+    }
+  }
+  std::shared_ptr<const RunReport> last(uint32_t device) {
+    std::lock_guard lock(mutex);
+    const auto found = byDevice.find(device);
+    return found == byDevice.end() ? nullptr : found->second.last;
+  }
+  void forget(uint32_t device) {
+    std::lock_guard lock(mutex);
+    byDevice.erase(device);
+  }
+
+private:
+  struct OfDevice {
+    std::shared_ptr<RunReport> last, spare;
+  };
+  static std::shared_ptr<RunReport> create() { return std::make_shared<RunReport>(); }
   std::mutex mutex;
-  std::map<uint32_t, std::shared_ptr<const RunReport>> byDevice;
+  std::map<uint32_t, OfDevice> byDevice;
 };
 Reports &reports() {
   static Reports *table = new Reports;
@@ -87,8 +124,7 @@ void closeMeshDevice(const Device &device) {
   if (!device)
     throw DeviceError("close: no device");
   device->close();
-  std::lock_guard lock(reports().mutex);
-  reports().byDevice.erase(device->id());
+  reports().forget(device->id());
 }
 
 //===- Tensors ------------------------------------------------------------===//
@@ -271,6 +307,7 @@ void copyData(const Tensor &to, const Tensor &from) {
   const Tensor rounded = castTensor(from, to.dtype());
   for (size_t i = 0; i < to.shards() && to.bytes(); ++i)
     std::memmove(to.data(i), rounded.data(i), to.bytes());
+  to.markWritten();
 }
 
 //===- Running ------------------------------------------------------------===//
@@ -284,11 +321,10 @@ std::vector<Tensor> submit(const Device &device, const Binary &binary, size_t pr
   device->requireOpen("submit");
   requireMatch(binary, found, device);
   const auto hooks = currentHooks();
-  const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast);
-  auto report = std::make_shared<RunReport>();
+  const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast, inputs);
+  auto report = reports().begin(device->id());
   auto outputs = executable->run(binary, inputs, hooks.get(), *report);
-  std::lock_guard lock(reports().mutex);
-  reports().byDevice[device->id()] = std::move(report);
+  reports().end(device->id(), std::move(report));
   return outputs;
 }
 
@@ -298,15 +334,13 @@ bool perfRecording() { return recording.load(std::memory_order_relaxed); }
 std::shared_ptr<const RunReport> lastRun(const Device &device) {
   if (!device)
     throw DeviceError("last_run: no device");
-  std::lock_guard lock(reports().mutex);
-  const auto found = reports().byDevice.find(device->id());
-  return found == reports().byDevice.end() ? nullptr : found->second;
+  return reports().last(device->id());
 }
 
 RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options) {
   const Device device = openMeshDevice(options);
   requireMatch(binary, binary.program(program), device);
-  const auto executable = prepare(binary, program, device, Mode::Fast);
+  const auto executable = std::make_unique<Executable>(binary.impl(), program, device, Mode::Estimated);
   RunReport report = executable->report();
   report.binary = binary;
   executable->memoryPeaks(*device, report.memoryPeak);

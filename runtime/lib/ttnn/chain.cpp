@@ -12,9 +12,8 @@ namespace {
 std::unique_ptr<Kernel> elementwiseKernel(const OpCall &call, const std::string &name,
                                           std::vector<std::optional<TensorSpec>> ins, const TensorSpec &out,
                                           std::vector<NamedAttribute> attributes = {}) {
-  const std::string full = "ttnn." + name;
-  OpCall step{full, std::move(ins), {out}, Attributes(full, std::move(attributes)), call.meshShape, {}};
-  return findOp(full)->make(step);
+  const std::string full(findActivation(name)->name);
+  return makeElementwise({full, std::move(ins), {out}, Attributes(full, std::move(attributes)), call.meshShape, {}});
 }
 
 class EpilogueKernel final : public Kernel {
@@ -49,6 +48,9 @@ public:
     }
   }
   size_t scratchBytes() const override { return scratch; }
+  bool reads(size_t operand) const override {
+    return (bias >= 0 && operand == static_cast<size_t>(bias)) || inner->reads(operand);
+  }
 
 private:
   std::unique_ptr<Kernel> inner;
@@ -68,7 +70,7 @@ std::string activationName(const OpCall &call, std::string_view name) {
   for (const auto &[spelled, meant] : others)
     if (name == spelled)
       op = meant;
-  const ElementwiseRow *row = findElementwise("ttnn." + op);
+  const ElementwiseRow *row = findActivation(op);
   if (!row || row->ins != 1 || !row->scalars[0].empty() || !row->f)
     fail(call, "activation '" + std::string(name) + "' is not known; expected a unary elementwise op such as relu");
   return op;

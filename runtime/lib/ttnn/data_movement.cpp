@@ -33,12 +33,25 @@ std::unique_ptr<Kernel> makeReshape(const OpCall &call) {
   return reinterpreted(call);
 }
 
-/// A kernel that copies operand 0 through strides.
+/// Copies operand 0 through strides; a view where these lead from one element to the next.
+class StridedKernel final : public Kernel {
+public:
+  StridedKernel(StridedCopy copy, bool isView) : copy(std::move(copy)), isView(isView) {}
+  void run(const Buffers &b) const override { copy.run(b.ins[0], b.outs[0]); }
+  int alias() const override { return isView ? 0 : -1; }
+  size_t aliasOffset() const override { return isView ? copy.offsetBytes() : 0; }
+
+private:
+  StridedCopy copy;
+  bool isView;
+};
+
 std::unique_ptr<Kernel> strided(const OpCall &call, Shape dims, std::vector<int64_t> strides, int64_t offset) {
   const DataType type = operand(call, 0).dtype;
   StridedCopy copy(std::move(dims), std::move(strides), offset, storageBytes(type));
-  auto inner = kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); });
-  return roundedTo(result(call), type, std::move(inner));
+  // Rows of a block format that begin elsewhere are rounded anew.
+  const bool isView = copy.isView() && result(call).dtype == type && !sim::isBlockFormat(type);
+  return roundedTo(result(call), type, std::make_unique<StridedKernel>(std::move(copy), isView));
 }
 
 std::unique_ptr<Kernel> permuted(const OpCall &call, const std::vector<int64_t> &permutation) {

@@ -34,7 +34,7 @@ enum class Domain : uint8_t {
 };
 
 struct ElementwiseRow {
-  std::string_view name; // "ttnn.add"; rows without "ttnn." are special cases of others
+  std::string_view name; // "ttnn.add"; rows without "ttnn." are no ops: special cases, and activations of others
   int ins;
   Run<float> f;   // nullptr: integers only
   Run<int64_t> i; // nullptr: integers are computed as f32
@@ -45,5 +45,29 @@ struct ElementwiseRow {
 std::span<const ElementwiseRow> elementwiseRows();
 /// The row of a name, or nullptr.
 const ElementwiseRow *findElementwise(std::string_view name);
+/// The row of an op or activation spelled without "ttnn.", or nullptr.
+const ElementwiseRow *findActivation(std::string_view name);
+/// The kernel of the row that the call is named like.
+std::unique_ptr<Kernel> makeElementwise(const OpCall &call);
+
+//===----------------------------------------------------------------------===//
+// Chains: several ops in one pass over memory
+//===----------------------------------------------------------------------===//
+
+/// Whether a kernel is one elementwise op that can be a link of a chain.
+bool isChainable(const Kernel &kernel);
+/// Elements of its result; links of a chain have the same number.
+size_t chainElements(const Kernel &kernel);
+/// What it adds to the length of a chain, which is at most maxChainSlots.
+size_t chainSlots(const Kernel &kernel);
+inline constexpr size_t maxChainSlots = 24;
+
+struct Link {
+  const Kernel *kernel;
+  std::vector<int> ins; // of each operand: its number among the chain's, or ~ the number of an earlier link
+  bool stored;          // its result is one of the chain's, which are in the order of the links
+};
+/// The kernel of links in an order in which they can be run. Its results have the same bits as those of the links.
+std::unique_ptr<Kernel> chainOf(std::span<const Link> links);
 
 } // namespace tt::ttnn

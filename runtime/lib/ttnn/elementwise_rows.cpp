@@ -4,6 +4,7 @@
 #include "math.h"
 
 #include <bit>
+#include <string>
 #include <utility>
 
 namespace tt::ttnn {
@@ -70,6 +71,10 @@ void guarded(const float *const *x, float *out, size_t n, const Scalars &scalars
 using math::infinity;
 
 // f32 and int64 expressions that need more than a line.
+constexpr auto geluTanh = [](float x) {
+  const float u = 0.7978845608f * (x + 0.044715f * x * x * x); // sqrt(2 / pi)
+  return 0.5f * x * (1.0f + math::tanh(u));
+};
 constexpr auto maximum = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
 constexpr auto minimum = [](auto a, auto b) { return a != a ? a : a < b ? a : b; };
 constexpr auto clamp = [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); };
@@ -200,8 +205,9 @@ constexpr ElementwiseRow rows[] = {
     // Ternary
     row("ttnn.clamp_tensor", both<3, clamp>),
     row("ttnn.where", both<3, [](auto c, auto a, auto b) { return c != 0 ? a : b; }>, Domain::Select),
-    // Special cases, chosen when a kernel is made
+    // Special cases, chosen when a kernel is made, and activations that are no ops
     row("gelu_bw_tanh", floats<2, [](float slope, float x) { return slope * math::geluTanhSlope(x); }>),
+    row("gelu_tanh", floats<1, geluTanh>),
     row("square", pair<1, [](float x) { return x * x; }, [](int64_t x) { return multiplyInt(x, x); }>),
 };
 
@@ -214,6 +220,11 @@ const ElementwiseRow *findElementwise(std::string_view name) {
     if (row.name == name)
       return &row;
   return nullptr;
+}
+
+const ElementwiseRow *findActivation(std::string_view name) {
+  const ElementwiseRow *op = findElementwise("ttnn." + std::string(name));
+  return op ? op : findElementwise(name);
 }
 
 } // namespace tt::ttnn

@@ -4,9 +4,7 @@
 #include "tt/sim/host.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <new>
 #include <set>
 #include <thread>
 
@@ -22,31 +20,6 @@ struct Hooked {
 };
 
 } // namespace
-
-// AddressSanitizer has allocation functions of its own.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OWN_ALLOCATOR 0
-#endif
-#endif
-#ifndef OWN_ALLOCATOR
-#define OWN_ALLOCATOR 1
-#endif
-
-#if OWN_ALLOCATOR
-static std::atomic<int64_t> allocations{0};
-static std::atomic<bool> counting{false};
-
-void *operator new(size_t size) {
-  if (counting.load(std::memory_order_relaxed))
-    ++allocations;
-  if (void *data = std::malloc(size ? size : 1))
-    return data;
-  throw std::bad_alloc();
-}
-void operator delete(void *data) noexcept { std::free(data); }
-void operator delete(void *data, size_t) noexcept { std::free(data); }
-#endif
 
 TEST(Executor, RunsAnOp) {
   ProgramBuilder builder;
@@ -124,6 +97,47 @@ TEST(Executor, ReusesMemoryOfDeadValues) {
   EXPECT_LT(runtime::lastRun(device)->arenaBytes, 40 * 1024u);
   const Hooked hooked({});
   EXPECT_EQ(run(), fast);
+}
+
+/// Pieces that lie together, and permutations that move nothing, are views; they work like copies.
+TEST(Executor, SeesPiecesWhereTheyLie) {
+  ProgramBuilder builder;
+  const auto slice = [&](uint32_t value, std::vector<int64_t> begins, std::vector<int64_t> ends, Shape shape) {
+    return builder.op("ttnn.slice_static", {value}, deviceSpec(std::move(shape)),
+                      {builder.integers("begins", begins), builder.integers("ends", ends),
+                       builder.integers("step", std::vector<int64_t>(begins.size(), 1))});
+  };
+  const auto x = builder.input(deviceSpec({4, 2}));
+  const auto c = builder.constant(deviceSpec({4, 2}), {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto of = [&](uint32_t value) {
+    const auto middle = slice(value, {1, 0}, {3, 2}, {2, 2});
+    return slice(middle, {1, 0}, {2, 2}, {1, 2}); // row 2
+  };
+  const auto row = of(x), ofConstant = of(c);
+  const auto flat =
+      builder.op("ttnn.permute",
+                 {builder.op("ttnn.reshape", {row}, deviceSpec({1, 2, 1}), {builder.integers("shape", {1, 2, 1})})},
+                 deviceSpec({2, 1, 1}), {builder.integers("permutation", {1, 0, 2})});
+  const auto columns = slice(x, {0, 1}, {4, 2}, {4, 1}); // do not lie together
+  const auto sum = builder.op("ttnn.add", {row, ofConstant}, deviceSpec({1, 2}));
+  const auto computed = builder.op("ttnn.softmax", {x}, deviceSpec({4, 2}), {builder.integer("dimension", 1)});
+  const auto none = slice(x, {4, 0}, {4, 2}, {0, 2});
+  const auto binary = builder.load({row, ofConstant, flat, columns, sum, of(computed), none});
+  const auto device = runtime::openMeshDevice();
+  for (const bool observed : {false, true}) {
+    if (observed)
+      runtime::setHooks({});
+    const auto outputs = runtime::submit(device, binary, 0, {tensor({0, 10, 20, 30, 40, 50, 60, 60}, {4, 2})});
+    runtime::clearHooks();
+    EXPECT_EQ(floats(outputs[0]), (Floats{40, 50}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{4, 5}));
+    EXPECT_EQ(floats(outputs[2]), (Floats{40, 50}));
+    EXPECT_EQ(floats(outputs[3]), (Floats{10, 30, 50, 60}));
+    EXPECT_EQ(floats(outputs[4]), (Floats{44, 55}));
+    EXPECT_NEAR(floats(outputs[5])[0], 4.54e-5, 1e-6);
+    EXPECT_TRUE(floats(outputs[6]).empty());
+    EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 6 * 4096 + 32); // the empty one takes the least
+  }
 }
 
 TEST(Executor, ChecksInputs) {
@@ -288,31 +302,6 @@ TEST(Executor, RunsTheSameFromSeveralThreads) {
   EXPECT_EQ(device->totals().programs, 100);
   EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 0);
 }
-
-#if OWN_ALLOCATOR
-/// The number of allocations of a run does not depend on the number of its ops.
-TEST(Executor, AllocatesNothingPerOp) {
-  const auto count = [](int ops) {
-    ProgramBuilder builder;
-    const auto a = builder.input(deviceSpec({32, 32}));
-    auto value = a;
-    for (int i = 0; i < ops; ++i)
-      value = builder.op("ttnn.add", {value, a}, deviceSpec({32, 32}));
-    const auto binary = builder.load({value});
-    const auto device = runtime::openMeshDevice();
-    const auto input = runtime::toLayout(tensor(Floats(1024, 1), {32, 32}), device, deviceSpec({}));
-    const std::vector<runtime::Tensor> inputs = {input};
-    for (int i = 0; i < 3; ++i)
-      runtime::submit(device, binary, 0, inputs);
-    allocations = 0;
-    counting = true;
-    runtime::submit(device, binary, 0, inputs);
-    counting = false;
-    return allocations.load();
-  };
-  EXPECT_EQ(count(100), count(10));
-}
-#endif
 
 //===- Hooks --------------------------------------------------------------===//
 

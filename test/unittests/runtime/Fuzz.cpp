@@ -109,6 +109,24 @@ Bytes mesh() {
       {b.op("ttnn.all_gather", {y}, whole, {b.integer("all_gather_dim", 1), b.integer("cluster_axis", 1)})});
 }
 
+/// Programs that keep what others gave.
+Bytes cached() {
+  ProgramBuilder b;
+  const auto w = b.input(deviceSpec({8, 8}));
+  const auto t = b.op("ttnn.transpose", {w}, deviceSpec({8, 8}), {b.integer("dim0", 0), b.integer("dim1", 1)});
+  const auto first = b.endProgram("eval_0", {t, b.op("ttnn.relu", {t}, deviceSpec({8, 8}))}, true);
+  const auto second = b.endProgram("eval_1", {b.constant(deviceSpec({8}), ramp(8))}, true);
+  const auto x = b.input(deviceSpec({8, 8}));
+  const auto parameter = b.input(deviceSpec({8, 8}));
+  const auto left = b.value(deviceSpec({8, 8})), right = b.value(deviceSpec({8, 8}));
+  b.rawOp("ttcore.load_cached", {parameter}, {left, right}, {b.integer("callee", first)});
+  const auto bias = b.op("ttcore.load_cached", {}, deviceSpec({8}), {b.integer("callee", second)});
+  const auto y = b.op("ttnn.linear", {x, left, bias}, deviceSpec({8, 8}),
+                      {b.boolean("transpose_a", false), b.boolean("transpose_b", false)});
+  const auto z = b.op("ttnn.multiply", {b.op("ttnn.exp", {y}, deviceSpec({8, 8})), right}, deviceSpec({8, 8}));
+  return b.finish({b.op("ttnn.gt", {z, y}, deviceSpec({8, 8}, DataType::Bool)), right});
+}
+
 /// Loads and runs; the name of the outcome.
 std::string attempt(const Bytes &bytes, size_t limit) {
   try {
@@ -223,7 +241,7 @@ int main(int argc, char **argv) {
   const bool verbose = argc > 3 && !std::strcmp(argv[3], "--verbose");
   constexpr size_t limit = size_t(16) << 20;
   const std::pair<const char *, Bytes> seeds[] = {
-      {"dense", dense()}, {"image", image()}, {"movement", movement()}, {"mesh", mesh()}};
+      {"dense", dense()}, {"image", image()}, {"movement", movement()}, {"mesh", mesh()}, {"cached", cached()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());

@@ -27,7 +27,7 @@ inline TensorSpec deviceSpec(Shape shape, DataType dtype = DataType::Float32, Bu
   return spec;
 }
 
-/// One flatbuffer of one program. Methods return value numbers.
+/// One flatbuffer. Methods return value numbers of the program that is being built; `finish` ends the last one, "main".
 class ProgramBuilder {
 public:
   using Attributes = std::vector<flatbuffers::Offset<target::Attribute>>;
@@ -44,8 +44,8 @@ public:
                                                    static_cast<target::BufferType>(spec.memory.buffer),
                                                    static_cast<target::TensorMemoryLayout>(spec.memory.layout),
                                                    &spec.memory.grid, &spec.memory.shardShape, spec.distributed));
-    const auto number = static_cast<uint32_t>(values.size());
-    values.push_back(target::CreateValueDirect(fbb, number, ("%" + std::to_string(number)).c_str()));
+    const auto number = static_cast<uint32_t>(values.size()), desc = static_cast<uint32_t>(descs.size() - 1);
+    values.push_back(target::CreateValueDirect(fbb, desc, ("%" + std::to_string(number)).c_str()));
     return number;
   }
 
@@ -107,13 +107,26 @@ public:
                      target::CreateEnumValueDirect(fbb, type, symbol, value).Union());
   }
 
+  /// Ends a program, and begins the next. Returns its index.
+  uint32_t endProgram(const char *name, const std::vector<uint32_t> &outputs, bool isPrivate) {
+    programs.push_back(
+        target::CreateProgramDirect(fbb, name, &values, &inputs, &outputs, &operations, &mesh, isPrivate));
+    values.clear();
+    inputs.clear();
+    operations.clear();
+    return static_cast<uint32_t>(programs.size() - 1);
+  }
+  /// The result of a private program of one output.
+  uint32_t cached(uint32_t callee, std::vector<uint32_t> ins, const TensorSpec &out) {
+    return op("ttcore.load_cached", std::move(ins), out, {integer("callee", callee)});
+  }
+
   std::vector<std::byte> finish(std::vector<uint32_t> outputs) {
+    endProgram("main", outputs, false);
     const std::vector<uint32_t> grid = {8, 8};
     std::vector<flatbuffers::Offset<target::ChipDesc>> chips = {
         target::CreateChipDescDirect(fbb, arch, &grid, 1499136, 12, 1073741824, 16, 32, 1024, 1024, 1073741824)};
     const auto system = target::CreateSystemDescDirect(fbb, &chips, &mesh);
-    std::vector<flatbuffers::Offset<target::Program>> programs = {
-        target::CreateProgramDirect(fbb, "main", &values, &inputs, &outputs, &operations, &mesh)};
     const auto root = target::CreateBinaryDirect(fbb, target::CreateVersion(fbb, 0, 1, 0), schemaVersion, system,
                                                  &descs, &programs, &constants, "module {}");
     target::FinishSizePrefixedBinaryBuffer(fbb, root);
@@ -131,6 +144,7 @@ private:
   std::vector<flatbuffers::Offset<target::Value>> values;
   std::vector<flatbuffers::Offset<target::Operation>> operations;
   std::vector<flatbuffers::Offset<target::Constant>> constants;
+  std::vector<flatbuffers::Offset<target::Program>> programs;
   std::vector<uint32_t> inputs;
 };
 

@@ -29,6 +29,9 @@ struct Operation {
   std::vector<uint32_t> outs;
   ttnn::Attributes attributes;
   std::string_view loc, source, debug;
+  /// The program that a ttcore.load_cached runs, or noCallee.
+  uint32_t callee = noCallee;
+  static constexpr uint32_t noCallee = 0xFFFFFFFF;
 };
 
 struct Value {

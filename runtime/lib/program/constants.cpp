@@ -1,0 +1,193 @@
+//===- constants.cpp - what is computed before a program runs -------------===//
+
+#include "planner.h"
+#include "tt/sim/formats.h"
+#include "tt/sim/host.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tt::runtime {
+namespace {
+
+/// A constant that a run may change, or that somebody wants to look at.
+class ConstantKernel final : public ttnn::Kernel {
+public:
+  ConstantKernel(std::shared_ptr<const std::byte> values, size_t bytes) : values(std::move(values)), bytes(bytes) {}
+  void run(const ttnn::Buffers &buffers) const override {
+    if (bytes)
+      std::memcpy(buffers.outs[0], values.get(), bytes);
+  }
+
+private:
+  std::shared_ptr<const std::byte> values;
+  size_t bytes;
+};
+
+/// The values of a constant in the form the device holds them.
+std::shared_ptr<const std::byte> quantised(const TensorSpec &spec, std::span<const std::byte> bytes) {
+  auto copy = sim::allocateHostOnce(bytes.size(), "a constant");
+  if (!bytes.empty()) {
+    std::memcpy(copy.get(), bytes.data(), bytes.size());
+    const auto columns = static_cast<size_t>(spec.shape.empty() ? 1 : spec.shape.back());
+    sim::quantiseRows(spec.dtype, reinterpret_cast<uint16_t *>(copy.get()), bytes.size() / 2 / columns, columns);
+  }
+  return copy;
+}
+
+/// `values` from `offset` on, with the same owner.
+std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &values, size_t offset) {
+  return {values, values.get() + offset};
+}
+
+} // namespace
+
+const std::byte *Planner::constantBytes(uint32_t value) const {
+  const Executable::Root &root = rootOf(value);
+  if (root.home != Executable::Home::Constant || root.shards != 1)
+    return nullptr;
+  return root.constant.front().get() + exe.viewBytes[value];
+}
+
+/// ttnn.constant needs no kernel: its values are used where the file has them.
+bool Planner::planConstant(const ttnn::OpCall &call) {
+  if (operation().info->name != "ttnn.constant" || operation().outs.size() != 1)
+    return false;
+  const ttnn::ConstantAttribute *constant = nullptr;
+  for (const auto &[name, attribute] : operation().attributes.all())
+    if (const auto *found = std::get_if<ttnn::ConstantAttribute>(&attribute.value))
+      constant = found;
+  if (!constant)
+    return false;
+  const uint32_t value = operation().outs[0];
+  std::shared_ptr<const std::byte> values(std::shared_ptr<void>(), constant->bytes.data());
+  if (sim::isBlockFormat(call.outs[0].dtype))
+    values = quantised(call.outs[0], constant->bytes);
+  if (!observed && !exe.written[value]) {
+    exe.roots[value].home = Executable::Home::Constant;
+    exe.roots[value].constant.assign(exe.roots[value].shards, values);
+    return true;
+  }
+  addStep(std::make_unique<ConstantKernel>(std::move(values), call.outs[0].bytes()));
+  return true;
+}
+
+/// Runs the program that the op names, once, and keeps what it gives.
+void Planner::planCall() {
+  const Operation &operation = this->operation();
+  for (uint32_t out : operation.outs) {
+    const auto groups = exe.memory.groups.size();
+    addGroup(out, op, sim::footprint(chip, program.spec(out)), resultLabel());
+    if (exe.memory.groups.size() > groups)
+      exe.memory.groups.back().cached = true;
+  }
+  if (observed) {
+    // Hooks see every op of every run.
+    exe.callees[op] = std::make_unique<Executable>(exe.image, operation.callee, device, exe.mode);
+    return;
+  }
+  if (exe.mode == Mode::Estimated)
+    return;
+  std::vector<Argument> given;
+  for (size_t i = 0; i < operation.ins.size(); ++i)
+    given.push_back(argumentOf(operation.ins[i], i));
+  Results results = Executable(exe.image, operation.callee, device, exe.mode, {}, given).evaluate(given);
+  for (size_t i = 0; i < operation.outs.size(); ++i) {
+    Executable::Root &root = exe.roots[operation.outs[i]];
+    root.home = Executable::Home::Constant;
+    root.constant.assign(results.shards[i].begin(), results.shards[i].end());
+    if (groupOf[operation.outs[i]] != MemoryPlan::none)
+      exe.cachedMemory.push_back(std::move(results.allocations[i]));
+  }
+}
+
+/// The values of an operand of a call.
+Argument Planner::argumentOf(uint32_t value, size_t index) const {
+  const Executable::Root &root = rootOf(value);
+  const std::string name = "operand " + std::to_string(index);
+  if (exe.written[exe.rootOf[value]])
+    throw OpError(name + " is changed in place by the program; its values cannot be kept");
+  Argument argument;
+  const Shards *shards = nullptr;
+  if (root.home == Executable::Home::Constant) {
+    argument.constant = true;
+    shards = &root.constant;
+  } else if (root.home == Executable::Home::Input && root.index < arguments.size()) {
+    shards = &arguments[root.index].shards;
+    if (std::ranges::find(exe.parameters, root.index, &Executable::Parameter::input) == exe.parameters.end())
+      exe.parameters.push_back({root.index, {}, 0, 0, {}});
+  } else {
+    throw OpError(name + " is computed by the program; expected an input, a constant, or the result of another " +
+                  std::string(operation().info->name));
+  }
+  for (const auto &shard : *shards)
+    argument.shards.push_back(piece(shard, exe.viewBytes[value]));
+  return argument;
+}
+
+bool Planner::isReproducible() const {
+  std::vector<TensorSpec> results;
+  for (uint32_t out : operation().outs) {
+    if (exe.written[out])
+      return false;
+    results.push_back(program.spec(out));
+    results.back().distributed = shards(out) != 1;
+  }
+  return ttnn::isReproducible(*operation().info, results);
+}
+
+size_t Planner::foldedBytes() const {
+  size_t bytes = 0;
+  for (uint32_t out : operation().outs)
+    bytes += program.spec(out).bytes();
+  return bytes;
+}
+
+/// Runs an op of constants now, once.
+void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
+  std::vector<std::shared_ptr<std::byte>> values;
+  std::vector<std::byte *> outs;
+  for (const TensorSpec &spec : call.outs) {
+    values.push_back(sim::allocateHostOnce(spec.bytes(), "a prepared constant"));
+    outs.push_back(values.back().get());
+  }
+  const auto scratch = sim::allocateHostOnce(kernel.scratchBytes(), "a kernel's scratch memory");
+  kernel.run({call.constantIns, outs, scratch.get()});
+  for (size_t i = 0; i < outs.size(); ++i) {
+    Executable::Root &root = exe.roots[operation().outs[i]];
+    root.home = Executable::Home::Constant;
+    root.constant.assign(1, values[i]);
+  }
+  preparedBytes += foldedBytes();
+}
+
+void Planner::releaseConstants() {
+  for (uint32_t in : operation().ins) {
+    if (in == absentOperand)
+      continue;
+    const uint32_t value = exe.rootOf[in];
+    if (exe.roots[value].home == Executable::Home::Constant && lastUse[value] == op && !isRead[value])
+      release(exe.roots[value], program.spec(value).bytes());
+  }
+}
+
+void Planner::release(Executable::Root &root, size_t bytes) {
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (auto &shard : root.constant) {
+    if (shard.use_count() > 0) {
+      preparedBytes -= std::min(preparedBytes, bytes);
+      shard.reset();
+      continue;
+    }
+    // Pages of the mapped file: whoever needs them again reads them again.
+    const auto begin = (reinterpret_cast<uintptr_t>(shard.get()) + page - 1) / page * page;
+    const auto end = (reinterpret_cast<uintptr_t>(shard.get()) + bytes) / page * page;
+    const auto file = reinterpret_cast<uintptr_t>(exe.image.bytes.data());
+    if (exe.image.isMapped && begin < end && begin >= file && end <= file + exe.image.bytes.size())
+      ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
+} // namespace tt::runtime

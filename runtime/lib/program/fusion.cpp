@@ -1,0 +1,141 @@
+//===- fusion.cpp - elementwise ops that follow one another ---------------===//
+//
+// Elementwise ops whose results have the same number of elements, each using
+// what another gave, become one step: a chunk goes through all of them before
+// the next one is read. A result that nothing else uses needs no memory. The
+// step takes the place of the last of them, so nothing between the first and
+// the last may use one of their results, or write anything in place.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../ttnn/elementwise.h"
+#include "planner.h"
+
+#include <algorithm>
+
+namespace tt::runtime {
+
+static constexpr uint32_t none = ~0u;
+
+void Planner::fuseChains() {
+  const std::vector<Chain> chains = findChains();
+  std::vector<std::vector<uint32_t>> users(program.values.size()); // per root: steps
+  for (uint32_t s = 0; s < exe.steps.size(); ++s)
+    for (uint32_t in : operands[s].ins)
+      if (in != absentOperand)
+        users[exe.rootOf[in]].push_back(s);
+  std::vector<bool> isOutput(program.values.size(), false);
+  for (uint32_t output : program.outputs)
+    isOutput[exe.rootOf[output]] = true;
+
+  std::vector<bool> dropped(exe.steps.size(), false);
+  for (const Chain &chain : chains) {
+    if (chain.steps.size() < 2)
+      continue;
+    const auto isMember = [&](uint32_t s) { return std::ranges::binary_search(chain.steps, s); };
+    const uint32_t last = chain.steps.back();
+    const uint32_t at = exe.steps[last].op;
+    Operands together;
+    std::vector<ttnn::Link> links;
+    std::vector<uint32_t> results; // per link
+    Executable::Step step = exe.steps[last];
+    step.firstMember = static_cast<uint32_t>(exe.chainOps.size());
+    step.members = static_cast<uint32_t>(chain.steps.size());
+    for (uint32_t s : chain.steps) {
+      const uint32_t result = operands[s].outs.front();
+      ttnn::Link link{exe.steps[s].kernel, {}, isOutput[result] || !std::ranges::all_of(users[result], isMember)};
+      for (uint32_t in : operands[s].ins) {
+        const auto inner = std::ranges::find(results, exe.rootOf[in]);
+        if (inner != results.end()) {
+          link.ins.push_back(~static_cast<int>(inner - results.begin()));
+          continue;
+        }
+        auto place = std::ranges::find(together.ins, in);
+        link.ins.push_back(static_cast<int>(place - together.ins.begin()));
+        if (place == together.ins.end())
+          together.ins.push_back(in);
+        extend(in, at);
+      }
+      if (link.stored) {
+        together.outs.push_back(result);
+        exe.roots[result].firstOp = at;
+        extend(result, at);
+      } else {
+        exe.roots[result].home = Executable::Home::Unset;
+      }
+      links.push_back(std::move(link));
+      results.push_back(result);
+      exe.chainOps.push_back(exe.steps[s].op);
+      dropped[s] = s != last;
+    }
+    exe.kernels.push_back(ttnn::chainOf(links));
+    step.kernel = exe.kernels.back().get();
+    for (const ttnn::Link &link : links)
+      std::erase_if(exe.kernels, [&](const auto &kernel) { return kernel.get() == link.kernel; });
+    exe.steps[last] = step;
+    operands[last] = std::move(together);
+  }
+  size_t kept = 0;
+  for (size_t s = 0; s < exe.steps.size(); ++s) {
+    if (dropped[s])
+      continue;
+    if (kept != s) {
+      exe.steps[kept] = exe.steps[s];
+      operands[kept] = std::move(operands[s]);
+    }
+    ++kept;
+  }
+  exe.steps.resize(kept);
+  operands.resize(kept);
+}
+
+std::vector<Planner::Chain> Planner::findChains() const {
+  std::vector<Chain> chains;
+  std::vector<uint32_t> chainOf(program.values.size(), none); // per root: the chain that gives it
+  for (uint32_t s = 0; s < exe.steps.size(); ++s) {
+    const Executable::Step &step = exe.steps[s];
+    if (!program.operations[step.op].info->writes.empty())
+      for (Chain &chain : chains)
+        chain.open = false;
+    const bool link = step.kernel && operands[s].outs.size() == 1 && ttnn::isChainable(*step.kernel);
+    const size_t elements = link ? ttnn::chainElements(*step.kernel) : 0;
+    const size_t slots = link ? ttnn::chainSlots(*step.kernel) : 0;
+    uint32_t mine = none;
+    // Whatever uses a result and does not become a part of its chain ends the chain.
+    for (uint32_t in : operands[s].ins) {
+      const uint32_t other = in == absentOperand ? none : chainOf[exe.rootOf[in]];
+      if (other == none || other == mine || !chains[other].open)
+        continue;
+      Chain &chain = chains[other];
+      const bool whole = program.spec(in).bytes() == program.spec(exe.rootOf[in]).bytes();
+      const size_t with = chain.slots + (mine == none ? slots : chains[mine].slots);
+      if (!link || !whole || chain.elements != elements || chain.devices != step.devices ||
+          with > ttnn::maxChainSlots) {
+        chain.open = false;
+      } else if (mine == none) {
+        mine = other;
+        chain.slots += slots;
+      } else {
+        for (uint32_t moved : chain.steps) {
+          chains[mine].steps.push_back(moved);
+          chainOf[operands[moved].outs.front()] = mine;
+        }
+        std::ranges::sort(chains[mine].steps);
+        chains[mine].slots += chain.slots;
+        chain.steps.clear();
+        chain.open = false;
+      }
+    }
+    if (!link)
+      continue;
+    if (mine == none || !chains[mine].open) {
+      mine = static_cast<uint32_t>(chains.size());
+      chains.push_back({{}, elements, step.devices, slots, true});
+    }
+    chains[mine].steps.push_back(s);
+    chainOf[operands[s].outs.front()] = mine;
+  }
+  return chains;
+}
+
+} // namespace tt::runtime

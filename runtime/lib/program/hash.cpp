@@ -1,0 +1,60 @@
+//===- hash.cpp - have values changed? -------------------------------------===//
+
+#include "executable.h"
+#include "tt/parallel.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace tt::runtime {
+namespace {
+
+// Pieces are hashed by themselves, so that the result does not depend on the number of threads.
+constexpr size_t pieceBytes = size_t(1) << 18;
+constexpr size_t lanes = 16;
+constexpr uint64_t odd = 0x9e3779b97f4a7c15u, other = 0xd6e8feb86659fd93u;
+
+uint64_t mix(uint64_t h, uint64_t word) {
+  h = (h ^ word) * odd;
+  return h ^ (h >> 29);
+}
+
+uint64_t hashPiece(const std::byte *from, size_t bytes) {
+  std::array<uint64_t, lanes> h;
+  for (size_t i = 0; i < lanes; ++i)
+    h[i] = other * (i + 1);
+  std::array<uint64_t, lanes> words;
+  size_t at = 0;
+  for (; at + sizeof words <= bytes; at += sizeof words) {
+    std::memcpy(words.data(), from + at, sizeof words);
+    for (size_t i = 0; i < lanes; ++i)
+      h[i] = mix(h[i], words[i]);
+  }
+  words.fill(0);
+  std::memcpy(words.data(), from + at, bytes - at);
+  uint64_t result = bytes;
+  for (size_t i = 0; i < lanes; ++i)
+    result = mix(std::rotl(result, 23), mix(h[i], words[i]));
+  return result;
+}
+
+} // namespace
+
+uint64_t hashOf(const Tensor &tensor) {
+  const size_t bytes = tensor.bytes(), pieces = (bytes + pieceBytes - 1) / pieceBytes;
+  std::vector<uint64_t> hashes(pieces);
+  uint64_t result = tensor.shards();
+  for (size_t shard = 0; shard < tensor.shards(); ++shard) {
+    const std::byte *values = tensor.data(shard);
+    parallelFor(static_cast<int64_t>(pieces), 4, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+        hashes[i] = hashPiece(values + i * pieceBytes, std::min(pieceBytes, bytes - i * pieceBytes));
+    });
+    for (uint64_t hash : hashes)
+      result = mix(std::rotl(result, 23), hash);
+  }
+  return result;
+}
+
+} // namespace tt::runtime

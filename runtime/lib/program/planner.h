@@ -1,0 +1,128 @@
+//===- planner.h - prepares a program for a device ----------------*- C++ -*-===//
+//
+// Op by op: kernels (planner.cpp) and what is computed ahead (constants.cpp).
+// Then, for the program as a whole: chains of elementwise ops (fusion.cpp), a
+// place in memory for every value, and the pointers of every step
+// (placement.cpp).
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "executable.h"
+
+namespace tt::runtime {
+
+/// Constants are computed ahead up to this many bytes per program; beyond, recomputing is better than the memory.
+inline constexpr size_t maxPreparedBytes = size_t(4) << 30;
+
+class Planner {
+public:
+  Planner(Executable &exe, const Device &device, std::span<const Argument> arguments)
+      : exe(exe), program(exe.program), device(device), arguments(arguments), chip(device->chip()),
+        observed(exe.mode == Mode::Observed), opCount(static_cast<uint32_t>(program.operations.size())) {}
+
+  void plan();
+
+private:
+  //===- Ops (planner.cpp) --------------------------------------------------===//
+
+  const Operation &operation() const { return program.operations[op]; }
+  uint32_t shards(uint32_t value) const { return program.spec(value).distributed ? program.devices() : 1; }
+  Executable::Root &rootOf(uint32_t value) { return exe.roots[exe.rootOf[value]]; }
+  const Executable::Root &rootOf(uint32_t value) const { return exe.roots[exe.rootOf[value]]; }
+  [[noreturn]] void fail(const std::string &message) const;
+  /// Calls f and adds program and op to what it throws.
+  template <class F> auto located(F f) const;
+  /// Values that an op changes in place share their memory with no other.
+  void findWritten();
+  void findLastUses();
+  void checkSize(uint32_t value, const std::string &what) const;
+  std::string resultLabel() const;
+  void planInputs();
+  void planOperation();
+  void planDeallocation();
+  int makeKernel(ttnn::OpCall &call);
+  uint32_t viewedOperand(const ttnn::Kernel &kernel, const ttnn::OpCall &call) const;
+  void checkDistribution() const;
+  void addStep(std::unique_ptr<ttnn::Kernel> kernel);
+  void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input = -1);
+  void planDeviceMemory(int alias, const ttnn::OpCall &call);
+  void planOutputs();
+  void checkMemory() const;
+  /// The value is needed at op `at`.
+  void extend(uint32_t value, uint32_t at);
+
+  //===- What is computed ahead (constants.cpp) -----------------------------===//
+
+  bool planConstant(const ttnn::OpCall &call);
+  void planCall();
+  Argument argumentOf(uint32_t value, size_t index) const;
+  /// The values of a constant that is the same on all devices, or nullptr.
+  const std::byte *constantBytes(uint32_t value) const;
+  bool isReproducible() const;
+  size_t foldedBytes() const;
+  void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
+  /// Gives back the memory of constants that this op was the last to use, and that no kernel reads.
+  void releaseConstants();
+  void release(Executable::Root &root, size_t bytes);
+
+  //===- Chains (fusion.cpp) ------------------------------------------------===//
+
+  /// What a step reads and writes, in the order its kernel is told.
+  struct Operands {
+    std::vector<uint32_t> ins, outs;
+  };
+  /// Steps that will be one, in order.
+  struct Chain {
+    std::vector<uint32_t> steps;
+    size_t elements;
+    uint32_t devices;
+    size_t slots;
+    bool open = true; // more can follow
+  };
+  std::vector<Chain> findChains() const;
+  void fuseChains();
+
+  //===- Memory and pointers (placement.cpp) --------------------------------===//
+
+  void placeValues();
+  void bindSteps();
+  void bindStep(Executable::Step &step, const Operands &operands);
+  void bindMeshStep(Executable::Step &step, const Operands &operands);
+  void addIn(uint32_t value, uint32_t device);
+  void addOut(uint32_t value, uint32_t device);
+  const std::byte *place(uint32_t value, uint32_t device, bool isOut, size_t position);
+
+  Executable &exe;
+  const Program &program;
+  const Device &device;
+  const std::span<const Argument> arguments; // empty where none is known
+  const sim::ChipDesc &chip;
+  const bool observed;
+  const uint32_t opCount;
+  uint32_t op = 0;
+  std::vector<Operands> operands;                           // per step
+  std::vector<uint32_t> groupOf;                            // per value, of device memory
+  std::vector<uint32_t> references;                         // per group
+  std::vector<uint32_t> lastUse;                            // per root: the last op that uses it
+  std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
+  std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
+  size_t preparedBytes = 0;
+};
+
+template <class F> auto Planner::located(F f) const {
+  try {
+    return f();
+  } catch (const OutOfMemoryError &) {
+    throw;
+  } catch (const Error &error) {
+    fail(error.what());
+  } catch (const std::bad_alloc &) {
+    throw OutOfMemoryError(exe.name() + ": out of host memory while preparing op " + std::to_string(op) + " (" +
+                           std::string(operation().info->name) + ")");
+  } catch (const std::exception &error) {
+    fail(error.what());
+  }
+}
+
+} // namespace tt::runtime

@@ -1,0 +1,183 @@
+//===- FusionTest.cpp - chains of elementwise ops -------------------------===//
+//
+// Runs with hooks take every op by itself. Results in one pass must have the
+// same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramBuilder.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tt;
+using namespace tt::test;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::vector<Bytes> run(const runtime::Device &device, const runtime::Binary &binary,
+                       const std::vector<runtime::Tensor> &inputs) {
+  std::vector<Bytes> result;
+  for (const auto &output : runtime::submit(device, binary, 0, inputs))
+    result.emplace_back(output.data(), output.data() + output.bytes());
+  return result;
+}
+
+std::vector<Bytes> runOpByOp(const runtime::Device &device, const runtime::Binary &binary,
+                             const std::vector<runtime::Tensor> &inputs) {
+  runtime::setHooks({});
+  auto result = run(device, binary, inputs);
+  runtime::clearHooks();
+  return result;
+}
+
+/// Values between -4 and 4, some of them special.
+runtime::Tensor randomTensor(std::mt19937 &random, const TensorSpec &spec) {
+  std::vector<float> values(static_cast<size_t>(volume(spec.shape)));
+  for (float &value : values) {
+    value = static_cast<float>(random() % 8193) / 1024.0f - 4.0f;
+    if (random() % 97 == 0)
+      value = std::vector<float>{0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f}[random() % 6];
+  }
+  const auto host = runtime::createHostTensor(values.data(), spec.shape, DataType::Float32);
+  return runtime::castTensor(host, sim::isBlockFormat(spec.dtype) ? DataType::BFloat16 : spec.dtype);
+}
+
+constexpr DataType types[] = {DataType::Float32,     DataType::Float32, DataType::BFloat16,
+                              DataType::BFloat16,    DataType::Float16, DataType::Int32,
+                              DataType::BFP_BFloat8, DataType::Bool,    DataType::UInt8};
+constexpr const char *unaries[] = {"ttnn.exp",  "ttnn.relu",     "ttnn.neg",  "ttnn.tanh", "ttnn.abs",
+                                   "ttnn.sqrt", "ttnn.typecast", "ttnn.gelu", "ttnn.sign", "ttnn.logical_not"};
+constexpr const char *binaries[] = {"ttnn.add", "ttnn.multiply", "ttnn.subtract", "ttnn.maximum",
+                                    "ttnn.lt",  "ttnn.eq",       "ttnn.divide",   "ttnn.logical_and"};
+
+/// A program of elementwise ops that use one another's results and operands of many shapes.
+struct RandomProgram {
+  RandomProgram(uint32_t seed, const Shape &shape) : random(seed) {
+    const std::vector<Shape> shapes = {shape, shape, shape, {1}, {shape.back()}, {shape[shape.size() - 2], 1}};
+    std::vector<uint32_t> whole, parts;
+    for (size_t i = 0; i < 6; ++i) {
+      const TensorSpec spec = deviceSpec(shapes[i], pick(types));
+      inputs.push_back(randomTensor(random, spec));
+      (i < 3 ? whole : parts).push_back(builder.input(spec));
+    }
+    const auto any = [&] {
+      // Mostly what was just computed, so that chains are long.
+      if (random() % 4 == 0)
+        return parts[random() % parts.size()];
+      return random() % 2 ? whole.back() : whole[random() % whole.size()];
+    };
+    for (int i = 0; i < 24; ++i) {
+      const TensorSpec spec = deviceSpec(shape, pick(types));
+      const auto first = whole[random() % 3 ? whole.size() - 1 : random() % whole.size()];
+      switch (random() % 8) {
+      case 0:
+      case 1:
+      case 2:
+        whole.push_back(builder.op(pick(unaries), {first}, spec));
+        break;
+      case 3:
+        whole.push_back(builder.op("ttnn.where", {any(), first, any()}, spec));
+        break;
+      case 4:
+        whole.push_back(
+            builder.op("ttnn.clamp_scalar", {first}, spec, {builder.real("min", -1.5), builder.real("max", 2.25)}));
+        break;
+      default:
+        whole.push_back(random() % 2 ? builder.op(pick(binaries), {first, any()}, spec)
+                                     : builder.op(pick(binaries), {any(), first}, spec));
+      }
+      // A view, and an op that is not elementwise, between them.
+      if (random() % 9 == 0) {
+        const Shape flat = {volume(shape)};
+        const TensorSpec flatSpec = deviceSpec(flat, DataType::Float32);
+        const auto cast = builder.op("ttnn.typecast", {whole.back()}, deviceSpec(shape, DataType::Float32));
+        const auto view = builder.op("ttnn.reshape", {cast}, flatSpec, {builder.integers("shape", flat)});
+        const auto changed = builder.op("ttnn.exp", {view}, flatSpec);
+        whole.push_back(builder.op("ttnn.reshape", {changed}, deviceSpec(shape), {builder.integers("shape", shape)}));
+      }
+      if (random() % 9 == 0)
+        whole.push_back(builder.op("ttnn.softmax", {builder.op("ttnn.typecast", {whole.back()}, deviceSpec(shape))},
+                                   deviceSpec(shape),
+                                   {builder.integer("dimension", static_cast<int64_t>(shape.size()) - 1)}));
+    }
+    std::vector<uint32_t> outputs = {whole.back()};
+    for (size_t i = 0; i < 3; ++i)
+      outputs.push_back(whole[random() % whole.size()]);
+    binary = builder.load(outputs);
+  }
+  template <class T, size_t N> T pick(const T (&values)[N]) { return values[random() % N]; }
+
+  std::mt19937 random;
+  ProgramBuilder builder;
+  std::vector<runtime::Tensor> inputs;
+  runtime::Binary binary;
+};
+
+} // namespace
+
+TEST(Fusion, HasTheSameBitsAsOpByOp) {
+  const auto device = runtime::openMeshDevice();
+  const std::vector<Shape> shapes = {{3, 5, 7}, {2, 32, 32}, {1, 64, 300}, {4, 1, 48}, {40, 1000}, {1, 1}};
+  for (uint32_t seed = 0; seed < 150; ++seed) {
+    RandomProgram program(seed, shapes[seed % shapes.size()]);
+    const auto expected = runOpByOp(device, program.binary, program.inputs);
+    for (const int threads : {1, 2, 3}) {
+      setThreads(threads);
+      ASSERT_EQ(run(device, program.binary, program.inputs), expected)
+          << "seed " << seed << ", " << threads << " threads";
+    }
+    setThreads(0);
+  }
+}
+
+TEST(Fusion, KeepsNothingInMemoryBetweenTheOps) {
+  for (const DataType type : {DataType::Float32, DataType::BFloat16}) {
+    ProgramBuilder builder;
+    const TensorSpec spec = deviceSpec({256, 1024}, type);
+    auto value = builder.input(spec);
+    const auto row = builder.input(deviceSpec({1024}, type));
+    for (const char *name : {"ttnn.exp", "ttnn.tanh", "ttnn.abs", "ttnn.relu"})
+      value = builder.op("ttnn.add", {builder.op(name, {value}, spec), row}, spec);
+    const auto binary = builder.load({value});
+    const auto device = runtime::openMeshDevice();
+    std::mt19937 random(1);
+    const auto x = randomTensor(random, spec), r = randomTensor(random, deviceSpec({1024}, type));
+    runtime::setPerfRecording(true);
+    const auto fused = run(device, binary, {x, r});
+    runtime::setPerfRecording(false);
+    const auto report = runtime::lastRun(device);
+    EXPECT_EQ(report->arenaBytes, 0u);
+    // The time is shared out among the ops.
+    int64_t sum = 0;
+    for (const auto &op : report->ops) {
+      EXPECT_GT(op.hostNs, 0);
+      sum += op.hostNs;
+    }
+    EXPECT_LE(sum, report->hostNs);
+    EXPECT_EQ(fused, runOpByOp(device, binary, {x, r}));
+  }
+}
+
+/// What is between two ops of a chain and looks at a value, or changes one, sees it as it would without the chain.
+TEST(Fusion, StopsAtWhatUsesOrChangesValues) {
+  ProgramBuilder builder;
+  const TensorSpec spec = deviceSpec({4, 1, 1, 1});
+  const auto x = builder.input(spec);
+  const auto mean = builder.input(deviceSpec({1}));
+  const auto variance = builder.constant(deviceSpec({1}), {1});
+  const auto before = builder.op("ttnn.add", {x, mean}, spec); // the mean before it is updated
+  const auto e = builder.op("ttnn.exp", {before}, spec);
+  const auto normalised = builder.op("ttnn.batch_norm_training", {e, mean, variance}, spec,
+                                     {builder.real("epsilon", 1e-5), builder.real("momentum", 0.5)});
+  const auto after = builder.op("ttnn.add", {before, mean}, spec); // and after
+  const auto binary = builder.load({builder.op("ttnn.multiply", {after, normalised}, spec), after, mean});
+  const auto device = runtime::openMeshDevice();
+  const std::vector<runtime::Tensor> inputs = {tensor({1, 2, 3, 4}, {4, 1, 1, 1}), tensor({2}, {1})};
+  EXPECT_EQ(run(device, binary, inputs), runOpByOp(device, binary, inputs));
+}

@@ -1,0 +1,237 @@
+//===- LoadCachedTest.cpp - programs that keep what others gave -----------===//
+
+#include "ProgramBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace tt;
+using namespace tt::test;
+using Floats = std::vector<float>;
+
+namespace {
+
+const TensorSpec spec4 = deviceSpec({4});
+
+/// main(x, w) = x + cached(w), cached(w) = w + w; main is program 1.
+runtime::Binary doubledParameter() {
+  ProgramBuilder builder;
+  const auto w = builder.input(spec4);
+  const auto callee = builder.endProgram("main_const_eval_0", {builder.op("ttnn.add", {w, w}, spec4)}, true);
+  const auto x = builder.input(spec4);
+  const auto parameter = builder.input(spec4);
+  return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec4)}, spec4)});
+}
+
+runtime::Tensor onDevice(const runtime::Device &device, const Floats &values) {
+  return runtime::toLayout(tensor(values, {4}), device, spec4);
+}
+
+/// Counts how often the ops of the private program ran, as the device counts ops.
+int64_t evaluations(const runtime::Device &device, const std::function<void()> &run) {
+  const auto before = device->totals();
+  run();
+  const auto after = device->totals();
+  return after.ops - before.ops - (after.programs - before.programs) * 2; // main has two ops
+}
+
+} // namespace
+
+TEST(LoadCached, IsEvaluatedOnceForAParameter) {
+  const auto binary = doubledParameter();
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({1, 2, 3, 4}, {4});
+  const auto w = onDevice(device, {10, 20, 30, 40});
+  const int64_t before = device->memoryView(sim::Memory::DRAM).allocated;
+  EXPECT_EQ(evaluations(device,
+                        [&] {
+                          for (int i = 0; i < 3; ++i)
+                            EXPECT_EQ(floats(runtime::submit(device, binary, 1, {x, w})[0]), (Floats{21, 42, 63, 84}));
+                        }),
+            1);
+  // The result stays on the device, and goes with the binary.
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, before + 4096);
+  EXPECT_TRUE(binary.program(0).isPrivate);
+}
+
+TEST(LoadCached, IsEvaluatedAnewForOtherValues) {
+  const auto binary = doubledParameter();
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({0, 0, 0, 0}, {4});
+  const auto run = [&](const runtime::Tensor &w) { return floats(runtime::submit(device, binary, 1, {x, w})[0]); };
+  const auto w = onDevice(device, {1, 2, 3, 4});
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(w), (Floats{2, 4, 6, 8})); }), 1);
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(onDevice(device, {5, 6, 7, 8})), (Floats{10, 12, 14, 16})); }), 1);
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(w), (Floats{2, 4, 6, 8})); }), 1);
+  runtime::copyData(w, tensor({9, 9, 9, 9}, {4}));
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(w), Floats(4, 18)); }), 1);
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(w), Floats(4, 18)); }), 0);
+  // One set of results is kept.
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 2 * 4096);
+}
+
+/// Memory of the caller can change without a word: it is looked at in every run.
+TEST(LoadCached, SeesWhatTheOwnerOfBorrowedMemoryWrites) {
+  const auto binary = doubledParameter();
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({0, 0, 0, 0}, {4});
+  auto values = std::make_unique<Floats>(Floats{1, 2, 3, 4});
+  auto w = runtime::createBorrowedHostTensor(values->data(), {4}, DataType::Float32);
+  const auto run = [&] { return floats(runtime::submit(device, binary, 1, {x, w})[0]); };
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(), (Floats{2, 4, 6, 8})); }), 1);
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(), (Floats{2, 4, 6, 8})); }), 0);
+  (*values)[2] = 50;
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(), (Floats{2, 4, 100, 8})); }), 1);
+  // The same values elsewhere are the same.
+  auto moved = std::make_unique<Floats>(*values);
+  w = runtime::createBorrowedHostTensor(moved->data(), {4}, DataType::Float32);
+  values.reset();
+  EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(), (Floats{2, 4, 100, 8})); }), 0);
+}
+
+TEST(LoadCached, TakesConstantsAndResultsOfOthers) {
+  ProgramBuilder builder;
+  const TensorSpec matrix = deviceSpec({2, 2});
+  const auto constant = builder.constant(spec4, {1, 2, 3, 4});
+  const auto first = builder.endProgram("first", {constant}, true);
+  const auto a = builder.input(spec4);
+  const auto shaped = builder.op("ttnn.reshape", {a}, matrix, {builder.integers("shape", {2, 2})});
+  const auto second = builder.endProgram("second", {shaped}, true);
+  const auto x = builder.input(matrix);
+  const auto kept = builder.cached(first, {}, spec4);
+  const auto w = builder.cached(second, {kept}, matrix);
+  const auto product = builder.op("ttnn.matmul", {x, w}, matrix,
+                                  {builder.boolean("transpose_a", false), builder.boolean("transpose_b", false)});
+  builder.deallocate(w); // of what stays on the device: nothing
+  const auto binary = builder.load({product, kept});
+  const auto device = runtime::openMeshDevice();
+  for (int i = 0; i < 2; ++i) {
+    const auto outputs = runtime::submit(device, binary, 2, {tensor({1, 0, 0, 2}, {2, 2})});
+    EXPECT_EQ(floats(outputs[0]), (Floats{1, 2, 6, 8}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{1, 2, 3, 4}));
+    EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 4 * 4096);
+  }
+  EXPECT_EQ(runtime::estimate(binary, 2, {}).memoryPeak[0], 4 * 4096 + 4096);
+}
+
+TEST(LoadCached, GivesEachChipItsShard) {
+  ProgramBuilder builder;
+  builder.mesh = {1, 2};
+  TensorSpec spec = spec4;
+  spec.distributed = true;
+  const auto w = builder.input(spec);
+  const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
+  const auto x = builder.input(spec);
+  const auto parameter = builder.input(spec);
+  const auto sum = builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec);
+  const auto binary = builder.load({sum});
+  const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
+  const std::vector<runtime::Tensor> shards = {tensor({1, 1, 1, 1}, {4}), tensor({2, 2, 2, 2}, {4})};
+  const auto both = runtime::createMultiDeviceHostTensor(shards, {1, 2});
+  for (int i = 0; i < 2; ++i) {
+    const auto output = runtime::submit(device, binary, 1, {both, both})[0];
+    EXPECT_EQ(floats(output, 0), Floats(4, 3));
+    EXPECT_EQ(floats(output, 1), Floats(4, 6));
+  }
+}
+
+TEST(LoadCached, OpsAreSeenByHooks) {
+  const auto binary = doubledParameter();
+  const auto device = runtime::openMeshDevice();
+  std::vector<std::string> seen;
+  int programs = 0;
+  runtime::Hooks hooks;
+  hooks.beforeProgram = [&](const auto &) { ++programs; };
+  hooks.afterOp = [&](const runtime::ProgramContextPtr &program, const runtime::OpContext &op) {
+    EXPECT_EQ(program->program(), op.program);
+    seen.push_back(std::to_string(op.program) + " " + std::string(op.operation().info->name));
+    if (op.program == 0)
+      program->write(op.operation().outs[0], tensor({1, 1, 1, 1}, {4}));
+  };
+  runtime::setHooks(std::move(hooks));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(floats(runtime::submit(device, binary, 1, {tensor({1, 2, 3, 4}, {4}), tensor({5, 6, 7, 8}, {4})})[0]),
+              (Floats{2, 3, 4, 5}));
+  runtime::clearHooks();
+  EXPECT_EQ(programs, 2);
+  const std::vector<std::string> once = {"0 ttnn.add", "1 ttcore.load_cached", "1 ttnn.add"};
+  EXPECT_EQ(std::vector<std::string>(seen.begin(), seen.begin() + 3), once);
+  EXPECT_EQ(seen.size(), 6u);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 0);
+}
+
+TEST(LoadCached, IsEvaluatedAnewWhenItsBuffersAreGone) {
+  const auto binary = doubledParameter();
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({1, 2, 3, 4}, {4}), w = tensor({10, 20, 30, 40}, {4});
+  runtime::submit(device, binary, 1, {x, w});
+  device->deallocateAll();
+  EXPECT_EQ(
+      evaluations(device,
+                  [&] { EXPECT_EQ(floats(runtime::submit(device, binary, 1, {x, w})[0]), (Floats{21, 42, 63, 84})); }),
+      1);
+  // Wrong inputs do not throw away what is right.
+  EXPECT_MESSAGE(Error, runtime::submit(device, binary, 1, {x, runtime::Tensor()}), "input 1 (%1) is empty");
+  EXPECT_MESSAGE(Error, runtime::submit(device, binary, 1, {x}), "takes 2 inputs and was given 1");
+  EXPECT_EQ(evaluations(device, [&] { runtime::submit(device, binary, 1, {x, w}); }), 0);
+}
+
+TEST(LoadCached, RefusesWrongCalls) {
+  const auto load = [](const std::function<void(ProgramBuilder &, uint32_t, uint32_t)> &call, TensorSpec spec = spec4) {
+    ProgramBuilder builder;
+    const auto w = builder.input(spec);
+    const auto callee = builder.endProgram("eval", {builder.op("ttnn.relu", {w}, spec)}, true);
+    call(builder, callee, builder.input(spec4));
+    return builder.load({});
+  };
+  const std::string prefix = "flatbuffer: program \"main\": op 0 (ttcore.load_cached): ";
+  const auto message = [&](const auto &call, TensorSpec spec = spec4) {
+    return test::message<BinaryError>([&] { load(call, spec); });
+  };
+  EXPECT_EQ(message([](auto &b, auto, auto x) { b.cached(7, {x}, spec4); }),
+            prefix + "attribute callee is 7; expected an index below 2 into the programs");
+  EXPECT_EQ(message([](auto &b, auto, auto x) { b.op("ttcore.load_cached", {x}, spec4, {b.integer("callee", -1)}); }),
+            prefix + "attribute callee is -1; expected the index of a program");
+  EXPECT_EQ(message([](auto &b, auto, auto x) { b.op("ttcore.load_cached", {x}, spec4); }),
+            prefix + "ttcore.load_cached: attribute 'callee' is missing");
+  EXPECT_EQ(message([](auto &b, auto callee, auto x) { b.cached(callee, {x, x}, spec4); }),
+            prefix + "ins has 2 values; expected 1, as program \"eval\" has inputs");
+  EXPECT_EQ(message([](auto &b, auto callee, auto x) { b.cached(callee, {x}, spec4); }, deviceSpec({5})),
+            prefix +
+                "ins[0] is [4] of f32; expected the shape, type, layout and memory of program \"eval\"'s inputs[0], "
+                "[5] of f32");
+  EXPECT_EQ(message([](auto &b, auto callee, auto x) { b.cached(callee, {x}, deviceSpec({4}, DataType::Int32)); }),
+            prefix + "outs[0] is [4] of si32; expected the shape, type, layout and memory of program \"eval\"'s "
+                     "outputs[0], [4] of f32");
+  // Program 1 is main itself: calls do not nest, so that none comes back.
+  EXPECT_EQ(message([](auto &b, auto, auto x) { b.cached(1, {x}, spec4); }),
+            prefix +
+                "attribute callee names program \"main\", which calls a program itself; expected a program without "
+                "calls");
+}
+
+TEST(LoadCached, RefusesComputedAndChangedOperands) {
+  const auto device = runtime::openMeshDevice();
+  {
+    ProgramBuilder builder;
+    const auto w = builder.input(spec4);
+    const auto callee = builder.endProgram("eval", {builder.op("ttnn.relu", {w}, spec4)}, true);
+    const auto x = builder.input(spec4);
+    const auto binary = builder.load({builder.cached(callee, {builder.op("ttnn.relu", {x}, spec4)}, spec4)});
+    EXPECT_MESSAGE(OpError, runtime::submit(device, binary, 1, {tensor(Floats(4), {4})}),
+                   "program \"main\": op 1 (ttcore.load_cached) at loc(\"op1\"): operand 0 is computed by the program; "
+                   "expected an input, a constant, or the result of another ttcore.load_cached");
+  }
+  ProgramBuilder builder;
+  const TensorSpec one = deviceSpec({1});
+  const auto w = builder.input(one);
+  const auto callee = builder.endProgram("eval", {builder.op("ttnn.relu", {w}, one)}, true);
+  const auto x = builder.input(deviceSpec({2, 1, 1, 1}));
+  const auto mean = builder.input(one);
+  const auto variance = builder.constant(one, {1});
+  const auto kept = builder.cached(callee, {mean}, one);
+  const auto y = builder.op("ttnn.batch_norm_training", {x, mean, variance}, deviceSpec({2, 1, 1, 1}),
+                            {builder.real("epsilon", 1e-5), builder.real("momentum", 0.5)});
+  const auto binary = builder.load({y, kept});
+  EXPECT_MESSAGE(OpError, runtime::submit(device, binary, 1, {tensor({3, 5}, {2, 1, 1, 1}), tensor({2}, {1})}),
+                 "operand 0 is changed in place by the program; its values cannot be kept");
+}
