@@ -1,13 +1,16 @@
 //===- attention.cpp - scaled dot product attention -------------------------===//
 //
-// Two products of the matmul kernel with a masked softmax between them, for as
-// many heads at a time as keeps the scores in cache. The query heads that share
-// a key/value head are rows of one matrix, so that nothing is repeated for them.
+// Here for a few rows, as of a decoding step, and for machines without the units
+// of panels: two products of the matmul kernel with a masked softmax between them,
+// for as many heads at a time as keeps the scores in cache. The query heads that
+// share a key/value head are rows of one matrix, so that nothing is repeated for
+// them. attention_panels.cpp is for many rows.
 //
 //===----------------------------------------------------------------------===//
 
+#include "attention.h"
+
 #include "math.h"
-#include "op.h"
 #include "storage.h"
 #include "tt/parallel.h"
 
@@ -17,26 +20,6 @@
 
 namespace tt::ttnn {
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
-/// Sizes, and where the operands that differ between prefill and decode are.
-struct Attention {
-  int64_t batch, heads, keyHeads, rows, columns, size, valueSize; // rows: of the query, columns: positions of the keys
-  size_t maskIndex = 3, sinkIndex = 4;
-  int positionIndex = -1;           // per batch, the last position that is seen; -1: none
-  bool causal = false;              // rows see the columns up to their own, the last row the last column
-  int64_t window = 0;               // columns that a row sees; 0: all
-  std::vector<int64_t> maskStrides; // of batch, head, row and column; 0 where broadcast
-  double scale = 1;
-
-  int64_t groups() const { return heads / keyHeads; }
-};
-
-/// Numbers of columns [first, last) that a row sees.
-struct Span {
-  int64_t first, last;
-};
 
 int64_t windowOfAttention(const OpCall &call) {
   const auto window = call.attributes.get<int64_t>("sliding_window_size", 0);
@@ -143,7 +126,7 @@ std::unique_ptr<Kernel> product(const OpCall &call, const TensorSpec &a, const T
 
 class AttentionKernel final : public Kernel {
 public:
-  AttentionKernel(const OpCall &call, Attention attention) : a(std::move(attention)) {
+  AttentionKernel(const OpCall &call, const Attention &attention) : a(attention), visible(call, attention) {
     const TensorSpec &query = operand(call, 0), &key = operand(call, 1), &value = operand(call, 2);
     const TensorSpec &out = result(call);
     probabilityType = storageType(value.dtype) == StorageType::BF16 ? DataType::BFloat16 : DataType::Float32;
@@ -171,19 +154,6 @@ public:
     scratch = layout.bytes();
 
     store = storer<float>(probabilityType);
-    if (const TensorSpec *mask = optionalOperand(call, a.maskIndex); mask && a.positionIndex < 0) {
-      loadMask = loader<float>(mask->dtype);
-      maskBytes = storageBytes(mask->dtype);
-    }
-    if (const TensorSpec *sink = optionalOperand(call, a.sinkIndex)) {
-      loadSink = loader<float>(sink->dtype);
-      sinkBytes = storageBytes(sink->dtype);
-    }
-    if (a.positionIndex >= 0) {
-      const DataType type = operand(call, static_cast<size_t>(a.positionIndex)).dtype;
-      loadPosition = loader<int64_t>(type);
-      positionBytes = storageBytes(type);
-    }
   }
 
   size_t scratchBytes() const override { return scratch; }
@@ -213,44 +183,29 @@ private:
     });
   }
 
-  Span seen(const Buffers &buffers, int64_t batch, int64_t row) const {
-    int64_t own = row + (a.causal ? a.columns - a.rows : 0);
-    Span span{0, a.columns};
-    if (a.positionIndex >= 0) {
-      loadPosition(buffers.ins[static_cast<size_t>(a.positionIndex)] + static_cast<size_t>(batch) * positionBytes, &own,
-                   1);
-      own = std::clamp<int64_t>(own, -1, a.columns); // a negative position sees nothing
-      span.last = std::min(a.columns, own + 1);
-    } else if (a.causal && !loadMask) {
-      span.last = std::clamp<int64_t>(own + 1, 0, a.columns);
-    }
-    if (a.window > 0)
-      span.first = std::clamp<int64_t>(own - a.window + 1, 0, span.last);
-    return span;
-  }
-
   void one(const Buffers &buffers, int64_t batch, int64_t head, int64_t row, float *x, std::byte *to) const {
-    const Span span = seen(buffers, batch, row);
+    const VisibleColumns::Span span = visible.of(buffers, batch, row);
     const auto scale = static_cast<float>(a.scale);
-    float sink = -infinity;
-    if (loadSink)
-      loadSink(buffers.ins[a.sinkIndex] + static_cast<size_t>(head) * sinkBytes, &sink, 1);
-    if (span.first >= span.last && !loadSink) {
+    const float sink = visible.sink(buffers, head);
+    if (span.first >= span.last && !visible.hasSink()) {
       // Nothing to attend to: an empty sum over an empty sum.
       std::fill_n(x, a.columns, std::numeric_limits<float>::quiet_NaN());
       return finish(x, to);
     }
     constexpr int lanes = 16;
-    alignas(64) float lane[lanes];
+    alignas(64) float lane[lanes], mask[maskChunk];
     std::fill_n(lane, lanes, sink);
     for (int64_t i = span.first; i < span.last; i += maskChunk) {
       const int64_t n = std::min(maskChunk, span.last - i);
       float *values = x + i;
-      if (loadMask)
-        addMask(buffers, batch, head, row, i, n, scale, values);
-      else
+      if (visible.masked()) {
+        visible.mask(buffers, batch, head, row, i, n, mask);
+        for (int64_t j = 0; j < n; ++j)
+          values[j] = values[j] * scale + mask[j];
+      } else {
         for (int64_t j = 0; j < n; ++j)
           values[j] *= scale;
+      }
       int64_t j = 0;
       for (; j + lanes <= n; j += lanes)
         for (int l = 0; l < lanes; ++l)
@@ -271,7 +226,7 @@ private:
         sums[l] += x[j + l];
     for (int l = 0; j < span.last; ++j, ++l)
       sums[l] += x[j];
-    double sum = loadSink ? math::exp(sink - top) : 0.0f;
+    double sum = visible.hasSink() ? math::exp(sink - top) : 0.0f;
     for (float part : sums)
       sum += part;
     const auto factor = static_cast<float>(1.0 / sum);
@@ -287,34 +242,21 @@ private:
       store(x, to, static_cast<size_t>(a.columns));
   }
 
-  void addMask(const Buffers &buffers, int64_t batch, int64_t head, int64_t row, int64_t column, int64_t n, float scale,
-               float *values) const {
-    alignas(64) float mask[maskChunk];
-    const int64_t step = a.maskStrides[3];
-    const int64_t at = batch * a.maskStrides[0] + head * a.maskStrides[1] + row * a.maskStrides[2] + column * step;
-    const std::byte *from = buffers.ins[a.maskIndex] + static_cast<size_t>(at) * maskBytes;
-    loadMask(from, mask, step ? static_cast<size_t>(n) : 1);
-    if (!step)
-      std::fill_n(mask + 1, n - 1, mask[0]);
-    for (int64_t j = 0; j < n; ++j)
-      values[j] = values[j] * scale + mask[j];
-  }
-
   static constexpr int64_t maskChunk = 512;
   Attention a;
+  VisibleColumns visible;
   DataType probabilityType;
   int64_t together = 1, steps = 1; // key/value heads at a time
   std::unique_ptr<Kernel> first, second;
   size_t queryStep, keyStep, valueStep, resultStep, scorePlace, chancePlace, innerPlace, scratch;
   Store<float> store;
-  Load<float> loadMask = nullptr, loadSink = nullptr;
-  Load<int64_t> loadPosition = nullptr;
-  size_t maskBytes = 0, sinkBytes = 0, positionBytes = 0;
 };
 
 std::unique_ptr<Kernel> makeAttention(const OpCall &call, const Attention &a) {
   if (a.batch * a.heads * a.rows == 0)
     return kernelOf([](const Buffers &) {});
+  if (auto kernel = makePanelAttention(call, a))
+    return kernel;
   return std::make_unique<AttentionKernel>(call, a);
 }
 

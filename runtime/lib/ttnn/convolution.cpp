@@ -27,7 +27,7 @@ Convolution convolutionOf(const OpCall &call) {
     fail(call, "attribute 'groups' is " + std::to_string(c.groups) + "; expected a divisor of " +
                    std::to_string(c.window.channels) + " input and " + std::to_string(c.out) + " output channels");
   const Axis &h = c.window.height, &w = c.window.width;
-  expectOperandShape(call, 1, {c.out, c.window.channels / c.groups, h.kernel, w.kernel});
+  expectFilter(call, {c.out, c.window.channels / c.groups, h.kernel, w.kernel});
   if (const TensorSpec *bias = optionalOperand(call, 2))
     if (bias->shape.empty() || bias->shape.back() != c.out || volume(bias->shape) != c.out)
       fail(call, "the bias has shape " + toString(bias->shape) + "; expected [1, 1, 1, " + std::to_string(c.out) + "]");
@@ -89,6 +89,9 @@ public:
       convolution.run({source, filter, buffers.outs[0], scratch + scratchpad});
   }
   size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    return operand == 0 ? input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
+  }
 
 private:
   ScratchLayout layout;
@@ -144,11 +147,52 @@ Cost convolutionCost(const OpCall &call) {
   return cost;
 }
 
+/// Weights and biases are prepared when a convolution's kernel is made, which knows the machine: these ops leave the
+/// values in their order, in the type and shape that the result has.
+std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  if (volume(in.shape) != volume(out.shape))
+    fail(call, "the result has shape " + toString(out.shape) + "; expected as many elements as " + toString(in.shape));
+  TensorSpec given = in;
+  given.shape = out.shape;
+  return given.dtype == out.dtype ? aliasKernel(in.bytes()) : conversionKernel(given, out);
+}
+
+/// A row of one of the ops that prepare a convolution's weights or bias.
+OpInfo prepareOp(std::string_view name, std::vector<AttributeSpec> more) {
+  using enum AttributeKind;
+  std::vector<AttributeSpec> attributes = {optional("input_memory_config", Struct),
+                                           optional("input_tensor_layout", Enum),
+                                           required("in_channels", Int),
+                                           required("out_channels", Int),
+                                           required("batch_size", Int),
+                                           required("input_height", Int),
+                                           required("input_width", Int),
+                                           required("kernel_size", IntArray),
+                                           required("stride", IntArray),
+                                           required("padding", IntArray),
+                                           required("dilation", IntArray),
+                                           required("groups", Int),
+                                           optional("input_dtype", Enum),
+                                           optional("conv2d_config", Struct),
+                                           optional("conv2d_slice_config", Struct)};
+  attributes.insert(attributes.end(), more.begin(), more.end());
+  return {name, 1, 1, 1, std::move(attributes), makePrepare, nullptr, traffic};
+}
+
 } // namespace
 
 std::vector<OpInfo> convolutionOps() {
   using enum AttributeKind;
+  const std::vector<AttributeSpec> weights = {optional("weights_format", String), optional("has_bias", Bool)};
+  std::vector<AttributeSpec> transposed = weights;
+  transposed.push_back(optional("output_padding", IntArray));
+  transposed.push_back(optional("mirror_kernel", Bool));
   return {
+      prepareOp("ttnn.prepare_conv2d_weights", weights),
+      prepareOp("ttnn.prepare_conv2d_bias", {}),
+      prepareOp("ttnn.prepare_conv_transpose2d_weights", transposed),
+      prepareOp("ttnn.prepare_conv_transpose2d_bias", {}),
       {"ttnn.conv2d",
        2,
        3,

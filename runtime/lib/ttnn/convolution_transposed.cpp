@@ -8,6 +8,7 @@
 #include "chain.h"
 #include "library.h"
 #include "storage.h"
+#include "window.h"
 
 namespace tt::ttnn {
 namespace {
@@ -54,7 +55,7 @@ Transposed transposedOf(const OpCall &call) {
   if (image.empty() || image.back() != t.in || volume(image) != volume({t.batch, t.height.size, t.width.size, t.in}))
     fail(call, "operand 0 has shape " + toString(image) + "; expected [1, 1, " +
                    std::to_string(t.batch * t.height.size * t.width.size) + ", " + std::to_string(t.in) + "]");
-  expectOperandShape(call, 1, {t.in, t.outChannels / t.groups, t.height.kernel, t.width.kernel});
+  expectFilter(call, {t.in, t.outChannels / t.groups, t.height.kernel, t.width.kernel});
   if (const TensorSpec *bias = optionalOperand(call, 2); bias && volume(bias->shape) != t.outChannels)
     fail(call,
          "the bias has shape " + toString(bias->shape) + "; expected [1, 1, 1, " + std::to_string(t.outChannels) + "]");

@@ -6,6 +6,7 @@
 #include "tt/sim/formats.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace tt::ttnn {
 namespace {
@@ -135,6 +136,61 @@ std::unique_ptr<Kernel> makeRotaryEmbedding(const OpCall &call) {
   return roundedTo(out, produced, kernelOf(run));
 }
 
+/// x * cos + (x times the matrix, piece by piece of a row) * sin. cos and sin hold a row for each position; in decode
+/// mode, [1, batch, heads, size], one for each user.
+std::unique_ptr<Kernel> makeRotaryEmbeddingLlama(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &matrix = operand(call, 3), &out = result(call);
+  expectResultShape(call, in.shape);
+  const bool decode = call.attributes.get<bool>("is_decode_mode", false);
+  if (in.shape.size() != 4)
+    fail(call, "operand 0 has shape " + toString(in.shape) + "; expected four dimensions");
+  const int64_t size = in.shape[3], rows = in.shape[2], positions = decode ? in.shape[1] : rows;
+  if (matrix.shape.size() < 2 || matrix.shape.back() < 1 || size % matrix.shape.back() != 0 ||
+      volume(matrix.shape) % (matrix.shape.back() * matrix.shape.back()) != 0 || volume(matrix.shape) == 0)
+    fail(call, "operand 3 has shape " + toString(matrix.shape) + "; expected square matrices of a size that divides " +
+                   std::to_string(size));
+  const int64_t piece = matrix.shape.back();
+  for (size_t i : {1, 2}) {
+    const Shape &cache = operand(call, i).shape;
+    const int64_t given = cache.empty() || size == 0 ? 0 : volume(cache) / size;
+    if (cache.empty() || cache.back() != size || (decode ? given % positions != 0 || given == 0 : given < positions))
+      fail(call, "operand " + std::to_string(i) + " has shape " + toString(cache) + "; expected " +
+                     std::to_string(positions) + " rows of " + std::to_string(size));
+  }
+  // In decode mode the caches may repeat a user's row for each row of a tile.
+  const int64_t cacheStep = decode ? volume(operand(call, 1).shape) / size / positions : 1;
+  const int64_t total = volume(in.shape) / std::max<int64_t>(1, size);
+  const DataType produced = sim::isBlockFormat(out.dtype) ? DataType::Float32 : out.dtype;
+  const Load<float> load = loader<float>(in.dtype), loadCos = loader<float>(operand(call, 1).dtype),
+                    loadSin = loader<float>(operand(call, 2).dtype), loadMatrix = loader<float>(matrix.dtype);
+  const Store<float> store = storer<float>(produced);
+  const size_t inBytes = storageBytes(in.dtype), cosBytes = storageBytes(operand(call, 1).dtype),
+               sinBytes = storageBytes(operand(call, 2).dtype), outBytes = storageBytes(produced);
+  auto run = [=](const Buffers &buffers) {
+    std::vector<float> swap(static_cast<size_t>(piece * piece));
+    loadMatrix(buffers.ins[3], swap.data(), swap.size());
+    parallelFor(total, 1 + 65536 / (size * piece + 1), [&](int64_t begin, int64_t end) {
+      std::vector<float> values(static_cast<size_t>(size * 4));
+      float *x = values.data(), *cos = x + size, *sin = cos + size, *y = sin + size;
+      const auto n = static_cast<size_t>(size);
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t position = decode ? row / rows % positions * cacheStep : row % rows;
+        load(buffers.ins[0] + static_cast<size_t>(row * size) * inBytes, x, n);
+        loadCos(buffers.ins[1] + static_cast<size_t>(position * size) * cosBytes, cos, n);
+        loadSin(buffers.ins[2] + static_cast<size_t>(position * size) * sinBytes, sin, n);
+        for (int64_t i = 0; i < size; ++i) {
+          float swapped = 0;
+          for (int64_t j = 0; j < piece; ++j)
+            swapped += x[i / piece * piece + j] * swap[static_cast<size_t>(j * piece + i % piece)];
+          y[i] = x[i] * cos[i] + swapped * sin[i];
+        }
+        store(y, buffers.outs[0] + static_cast<size_t>(row * size) * outBytes, n);
+      }
+    });
+  };
+  return roundedTo(out, produced, kernelOf(run));
+}
+
 } // namespace
 
 std::vector<OpInfo> headOps() {
@@ -151,6 +207,14 @@ std::vector<OpInfo> headOps() {
        nullptr,
        traffic},
       {"ttnn.rotary_embedding", 3, 3, 1, {optional("token_index", Int)}, makeRotaryEmbedding, nullptr, vectorCost},
+      {"ttnn.rotary_embedding_llama",
+       4,
+       4,
+       1,
+       {optional("is_decode_mode", Bool)},
+       makeRotaryEmbeddingLlama,
+       nullptr,
+       vectorCost},
   };
 }
 

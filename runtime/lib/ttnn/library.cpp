@@ -2,6 +2,13 @@
 
 #include "library.h"
 
+#include <algorithm>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 // libgomp's, which the library runs on; clang's omp.h is that of another runtime.
 extern "C" {
 int omp_get_max_threads();
@@ -72,6 +79,19 @@ Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) 
   primitive.add(DNNL_ARG_FROM, from);
   primitive.add(DNNL_ARG_TO, to);
   return primitive;
+}
+
+AlignedBytes::AlignedBytes(size_t size) {
+  constexpr size_t line = 64, hugePage = size_t(1) << 21;
+  const size_t alignment = size >= hugePage ? hugePage : line;
+  const size_t whole = (std::max<size_t>(size, 1) + alignment - 1) / alignment * alignment;
+  bytes.reset(static_cast<std::byte *>(std::aligned_alloc(alignment, whole)));
+  if (!bytes)
+    throw std::bad_alloc();
+#if defined(__linux__)
+  if (alignment == hugePage)
+    madvise(bytes.get(), whole, MADV_HUGEPAGE); // a hint: small pages are right as well
+#endif
 }
 
 Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch) {

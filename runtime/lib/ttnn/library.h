@@ -11,6 +11,8 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include <cstdlib>
+
 namespace tt::ttnn::library {
 
 const dnnl::engine &engine();
@@ -59,18 +61,18 @@ private:
 /// A reorder between two descriptions of the same values.
 Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to);
 
-/// 64-byte aligned memory that a kernel owns: weights in the library's own order.
+/// 64-byte aligned memory that a kernel owns: weights in the order that it reads them, on huge pages when they fill
+/// some.
 class AlignedBytes {
 public:
   AlignedBytes() = default;
-  explicit AlignedBytes(size_t size)
-      : bytes(static_cast<std::byte *>(::operator new(size ? size : 1, std::align_val_t(64)))) {}
+  explicit AlignedBytes(size_t size);
   std::byte *data() const { return bytes.get(); }
   explicit operator bool() const { return bytes != nullptr; }
 
 private:
   struct Free {
-    void operator()(std::byte *p) const { ::operator delete(p, std::align_val_t(64)); }
+    void operator()(std::byte *p) const { std::free(p); }
   };
   std::unique_ptr<std::byte, Free> bytes;
 };
@@ -84,6 +86,8 @@ public:
   Packed() = default;
   Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch);
   const std::byte *get(const std::byte *from, std::byte *scratch) const;
+  /// Whether `get` needs the operand's own values.
+  bool reads() const { return !made; }
   /// The converted values when they are constant, else nullptr.
   const std::byte *constantValues() const;
 
@@ -102,6 +106,8 @@ public:
   Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
           ScratchLayout &scratch);
   const std::byte *get(const Packed &values, const std::byte *from, std::byte *scratch) const;
+  /// Whether `get` needs the operand's own values.
+  bool reads(const Packed &values) const { return !made && values.reads(); }
 
 private:
   Primitive reorder;

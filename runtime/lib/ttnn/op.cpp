@@ -183,6 +183,7 @@ public:
     conversion.convert(produced[0], buffers.outs[0]);
   }
   size_t scratchBytes() const override { return scratch; }
+  bool reads(size_t operand) const override { return inner->reads(operand); }
 
 private:
   std::unique_ptr<Kernel> inner;
@@ -204,6 +205,7 @@ public:
     });
   }
   size_t scratchBytes() const override { return inner->scratchBytes(); }
+  bool reads(size_t operand) const override { return inner->reads(operand); }
 
 private:
   std::unique_ptr<Kernel> inner;

@@ -36,8 +36,12 @@ std::vector<OpInfo> headOps();
 std::vector<OpInfo> lookupOps();
 std::vector<OpInfo> resamplingOps();
 std::vector<OpInfo> scanOps();
+std::vector<OpInfo> quantizationOps();
+std::vector<OpInfo> pagedAttentionOps();
 std::vector<OpInfo> transposedConvolutionOps();
 std::vector<OpInfo> debugOps();
+std::vector<OpInfo> callOps();
+std::vector<OpInfo> tensorFileOps();
 
 //===----------------------------------------------------------------------===//
 // Calls: operands, attributes, errors. All throw OpError naming the op.

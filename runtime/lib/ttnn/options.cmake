@@ -3,6 +3,14 @@
 set_source_files_properties(
   lib/sim/formats.cpp lib/ttnn/elementwise_rows.cpp lib/ttnn/elementwise.cpp lib/ttnn/storage.cpp
   lib/ttnn/reduction.cpp lib/ttnn/softmax.cpp lib/ttnn/normalization.cpp lib/ttnn/pooling.cpp lib/ttnn/matmul_direct.cpp
+  lib/ttnn/matmul_panels.cpp lib/ttnn/attention_panels.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
 # An integer power is a loop of its own, which does not vectorise.
 set_property(SOURCE lib/ttnn/elementwise_rows.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-pass-failed)
+# The units that panels ask for at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(
+    lib/ttnn/panels.cpp
+    PROPERTIES COMPILE_OPTIONS
+               "-O3;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512vl;-mavx512bf16;-mamx-tile;-mamx-bf16;-mprefer-vector-width=512")
+endif()

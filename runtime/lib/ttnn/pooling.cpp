@@ -1,4 +1,4 @@
-//===- pooling.cpp - max_pool2d, avg_pool2d ---------------------------------===//
+//===- pooling.cpp - max_pool2d (with indices), avg_pool2d ------------------===//
 
 #include "storage.h"
 #include "tt/parallel.h"
@@ -18,7 +18,12 @@ public:
   PoolKernel(const OpCall &call, const Window &window, Pool pool, DataType produced)
       : window(window), pool(pool), countPadding(call.attributes.get<bool>("count_include_pad", true)),
         load(loader<float>(operand(call, 0).dtype)), store(storer<float>(produced)),
-        inBytes(storageBytes(operand(call, 0).dtype)), outBytes(storageBytes(produced)) {}
+        inBytes(storageBytes(operand(call, 0).dtype)), outBytes(storageBytes(produced)) {
+    if (call.outs.size() > 1) {
+      storeIndices = storer<int64_t>(result(call, 1).dtype);
+      indexBytes = storageBytes(result(call, 1).dtype);
+    }
+  }
 
   void run(const Buffers &buffers) const override {
     const Axis &h = window.height, &w = window.width;
@@ -39,6 +44,7 @@ private:
     const Axis &h = window.height, &w = window.width;
     const auto n = static_cast<size_t>(count);
     alignas(64) float result[chunk], value[chunk];
+    alignas(64) int64_t where[chunk];
     std::fill_n(result, n, pool == Pool::Max ? -std::numeric_limits<float>::infinity() : 0.0f);
     const int64_t top = y * h.stride - h.low, left = x * w.stride - w.low;
     int64_t inside = 0;
@@ -53,6 +59,12 @@ private:
         ++inside;
         const int64_t at = ((image * h.size + sourceY) * w.size + sourceX) * window.channels + channel;
         load(buffers.ins[0] + static_cast<size_t>(at) * inBytes, value, n);
+        if (storeIndices)
+          // The first of equals; a window's first element stands where all are -Inf.
+          for (size_t c = 0; c < n; ++c)
+            where[c] = inside == 1 || value[c] > result[c] || (value[c] != value[c] && result[c] == result[c])
+                           ? sourceY * w.size + sourceX
+                           : where[c];
         if (pool == Pool::Max)
           for (size_t c = 0; c < n; ++c)
             result[c] = value[c] > result[c] || value[c] != value[c] ? value[c] : result[c]; // NaN wins
@@ -70,6 +82,8 @@ private:
     }
     const int64_t at = ((image * h.out + y) * w.out + x) * window.channels + channel;
     store(result, buffers.outs[0] + static_cast<size_t>(at) * outBytes, n);
+    if (storeIndices)
+      storeIndices(where, buffers.outs[1] + static_cast<size_t>(at) * indexBytes, n);
   }
 
   Window window;
@@ -78,11 +92,18 @@ private:
   Load<float> load;
   Store<float> store;
   size_t inBytes, outBytes;
+  Store<int64_t> storeIndices = nullptr; // of the second result, when there is one
+  size_t indexBytes = 0;
 };
 
 std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
   const Window window = windowOf(call, "channels");
   expectWindowResult(call, window, window.channels);
+  if (call.outs.size() > 1) {
+    expectWindowResult(call, window, window.channels, 1);
+    if (isFloat(result(call, 1).dtype))
+      fail(call, "the indices are of type " + std::string(toString(result(call, 1).dtype)) + "; expected integers");
+  }
   if (pool == Pool::Average && (window.height.dilation != 1 || window.width.dilation != 1))
     fail(call, "attribute 'dilation' is not 1");
   // A pixel's channels are a row of the result, so groups of a block format begin with it.
@@ -131,6 +152,7 @@ std::vector<OpInfo> poolingOps() {
   average.push_back(optional("count_include_pad", Bool));
   return {
       {"ttnn.max_pool2d", 1, 1, 1, attributes, makeMaxPool, nullptr, poolCost},
+      {"ttnn.max_pool2d_with_indices", 1, 1, 2, attributes, makeMaxPool, nullptr, poolCost},
       {"ttnn.avg_pool2d", 1, 1, 1, average, makeAveragePool, nullptr, poolCost},
       {"ttnn.global_avg_pool2d", 1, 1, 1, {}, makeGlobalAveragePool, nullptr, vectorCost},
   };

@@ -20,32 +20,33 @@ namespace {
 constexpr int lanes = 16;
 constexpr float lowest = -std::numeric_limits<float>::infinity();
 
+/// NaN is left out here: it comes back through the sum of the exponentials.
 float maximumOf(const float *x, size_t n, float start) {
   alignas(64) float lane[lanes];
   std::fill_n(lane, lanes, start);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes)
+#pragma clang loop vectorize(assume_safety)
     for (int l = 0; l < lanes; ++l)
-      lane[l] = x[i + l] > lane[l] || x[i + l] != x[i + l] ? x[i + l] : lane[l];
+      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
   for (int l = 0; i < n; ++i, ++l)
-    lane[l] = x[i] > lane[l] || x[i] != x[i] ? x[i] : lane[l];
-  float y = lane[0];
-  for (int l = 1; l < lanes; ++l)
-    y = lane[l] > y || lane[l] != lane[l] ? lane[l] : y;
-  return y;
+    lane[l] = x[i] > lane[l] ? x[i] : lane[l];
+  return *std::max_element(lane, lane + lanes);
 }
 
-/// y = e^(x - offset); returns the sum, in one order.
-double exponentials(const float *x, float *y, size_t n, float offset) {
+/// x = e^(x - offset), in place; returns the sum, in one order.
+double exponentials(float *x, size_t n, float offset) {
   alignas(64) float lane[lanes] = {};
-  for (size_t i = 0; i < n; ++i)
-    y[i] = math::exp(x[i] - offset);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l)
-      lane[l] += y[i + l];
+#pragma clang loop vectorize(assume_safety)
+    for (int l = 0; l < lanes; ++l) {
+      const float e = math::exp(x[i + l] - offset);
+      x[i + l] = e;
+      lane[l] += e;
+    }
   for (int l = 0; i < n; ++i, ++l)
-    lane[l] += y[i];
+    lane[l] += x[i] = math::exp(x[i] - offset);
   double sum = 0;
   for (float part : lane)
     sum += part;
@@ -69,7 +70,7 @@ public:
   }
 
 private:
-  static constexpr size_t chunk = 2048;
+  static constexpr size_t chunk = 8192; // 32 KiB
   void one(const std::byte *from, std::byte *to) const {
     alignas(64) float buffer[chunk];
     const bool fits = length <= chunk;
@@ -84,9 +85,9 @@ private:
     forEach([&](size_t, size_t n) { top = maximumOf(buffer, n, top); });
     double sum = 0;
     if (fits)
-      sum = exponentials(buffer, buffer, length, top);
+      sum = exponentials(buffer, length, top);
     else
-      forEach([&](size_t, size_t n) { sum += exponentials(buffer, buffer, n, top); });
+      forEach([&](size_t, size_t n) { sum += exponentials(buffer, n, top); });
     const auto scale = static_cast<float>(1.0 / sum);
     auto finish = [&](size_t i, size_t n) {
       for (size_t j = 0; j < n; ++j)
@@ -96,7 +97,7 @@ private:
     if (fits)
       return finish(0, length);
     forEach([&](size_t i, size_t n) {
-      exponentials(buffer, buffer, n, top);
+      exponentials(buffer, n, top);
       finish(i, n);
     });
   }

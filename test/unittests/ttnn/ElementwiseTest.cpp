@@ -239,7 +239,9 @@ TEST(Registry, EveryRowIsCompleteAndSorted) {
   for (const OpInfo &info : allOps()) {
     EXPECT_LT(before, info.name);
     before = info.name;
-    EXPECT_TRUE((info.make != nullptr) != (info.makeMesh != nullptr)) << info.name;
+    // Calls of other programs are the executor's.
+    if (info.name != "ttcore.load_cached")
+      EXPECT_TRUE((info.make != nullptr) != (info.makeMesh != nullptr)) << info.name;
     EXPECT_TRUE(info.cost != nullptr) << info.name;
     EXPECT_EQ(findOp(info.name), &info);
   }

@@ -115,8 +115,13 @@ public:
   virtual ~Kernel() = default;
   virtual void run(const Buffers &buffers) const = 0;
   virtual size_t scratchBytes() const { return 0; }
-  /// The operand whose bytes the result is, unchanged (reshape), or -1.
+  /// The operand whose bytes the result is, unchanged (reshape), or -1. run() copies them all the same.
   virtual int alias() const { return -1; }
+  /// Where the result begins in that operand, in bytes (slice).
+  virtual size_t aliasOffset() const { return 0; }
+  /// False when run() never looks at an operand that OpCall::constantIns had, because the kernel keeps a form of its
+  /// own: the operand's memory may be given back, and run() gets nullptr for it.
+  virtual bool reads(size_t operand) const { return true; }
 };
 
 /// An op across the mesh (collectives, distribution): all devices at once.
@@ -154,7 +159,7 @@ struct AttributeSpec {
 struct OpInfo {
   std::string_view name; // "ttnn.add"
   int minIns, maxIns;    // maxIns -1: any number
-  int outs = 1;
+  int outs = 1;          // -1: any number
   std::vector<AttributeSpec> attributes;
   std::unique_ptr<Kernel> (*make)(const OpCall &) = nullptr; // throws OpError
   std::unique_ptr<MeshKernel> (*makeMesh)(const OpCall &) = nullptr;
@@ -168,6 +173,11 @@ struct OpInfo {
 const OpInfo *findOp(std::string_view name);
 /// Every row, sorted by name.
 std::span<const OpInfo> allOps();
+/// What the row says of an attribute, or nullptr when the op has none of that name.
+const AttributeSpec *findAttribute(const OpInfo &info, std::string_view name);
+/// Whether equal operands and attributes always give equal results, so that those of constants are constants. Results
+/// that differ from device to device are none.
+bool isReproducible(const OpInfo &info, std::span<const TensorSpec> results);
 /// Checks arity and attributes against the row (throws OpError).
 void check(const OpInfo &info, const OpCall &call);
 

@@ -1,0 +1,274 @@
+//===- matmul_panels.cpp - matrix products in panels of our own ---------------===//
+//
+// The work is a list of (batch, block of rows, panel) that the threads share in
+// contiguous pieces. How it is cut depends on the shape alone, so the order of
+// the sums, and every bit of the result, is the same on any number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "elementwise.h"
+#include "library.h"
+#include "matmul.h"
+#include "panels.h"
+#include "tt/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tt::ttnn {
+namespace {
+
+using panels::Unit;
+
+constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class PanelMatmul final : public Kernel {
+public:
+  PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
+              Run<float> activation)
+      : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex), activation(activation),
+        toBf16(produced == DataType::BFloat16), producedBytes(static_cast<int64_t>(storageBytes(produced))),
+        depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
+        panelBytes(panels::panelBytes(unit, p.k)), matrices(rightMatrices(p)) {
+    const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
+    packedA = library::Packed(call, 0, type, layout);
+    packedB = library::Packed(call, 1, type, layout);
+    if (bias >= 0)
+      packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
+    cut();
+    placeLeft();
+    placeRight();
+    slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * panelCount);
+    perSlot = slot.bytes();
+    slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
+  }
+
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    return operand == 0 ? packedA.reads() : operand == 1 ? right != Right::Once : packedBias.reads();
+  }
+
+  void run(const Buffers &buffers) const override {
+    Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers};
+    if (!ordered)
+      now.b = packedB.get(buffers.ins[1], buffers.scratch);
+    if (bias >= 0)
+      now.bias =
+          reinterpret_cast<const float *>(packedBias.get(buffers.ins[static_cast<size_t>(bias)], buffers.scratch));
+    if (right == Right::Before)
+      packAll(now.b, buffers.scratch + rightPlace);
+    const int64_t items = p.batches() * rowBlocks * panelCount;
+    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s)
+        pieces(now, items * s / slots, items * (s + 1) / slots,
+               buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
+    });
+  }
+
+private:
+  /// When panels are made: once of constants, by all threads before the product, or one at a time where it is used.
+  enum class Right : uint8_t { Once, Before, WhereUsed };
+
+  struct Values {
+    const std::byte *a, *b;
+    const float *bias;
+    const Buffers &buffers;
+  };
+
+  /// A block of rows of the left operand: the first where they are given, the others copied.
+  struct Left {
+    const std::byte *given;
+    std::byte *copied;
+    int64_t rows, inPlace = 0;
+  };
+
+  /// How rows and k are cut: so that what is read again for each panel stays in the second-level cache, and a chunk of
+  /// a panel in the first.
+  void cut() {
+    constexpr int64_t cacheBytes = 1 << 20, mostRows = 256, chunk = 256;
+    const int64_t most = panels::blockRows(unit);
+    step = unit == Unit::BF16 ? most : ceilDivide(p.m, ceilDivide(p.m, most));
+    const int64_t steps = ceilDivide(p.m, step);
+    const int64_t blockSteps = ceilDivide(steps, ceilDivide(steps, std::max<int64_t>(1, mostRows / step)));
+    rowsPerBlock = std::min(p.m, blockSteps * step);
+    rowBlocks = ceilDivide(p.m, rowsPerBlock);
+    auto cutInto = [&](int64_t pieces) { return ceilDivide(ceilDivide(depth, pieces), 32) * 32; };
+    depthPerChunk = cutInto(ceilDivide(depth, chunk));
+    depthPerBlock =
+        ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, cacheBytes)), depthPerChunk) * depthPerChunk;
+    sumBytes = ceilDivide(rowsPerBlock, step) * step * width * static_cast<int64_t>(sizeof(float));
+    together = depth <= depthPerBlock ? 1 : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, 1, panelCount);
+    sums = slot.take(static_cast<size_t>(together * sumBytes));
+    narrow = unit == Unit::BF16 && p.m < 16;
+  }
+
+  void placeLeft() {
+    // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster
+    // one after another, when they are read often enough to pay for the copy.
+    const bool better =
+        unit == Unit::F32 ? p.m > 4 && p.n >= 256 && p.aRow * bytes % 4096 == 0 : p.m >= 16 && p.n >= 256;
+    const bool needed = p.aColumn != 1 || depth != p.k;
+    const bool wholeTiles = unit == Unit::F32 || narrow || p.m % 16 == 0;
+    rowsInPlace = better || needed ? 0 : wholeTiles ? p.m : p.m / step * step;
+    if (rowsInPlace < p.m)
+      leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
+  }
+
+  void placeRight() {
+    packedTogether = std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, panelBytes), 1, 8);
+    if (const std::byte *constant = packedB.constantValues()) {
+      right = Right::Once;
+      ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
+      packAll(constant, ordered.data());
+    } else if (rowBlocks == 1 && depth <= depthPerBlock) {
+      right = Right::WhereUsed;
+      rightPlace = slot.take(static_cast<size_t>(packedTogether * panelBytes));
+    } else {
+      right = Right::Before;
+      rightPlace = layout.take(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
+    }
+  }
+
+  /// Panels [first, last) of a matrix.
+  void packSome(const std::byte *b, int64_t matrix, int64_t first, int64_t last, std::byte *to) const {
+    const int64_t column = first * width;
+    panels::pack(unit, b + (matrices.offsets[static_cast<size_t>(matrix)] + column * p.bColumn) * bytes,
+                 {p.bRow, p.bColumn}, p.k, std::min(last * width, p.n) - column, to);
+  }
+  void packAll(const std::byte *b, std::byte *to) const {
+    const int64_t groups = ceilDivide(panelCount, packedTogether);
+    const auto count = static_cast<int64_t>(matrices.offsets.size()) * groups;
+    parallelFor(count, 1 + 16384 / (packedTogether * panelBytes), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = i / groups, first = i % groups * packedTogether;
+        packSome(b, matrix, first, std::min(panelCount, first + packedTogether),
+                 to + (matrix * panelCount + first) * panelBytes);
+      }
+    });
+  }
+
+  /// Items [begin, end) of the list.
+  void pieces(const Values &now, int64_t begin, int64_t end, std::byte *scratch) const {
+    const panels::Session session(unit, p.m);
+    while (begin < end) {
+      const int64_t first = begin % panelCount, last = std::min(panelCount, first + end - begin);
+      const int64_t block = begin / panelCount;
+      rowBlock(now, session, block / rowBlocks, block % rowBlocks, first, last, scratch);
+      begin += last - first;
+    }
+  }
+
+  /// Panels [first, last) of a block of rows.
+  void rowBlock(const Values &now, const panels::Session &session, int64_t batch, int64_t block, int64_t first,
+                int64_t last, std::byte *scratch) const {
+    const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
+    Left left{now.a + (p.offsets(batch).first + row * p.aRow) * bytes, scratch + leftPlace, rows};
+    left.inPlace = std::clamp<int64_t>(rowsInPlace - row, 0, rows);
+    if (left.inPlace < rows)
+      panels::copyRows(unit, left.given + left.inPlace * p.aRow * bytes, {p.aRow, p.aColumn}, p.k, rows - left.inPlace,
+                       left.copied);
+    const auto matrix = static_cast<int64_t>(matrices.ofBatch[static_cast<size_t>(batch)]);
+    const std::byte *all = right == Right::Once     ? ordered.data()
+                           : right == Right::Before ? now.buffers.scratch + rightPlace
+                                                    : nullptr;
+    for (int64_t group = first; group < last; group += together)
+      for (int64_t from = 0; from < depth; from += depthPerBlock)
+        for (int64_t panel = group; panel < std::min(last, group + together); ++panel) {
+          const int64_t place = (panel - first) % packedTogether;
+          if (!all && place == 0)
+            packSome(now.b, matrix, panel, std::min(last, panel + packedTogether), scratch + rightPlace);
+          const std::byte *b =
+              all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
+          auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
+          multiply(session, left, b, from, all != nullptr, c);
+          if (from + depthPerBlock >= depth)
+            finish(now, c, batch * p.m + row, rows, panel);
+        }
+  }
+
+  /// Adds to a panel's sums those of k in [from, from + depthPerBlock).
+  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t from, bool ahead,
+                float *c) const {
+    const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
+    const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
+    for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
+      panels::Block work{};
+      work.panel = panel + k * rowBytes;
+      work.k = std::min(depthPerChunk, depth - k);
+      work.accumulate = k > 0;
+      // What lies behind is wanted soon: each group of rows brings a share of it.
+      work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
+      work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
+      for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
+        const int64_t count = std::min(step, rows - at);
+        const bool isCopy = at >= left.inPlace;
+        const int64_t row = isCopy ? at - left.inPlace : at;
+        work.where = isCopy ? copied : inPlace;
+        work.a = (isCopy ? left.copied : left.given) + (unit == Unit::F32
+                                                            ? row * work.where.row + k * bytes
+                                                            : row / 16 * work.where.tile + k / 32 * work.where.step);
+        work.rows = unit == Unit::F32 || narrow ? count : ceilDivide(count, 16) * 16;
+        work.c = c + at * width;
+        session.multiply(work);
+      }
+    }
+  }
+
+  /// Bias, activation and rounding of a block of sums, and its way to the result.
+  void finish(const Values &now, float *c, int64_t row, int64_t rows, int64_t panel) const {
+    alignas(64) float biasValues[panels::mostWidth] = {};
+    const int64_t columns = std::min(width, p.n - panel * width);
+    if (now.bias)
+      std::copy_n(now.bias + panel * width, columns, biasValues);
+    if (activation) {
+      if (now.bias)
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < width; ++j)
+            c[i * width + j] += biasValues[j];
+      const float *in = c;
+      activation(&in, c, static_cast<size_t>(rows * width), {});
+    }
+    panels::store(unit, c, now.bias && !activation ? biasValues : nullptr, rows, columns, toBf16,
+                  now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
+  }
+
+  static constexpr int64_t aheadBytes = 32768, nearBytes = 8192;
+  Product p;
+  Unit unit;
+  int64_t bytes; // of an element
+  int bias;
+  Run<float> activation;
+  bool toBf16;
+  int64_t producedBytes, depth, width, panelCount, panelBytes;
+  RightMatrices matrices;
+  ScratchLayout layout, slot;
+  library::Packed packedA, packedB, packedBias;
+  int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;
+  int64_t together, sumBytes; // panels whose sums are kept from one block of k to the next
+  size_t sums;
+  bool narrow;         // fewer rows than a tile has
+  int64_t rowsInPlace; // the first rows of a matrix, which are not copied; whole blocks but for the last
+  size_t leftPlace = 0;
+  Right right = Right::Once;
+  int64_t packedTogether = 1; // panels
+  size_t rightPlace = 0;
+  library::AlignedBytes ordered;
+  int64_t slots;
+  size_t perSlot, slotPlace;
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
+                                        int biasIndex, const std::string &activation) {
+  const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
+  // A few columns are mostly padding.
+  if (!panels::supported(unit) || (product.n < 8 && product.m > 16))
+    return nullptr;
+  const ElementwiseRow *row = activation.empty() ? nullptr : findElementwise("ttnn." + activation);
+  if (!activation.empty() && !row)
+    row = findElementwise(activation);
+  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, row ? row->f : nullptr);
+}
+
+} // namespace tt::ttnn
