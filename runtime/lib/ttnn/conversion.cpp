@@ -23,6 +23,19 @@ std::unique_ptr<Kernel> makeNothing(const OpCall &) {
   return kernelOf([](const Buffers &) {});
 }
 
+/// Writes operand 0 to operand 1, in its type.
+std::unique_ptr<Kernel> makeCopy(const OpCall &call) {
+  const TensorSpec &from = operand(call, 0), &to = operand(call, 1);
+  expectOperandShape(call, 1, from.shape);
+  auto copy = std::shared_ptr<Kernel>(conversionKernel(from, to));
+  return kernelOf(
+      [copy](const Buffers &buffers) {
+        std::byte *target = const_cast<std::byte *>(buffers.ins[1]); // writable: OpInfo::writes
+        copy->run({buffers.ins.first(1), {&target, 1}, buffers.scratch});
+      },
+      copy->scratchBytes());
+}
+
 } // namespace
 
 std::vector<OpInfo> conversionOps() {
@@ -34,6 +47,7 @@ std::vector<OpInfo> conversionOps() {
       {"ttnn.to_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
       {"ttnn.from_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
       {"ttnn.to_dtype", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.copy", 2, 2, 0, {}, makeCopy, nullptr, traffic, {1}},
       {"ttnn.deallocate", 1, 1, 0, {optional("force", Bool)}, makeNothing, nullptr, noCost},
   };
 }

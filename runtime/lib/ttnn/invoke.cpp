@@ -1,92 +1,77 @@
 //===- invoke.cpp - one op at a time, with a cache of kernels ---------------===//
+//
+// A call is looked up by what it was given; only when it is new are shapes,
+// defaults and the kernel worked out. Kernels that were made for constants are
+// kept with the constants and go with them.
+//
+//===----------------------------------------------------------------------===//
 
+#include "callable.h"
+#include "op.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
-#include "tt/ttnn/ops.h"
 
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <cstring>
 #include <mutex>
-#include <type_traits>
+#include <unordered_map>
 
 namespace tt::ttnn {
 namespace {
 
-/// Kernels kept; the cache starts anew when it is full, which a program with fixed shapes never sees.
+/// Kernels kept; a cache starts anew when it is full, which a program with fixed shapes never sees.
 constexpr size_t cacheLimit = 4096;
 
-struct Made {
-  std::unique_ptr<Kernel> kernel;
-  std::unique_ptr<MeshKernel> mesh;
-  std::shared_ptr<std::byte> scratch;
-  Cost cost;
-  std::mutex running; // a kernel runs once at a time
-};
-
-std::mutex cacheMutex;
-std::map<std::string, std::shared_ptr<Made>> &cache() {
-  static std::map<std::string, std::shared_ptr<Made>> made;
-  return made;
-}
-
 //===----------------------------------------------------------------------===//
-// Keys: all that a kernel depends on
+// What a kernel depends on
 //===----------------------------------------------------------------------===//
 
-class Key {
+class Hash {
 public:
-  explicit Key(const OpCall &call) {
-    add(call.name);
-    add(call.ins.size());
-    for (const auto &in : call.ins) {
-      add(in.has_value());
-      if (in)
-        add(*in);
-    }
-    add(call.outs);
-    add(call.meshShape);
-    for (const NamedAttribute &attribute : call.attributes.all())
-      add(attribute);
-  }
-  std::string text;
-
-private:
   template <class T>
     requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
   void add(T value) {
-    text.append(reinterpret_cast<const char *>(&value), sizeof value);
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    state = (std::rotl(state, 23) ^ bits) * 0x9e3779b97f4a7c15u;
   }
-  void add(const std::string &value) {
-    add(value.size());
-    text += value;
+  void add(std::string_view text) {
+    add(text.size());
+    add(std::hash<std::string_view>()(text));
   }
+  void add(const std::string &text) { add(std::string_view(text)); }
   template <class T> void add(const std::vector<T> &values) {
     add(values.size());
     for (const T &value : values)
       add(value);
   }
+  template <class T> void add(const std::optional<T> &value) {
+    add(value.has_value());
+    if (value)
+      add(*value);
+  }
+  void add(const MemoryConfig &memory) {
+    add(memory.buffer);
+    add(memory.layout);
+    add(memory.grid);
+    add(memory.shardShape);
+  }
   void add(const TensorSpec &spec) {
     add(spec.dtype);
-    add(spec.shape);
     add(spec.layout);
-    add(spec.memory.buffer);
-    add(spec.memory.layout);
-    add(spec.memory.grid);
-    add(spec.memory.shardShape);
     add(spec.distributed);
+    add(spec.shape);
+    add(spec.memory);
   }
-  void add(const ConstantAttribute &value) {
-    add(value.bytes.data());
-    add(value.bytes.size());
+  void add(const Output &output) {
+    add(output.dtype);
+    add(output.memory);
+    add(output.layout);
   }
-  void add(const EnumAttribute &value) {
-    add(value.symbol);
-    add(value.value);
-  }
-  void add(const StructAttribute &value) {
-    add(value.type);
-    add(value.fields);
-  }
+  void add(const ConstantAttribute &value) { add(value.bytes.data()); }
+  void add(const EnumAttribute &value) { add(value.value); }
+  void add(const StructAttribute &value) { add(value.fields); }
   void add(const ListAttribute &value) { add(value.items); }
   void add(const NamedAttribute &attribute) {
     add(attribute.name);
@@ -96,132 +81,467 @@ private:
     add(attribute.value.index());
     std::visit([&](const auto &value) { add(value); }, attribute.value);
   }
+  uint64_t value() const { return state ^ state >> 32; }
+
+private:
+  uint64_t state = 0;
 };
 
-std::shared_ptr<Made> madeFor(const OpInfo &info, const OpCall &call) {
-  Key key(call);
-  std::lock_guard lock(cacheMutex);
-  if (auto it = cache().find(key.text); it != cache().end())
-    return it->second;
-  check(info, call);
-  auto made = std::make_shared<Made>();
-  if (info.make) {
-    made->kernel = info.make(call);
-    made->scratch = sim::allocateHost(made->kernel->scratchBytes(), "a kernel's scratch memory");
-  } else {
-    made->mesh = info.makeMesh(call);
+/// Equality of what calls are given.
+struct Same {
+  template <class T> static bool equal(const std::vector<T> &a, const std::vector<T> &b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](const T &x, const T &y) { return equal(x, y); });
   }
-  made->cost = info.cost(call);
-  if (cache().size() >= cacheLimit)
-    cache().clear();
-  cache().emplace(std::move(key.text), made);
+  static bool equal(const NamedAttribute &a, const NamedAttribute &b) {
+    return a.name == b.name && equal(a.attribute, b.attribute);
+  }
+  static bool equal(const ConstantAttribute &a, const ConstantAttribute &b) {
+    return a.bytes.data() == b.bytes.data() && a.bytes.size() == b.bytes.size();
+  }
+  static bool equal(const EnumAttribute &a, const EnumAttribute &b) {
+    return a.value == b.value && a.symbol == b.symbol;
+  }
+  static bool equal(const StructAttribute &a, const StructAttribute &b) {
+    return a.type == b.type && equal(a.fields, b.fields);
+  }
+  static bool equal(const ListAttribute &a, const ListAttribute &b) { return equal(a.items, b.items); }
+  // By bits: -0.0 is not 0.0, and a NaN is itself.
+  static bool equal(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+  static bool equal(int64_t a, int64_t b) { return a == b; }
+  static bool equal(bool a, bool b) { return a == b; }
+  static bool equal(const std::string &a, const std::string &b) { return a == b; }
+  static bool equal(const Output &a, const Output &b) {
+    return a.dtype == b.dtype && a.memory == b.memory && a.layout == b.layout;
+  }
+  static bool equal(const Attribute &a, const Attribute &b) {
+    return a.value.index() == b.value.index() &&
+           std::visit([&](const auto &value) { return equal(value, std::get<std::decay_t<decltype(value)>>(b.value)); },
+                      a.value);
+  }
+};
+
+/// A constant operand: the same identity means the same values.
+struct Identity {
+  uint64_t contents = 0; // 0: not a constant
+  const std::byte *data = nullptr;
+  bool operator==(const Identity &) const = default;
+};
+
+/// A call as it was given; of operands, what kernels may know.
+struct Request {
+  const Callable &callable;
+  std::span<const Tensor> operands;
+  const std::vector<NamedAttribute> &attributes;
+  std::span<const Output> outputs;
+  const Device &device;
+  const std::vector<uint32_t> &meshShape;
+
+  /// Operands that the op writes are never taken for constants.
+  Identity identity(size_t i) const {
+    const auto &writes = callable.info->writes;
+    if (!operands[i] || !operands[i].constant() || std::ranges::find(writes, static_cast<int>(i)) != writes.end())
+      return {};
+    return {operands[i].contents().id, operands[i].data()};
+  }
+  uint64_t hash() const {
+    Hash hash;
+    hash.add(&callable);
+    hash.add(device.get());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      hash.add(static_cast<bool>(operands[i]));
+      if (operands[i])
+        hash.add(operands[i].spec());
+      hash.add(identity(i).contents);
+      hash.add(identity(i).data);
+    }
+    hash.add(attributes);
+    hash.add(outputs.size());
+    for (const Output &output : outputs)
+      hash.add(output);
+    hash.add(meshShape);
+    return hash.value();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Kernels that were made
+//===----------------------------------------------------------------------===//
+
+struct Made {
+  // What it was made for.
+  const Callable *callable;
+  std::vector<std::optional<TensorSpec>> ins;
+  std::vector<Identity> identities;
+  std::vector<NamedAttribute> attributes;
+  std::vector<Output> outputs;
+  std::weak_ptr<sim::MeshDevice> device;
+  std::vector<uint32_t> meshShape;
+
+  // What follows from that.
+  std::vector<TensorSpec> results;
+  std::vector<sim::Footprint> footprints; // of results on the device
+  std::string label;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<MeshKernel> mesh;
+  int alias = -1; // the operand that the result is a view of
+  bool reproducible = false;
+  sim::Duration duration;
+  std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to
+  std::mutex running;                                // a kernel runs once at a time
+
+  bool fits(const Request &request) const {
+    if (callable != &request.callable || ins.size() != request.operands.size() ||
+        outputs.size() != request.outputs.size() || meshShape != request.meshShape || device.lock() != request.device)
+      return false;
+    for (size_t i = 0; i < ins.size(); ++i) {
+      const Tensor &operand = request.operands[i];
+      if (ins[i].has_value() != static_cast<bool>(operand) || (operand && operand.spec() != *ins[i]) ||
+          identities[i] != request.identity(i))
+        return false;
+    }
+    return Same::equal(attributes, request.attributes) &&
+           std::equal(outputs.begin(), outputs.end(), request.outputs.begin(),
+                      [](const Output &a, const Output &b) { return Same::equal(a, b); });
+  }
+};
+
+class Cache {
+public:
+  std::shared_ptr<Made> find(uint64_t hash, const Request &request) {
+    std::lock_guard lock(mutex);
+    const auto [begin, end] = made.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (it->second->fits(request))
+        return it->second;
+    return nullptr;
+  }
+  void insert(uint64_t hash, std::shared_ptr<Made> kernel) {
+    decltype(made) dropped; // outside of the lock: kernels are not small
+    std::lock_guard lock(mutex);
+    if (made.size() >= cacheLimit)
+      dropped.swap(made);
+    made.emplace(hash, std::move(kernel));
+  }
+  size_t size() {
+    std::lock_guard lock(mutex);
+    return made.size();
+  }
+  void clear() {
+    decltype(made) dropped;
+    std::lock_guard lock(mutex);
+    dropped.swap(made);
+  }
+
+private:
+  std::mutex mutex;
+  std::unordered_multimap<uint64_t, std::shared_ptr<Made>> made;
+};
+
+/// Never destroyed: tensors of static duration may outlive it.
+Cache &sharedCache() {
+  static Cache *instance = new Cache;
+  return *instance;
+}
+
+/// Where kernels for these operands are kept: with the first constant, or in the cache of all.
+std::shared_ptr<Cache> cacheFor(const Request &request) {
+  for (size_t i = 0; i < request.operands.size(); ++i)
+    if (request.identity(i).contents != 0) {
+      Contents &contents = Tensor(request.operands[i]).contents();
+      std::lock_guard lock(contents.keptMutex);
+      if (!contents.kept)
+        contents.kept = std::make_shared<Cache>();
+      return std::static_pointer_cast<Cache>(contents.kept);
+    }
+  return {std::shared_ptr<void>(), &sharedCache()};
+}
+
+//===----------------------------------------------------------------------===//
+// Making one
+//===----------------------------------------------------------------------===//
+
+void checkOperands(const Callable &callable, std::span<const Tensor> operands) {
+  const auto &parameters = callable.operands;
+  const bool variadic = !parameters.empty() && parameters.back()->variadic;
+  if (operands.size() > parameters.size() && !variadic)
+    failCall(callable,
+             std::to_string(operands.size()) + " tensors; expected at most " + std::to_string(parameters.size()));
+  for (size_t i = 0; i < std::max(operands.size(), parameters.size()); ++i) {
+    const api::Parameter &parameter = *parameters[std::min(i, parameters.size() - 1)];
+    if ((i >= operands.size() || !operands[i]) && !parameter.optional)
+      failCall(callable, std::string(parameter.name) + ": the tensor is missing");
+  }
+}
+
+/// Attributes as the kernel takes them: checked, and with what the call left out.
+Attributes completed(const Callable &callable, std::vector<NamedAttribute> attributes) {
+  for (NamedAttribute &attribute : attributes)
+    normalise(callable, attribute);
+  for (const NamedAttribute &each : callable.defaults)
+    if (std::ranges::none_of(attributes, [&](const auto &given) { return given.name == each.name; }))
+      attributes.push_back(each);
+  for (const AttributeSpec &spec : callable.info->attributes) {
+    const api::Parameter *parameter = callable.function->findOds(spec.name);
+    if (spec.required && !(parameter && parameter->optional) &&
+        std::ranges::none_of(attributes, [&](const auto &given) { return given.name == spec.name; }))
+      failCall(callable, std::string(parameter ? parameter->name : spec.name) + ": a value is needed");
+  }
+  return Attributes(std::string(callable.info->name), std::move(attributes));
+}
+
+/// What a call may leave to the shapes: -1 in the shape of a reshape, and steps of a slice.
+void settle(OpCall &call) {
+  std::vector<NamedAttribute> attributes(call.attributes.all().begin(), call.attributes.all().end());
+  if (call.name == "ttnn.reshape") {
+    for (NamedAttribute &attribute : attributes)
+      if (attribute.name == "shape")
+        attribute.attribute.value = call.outs[0].shape;
+  } else if (call.name == "ttnn.slice_static" && !call.attributes.find<std::vector<int64_t>>("step")) {
+    attributes.push_back({"step", {std::vector<int64_t>(call.outs[0].shape.size(), 1)}});
+  } else {
+    return;
+  }
+  call.attributes = Attributes(call.name, std::move(attributes));
+}
+
+std::shared_ptr<Made> make(const Request &request) {
+  const Callable &callable = request.callable;
+  const OpInfo &info = *callable.info;
+  checkOperands(callable, request.operands);
+  auto made = std::make_shared<Made>();
+  made->callable = &callable;
+  made->attributes = request.attributes;
+  made->outputs.assign(request.outputs.begin(), request.outputs.end());
+  made->device = request.device;
+  made->meshShape = request.meshShape;
+
+  OpCall call{std::string(info.name), {}, {}, completed(callable, request.attributes), {1, 1}, {}};
+  for (size_t i = 0; i < request.operands.size(); ++i) {
+    const Tensor &operand = request.operands[i];
+    made->ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
+    made->identities.push_back(request.identity(i));
+    const bool constant = info.make && made->identities.back().contents != 0;
+    call.constantIns.push_back(constant ? operand.data() : nullptr);
+    if (constant)
+      made->constants.push_back(operand.share());
+  }
+  call.ins = made->ins;
+  if (request.meshShape.size() == 2)
+    call.meshShape = request.meshShape;
+  call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
+                          request.operands);
+  settle(call);
+  if (!info.make && !info.makeMesh)
+    failCall(callable, "this op cannot be run by this runtime");
+  check(info, call);
+  if (info.make)
+    made->kernel = info.make(call);
+  else
+    made->mesh = info.makeMesh(call);
+  if (made->kernel && call.outs.size() == 1) {
+    const int alias = made->kernel->alias();
+    const auto index = static_cast<size_t>(alias);
+    if (alias >= 0 && index < call.ins.size() && call.ins[index] &&
+        call.ins[index]->distributed == call.outs[0].distributed &&
+        made->kernel->aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes())
+      made->alias = alias;
+  }
+  if (request.device) {
+    const Cost cost = info.cost ? info.cost(call) : sim::defaultCost(request.device->chip(), call);
+    // The type of a product is that of its operands.
+    DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
+    if (!call.ins.empty() && call.ins[0])
+      mathType = call.ins[0]->dtype;
+    made->duration = sim::estimate(request.device->chip(), cost, mathType);
+  }
+  const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
+  for (TensorSpec &spec : call.outs) {
+    spec.distributed = spec.distributed && !single;
+    made->footprints.push_back(request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint());
+  }
+  made->reproducible = isReproducible(info, call.outs);
+  made->results = std::move(call.outs);
+  made->label = "result of " + call.name;
   return made;
 }
 
+//===----------------------------------------------------------------------===//
+// Running one
+//===----------------------------------------------------------------------===//
+
 /// The device of the operands; they must not lie on different ones.
-std::shared_ptr<sim::MeshDevice> deviceOf(std::string_view op, std::span<const Tensor> operands) {
-  std::shared_ptr<sim::MeshDevice> device;
+Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given) {
+  Device device = given;
   for (const Tensor &operand : operands) {
     if (!operand)
       continue;
-    operand.requireAllocated(std::string(op).c_str());
+    if (!operand.isAllocated())
+      operand.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
     if (!operand.isOnDevice())
       continue;
     if (device && operand.device() != device)
-      throw DeviceError(std::string(op) + ": operands lie on devices " + std::to_string(device->id()) + " and " +
-                        std::to_string(operand.device()->id()));
+      throw DeviceError("ttnn." + std::string(callable.function->name) + ": operands lie on devices " +
+                        std::to_string(device->id()) + " and " + std::to_string(operand.device()->id()));
     device = operand.device();
   }
   return device;
 }
 
-} // namespace
-
-Tensor invoke(std::string_view op, std::span<const Tensor> operands, std::vector<NamedAttribute> attributes,
-              const Shape &shape, const Output &output, std::optional<bool> distributed) {
-  const OpInfo *info = findOp(op);
-  if (!info)
-    throw OpError(std::string(op) + ": no such op");
-  const auto device = deviceOf(op, operands);
-  OpCall call{std::string(op), {}, {}, Attributes(std::string(op), std::move(attributes)), {1, 1}, {}};
-  TensorSpec spec{DataType::Float32, {}, Layout::RowMajor, {}, false};
-  std::vector<uint32_t> meshShape = device ? device->meshShape() : std::vector<uint32_t>();
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Tensor &tensor = operands[i];
-    call.ins.push_back(tensor ? std::optional(tensor.spec()) : std::nullopt);
-    if (tensor && tensor.shards() > 1) {
-      spec.distributed = true;
-      meshShape = tensor.meshShape().empty() ? meshShape : tensor.meshShape();
-    }
-    if (tensor && i == 0) {
-      spec.dtype = tensor.dtype();
-      spec.layout = tensor.spec().layout;
-    }
-    if (tensor && tensor.isOnDevice() && spec.memory.buffer == BufferType::SystemMemory) {
-      // A sharded operand's memory would not fit another shape: results are interleaved unless asked for.
-      spec.memory.buffer = tensor.spec().memory.buffer;
-      spec.memory.layout = MemoryLayout::Interleaved;
-    }
+/// The scratch of whatever kernel runs on this thread.
+std::byte *scratch(size_t bytes) {
+  thread_local std::shared_ptr<std::byte> memory;
+  thread_local size_t size = 0;
+  if (bytes > size) {
+    memory.reset();
+    size = 0;
+    memory = sim::allocateHost(bytes, "a kernel's scratch memory");
+    size = bytes;
   }
-  spec.shape = shape;
-  spec.dtype = output.dtype.value_or(spec.dtype);
-  spec.layout = output.layout.value_or(spec.layout);
-  if (device && output.memory)
-    spec.memory = *output.memory;
-  spec.distributed = distributed.value_or(spec.distributed);
-  if (meshShape.size() == 2)
-    call.meshShape = meshShape;
-  const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
-  call.outs.push_back(spec);
+  return memory.get();
+}
 
-  const std::shared_ptr<Made> made = madeFor(*info, call);
-  spec.distributed = spec.distributed && !single;
-  const bool onHost = !device || (output.memory && output.memory->buffer == BufferType::SystemMemory);
-  if (onHost)
-    spec.memory = {};
-  Tensor result = onHost ? Tensor::onHost(spec, spec.distributed ? call.meshShape : std::vector<uint32_t>())
-                         : Tensor::onDevice(spec, device, "result of " + call.name);
-  for (const int written : info->writes)
-    if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
-      Tensor(operands[static_cast<size_t>(written)]).unshare();
+Tensor newResult(const Made &made, size_t index, const Device &device) {
+  const TensorSpec &spec = made.results[index];
+  const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
+  if (!onDevice)
+    return Tensor::onHost(spec, spec.distributed ? made.meshShape : std::vector<uint32_t>());
+  sim::Allocation allocation = device->allocate(made.footprints[index], made.label);
+  std::vector<std::shared_ptr<std::byte>> shards(spec.distributed ? device->devices() : 1);
+  for (auto &shard : shards)
+    shard = sim::allocateHost(spec.bytes(), "a tensor");
+  return Tensor::onDevice(spec, std::move(shards), device, std::move(allocation));
+}
 
+Tensor newView(const Made &made, const Tensor &operand, const Device &device) {
+  const TensorSpec &spec = made.results[0];
+  const size_t offset = made.kernel->aliasOffset();
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    return operand.view(spec, offset);
+  return operand.view(spec, offset, device, device->allocate(made.footprints[0], made.label));
+}
+
+void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
+  constexpr size_t few = 8;
+  const std::byte *inBuffer[few];
+  std::byte *outBuffer[few];
+  std::vector<const std::byte *> inList;
+  std::vector<std::byte *> outList;
+  const std::byte **ins = inBuffer;
+  std::byte **outs = outBuffer;
+  if (operands.size() > few) {
+    inList.resize(operands.size());
+    ins = inList.data();
+  }
+  if (results.size() > few) {
+    outList.resize(results.size());
+    outs = outList.data();
+  }
+  size_t shards = 1;
+  for (const Tensor &result : results)
+    shards = std::max(shards, result.shards());
+  if (results.empty())
+    for (const Tensor &operand : operands)
+      shards = std::max(shards, operand ? operand.shards() : 1);
+  std::byte *const memory = scratch(made.kernel->scratchBytes());
+  for (size_t shard = 0; shard < shards; ++shard) {
+    for (size_t i = 0; i < operands.size(); ++i)
+      ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
+    for (size_t i = 0; i < results.size(); ++i)
+      outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
+    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, memory});
+  }
+}
+
+void runOnMesh(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
   std::vector<std::vector<const std::byte *>> ins(operands.size());
+  std::vector<std::vector<std::byte *>> outs(results.size());
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t shard = 0; operands[i] && shard < operands[i].shards(); ++shard)
       ins[i].push_back(operands[i].data(shard));
-  std::vector<std::byte *> outs;
-  for (size_t shard = 0; shard < result.shards(); ++shard)
-    outs.push_back(result.data(shard));
+  for (size_t i = 0; i < results.size(); ++i)
+    for (size_t shard = 0; shard < results[i].shards(); ++shard)
+      outs[i].push_back(results[i].data(shard));
+  const std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
+  const std::vector<std::span<std::byte *const>> outSpans(outs.begin(), outs.end());
+  made.mesh->run(inSpans, outSpans);
+}
 
-  std::lock_guard lock(made->running);
-  if (made->mesh) {
-    std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
-    const std::span<std::byte *const> outSpan(outs);
-    made->mesh->run(inSpans, {&outSpan, 1});
-  } else {
-    std::vector<const std::byte *> at(operands.size());
-    for (size_t shard = 0; shard < outs.size(); ++shard) {
-      for (size_t i = 0; i < at.size(); ++i)
-        at[i] = ins[i].empty() ? nullptr : ins[i][ins[i].size() == 1 ? 0 : shard];
-      made->kernel->run({at, {&outs[shard], 1}, made->scratch.get()});
+/// A kernel of one device sees one shard of each operand.
+void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands) {
+  size_t shards = 1;
+  for (const Tensor &operand : operands)
+    if (operand && operand.shards() > 1) {
+      if (shards > 1 && operand.shards() != shards)
+        failCall(callable,
+                 "tensors of " + std::to_string(shards) + " and " + std::to_string(operand.shards()) + " shards");
+      shards = operand.shards();
     }
-  }
-  if (device) {
-    const DataType mathType = call.ins.empty() || !call.ins[0] ? spec.dtype : call.ins[0]->dtype;
-    const sim::Duration duration = sim::estimate(device->chip(), made->cost, mathType);
-    device->addRun({0, 1, duration.cycles, duration.ns});
-  }
-  return result;
+  for (const TensorSpec &result : made.results)
+    if (!made.mesh && shards > 1 && !result.distributed)
+      failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
-size_t cachedKernels() {
-  std::lock_guard lock(cacheMutex);
-  return cache().size();
+} // namespace
+
+std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
+                         std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                         const Device &givenDevice) {
+  if (callable.perform) {
+    checkOperands(callable, operands);
+    const Attributes complete = completed(callable, std::move(attributes));
+    return callable.perform({callable, operands, complete, outputs, givenDevice});
+  }
+  while (!operands.empty() && !operands.back())
+    operands = operands.first(operands.size() - 1);
+  const Device device = deviceOf(callable, operands, givenDevice);
+  std::vector<uint32_t> meshShape;
+  if (device)
+    meshShape = device->meshShape();
+  for (const Tensor &operand : operands)
+    if (operand && operand.shards() > 1 && !operand.meshShape().empty())
+      meshShape = operand.meshShape();
+
+  const Request request{callable, operands, attributes, outputs, device, meshShape};
+  const uint64_t hash = request.hash();
+  const std::shared_ptr<Cache> cache = cacheFor(request);
+  std::shared_ptr<Made> made = cache->find(hash, request);
+  if (!made) {
+    made = make(request);
+    checkDistribution(callable, *made, operands);
+    // What follows from values, and not from their description, is not for the next call.
+    if (callable.function->op != "ttnn.slice_dynamic")
+      cache->insert(hash, made);
+  }
+
+  const auto &writes = callable.info->writes;
+  for (const int written : writes)
+    if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
+      Tensor(operands[static_cast<size_t>(written)]).unshare();
+  if (device && !device->isOpen())
+    device->requireOpen(made->label.c_str());
+
+  std::vector<Tensor> results;
+  results.reserve(made->results.size());
+  if (made->alias >= 0) {
+    results.push_back(newView(*made, operands[static_cast<size_t>(made->alias)], device));
+  } else {
+    for (size_t i = 0; i < made->results.size(); ++i)
+      results.push_back(newResult(*made, i, device));
+    std::lock_guard lock(made->running);
+    made->mesh ? runOnMesh(*made, operands, results) : runOnDevices(*made, operands, results);
+    if (made->reproducible &&
+        std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
+      for (const Tensor &result : results)
+        result.setConstant();
+  }
+  if (device)
+    device->addRun({0, 1, made->duration.cycles, made->duration.ns});
+  return results;
 }
 
-void clearKernelCache() {
-  std::lock_guard lock(cacheMutex);
-  cache().clear();
-}
+size_t cachedKernels() { return sharedCache().size(); }
+
+void clearKernelCache() { sharedCache().clear(); }
 
 } // namespace tt::ttnn

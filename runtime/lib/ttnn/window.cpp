@@ -53,4 +53,11 @@ void expectWindowResult(const OpCall &call, const Window &window, int64_t channe
              volume({window.batch, window.height.out, window.width.out}), channels);
 }
 
+void expectFilter(const OpCall &call, const Shape &expected) {
+  const Shape &shape = operand(call, 1).shape;
+  const bool prepared = shape.size() == 4 && shape[0] == 1 && shape[1] == 1 && volume(shape) == volume(expected);
+  if (!prepared)
+    expectOperandShape(call, 1, expected);
+}
+
 } // namespace tt::ttnn

@@ -28,4 +28,7 @@ Window windowOf(const OpCall &call, std::string_view channels);
 /// Checks that the result is N * OH * OW rows of `channels`.
 void expectWindowResult(const OpCall &call, const Window &window, int64_t channels, size_t index = 0);
 
+/// Checks operand 1, the weights: of that shape, or as many elements [1, 1, rows, columns] as prepared weights may be.
+void expectFilter(const OpCall &call, const Shape &expected);
+
 } // namespace tt::ttnn

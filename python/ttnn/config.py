@@ -1,0 +1,40 @@
+"""Where C++ programs find the library: headers, libttrt.so and its CMake package.
+
+They lie in the package ttrt, beside the extension, in an installation as in the build folder:
+
+    c++ -std=c++20 -I$(python -c 'import ttnn; print(ttnn.config.include_dir())') program.cpp ...
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import _ttmlir_runtime
+
+
+def _folder(*parts: str) -> str:
+    path = Path(_ttmlir_runtime.__file__).parent.joinpath("ttrt", *parts)
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path} is missing; install the package, or build the target ttrt-headers")
+    return str(path)
+
+
+def include_dir() -> str:
+    """The folder for -I: it has ttnn/ttnn.hpp."""
+    return _folder("include")
+
+
+def library_dir() -> str:
+    """The folder for -L: it has libttrt.so."""
+    return _folder("lib")
+
+
+def cmake_dir() -> str:
+    """The folder for -Dttrt_DIR=, so that find_package(ttrt) gives the target ttrt::ttrt."""
+    return _folder("lib", "cmake", "ttrt")
+
+
+def compile_flags() -> list[str]:
+    """What a compiler needs to build and link a program that includes ttnn/ttnn.hpp."""
+    libraries = library_dir()
+    return ["-std=c++20", f"-I{include_dir()}", f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lttrt"]

@@ -1,0 +1,32 @@
+//===- callable.h - what a call of a function consists of -----------*- C++ -*-===//
+#pragma once
+
+#include "tt/ttnn/call.h"
+
+namespace tt::ttnn {
+
+/// What an op that is no kernel's business works on.
+struct CallArguments {
+  const Callable &callable;
+  std::span<const Tensor> operands;
+  const Attributes &attributes;
+  std::span<const Output> outputs;
+  const Device &device;
+};
+/// How such an op is done, or nullptr for those that have kernels.
+std::vector<Tensor> (*performerOf(std::string_view op))(const CallArguments &);
+
+/// Throws OpError that names the public function.
+[[noreturn]] void failCall(const Callable &callable, const std::string &message);
+/// The value of an enum by its symbol or public name. Throws OpError.
+Attribute enumAttribute(std::string_view type, std::string_view symbol);
+/// Brings an attribute into the form that kernels take: an integer where a list is expected is a list of one, floats
+/// have 32 bits. Throws OpError that names the parameter.
+void normalise(const Callable &callable, NamedAttribute &attribute);
+/// See tt/ttnn/call.h; `values`: the operands themselves.
+std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+                                    const Attributes &attributes, std::span<const Output> outputs,
+                                    std::vector<uint32_t> meshShape, const Device &device,
+                                    std::span<const Tensor> values);
+
+} // namespace tt::ttnn
