@@ -50,15 +50,31 @@ size_t hostBytes(HostType type);
 /// type of the device.
 ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize,
                       HostType type);
+/// An array of a Python program; the memory is the array's.
+struct HostArray {
+  const void *data;
+  Shape shape;
+  std::vector<int64_t> stride; // in elements
+  HostType type;
+  bool contiguous;
+  nb::object owner; // keeps the memory alive
+  int64_t elements() const { return volume(shape); }
+};
+/// Of anything with DLPack or the buffer protocol. Throws TypeError for another object, Error for a type without
+/// counterpart.
+HostArray hostArray(nb::handle object);
 /// Writes the values of a tensor of one shard.
 void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type);
 
 void bindTypes(nb::module_ &module);
 void bindDevice(nb::module_ &module);
-void bindTensor(nb::module_ &module);
+/// `ttnnModule` gets the functions that the package ttnn needs.
+void bindTensor(nb::module_ &module, nb::module_ &ttnnModule);
 void bindHooks(nb::module_ &module);
 void bindReports(nb::module_ &module);
 void bindBinary(nb::module_ &module);
 void bindUtils(nb::module_ &module);
+/// Needs devices and tensors.
+void bindPrograms(nb::module_ &module);
 
 } // namespace tt::python

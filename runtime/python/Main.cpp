@@ -1,6 +1,6 @@
 //===- Main.cpp - the Python module _ttmlir_runtime -----------------------===//
 
-#include "Bindings.h"
+#include "TtnnFunctions.h"
 
 using namespace tt;
 
@@ -18,13 +18,17 @@ NB_MODULE(_ttmlir_runtime, module) {
   nb::module_ binary = module.def_submodule("binary", "Flatbuffers: load, look into, store.");
   nb::module_ runtime = module.def_submodule("runtime", "Devices, tensors, running programs, hooks.");
   nb::module_ utils = module.def_submodule("utils", "Device memory by hand.");
+  nb::module_ ttnn = module.def_submodule("ttnn", "What the package ttnn is made of.");
   python::bindTypes(runtime);
+  python::bindTtnnTypes(ttnn);
   python::bindBinary(binary);
   python::bindDevice(runtime);
-  python::bindTensor(runtime);
+  python::bindTensor(runtime, ttnn);
+  python::bindTtnnFunctions(ttnn);
   python::bindHooks(runtime);
   python::bindReports(runtime);
   python::bindUtils(utils);
+  python::bindPrograms(runtime);
 
   // Python objects in the hooks must not outlive the interpreter.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { runtime::clearHooks(); }));

@@ -72,9 +72,9 @@ void bindReports(nb::module_ &module) {
   module.def(
       "list_ops",
       [] {
-        constexpr std::array<const char *, 11> kinds = {"bool",      "int",         "float",    "string",
+        constexpr std::array<const char *, 12> kinds = {"bool",      "int",         "float",    "string",
                                                         "int_array", "float_array", "constant", "enum",
-                                                        "struct",    "list",        "number"};
+                                                        "struct",    "list",        "number",   "integers"};
         nb::dict ops;
         for (const ttnn::OpInfo &info : ttnn::allOps()) {
           nb::dict attributes;

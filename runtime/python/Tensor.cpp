@@ -1,6 +1,6 @@
 //===- Tensor.cpp - tensors for Python ------------------------------------===//
 
-#include "Bindings.h"
+#include "TtnnBindings.h"
 #include "tt/sim/formats.h"
 
 #include <nanobind/ndarray.h>
@@ -63,25 +63,6 @@ constexpr DLPackType dlpackTypes[] = {
     {nb::dlpack::dtype_code::Bool, 8, HostType::Bool},
 };
 
-using Array = nb::ndarray<nb::ro, nb::device::cpu>;
-
-Tensor fromArray(const Array &array) {
-  for (const DLPackType &row : dlpackTypes) {
-    if (static_cast<uint8_t>(row.code) != array.dtype().code || row.bits != array.dtype().bits ||
-        array.dtype().lanes != 1)
-      continue;
-    Shape shape(array.ndim());
-    std::vector<int64_t> stride(array.ndim());
-    for (size_t i = 0; i < array.ndim(); ++i) {
-      shape[i] = static_cast<int64_t>(array.shape(i));
-      stride[i] = array.stride(i);
-    }
-    return fromHost(array.data(), std::move(shape), stride, row.bits / 8, row.type);
-  }
-  throw Error("an array of DLPack type code " + std::to_string(array.dtype().code) + " with " +
-              std::to_string(array.dtype().bits) + " bits cannot become a tensor");
-}
-
 /// The values as a DLPack capsule that shares them; of a device tensor as well.
 nb::object toArray(const Tensor &tensor) {
   tensor.requireAllocated("dlpack");
@@ -93,6 +74,7 @@ nb::object toArray(const Tensor &tensor) {
     if (row.type != hostType(dtype))
       continue;
     const std::vector<size_t> shape(tensor.shape().begin(), tensor.shape().end());
+    tensor.markUntracked();
     auto *owner = new std::shared_ptr<std::byte>(tensor.share());
     nb::capsule keep(owner, [](void *data) noexcept { delete static_cast<std::shared_ptr<std::byte> *>(data); });
     return nb::cast(nb::ndarray<>(owner->get(), shape.size(), shape.data(), keep, nullptr,
@@ -179,7 +161,34 @@ Tensor multiDevice(const std::vector<uintptr_t> &data, const std::vector<int64_t
 
 } // namespace
 
-void bindTensor(nb::module_ &module) {
+HostArray hostArray(nb::handle object) {
+  using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+  Array array;
+  if (!nb::try_cast(object, array))
+    throw nb::type_error(("expected a torch tensor, numpy array or another object with DLPack or the buffer protocol "
+                          "on the CPU, found " +
+                          std::string(nb::str(object.type().attr("__name__")).c_str()))
+                             .c_str());
+  for (const DLPackType &row : dlpackTypes) {
+    if (static_cast<uint8_t>(row.code) != array.dtype().code || row.bits != array.dtype().bits ||
+        array.dtype().lanes != 1)
+      continue;
+    HostArray result{array.data(), Shape(array.ndim()), std::vector<int64_t>(array.ndim()), row.type, true, {}};
+    int64_t step = 1;
+    for (size_t i = array.ndim(); i-- > 0;) {
+      result.shape[i] = static_cast<int64_t>(array.shape(i));
+      result.stride[i] = array.stride(i);
+      result.contiguous &= result.shape[i] == 1 || result.stride[i] == step;
+      step *= result.shape[i];
+    }
+    result.owner = nb::cast(array, nb::rv_policy::none, nb::handle());
+    return result;
+  }
+  throw Error("an array of DLPack type code " + std::to_string(array.dtype().code) + " with " +
+              std::to_string(array.dtype().bits) + " bits cannot become a tensor");
+}
+
+void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
   nb::class_<TensorDesc>(module, "TensorDesc", "Shape and type of a tensor.")
       .def_ro("shape", &TensorDesc::shape)
       .def_ro("stride", &TensorDesc::stride, "In elements.")
@@ -200,8 +209,8 @@ void bindTensor(nb::module_ &module) {
                std::string(toString(self.spec.memory.layout)) + ">";
       });
 
-  nb::class_<Tensor>(module, "Tensor", "A tensor on the host or on a device.")
-      .def("is_allocated", &Tensor::isAllocated)
+  nb::class_<Tensor> tensor(module, "Tensor", "A tensor on the host or on a device.");
+  tensor.def("is_allocated", &Tensor::isAllocated)
       .def("get_retain", &Tensor::retained)
       .def("set_retain", &Tensor::setRetained, nb::arg("retain"))
       .def("get_shape", [](const Tensor &self) { return self.shape(); })
@@ -229,15 +238,15 @@ void bindTensor(nb::module_ &module) {
       .def(
           "__dlpack__", [](const Tensor &self, nb::kwargs) { return toArray(self); },
           "Shares the values: torch.from_dlpack(tensor), numpy.from_dlpack(tensor).")
-      .def("__dlpack_device__", [](const Tensor &) { return nb::make_tuple(1, 0); })
-      .def("__repr__", [](const Tensor &self) {
-        return "<Tensor " + toString(self.shape()) + " " + std::string(toString(self.dtype())) + " in " +
-               std::string(toString(self.spec().memory.buffer)) +
-               (self.shards() > 1 ? ", " + std::to_string(self.shards()) + " shards>" : ">");
-      });
-
-  module.def("create_host_tensor", &fromArray, nb::arg("array"),
-             "Copies a torch tensor, numpy array or anything else with DLPack or the buffer protocol.");
+      .def("__dlpack_device__", [](const Tensor &) { return nb::make_tuple(1, 0); });
+  bindTtnnTensor(ttnnModule, tensor);
+  module.def(
+      "create_host_tensor",
+      [](nb::handle array) {
+        const HostArray values = hostArray(array);
+        return fromHost(values.data, values.shape, values.stride, hostBytes(values.type), values.type);
+      },
+      nb::arg("array"), "Copies a torch tensor, numpy array or anything else with DLPack or the buffer protocol.");
   module.def("create_owned_host_tensor", &owned, nb::arg("ptr"), nb::arg("shape"), nb::arg("stride"),
              nb::arg("itemsize"), nb::arg("dataType"),
              "Copies values; the types that the device lacks become the nearest (int64 becomes int32).");

@@ -1,0 +1,193 @@
+"""TTNN on simulated chips: tensors in the memories of a device, and functions of them.
+
+    import torch
+    import ttnn
+
+    device = ttnn.open_device(device_id=0)
+    x = ttnn.from_torch(torch.rand(64, 128), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    y = ttnn.softmax(x * 2.0, dim=-1)
+    print(ttnn.to_torch(y))
+    ttnn.close_device(device)
+
+Functions are made from the table of the runtime's ops: help(ttnn.softmax). What they compute is what a compiled program
+computes, to the bit. docs/ttnn.md tells the rest.
+"""
+
+import sys as _sys
+
+from _ttmlir_runtime import DeviceError, Error, OpError, OutOfMemoryError
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import (
+    BufferType,
+    CoreCoord,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    ShardOrientation,
+    ShardSpec,
+    StorageType,
+    TensorMemoryLayout,
+)
+
+from . import config
+from .caching import load_cached
+from .composites import (
+    clone,
+    expand,
+    full_like,
+    ones_like,
+    rdiv,
+    rsub,
+    split,
+    square,
+    squeeze,
+    unsqueeze,
+    unsqueeze_to_4D,
+    zeros_like,
+)
+from .configs import CONFIGS as _CONFIGS
+from .configs import (
+    BlackholeComputeKernelConfig,
+    PlacementReplicate,
+    PlacementShard,
+    WormholeComputeKernelConfig,
+)
+from .constants import (
+    DRAM_MEMORY_CONFIG,
+    L1_MEMORY_CONFIG,
+    ROW_MAJOR_LAYOUT,
+    TILE_LAYOUT,
+    TILE_SIZE,
+    bfloat2_b,
+    bfloat4_b,
+    bfloat8_b,
+    bfloat16,
+    bool,
+    float2_b,
+    float4_b,
+    float8_b,
+    float16,
+    float32,
+    int32,
+    uint8,
+    uint16,
+    uint32,
+)
+from .device import (
+    MeshDevice,
+    close_device,
+    close_mesh_device,
+    create_mesh_device,
+    get_device_ids,
+    get_num_devices,
+    manage_device,
+    open_device,
+    open_mesh_device,
+    synchronize_device,
+)
+from .enums import ENUMS as _ENUMS
+from .functions import make_functions as _make_functions
+from .mesh import (
+    ConcatMesh2dToTensor,
+    ConcatMeshToTensor,
+    MeshComposer,
+    MeshMapper,
+    ReplicateTensorToMesh,
+    ShardTensor2dMesh,
+    ShardTensorToMesh,
+    create_mesh_composer,
+    create_mesh_mapper,
+)
+from .shape import MeshShape, Shape
+from .tensor import from_torch, get_device_tensors, is_tensor_storage_on_device, to_torch
+
+# Enums, configs and functions, which are made from the rows of the runtime, are added below.
+__all__ = [
+    "DRAM_MEMORY_CONFIG",
+    "L1_MEMORY_CONFIG",
+    "ROW_MAJOR_LAYOUT",
+    "TILE_LAYOUT",
+    "TILE_SIZE",
+    "BlackholeComputeKernelConfig",
+    "BufferType",
+    "ConcatMesh2dToTensor",
+    "ConcatMeshToTensor",
+    "CoreCoord",
+    "CoreGrid",
+    "CoreRange",
+    "CoreRangeSet",
+    "DataType",
+    "Device",
+    "DeviceError",
+    "Error",
+    "Layout",
+    "MemoryConfig",
+    "MeshComposer",
+    "MeshDevice",
+    "MeshMapper",
+    "MeshShape",
+    "OpError",
+    "OutOfMemoryError",
+    "PlacementReplicate",
+    "PlacementShard",
+    "ReplicateTensorToMesh",
+    "Shape",
+    "ShardOrientation",
+    "ShardSpec",
+    "ShardTensor2dMesh",
+    "ShardTensorToMesh",
+    "StorageType",
+    "Tensor",
+    "TensorMemoryLayout",
+    "WormholeComputeKernelConfig",
+    "bfloat2_b",
+    "bfloat4_b",
+    "bfloat8_b",
+    "bfloat16",
+    "bool",
+    "clone",
+    "close_device",
+    "close_mesh_device",
+    "config",
+    "create_mesh_composer",
+    "create_mesh_device",
+    "create_mesh_mapper",
+    "expand",
+    "float2_b",
+    "float4_b",
+    "float8_b",
+    "float16",
+    "float32",
+    "from_torch",
+    "full_like",
+    "get_device_ids",
+    "get_device_tensors",
+    "get_num_devices",
+    "int32",
+    "is_tensor_storage_on_device",
+    "load_cached",
+    "manage_device",
+    "ones_like",
+    "open_device",
+    "open_mesh_device",
+    "rdiv",
+    "rsub",
+    "split",
+    "square",
+    "squeeze",
+    "synchronize_device",
+    "to_torch",
+    "uint8",
+    "uint16",
+    "uint32",
+    "unsqueeze",
+    "unsqueeze_to_4D",
+    "zeros_like",
+]
+_made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}
+globals().update(_made)
+__all__ += _made
+_make_functions(_sys.modules[__name__])

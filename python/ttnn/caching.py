@@ -1,0 +1,44 @@
+"""Values that are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from _ttmlir_runtime import ttnn as _native
+from _ttmlir_runtime.runtime import Device, Tensor
+
+# By function: what its arguments were, the device, and what it returned.
+_kept: WeakKeyDictionary[Callable[..., Any], tuple[list[Any], Device | None, Any]] = WeakKeyDictionary()
+
+
+def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), device: Device | None = None) -> Any:
+    """What `function(*tensors)` returns, computed when it is first asked for and kept.
+
+    Args:
+        function: of tensors, which depends on nothing else; it gets `device` as well when one is given.
+        tensors: its arguments. It is called again when one of them is another tensor than before, or was written.
+        device: the last argument of `function`, if it takes one.
+    Returns:
+        The tensor, or tuple or list of them, that the function made. They are taken for constants: what ops bring them
+        into (the form that a matrix product likes its weights in, say) is kept, too.
+    """
+    key = [_native.contents(tensor) for tensor in tensors]
+    found = _kept.get(function)
+    known = all(tracked for _, _, tracked in key)
+    if found is not None and known and found[0] == key and found[1] is device and _alive(found[2]):
+        return found[2]
+    result = function(*tensors) if device is None else function(*tensors, device)
+    for tensor in _tensors(result):
+        tensor.set_constant()
+    _kept[function] = (key, device, result)
+    return result
+
+
+def _tensors(result: Any) -> Sequence[Tensor]:
+    return [result] if isinstance(result, Tensor) else list(result)
+
+
+def _alive(result: Any) -> bool:
+    return all(tensor.is_allocated() for tensor in _tensors(result))

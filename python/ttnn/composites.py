@@ -1,0 +1,123 @@
+"""Functions of TTNN that are others under another name, or a few of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
+
+if TYPE_CHECKING:
+    import ttnn
+else:
+    import sys
+
+    ttnn = sys.modules[__package__]  # whose functions are made after this module is imported
+
+
+def squeeze(input_tensor: Tensor, dim: int) -> Tensor:
+    """The tensor without a dimension of size 1; one of another size stays."""
+    at = _dimension("squeeze", dim, len(input_tensor.shape))
+    shape = list(input_tensor.shape)
+    return ttnn.reshape(input_tensor, shape[:at] + shape[at + 1 :]) if shape[at] == 1 else input_tensor
+
+
+def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
+    """The tensor with a dimension of size 1 put before `dim`."""
+    at = _dimension("unsqueeze", dim, len(input_tensor.shape) + 1)
+    shape = list(input_tensor.shape)
+    return ttnn.reshape(input_tensor, [*shape[:at], 1, *shape[at:]])
+
+
+def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
+    """The tensor with dimensions of size 1 in front, four in all."""
+    shape = list(tensor.shape)
+    if len(shape) > 4:
+        raise ValueError(f"unsqueeze_to_4D: the tensor has shape {shape}; expected at most four dimensions")
+    return ttnn.reshape(tensor, [1] * (4 - len(shape)) + shape)
+
+
+def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Dimensions of size 1 repeated to `sizes`; -1 leaves one as it is. New dimensions come in front."""
+    shape = [1] * (len(sizes) - len(input_tensor.shape)) + list(input_tensor.shape)
+    wanted = [old if new == -1 else new for old, new in zip(shape, sizes, strict=False)]
+    if len(wanted) != len(shape) or any(old not in (1, new) for old, new in zip(shape, wanted, strict=True)):
+        raise ValueError(f"expand: shape {list(input_tensor.shape)} cannot become {list(sizes)}")
+    times = [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)]
+    return ttnn.repeat(ttnn.reshape(input_tensor, shape), times)
+
+
+def split(input_tensor: Tensor, split_size: int | Sequence[int], dim: int = 0) -> list[Tensor]:
+    """Parts along a dimension: of `split_size` each (the last may be smaller), or of the sizes that it lists."""
+    at = _dimension("split", dim, len(input_tensor.shape))
+    size = input_tensor.shape[at]
+    if isinstance(split_size, int):
+        if split_size < 1:
+            raise ValueError(f"split: split_size is {split_size}; expected a positive number")
+        split_size = [min(split_size, size - start) for start in range(0, size, split_size)]
+    if sum(split_size) != size or min(split_size, default=0) < 0:
+        raise ValueError(f"split: sizes {list(split_size)} do not make {size}, the size of dimension {dim}")
+    parts, start = [], 0
+    for length in split_size:
+        parts.append(input_tensor[(slice(None),) * at + (slice(start, start + length),)])
+        start += length
+    return parts
+
+
+def full_like(
+    tensor: Tensor,
+    fill_value: float,
+    *,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor of one number, in what is not given like another tensor."""
+    device = device or tensor.device()
+    memory = memory_config or (ttnn.MemoryConfig(buffer_type=tensor.memory_config().buffer_type) if device else None)
+    return ttnn.full(
+        tensor.shape,
+        fill_value,
+        dtype=dtype or tensor.dtype,
+        layout=tensor.layout if layout is None else layout,
+        device=device,
+        memory_config=memory,
+    )
+
+
+def zeros_like(tensor: Tensor, **options: object) -> Tensor:
+    """Zeros; options as of full_like."""
+    return full_like(tensor, 0, **options)  # type: ignore[arg-type]
+
+
+def ones_like(tensor: Tensor, **options: object) -> Tensor:
+    """Ones; options as of full_like."""
+    return full_like(tensor, 1, **options)  # type: ignore[arg-type]
+
+
+def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config: MemoryConfig | None = None) -> Tensor:
+    """A copy."""
+    return ttnn.assign(input_tensor, dtype=dtype, memory_config=memory_config)
+
+
+def square(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
+    """x * x."""
+    return ttnn.multiply(input_tensor, input_tensor, memory_config=memory_config)
+
+
+def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
+    """b - a."""
+    return ttnn.subtract(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+
+
+def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
+    """b / a."""
+    return ttnn.divide(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+
+
+def _dimension(function: str, dim: int, rank: int) -> int:
+    if not -rank <= dim < rank:
+        raise ValueError(f"{function}: dim is {dim}; expected {-rank} to {rank - 1}")
+    return dim % rank

@@ -1,0 +1,107 @@
+"""Simulated devices: one chip, or a mesh of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from _ttmlir_runtime import DeviceError
+from _ttmlir_runtime import runtime as _runtime
+from _ttmlir_runtime.runtime import Device
+
+from .shape import MeshShape
+
+MeshDevice = Device
+
+
+def open_device(
+    device_id: int = 0,
+    *,
+    l1_small_size: int = 0,
+    trace_region_size: int = 0,
+    num_command_queues: int = 1,
+    dispatch_core_config: Any = None,
+    worker_l1_size: int | None = None,
+    arch: str = "wormhole_b0",
+) -> Device:
+    """Open one simulated chip.
+
+    Args:
+        device_id: which of the chips there are; they are all alike, and each call opens one that nobody else uses.
+        l1_small_size: bytes per core kept for BufferType.L1_SMALL.
+        trace_region_size: bytes of DRAM kept for BufferType.TRACE.
+        num_command_queues, dispatch_core_config, worker_l1_size: of the hardware; make no difference here.
+        arch: "wormhole_b0" or "blackhole".
+    Raises:
+        DeviceError: no such chip, an unknown arch, or regions larger than the memory.
+    """
+    available = _runtime.get_num_available_devices()
+    if not 0 <= device_id < available:
+        raise DeviceError(f"open_device: device_id is {device_id}; expected 0 to {available - 1}")
+    return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch)
+
+
+def open_mesh_device(
+    mesh_shape: MeshShape | Sequence[int] | None = None,
+    l1_small_size: int = 0,
+    trace_region_size: int = 0,
+    num_command_queues: int = 1,
+    dispatch_core_config: Any = None,
+    offset: Any = None,
+    physical_device_ids: Sequence[int] = (),
+    worker_l1_size: int | None = None,
+    *,
+    arch: str = "wormhole_b0",
+) -> Device:
+    """Open a mesh of simulated chips, MeshShape(rows, columns); see open_device for the other arguments."""
+    return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch)
+
+
+def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str) -> Device:
+    options = _runtime.MeshDeviceOptions()
+    options.mesh_shape = list(mesh_shape)
+    options.l1_small_size = l1_small_size
+    options.trace_region_size = trace_region_size
+    options.arch = arch
+    return _runtime.open_mesh_device(options)
+
+
+def close_device(device: Device) -> None:
+    """Free a device's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    _runtime.close_mesh_device(device)
+
+
+def close_mesh_device(mesh_device: Device) -> None:
+    """Free a mesh's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    _runtime.close_mesh_device(mesh_device)
+
+
+@contextmanager
+def manage_device(device_id: int = 0, **options: Any) -> Iterator[Device]:
+    """A device that is open within a `with` block; arguments as of open_device."""
+    with open_device(device_id, **options) as device:
+        yield device
+
+
+@contextmanager
+def create_mesh_device(mesh_shape: MeshShape | Sequence[int], **options: Any) -> Iterator[Device]:
+    """A mesh that is open within a `with` block; arguments as of open_mesh_device."""
+    with open_mesh_device(mesh_shape, **options) as device:
+        yield device
+
+
+def synchronize_device(device: Device, cq_id: int | None = None) -> None:
+    """Wait for a device. Every call has finished when it returns, so this only checks that the device is open."""
+    if not device.is_open:
+        raise DeviceError(f"synchronize_device: device {device.id} is closed")
+
+
+def get_num_devices() -> int:
+    """Chips that can be open at once."""
+    return _runtime.get_num_available_devices()
+
+
+def get_device_ids() -> list[int]:
+    """What open_device takes."""
+    return list(range(get_num_devices()))

@@ -1,0 +1,161 @@
+"""The functions of TTNN, made from the rows of the runtime when the package is imported.
+
+A function is Python that knows its parameters, and one call of the runtime, which converts and checks the arguments:
+
+    def sum(input_tensor, dim=None, keepdim=False, *, dtype=None, memory_config=None, layout=None):
+        return _call(input_tensor, dim, keepdim, dtype, memory_config, layout)
+"""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from types import ModuleType
+from typing import Any
+
+from _ttmlir_runtime import ttnn as _native
+from _ttmlir_runtime.ttnn import Function, FunctionParameter
+
+from . import enums
+
+# What the parameters of every function mean.
+_RESULT_PARAMETERS = {
+    "dtype": "data type of the result; by default that of {first}.",
+    "memory_config": "where the result lies; by default interleaved in the memory of {first}.",
+    "layout": "of the result; by default that of {first}.",
+}
+# What programs also say to the hardware; it makes no difference here.
+_OF_THE_HARDWARE = {"matmul": {"core_grid": "CoreGrid"}, "linear": {"core_grid": "CoreGrid"}}
+_NOT_DEFAULTED = ("dtype", "layout", "memory_config")
+
+
+def make_functions(package: ModuleType) -> list[str]:
+    """Put every function into the package, or the submodule that its name says; the names in the package itself."""
+    names = []
+    for function in _native.functions():
+        made = make_function(function)
+        for name in (function.name, *function.aliases):
+            module = _submodule(package, name.rpartition(".")[0])
+            setattr(module, name.rpartition(".")[2], made)
+            module.__all__.append(name.rpartition(".")[2])
+            if "." not in name:
+                names.append(name)
+    return names
+
+
+def _submodule(package: ModuleType, path: str) -> ModuleType:
+    if not path:
+        return package
+    name = f"{package.__name__}.{path}"
+    if name not in sys.modules:
+        parent = _submodule(package, path.rpartition(".")[0])
+        module = ModuleType(name, f"Functions of TTNN: {path}.")
+        module.__all__ = []  # type: ignore[attr-defined]
+        setattr(parent, path.rpartition(".")[2], module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+def make_function(function: Function) -> Callable[..., Any]:
+    """A Python function with the signature of a row."""
+    name = function.name.rpartition(".")[2]
+    arguments = ", ".join(python_name(p) for p in function.parameters)
+    source = f"{signature(function)}\n    return _call({arguments})\n"
+    path = function.name.rpartition(".")[0]
+    namespace: dict[str, Any] = {
+        **{name: getattr(enums, name) for name in vars(enums) if name[0].isupper()},
+        "inf": inf,
+        "_call": function.caller,
+        "__name__": "ttnn" + (f".{path}" if path else ""),
+    }
+    # Annotations stay text: their types are there when somebody asks, and cost nothing when nobody does.
+    exec(compile("from __future__ import annotations\n" + source, f"<ttnn.{function.name}>", "exec"), namespace)
+    made = namespace[name]
+    made.__doc__ = documentation(function)
+    return made
+
+
+def python_name(parameter: FunctionParameter) -> str:
+    return parameter.name + "_" * keyword.iskeyword(parameter.name)
+
+
+def signature(function: Function) -> str:
+    """`def name(parameters) -> result:`."""
+    return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result_type(function)}:"
+
+
+def _parameters(function: Function) -> Iterator[str]:
+    plain = [p for p in function.parameters if not p.keyword_only]
+    named = [p for p in function.parameters if p.keyword_only]
+    hardware = _OF_THE_HARDWARE.get(function.name, {})
+    yield from map(_parameter, plain)
+    if named:
+        yield "*"
+    yield from map(_parameter, named)
+    yield from (f"{name}: {kind} | None = None" for name, kind in hardware.items())
+
+
+def _parameter(parameter: FunctionParameter) -> str:
+    if not parameter.omissible:
+        return f"{python_name(parameter)}: {parameter.type}"
+    default = default_text(parameter)
+    hint = parameter.type + (" | None" if default == "None" and parameter.type != "Any" else "")
+    return f"{python_name(parameter)}: {hint} = {default}"
+
+
+def default_text(parameter: FunctionParameter) -> str:
+    """The default value as Python, "None" where there is none."""
+    text = parameter.default
+    if not text or parameter.name in _NOT_DEFAULTED:
+        return "None"
+    if parameter.default_kind == "enum":
+        return f"{parameter.type}.{text.upper()}"
+    if parameter.default_kind == "string":
+        return repr(text)
+    if text in ("true", "false"):
+        return text.title()
+    if text.startswith("{"):
+        return f"({text[1:-1]})" if "," in text else f"({text[1:-1]},)"
+    return text
+
+
+def result_type(function: Function) -> str:
+    if function.results == 0:
+        return "None"
+    if function.results == 1:
+        return "Tensor"
+    return f"tuple[{', '.join(['Tensor'] * function.results)}]" if function.results > 0 else "tuple[Tensor, ...]"
+
+
+def documentation(function: Function) -> str:
+    """One line for each op, and what the parameters take."""
+    tensors = [p.name for p in function.parameters if p.type.startswith(("Tensor", "Sequence[Tensor]"))]
+    lines = [*dict.fromkeys(function.docs), "", "Args:"] if function.parameters else list(function.docs)
+    for parameter in function.parameters:
+        meaning = _RESULT_PARAMETERS.get(parameter.name, "")
+        if meaning and tensors and not parameter.default:
+            meaning = " " + meaning.format(first=tensors[0])
+        elif meaning and parameter.default:
+            meaning = f" of the result; by default {_default_of_results(parameter.default)}."
+        else:
+            meaning = ""
+        lines.append(f"    {python_name(parameter)} ({parameter.type}):{meaning or ' ' + _use(parameter)}")
+    for name, kind in _OF_THE_HARDWARE.get(function.name, {}).items():
+        lines.append(f"    {name} ({kind}): of the hardware; makes no difference here.")
+    return "\n".join([*lines, "", f"Op: {', '.join(function.ops)}."])
+
+
+def _default_of_results(text: str) -> str:
+    names = {"bf16": "bfloat16", "u32": "uint32", "row_major": "ROW_MAJOR_LAYOUT", "tile": "TILE_LAYOUT"}
+    parts: Sequence[str] = text.strip("{}").split(", ")
+    described = [names.get(part, f"that of {part}") for part in parts]
+    return described[0] if len(described) == 1 else f"{', '.join(described)} (one for each result)"
+
+
+def _use(parameter: FunctionParameter) -> str:
+    if not parameter.omissible:
+        return "required."
+    default = default_text(parameter)
+    return "may be left out." if default == "None" else f"{default} when left out."

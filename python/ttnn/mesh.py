@@ -1,0 +1,151 @@
+"""How tensors of the host are spread over a mesh of chips, and put together again.
+
+A mapper cuts a torch tensor into one part for each device, row by row; a composer is its inverse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from _ttmlir_runtime.runtime import Device
+
+from .configs import CONFIGS, PlacementReplicate, PlacementShard, PlacementType
+from .shape import MeshShape
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn import MeshComposerConfig, MeshMapperConfig, Placement
+
+
+class MeshMapper:
+    """Cuts (a dimension) or copies (None) along each axis of the mesh: rows, columns."""
+
+    def __init__(self, mesh_device: Device, dims: tuple[int | None, int | None]) -> None:
+        self.mesh_shape = MeshShape(mesh_device.get_mesh_shape())
+        self.dims = dims
+
+    def map(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """The part of each device, row by row."""
+        for dim in dict.fromkeys(self.dims):
+            if dim is not None:
+                self._check(tensor, dim)
+        parts = [tensor]
+        for count, dim in zip(self.mesh_shape, self.dims, strict=True):
+            parts = [
+                cut for part in parts for cut in ([part] * count if dim is None else part.tensor_split(count, dim))
+            ]
+        return parts
+
+    def _attribute(self) -> tuple[str, dict[str, Any]]:
+        """So that distribute_tensor takes a mapper, too."""
+        placements = [PlacementReplicate() if dim is None else PlacementShard(dim) for dim in self.dims]
+        return CONFIGS["ttnn.mesh_mapper_config"](placements=placements)._attribute()
+
+    def _check(self, tensor: torch.Tensor, dim: int) -> None:
+        if not -tensor.dim() <= dim < tensor.dim():
+            raise ValueError(f"{type(self).__name__}: there is no dimension {dim} in shape {list(tensor.shape)}")
+        count = math.prod(n for n, cut in zip(self.mesh_shape, self.dims, strict=True) if cut == dim)
+        if tensor.shape[dim] % count:
+            raise ValueError(
+                f"{type(self).__name__}: dimension {dim} of shape {list(tensor.shape)} cannot be cut into {count} "
+                "equal parts"
+            )
+
+
+class ReplicateTensorToMesh(MeshMapper):
+    """Every device gets the whole tensor."""
+
+    def __init__(self, mesh_device: Device) -> None:
+        super().__init__(mesh_device, (None, None))
+
+
+class ShardTensorToMesh(MeshMapper):
+    """The devices, row by row, get equal parts along a dimension."""
+
+    def __init__(self, mesh_device: Device, dim: int) -> None:
+        super().__init__(mesh_device, (dim, dim))
+
+
+class ShardTensor2dMesh(MeshMapper):
+    """dims[0] is cut over the rows of the mesh and dims[1] over its columns; None copies."""
+
+    def __init__(
+        self, mesh_device: Device, mesh_shape: Sequence[int] | None = None, dims: Sequence[int | None] = (None, None)
+    ) -> None:
+        _require_mesh(mesh_device, mesh_shape, type(self).__name__)
+        super().__init__(mesh_device, (dims[0], dims[1]))
+
+
+class MeshComposer:
+    """Puts the parts of the devices together along a dimension for each axis of the mesh: rows, columns."""
+
+    def __init__(self, mesh_device: Device, dims: tuple[int, int]) -> None:
+        self.mesh_shape = MeshShape(mesh_device.get_mesh_shape())
+        self.dims = dims
+
+    def compose(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """One tensor of the parts of the devices, row by row."""
+        import torch
+
+        rows, columns = self.mesh_shape
+        if len(parts) == 1:  # the same values on all devices
+            parts = parts * (rows * columns)
+        if len(parts) != rows * columns:
+            raise ValueError(f"{type(self).__name__}: {len(parts)} parts for a mesh of {rows}x{columns} devices")
+        cut = [torch.cat(parts[row * columns : (row + 1) * columns], self.dims[1]) for row in range(rows)]
+        return torch.cat(cut, self.dims[0])
+
+    def _attribute(self) -> tuple[str, dict[str, Any]]:
+        """So that aggregate_tensor takes a composer, too."""
+        return CONFIGS["ttnn.mesh_composer_config"](dims=list(self.dims))._attribute()
+
+
+class ConcatMeshToTensor(MeshComposer):
+    """The parts of the devices, row by row, one behind the other along a dimension."""
+
+    def __init__(self, mesh_device: Device, dim: int = 0) -> None:
+        super().__init__(mesh_device, (dim, dim))
+
+
+class ConcatMesh2dToTensor(MeshComposer):
+    """dims[0] is joined over the rows of the mesh and dims[1] over its columns."""
+
+    def __init__(
+        self, mesh_device: Device, mesh_shape: Sequence[int] | None = None, dims: Sequence[int] = (0, 1)
+    ) -> None:
+        _require_mesh(mesh_device, mesh_shape, type(self).__name__)
+        if dims[0] == dims[1]:
+            raise ValueError(f"{type(self).__name__}: dims {tuple(dims)}; expected two different dimensions")
+        super().__init__(mesh_device, (dims[0], dims[1]))
+
+
+def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> MeshMapper:
+    """A mapper that does with each axis of the mesh what the config says."""
+    dims = [_dim_of(placement) for placement in config.placements]
+    if len(dims) != 2:
+        raise ValueError(
+            f"create_mesh_mapper: {len(dims)} placements; expected one for the rows and one for the columns"
+        )
+    return MeshMapper(mesh_device, (dims[0], dims[1]))
+
+
+def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshComposer:
+    """A composer that joins along the dimensions of the config."""
+    if len(config.dims) != 2:
+        raise ValueError(
+            f"create_mesh_composer: {len(config.dims)} dims; expected one for the rows and one for the columns"
+        )
+    return ConcatMesh2dToTensor(mesh_device, dims=config.dims)
+
+
+def _dim_of(placement: Placement) -> int | None:
+    return placement.dim if placement.type is PlacementType.SHARD else None
+
+
+def _require_mesh(mesh_device: Device, mesh_shape: Sequence[int] | None, what: str) -> None:
+    found = MeshShape(mesh_device.get_mesh_shape())
+    if mesh_shape is not None and MeshShape(mesh_shape) != found:
+        raise ValueError(f"{what}: mesh_shape is {tuple(mesh_shape)}, but the device is a mesh of {tuple(found)}")

@@ -1,0 +1,150 @@
+"""Tensors from and to PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from _ttmlir_runtime import runtime as _runtime
+from _ttmlir_runtime import ttnn as _native
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
+
+from .mesh import MeshComposer, MeshMapper
+from .shape import Shape
+
+if TYPE_CHECKING:
+    import torch
+
+_native.set_shape_type(Shape)
+
+# The torch dtype that holds the stored values of a data type; block formats are stored as bfloat16.
+_STORED = {
+    DataType.FLOAT32: "float32",
+    DataType.FLOAT16: "float16",
+    DataType.UINT32: "int32",
+    DataType.UINT16: "int16",
+    DataType.UINT8: "uint8",
+    DataType.INT32: "int32",
+    DataType.BOOL: "bool",
+}
+_UNSIGNED = {DataType.UINT32: 32, DataType.UINT16: 16}
+
+
+def from_torch(
+    tensor: torch.Tensor,
+    dtype: DataType | None = None,
+    *,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    mesh_mapper: MeshMapper | None = None,
+    cq_id: int | None = None,
+) -> Tensor:
+    """Copy a torch tensor to a TTNN tensor, on the host or on a device.
+
+    Args:
+        tensor: on the CPU, of any dtype and strides. int64, int16 and int8 become INT32, float64 becomes FLOAT32.
+        dtype: data type of the result; values are rounded to it. By default that of `tensor`.
+        layout: ROW_MAJOR_LAYOUT unless `dtype` is a block format, which lies in tiles.
+        device: where the result lies; on the host when left out.
+        memory_config: which memory of the device; by default interleaved DRAM.
+        mesh_mapper: how the tensor is spread over a mesh; by default every device has all of it.
+        cq_id: of the hardware; makes no difference here.
+    Raises:
+        TypeError: `tensor` is no torch tensor.
+        ValueError: a block format in ROW_MAJOR_LAYOUT, a memory_config without a device.
+        OutOfMemoryError: the memory of the device has no room for it.
+    """
+    torch = _torch("from_torch")
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"from_torch: tensor is {type(tensor).__name__}; expected torch.Tensor")
+    tensor = tensor.detach()
+    if mesh_mapper is None:
+        return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
+    made: dict[int, Tensor] = {}  # a part that several devices have is converted once
+    shards = []
+    for part in mesh_mapper.map(tensor):
+        if id(part) not in made:
+            made[id(part)] = _native.from_array(_plain(part), dtype, layout, None, None)
+        shards.append(made[id(part)])
+    if len(shards) == 1:
+        return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
+    return _native.from_shards(shards, mesh_mapper.mesh_shape, device, memory_config)
+
+
+def to_torch(
+    tensor: Tensor,
+    dtype: torch.dtype | None = None,
+    *,
+    torch_rank: int | None = None,
+    mesh_composer: MeshComposer | None = None,
+    device: Device | None = None,
+    cq_id: int | None = None,
+) -> torch.Tensor:
+    """Copy the values of a tensor, on the host or on a device, to a torch tensor.
+
+    Args:
+        tensor: block formats become float32, UINT32 int32 and UINT16 int16, the others keep their type.
+        dtype: of the result, instead.
+        torch_rank: dimensions of size 1 are taken from the front until this many are left.
+        mesh_composer: how the parts of a tensor that is distributed over a mesh are put together.
+        device, cq_id: of the hardware; make no difference here.
+    Raises:
+        ValueError: a distributed tensor without a composer; an unsigned value that the torch dtype has no room for.
+    """
+    torch = _torch("to_torch")
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"to_torch: tensor is {type(tensor).__name__}; expected ttnn.Tensor")
+    count = tensor.get_num_shards()
+    if count > 1 and mesh_composer is None:
+        raise ValueError(
+            f"to_torch: the tensor is distributed over {count} devices; say with mesh_composer how its parts are put "
+            "together (ConcatMeshToTensor, ConcatMesh2dToTensor)"
+        )
+    parts = [_shard_to_torch(torch, tensor, shard, dtype) for shard in range(count)]
+    result = parts[0] if mesh_composer is None else mesh_composer.compose(parts)
+    if torch_rank is not None:
+        while result.dim() > torch_rank:
+            if result.shape[0] != 1:
+                raise ValueError(f"to_torch: shape {list(result.shape)} cannot be given rank {torch_rank}")
+            result = result.squeeze(0)
+    return result
+
+
+def _shard_to_torch(torch: Any, tensor: Tensor, shard: int, dtype: torch.dtype | None) -> torch.Tensor:
+    stored = getattr(torch, _STORED.get(tensor.dtype, "bfloat16"))
+    result = torch.empty(tuple(tensor.shape), dtype=stored)
+    _native.copy_to_host(tensor, shard, result.data_ptr())
+    bits = _UNSIGNED.get(tensor.dtype)
+    if bits and result.numel() and bool((result < 0).any()):
+        if dtype is None:
+            raise ValueError(
+                f"to_torch: the {tensor.dtype.name} tensor has values that {stored} has no room for; "
+                "say dtype=torch.int64"
+            )
+        return (result.to(torch.int64) & ((1 << bits) - 1)).to(dtype)
+    if dtype is None and stored is torch.bfloat16 and tensor.dtype is not DataType.BFLOAT16:
+        dtype = torch.float32
+    return result if dtype is None else result.to(dtype)
+
+
+def get_device_tensors(tensor: Tensor) -> list[Tensor]:
+    """The parts of a distributed tensor, row by row, as host tensors that share its values."""
+    return _runtime.get_device_tensors(tensor)
+
+
+def is_tensor_storage_on_device(tensor: Tensor) -> bool:
+    return tensor.is_on_device()
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """Values one behind the other in memory, which is what is copied fastest."""
+    return tensor.resolve_conj().resolve_neg().contiguous()
+
+
+def _torch(function: str) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"ttnn.{function} needs PyTorch: pip install torch") from error
+    return torch

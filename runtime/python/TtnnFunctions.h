@@ -1,0 +1,98 @@
+//===- TtnnFunctions.h - the functions of ttnn for Python -------*- C++ -*-===//
+#pragma once
+
+#include "TtnnBindings.h"
+
+#include "tt/ttnn/call.h"
+
+#include <span>
+
+namespace tt::python {
+
+using ttnn::api::Parameter;
+using ttnn::api::Role;
+
+/// What a parameter of a row takes.
+struct Argument {
+  const Parameter *parameter;
+  const ttnn::AttributeSpec *attribute = nullptr; // nullptr: tensors, the device, or what the results shall be
+  bool operand = false;
+  bool struct_ = false; // an attribute of any op, which no row of the registry lists
+  size_t position = 0;  // among the parameters of the public function
+};
+
+/// One op behind a public name.
+struct FunctionRow {
+  const ttnn::Callable *callable;
+  std::vector<Argument> arguments;
+  bool takesNumbers = false; // in place of tensors: elementwise ops with several
+};
+
+/// A parameter of a public name: what its rows have there together.
+struct FunctionParameter {
+  std::string name;
+  bool keywordOnly = false, omissible = false;
+  std::string defaultText; // as in Api.def; empty: None
+  std::string defaultKind; // "enum", "string" or "": how to read defaultText
+  std::string type;        // for people: "Tensor | float"
+};
+
+/// A call that was understood.
+struct FunctionCall {
+  std::vector<ttnn::Tensor> operands;
+  std::vector<ttnn::NamedAttribute> attributes;
+  std::vector<ttnn::Output> outputs;
+  runtime::Device device;
+};
+
+/// A public function. A call takes the first of the rows that its arguments fit.
+class Function {
+public:
+  explicit Function(std::string_view name) : publicName(name) {}
+  /// A row of Api.def with this name.
+  void add(const ttnn::Callable &callable);
+  const std::string &name() const { return publicName; }
+  std::span<const FunctionParameter> parameters() const { return merged; }
+  std::span<const FunctionRow> rows() const { return all; }
+  /// Arguments in the order of parameters(); None, and those past the end, are left out.
+  nb::object call(std::span<PyObject *const> arguments) const;
+
+private:
+  size_t mergedPosition(const Parameter &parameter, const FunctionRow &row, const Argument &argument);
+  std::string publicName;
+  std::vector<FunctionParameter> merged;
+  std::vector<FunctionRow> all;
+};
+
+/// By public name, "matmul"; throws for a name that Api.def has no row of.
+const Function &publicFunction(std::string_view name);
+
+//===- Arguments -------------------------------------------------------------===//
+
+/// Where the arguments of a call did not fit a row.
+struct Mismatch {
+  size_t position = 0;
+  std::string expected; // "a number"
+  std::string instead;  // what was found, when the type of the argument does not say it
+};
+
+inline bool isNone(PyObject *value) { return value == nullptr || value == Py_None; }
+/// Reads a call as one of a row; false where it is none.
+bool understand(const Function &function, const FunctionRow &row, std::span<PyObject *const> arguments,
+                FunctionCall &call, Mismatch &mismatch);
+/// False when the value is of another kind; `expected` then says which it is.
+bool toAttribute(PyObject *value, const Argument &argument, ttnn::Attribute &attribute, Mismatch &mismatch);
+/// Whether a Python object is a number; a bool is one.
+bool isNumber(PyObject *value);
+/// A tensor of rank 0 that an elementwise op broadcasts, of the data type and layout of `like`.
+bool numberTensor(PyObject *value, const ttnn::Tensor &like, ttnn::Tensor &tensor, Mismatch &mismatch);
+/// "ReduceType" for "ttcore.reduce_type".
+std::string className(std::string_view attributeType);
+/// What a parameter takes, as Python's type hints say it.
+std::string typeText(const FunctionRow &row, const Argument &argument);
+
+void bindTtnnFunctions(nb::module_ &module);
+/// Operators and indexing of tensors, which call functions.
+void bindTtnnOperators(nb::class_<ttnn::Tensor> &tensor);
+
+} // namespace tt::python

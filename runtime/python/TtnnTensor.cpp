@@ -1,0 +1,225 @@
+//===- TtnnTensor.cpp - tensors as TTNN's programs see them ---------------===//
+
+#include "TtnnFunctions.h"
+#include "TtnnText.h"
+#include "tt/sim/formats.h"
+
+#include <nanobind/ndarray.h>
+
+namespace tt::python {
+namespace {
+
+using runtime::Device;
+using ttnn::Tensor;
+
+/// ttnn.Shape, once that package is imported. Never destroyed: at exit the interpreter is gone before us.
+nb::object &shapeType() {
+  static auto *type = new nb::object();
+  return *type;
+}
+
+//===----------------------------------------------------------------------===//
+// Values from the host
+//===----------------------------------------------------------------------===//
+
+/// Values in the wanted type, in one pass over the memory where that is possible.
+Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
+  const DataType own = deviceType(array.type);
+  if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)
+    return runtime::castTensor(runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own),
+                               *dtype);
+  Tensor tensor = fromHost(array.data, array.shape, array.stride, hostBytes(array.type), array.type);
+  return dtype ? runtime::castTensor(tensor, *dtype) : tensor;
+}
+
+MemoryConfig dramInterleaved() { return {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}}; }
+
+/// The same values described with a layout, on a device where one is given. They are shared: nobody else writes them.
+Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Device &device,
+              const std::optional<MemoryConfig> &memory, const char *action) {
+  TensorSpec spec = values.spec();
+  const bool block = sim::isBlockFormat(spec.dtype);
+  spec.layout = layout.value_or(block ? tt::Layout::Tile : spec.layout);
+  if (block && spec.layout != tt::Layout::Tile)
+    throw nb::value_error((std::string(action) + ": data type " + dataTypeName(spec.dtype) +
+                           " exists in TILE layout only, not in ROW_MAJOR")
+                              .c_str());
+  if (!device) {
+    if (memory && memory->buffer != BufferType::SystemMemory)
+      throw nb::value_error(
+          (std::string(action) + ": memory_config is " + text(*memory) + ", but no device is given").c_str());
+    return values.withSpec(spec);
+  }
+  device->requireOpen(action);
+  spec.memory = memory.value_or(dramInterleaved());
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    throw nb::value_error((std::string(action) + ": memory_config is " + text(spec.memory) +
+                           ", which is not a memory of the device; leave device out")
+                              .c_str());
+  if (spec.distributed && values.meshShape() != device->meshShape())
+    throw DeviceError(std::string(action) + ": the tensor has " + std::to_string(values.shards()) +
+                      " shards, for a mesh of " + std::to_string(values.meshShape()[0]) + "x" +
+                      std::to_string(values.meshShape()[1]) + "; device " + std::to_string(device->id()) + " is " +
+                      std::to_string(device->rows()) + "x" + std::to_string(device->columns()));
+  std::vector<std::shared_ptr<std::byte>> shards;
+  for (size_t i = 0; i < values.shards(); ++i)
+    shards.push_back(values.share(i));
+  auto allocation = device->allocate(sim::footprint(device->chip(), spec), "tensor of " + std::string(action));
+  return Tensor::onDevice(spec, std::move(shards), device, std::move(allocation));
+}
+
+Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<tt::Layout> layout,
+                 const Device &device, const std::optional<MemoryConfig> &memory, const char *action) {
+  const HostArray values = hostArray(array);
+  nb::gil_scoped_release unlocked;
+  return placed(converted(values, dtype), layout, device, memory, action);
+}
+
+/// The values on one chip; throws for a tensor that is distributed.
+const Tensor &whole(const Tensor &tensor, const char *action) {
+  tensor.requireAllocated(action);
+  if (tensor.shards() != 1)
+    throw nb::value_error((std::string(action) + ": the tensor is distributed over " + std::to_string(tensor.shards()) +
+                           " devices; give a mesh_composer to to_torch")
+                              .c_str());
+  return tensor;
+}
+
+nb::object item(const Tensor &self) {
+  whole(self, "Tensor.item");
+  if (volume(self.shape()) != 1)
+    throw nb::value_error(("Tensor.item: a tensor of shape " + toString(self.shape()) + " is not one value").c_str());
+  return Values(self, 0).object(0);
+}
+
+Shape paddedShape(const Tensor &self) {
+  Shape shape = self.shape();
+  if (self.spec().layout != tt::Layout::Tile)
+    return shape;
+  while (shape.size() < 2)
+    shape.insert(shape.begin(), 1);
+  int64_t &height = shape[shape.size() - 2], &width = shape.back();
+  height = (height + sim::tileHeight - 1) / sim::tileHeight * sim::tileHeight;
+  width = (width + sim::tileWidth - 1) / sim::tileWidth * sim::tileWidth;
+  return shape;
+}
+
+} // namespace
+
+nb::object pyShape(const Shape &shape) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  for (size_t i = 0; i < shape.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
+  return shapeType().is_valid() ? shapeType()(tuple) : tuple;
+}
+
+void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
+  tensor
+      .def(
+          "__init__",
+          [](Tensor *self, nb::handle array, std::optional<DataType> dtype, std::optional<tt::Layout> layout,
+             const Device &device, const std::optional<MemoryConfig> &memory) {
+            new (self) Tensor(fromArray(array, dtype, layout, device, memory, "ttnn.Tensor"));
+          },
+          nb::arg("array"), nb::arg("dtype").noconvert() = nb::none(), nb::arg("layout").noconvert() = nb::none(),
+          nb::arg("device").none() = nb::none(), nb::arg("memory_config") = nb::none(),
+          "Copies a torch tensor, numpy array or anything else with DLPack or the buffer protocol.")
+      .def_prop_ro(
+          "shape", [](const Tensor &self) { return pyShape(self.shape()); }, nb::sig("def shape(self) -> ttnn.Shape"),
+          "Of one device's shard.")
+      .def_prop_ro(
+          "padded_shape", [](const Tensor &self) { return pyShape(paddedShape(self)); },
+          nb::sig("def padded_shape(self) -> ttnn.Shape"), "With the padding of tiles.")
+      .def_prop_ro("dtype", [](const Tensor &self) { return self.dtype(); })
+      .def_prop_ro("layout", [](const Tensor &self) { return self.spec().layout; })
+      .def(
+          "memory_config", [](const Tensor &self) { return self.spec().memory; }, "Where it lies.")
+      .def(
+          "device", [](const Tensor &self) { return self.device(); }, "None on the host.")
+      .def("storage_type",
+           [](const Tensor &self) { return self.isOnDevice() ? TensorStorage::Device : TensorStorage::Host; })
+      .def(
+          "is_sharded", [](const Tensor &self) { return !self.spec().memory.shardShape.empty(); },
+          "True when a chip's part is cut over its cores.")
+      .def(
+          "volume", [](const Tensor &self) { return volume(self.shape()); }, "Number of elements.")
+      .def(
+          "logical_volume", [](const Tensor &self) { return volume(self.shape()); }, "Number of elements.")
+      .def(
+          "physical_volume", [](const Tensor &self) { return volume(paddedShape(self)); },
+          "Number of elements with the padding of tiles.")
+      .def(
+          "element_size", [](const Tensor &self) { return storageBytes(self.dtype()); }, "Bytes on the host.")
+      .def("buffer_address", &Tensor::address, "In every bank it touches; 0 on the host.")
+      .def(
+          "deallocate", [](Tensor &self, bool) { self.deallocate(); }, nb::arg("force") = true,
+          "Gives its memory back; the tensor cannot be used any more.")
+      .def("item", &item, nb::sig("def item(self) -> bool | int | float"), "The value of a tensor of one element.")
+      .def(
+          "to_list", [](const Tensor &self) { return nestedLists(whole(self, "Tensor.to_list")); },
+          nb::sig("def to_list(self) -> typing.Any"), "The values as nested lists.")
+      .def("__len__",
+           [](const Tensor &self) {
+             if (self.shape().empty())
+               throw nb::type_error("len() of a tensor without dimensions");
+             return self.shape()[0];
+           })
+      .def("__bool__",
+           [](const Tensor &self) {
+             if (volume(self.shape()) != 1)
+               throw nb::value_error(("a tensor of shape " + toString(self.shape()) +
+                                      " is neither true nor false; compare its elements, or test `is None`")
+                                         .c_str());
+             return Values(whole(self, "bool()"), 0).number(0) != 0;
+           })
+      .def("__repr__", [](const Tensor &self) { return describe(self); });
+  bindTtnnOperators(tensor);
+
+  tensor
+      .def_prop_ro("is_constant", &Tensor::constant, "Its values never change: what ops bring them into once is kept.")
+      .def(
+          "set_constant", [](const Tensor &self) { self.setConstant(); },
+          "Says that its values stay as they are, as those of weights do.");
+  module.def(
+      "contents",
+      [](const Tensor &self) {
+        const ttnn::Contents &contents = self.contents();
+        return nb::make_tuple(contents.id, contents.version.load(), contents.tracked.load());
+      },
+      nb::sig("def contents(tensor: _ttmlir_runtime.runtime.Tensor) -> tuple[int, int, bool]"), nb::arg("tensor"),
+      "What is known of the values without looking: the same id and version mean the same values, unless the third is "
+      "False: then somebody can write them who does not tell.");
+  module.def(
+      "set_shape_type", [](nb::object type) { shapeType() = std::move(type); }, nb::arg("type"),
+      "What Tensor.shape is made of; called by the package ttnn.");
+  module.def(
+      "from_array",
+      [](nb::handle array, std::optional<DataType> dtype, std::optional<tt::Layout> layout, const Device &device,
+         const std::optional<MemoryConfig> &memory) {
+        return fromArray(array, dtype, layout, device, memory, "ttnn.from_torch");
+      },
+      nb::arg("array"), nb::arg("dtype").none().noconvert(), nb::arg("layout").none().noconvert(),
+      nb::arg("device").none(), nb::arg("memory_config").none());
+  module.def(
+      "from_shards",
+      [](const std::vector<Tensor> &shards, const std::vector<uint32_t> &meshShape, const Device &device,
+         const std::optional<MemoryConfig> &memory) {
+        nb::gil_scoped_release unlocked;
+        return placed(runtime::createMultiDeviceHostTensor(shards, meshShape), std::nullopt, device, memory,
+                      "ttnn.from_torch");
+      },
+      nb::arg("shards"), nb::arg("mesh_shape"), nb::arg("device").none(), nb::arg("memory_config").none(),
+      "One tensor over a mesh of host tensors, row by row.");
+  module.def(
+      "copy_to_host",
+      [](const Tensor &tensor, size_t shard, uintptr_t address) {
+        tensor.requireAllocated("ttnn.to_torch");
+        if (shard >= tensor.shards())
+          throw nb::index_error("shard");
+        nb::gil_scoped_release unlocked;
+        runtime::copyData(reinterpret_cast<void *>(address), tensor.shard(shard));
+      },
+      nb::arg("tensor"), nb::arg("shard"), nb::arg("address"), "Writes the stored values of a shard to an address.");
+}
+
+} // namespace tt::python

@@ -1,0 +1,271 @@
+//===- TtnnTypes.cpp - data types and memory layouts by TTNN's names ------===//
+
+#include "TtnnBindings.h"
+#include "ttmlir/Target/TTNN/Api.h"
+
+#include <algorithm>
+
+namespace tt::python {
+namespace {
+
+/// The names of a row of Api.def, by value.
+class EnumNames {
+public:
+  explicit EnumNames(std::string_view type) {
+    const ttnn::api::Enum *row = ttnn::api::findEnum(type);
+    if (!row)
+      throw Error("Api.def has no enum " + std::string(type));
+    for (const auto &each : row->cases)
+      names.emplace_back(each.value, each.name);
+  }
+  const char *operator()(long long value) const {
+    const auto it = std::ranges::find(names, value, &std::pair<long long, std::string>::first);
+    return it == names.end() ? "?" : it->second.c_str();
+  }
+  template <class Enum> void bind(nb::module_ &module, const char *name, const char *doc) const {
+    nb::enum_<Enum> bound(module, name, doc);
+    for (const auto &[value, each] : names)
+      bound.value(each.c_str(), static_cast<Enum>(value));
+  }
+
+private:
+  std::vector<std::pair<long long, std::string>> names;
+};
+
+const EnumNames &dataTypes() {
+  static const EnumNames names("ttcore.data_type");
+  return names;
+}
+const EnumNames &layouts() {
+  static const EnumNames names("ttnn.layout");
+  return names;
+}
+const EnumNames &bufferTypes() {
+  static const EnumNames names("ttnn.buffer_type");
+  return names;
+}
+const EnumNames &memoryLayouts() {
+  static const EnumNames names("ttnn.tensor_memory_layout");
+  return names;
+}
+
+std::string text(const CoreCoord &core) {
+  return "(x=" + std::to_string(core.x) + ", y=" + std::to_string(core.y) + ")";
+}
+std::string text(const CoreRange &range) { return "[" + text(range.start) + " - " + text(range.end) + "]"; }
+std::string text(const CoreRangeSet &set) {
+  std::string ranges;
+  for (const CoreRange &range : set.ranges)
+    ranges += (ranges.empty() ? "" : ", ") + text(range);
+  return "{" + ranges + "}";
+}
+
+/// The simulated chip counts a shard's cores from the first one, as rows and columns.
+std::vector<int64_t> gridOf(const ShardSpec &shard) {
+  if (shard.grid.ranges.size() != 1)
+    throw nb::value_error(("ShardSpec: grid " + text(shard.grid) + " has " + std::to_string(shard.grid.ranges.size()) +
+                           " rectangles of cores; expected one")
+                              .c_str());
+  const CoreRange &range = shard.grid.ranges[0];
+  if (range.start.x != 0 || range.start.y != 0)
+    throw nb::value_error(
+        ("ShardSpec: grid " + text(shard.grid) + " does not begin at core (x=0, y=0), where shards are placed from")
+            .c_str());
+  return {range.end.y + 1, range.end.x + 1};
+}
+
+MemoryConfig makeMemoryConfig(std::optional<MemoryLayout> layout, BufferType buffer,
+                              const std::optional<ShardSpec> &shard) {
+  MemoryConfig memory;
+  memory.buffer = buffer;
+  if (buffer == BufferType::SystemMemory) {
+    if (shard || layout.value_or(MemoryLayout::Interleaved) != MemoryLayout::Interleaved)
+      throw nb::value_error("MemoryConfig: a tensor in SYSTEM_MEMORY is not sharded");
+    return memory;
+  }
+  memory.layout = layout.value_or(MemoryLayout::Interleaved);
+  const bool sharded = memory.layout != MemoryLayout::Interleaved;
+  if (sharded != shard.has_value())
+    throw nb::value_error((std::string("MemoryConfig: ") + memoryLayoutName(memory.layout) +
+                           (sharded ? " needs a shard_spec" : " takes no shard_spec"))
+                              .c_str());
+  if (shard) {
+    memory.grid = gridOf(*shard);
+    memory.shardShape = shard->shape;
+  }
+  return memory;
+}
+
+std::optional<ShardSpec> shardSpecOf(const MemoryConfig &memory) {
+  if (memory.shardShape.empty())
+    return std::nullopt;
+  ShardSpec shard;
+  shard.shape = memory.shardShape;
+  const int64_t rows = memory.grid.empty() ? 1 : memory.grid[0];
+  const int64_t columns = memory.grid.size() < 2 ? 1 : memory.grid[1];
+  shard.grid.ranges = {{{0, 0}, {columns - 1, rows - 1}}};
+  return shard;
+}
+
+std::string text(const ShardSpec &shard) {
+  return "ShardSpec(grid=" + text(shard.grid) + ", shape=" + toString(shard.shape) + ", orientation=ROW_MAJOR)";
+}
+
+CoreRange makeRange(CoreCoord start, CoreCoord end) {
+  if (start.x < 0 || start.y < 0 || end.x < start.x || end.y < start.y)
+    throw nb::value_error(("CoreRange: from " + text(start) + " to " + text(end) + " is not a rectangle").c_str());
+  return {start, end};
+}
+
+ShardSpec makeShardSpec(CoreRangeSet grid, std::vector<int64_t> shape, Orientation orientation) {
+  if (orientation != Orientation::RowMajor)
+    throw nb::value_error("ShardSpec: orientation COL_MAJOR; the simulated chip places shards in ROW_MAJOR order");
+  if (shape.size() < 2 || std::ranges::any_of(shape, [](int64_t size) { return size < 1; }))
+    throw nb::value_error(
+        ("ShardSpec: shape " + toString(shape) + "; expected two positive sizes, (height, width)").c_str());
+  return {std::move(grid), std::move(shape), orientation};
+}
+
+} // namespace
+
+const char *dataTypeName(DataType type) { return dataTypes()(static_cast<long long>(type)); }
+const char *memoryLayoutName(MemoryLayout layout) { return memoryLayouts()(static_cast<long long>(layout)); }
+const char *bufferTypeName(BufferType type) { return bufferTypes()(static_cast<long long>(type)); }
+const char *layoutName(tt::Layout layout) { return layouts()(static_cast<long long>(layout)); }
+
+std::string text(const MemoryConfig &memory) {
+  std::string result = "MemoryConfig(";
+  if (memory.layout != MemoryLayout::Unset)
+    result += std::string("memory_layout=") + memoryLayoutName(memory.layout) + ", ";
+  result += std::string("buffer_type=") + bufferTypeName(memory.buffer);
+  if (const auto shard = shardSpecOf(memory))
+    result += ", shard_spec=" + text(*shard);
+  return result + ")";
+}
+
+void bindTtnnTypes(nb::module_ &module) {
+  dataTypes().bind<DataType>(module, "DataType",
+                             "Element types of tensors. In those with _B, 16 values of a row share an exponent.");
+  layouts().bind<tt::Layout>(module, "Layout", "How values follow one another: row by row, or in tiles of 32x32.");
+  bufferTypes().bind<BufferType>(module, "BufferType", "The memory that a tensor lies in.");
+  memoryLayouts().bind<MemoryLayout>(module, "TensorMemoryLayout", "How a tensor is spread over banks or cores.");
+  EnumNames("ttnn.shard_orientation").bind<Orientation>(module, "ShardOrientation", "Order of shards over cores.");
+  nb::enum_<TensorStorage>(module, "StorageType", "Where the values of a tensor are.")
+      .value("HOST", TensorStorage::Host)
+      .value("DEVICE", TensorStorage::Device);
+
+  nb::class_<CoreCoord>(module, "CoreCoord", "A core of a chip, or a number of columns and rows.")
+      .def(nb::init<int64_t, int64_t>(), nb::arg("x"), nb::arg("y"))
+      .def_ro("x", &CoreCoord::x, "Column.")
+      .def_ro("y", &CoreCoord::y, "Row.")
+      .def(
+          "__eq__", [](const CoreCoord &self, const CoreCoord &other) { return self == other; }, nb::is_operator())
+      .def("__hash__", [](const CoreCoord &self) { return self.y << 16 ^ self.x; })
+      .def("__repr__", [](const CoreCoord &self) { return "CoreCoord" + text(self); });
+  nb::class_<CoreRange>(module, "CoreRange", "A rectangle of cores, both corners included.")
+      .def(
+          "__init__",
+          [](CoreRange *self, CoreCoord start, CoreCoord end) { new (self) CoreRange(makeRange(start, end)); },
+          nb::arg("start"), nb::arg("end"))
+      .def_ro("start", &CoreRange::start)
+      .def_ro("end", &CoreRange::end)
+      .def(
+          "__eq__", [](const CoreRange &self, const CoreRange &other) { return self == other; }, nb::is_operator())
+      .def("__hash__", [](const CoreRange &self) { return self.end.y << 16 ^ self.end.x; })
+      .def("__repr__", [](const CoreRange &self) { return "CoreRange" + text(self); });
+  nb::class_<CoreGrid>(module, "CoreGrid", "Rows (y) and columns (x) of cores, from the first core on.")
+      .def(
+          "__init__",
+          [](CoreGrid *self, int64_t y, int64_t x) {
+            if (y < 1 || x < 1)
+              throw nb::value_error(("CoreGrid: y is " + std::to_string(y) + " and x " + std::to_string(x) +
+                                     "; expected positive numbers")
+                                        .c_str());
+            new (self) CoreGrid{y, x};
+          },
+          nb::arg("y"), nb::arg("x"))
+      .def_ro("y", &CoreGrid::y)
+      .def_ro("x", &CoreGrid::x)
+      .def_prop_ro("num_cores", [](const CoreGrid &self) { return self.x * self.y; })
+      .def(
+          "__eq__", [](const CoreGrid &self, const CoreGrid &other) { return self == other; }, nb::is_operator())
+      .def("__hash__", [](const CoreGrid &self) { return self.y << 16 ^ self.x; })
+      .def("__repr__", [](const CoreGrid &self) {
+        return "CoreGrid(y=" + std::to_string(self.y) + ", x=" + std::to_string(self.x) + ")";
+      });
+  nb::class_<CoreRangeSet>(module, "CoreRangeSet", "Rectangles of cores.")
+      .def(
+          "__init__",
+          [](CoreRangeSet *self, const nb::iterable &ranges) {
+            std::vector<CoreRange> list;
+            for (nb::handle range : ranges)
+              list.push_back(nb::cast<CoreRange>(range));
+            new (self) CoreRangeSet{std::move(list)};
+          },
+          nb::arg("ranges"), nb::sig("def __init__(self, ranges: collections.abc.Iterable[CoreRange]) -> None"))
+      .def(
+          "__init__",
+          [](CoreRangeSet *self, const CoreGrid &grid) {
+            new (self) CoreRangeSet{{{{0, 0}, {grid.x - 1, grid.y - 1}}}};
+          },
+          nb::arg("grid"))
+      .def("ranges", [](const CoreRangeSet &self) { return self.ranges; })
+      .def("num_cores",
+           [](const CoreRangeSet &self) {
+             int64_t cores = 0;
+             for (const auto &[start, end] : self.ranges)
+               cores += (end.x - start.x + 1) * (end.y - start.y + 1);
+             return cores;
+           })
+      .def(
+          "__eq__", [](const CoreRangeSet &self, const CoreRangeSet &other) { return self == other; },
+          nb::is_operator())
+      .def("__hash__", [](const CoreRangeSet &self) { return self.ranges.size(); })
+      .def("__repr__", [](const CoreRangeSet &self) { return "CoreRangeSet(" + text(self) + ")"; });
+  nb::implicitly_convertible<CoreGrid, CoreRangeSet>();
+  nb::class_<ShardSpec>(module, "ShardSpec", "How a sharded tensor is cut: cores, and what each of them holds.")
+      .def(
+          "__init__",
+          [](ShardSpec *self, CoreRangeSet grid, std::vector<int64_t> shape, Orientation orientation) {
+            new (self) ShardSpec(makeShardSpec(std::move(grid), std::move(shape), orientation));
+          },
+          nb::arg("grid"), nb::arg("shape"), nb::arg("orientation") = Orientation::RowMajor,
+          "shape: (height, width) of a shard in elements.")
+      .def_ro("grid", &ShardSpec::grid)
+      .def_ro("shape", &ShardSpec::shape)
+      .def_ro("orientation", &ShardSpec::orientation)
+      .def("num_cores", [](const ShardSpec &self) { return volume(gridOf(self)); })
+      .def(
+          "__eq__", [](const ShardSpec &self, const ShardSpec &other) { return self == other; }, nb::is_operator())
+      .def("__hash__", [](const ShardSpec &self) { return self.shape.front() << 20 ^ self.shape.back(); })
+      .def("__repr__", [](const ShardSpec &self) { return text(self); });
+  nb::class_<MemoryConfig>(module, "MemoryConfig", "Where a tensor lies, and how it is spread over the banks there.")
+      .def(
+          "__init__",
+          [](MemoryConfig *self, std::optional<MemoryLayout> layout, BufferType buffer,
+             const std::optional<ShardSpec> &shard) {
+            new (self) MemoryConfig(makeMemoryConfig(layout, buffer, shard));
+          },
+          nb::arg("memory_layout") = MemoryLayout::Interleaved, nb::arg("buffer_type") = BufferType::DRAM,
+          nb::arg("shard_spec") = nb::none())
+      .def_prop_ro(
+          "memory_layout",
+          [](const MemoryConfig &self) {
+            return self.layout == MemoryLayout::Unset ? std::nullopt : std::optional(self.layout);
+          },
+          "None on the host.")
+      .def_ro("buffer_type", &MemoryConfig::buffer)
+      .def_prop_ro("shard_spec", &shardSpecOf, "None unless sharded.")
+      .def("is_sharded", [](const MemoryConfig &self) { return shardSpecOf(self).has_value(); })
+      .def(
+          "__eq__", [](const MemoryConfig &self, const MemoryConfig &other) { return self == other; },
+          nb::is_operator())
+      .def("__hash__",
+           [](const MemoryConfig &self) {
+             return static_cast<int64_t>(self.buffer) << 8 ^ static_cast<int64_t>(self.layout) ^
+                    (self.shardShape.empty() ? 0 : self.shardShape.back() << 16);
+           })
+      .def("__repr__", [](const MemoryConfig &self) { return text(self); });
+}
+
+} // namespace tt::python

@@ -1,0 +1,312 @@
+"""Functions of the package ttnn: signatures, defaults, numbers in place of tensors, what can go wrong."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy
+import pytest
+import torch
+import ttnn
+from _ttmlir_runtime import ttnn as native
+from replay import called
+
+FUNCTIONS = {function.name: function for function in native.functions()}
+
+
+def tensor(values: Any, device: ttnn.Device | None = None, dtype: Any = ttnn.bfloat16) -> ttnn.Tensor:
+    values = values if isinstance(values, torch.Tensor) else torch.tensor(values)
+    return ttnn.from_torch(values, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signature_and_documentation(name: str) -> None:
+    function = FUNCTIONS[name]
+    made = called(function)
+    parameters = inspect.signature(made).parameters
+    assert len(parameters) == len(function.parameters) + ("core_grid" in parameters)
+    for declared in function.parameters:
+        found = parameters[declared.name]
+        assert (found.kind is found.KEYWORD_ONLY) == declared.keyword_only
+        assert (found.default is not found.empty) == declared.omissible
+        assert f"{declared.name} ({declared.type}):" in made.__doc__
+    assert made.__doc__.startswith(function.docs[0])
+    assert made.__module__ == "ttnn" + (f".{name.rpartition('.')[0]}" if "." in name else "")
+
+
+def test_signatures_that_people_know() -> None:
+    def text(function: Callable[..., Any]) -> str:
+        return str(inspect.signature(function)).replace("'", "")
+
+    results = "dtype: DataType | None = None, memory_config: MemoryConfig | None = None, layout: Layout | None = None"
+    assert text(ttnn.add) == f"(input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, {results}) -> Tensor"
+    assert text(ttnn.reshape) == f"(input_tensor: Tensor, shape: int | Sequence[int], *, {results}) -> Tensor"
+    assert text(ttnn.concat) == f"(tensors: Sequence[Tensor], dim: int = 0, *, {results}) -> Tensor"
+    assert text(ttnn.deallocate) == "(tensor: Tensor, force: bool = True) -> None"
+    assert "math_op: ReduceType = ReduceType.Sum" in text(ttnn.all_reduce)
+    assert "stride: int | Sequence[int] = (1, 1)" in text(ttnn.conv2d)
+    assert "exponent: float | Tensor" in text(ttnn.pow)
+    assert text(ttnn.sort).endswith("-> tuple[Tensor, Tensor]")
+    assert ttnn.mul is ttnn.multiply
+    assert ttnn.transformer.concatenate_heads.__name__ == "concatenate_heads"
+
+
+def test_all_names_are_there() -> None:
+    assert len(set(ttnn.__all__)) == len(ttnn.__all__)
+    assert all(hasattr(ttnn, name) for name in ttnn.__all__)
+
+
+def test_results_are_as_the_first_tensor(device: ttnn.Device) -> None:
+    x = ttnn.from_torch(torch.ones(4, 4), layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    y = ttnn.from_torch(torch.ones(4, 4), dtype=ttnn.bfloat16, device=device)
+    for result, dtype, layout, memory in [
+        (ttnn.add(x, y), ttnn.float32, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
+        (ttnn.add(y, x), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+        (ttnn.add(x, y, dtype=ttnn.bfloat16), ttnn.bfloat16, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
+        (ttnn.sin(x, memory_config=ttnn.DRAM_MEMORY_CONFIG), ttnn.float32, ttnn.TILE_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+        (ttnn.argmax(x, dim=1), ttnn.uint32, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
+        (ttnn.zeros([2]), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, None),
+        (ttnn.ones([2], dtype=ttnn.int32, device=device), ttnn.int32, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+    ]:  # fmt: skip
+        assert (result.dtype, result.layout) == (dtype, layout)
+        assert (result.memory_config() == memory) if memory else result.device() is None
+    values, indices = ttnn.topk(x, 2, dtype=[ttnn.bfloat16, ttnn.uint16])
+    assert (values.dtype, indices.dtype) == (ttnn.bfloat16, ttnn.uint16)
+    values, indices = ttnn.topk(x, 2)
+    assert (values.dtype, indices.dtype) == (ttnn.float32, ttnn.uint32)
+
+
+A, B = [[1.0, -2.5], [0.25, 4.0]], [[2.0, 0.5], [-1.0, 4.0]]
+OPERATORS: list[Callable[[Any, Any], Any]] = [
+    lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a % b,
+    lambda a, b: abs(a) ** b, lambda a, b: a < b, lambda a, b: a <= b, lambda a, b: a > b, lambda a, b: a >= b,
+    lambda a, b: a == b, lambda a, b: a != b,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16], ids=lambda d: d.name)
+def test_operators(operator: Callable[[Any, Any], Any], dtype: ttnn.DataType, device: ttnn.Device) -> None:
+    a, b = torch.tensor(A), torch.tensor(B)
+    for right, wanted in [(tensor(b, device, dtype), operator(a, b)), (0.5, operator(a, 0.5)), (2, operator(a, 2))]:
+        found = operator(tensor(a, device, dtype), right)
+        assert found.dtype == dtype
+        torch.testing.assert_close(ttnn.to_torch(found).float(), wanted.float(), rtol=2**-7, atol=0)
+
+
+def test_more_operators(device: ttnn.Device) -> None:
+    a, b = torch.tensor(A), torch.tensor(B)
+    x, y = tensor(a, device), tensor(b, device)
+    for found, wanted in [
+        (1 - x, 1 - a), (2.0 / x, 2 / a), (3 * x, 3 * a), (2 + x, 2 + a), (x @ y, a @ b), (-x, -a), (abs(x), abs(a)),
+        (ttnn.pow(x, 2), a**2), (ttnn.pow(abs(x), y), abs(a) ** b), (ttnn.where(x > 0, x, 0.0), a.clamp(0)),
+        (ttnn.where(x > 0, 1.0, y), torch.where(a > 0, 1.0, b)), (ttnn.clamp(x, 0, 1), a.clamp(0, 1)),
+        (ttnn.clamp(x, max=1.0), a.clamp(max=1.0)), (ttnn.clamp(x, y, 4.0), a.clamp(b, torch.full_like(b, 4))),
+        (ttnn.slice(x, [0, 0], [2, 1]), a[:, :1]), (ttnn.slice(x, [0, 0], [2, 2], [1, 2]), a[:, ::2]),
+        (ttnn.maximum(x, 0), a.clamp(0)),
+    ]:  # fmt: skip
+        torch.testing.assert_close(ttnn.to_torch(found).float(), wanted, rtol=2**-7, atol=2**-7)
+    bits = torch.tensor([[1, 6], [7, 12]], dtype=torch.int32)
+    z = ttnn.from_torch(bits, device=device)
+    for found, wanted in [
+        (z & 5, bits & 5), (z | 8, bits | 8), (z ^ z, bits ^ bits), (~z, ~bits), (z << 2, bits << 2),
+        (z >> 1, bits >> 1), (z + 1, bits + 1), (z * 3.0, bits * 3),
+    ]:  # fmt: skip
+        assert torch.equal(ttnn.to_torch(found), wanted)
+    assert (x == None) is False  # noqa: E711
+    assert len({x, y, x}) == 2
+
+
+def test_numbers_keep_to_the_tensors_type(device: ttnn.Device) -> None:
+    """A number is rounded to the tensor's type; one that is no value of an integer type is refused."""
+    x = tensor([[1.0]], device)
+    assert (x * 0.1).item() == torch.tensor(0.1).bfloat16().item()
+    block = tensor(torch.ones(1, 32), device, ttnn.bfloat8_b)
+    for found in (block * 2, 2 * block, 2 - block):
+        assert (found.dtype, found[0, 0].item()) in [(ttnn.bfloat8_b, 2.0), (ttnn.bfloat8_b, 1.0)]
+    whole = ttnn.from_torch(torch.tensor([1], dtype=torch.uint8))
+    for wrong in (0.5, 256, -1, math.inf, math.nan, 10**30):
+        with pytest.raises(
+            TypeError, match=r"ttnn.add: input_tensor_b is .*; expected a number that the data type UINT8"
+        ):
+            whole + wrong
+
+
+WRONG: list[tuple[Callable[[ttnn.Tensor], Any], type[Exception], str]] = [
+    (lambda x: ttnn.add(x), TypeError, r"add\(\) missing 1 required positional argument: 'input_tensor_b'"),
+    (lambda x: ttnn.add(x, x, alpha=1), TypeError, r"add\(\) got an unexpected keyword argument 'alpha'"),
+    (lambda x: ttnn.sum(x, 1, False, ttnn.bfloat16), TypeError, "takes from 1 to 3 positional arguments"),
+    (lambda x: ttnn.add(x, "1"), TypeError, "ttnn.add: input_tensor_b is '1' of type str; expected ttnn.Tensor or a"),
+    (lambda x: ttnn.add(1, 2), TypeError, "ttnn.add: .* expected ttnn.Tensor for one of the arguments"),
+    (lambda x: ttnn.add(x, torch.ones(2, 2)), TypeError, r"input_tensor_b is tensor\(.* of type Tensor; expected"),
+    (lambda x: ttnn.relu(2.0), TypeError, "ttnn.relu: input_tensor is 2.0 of type float; expected ttnn.Tensor"),
+    (lambda x: ttnn.relu(None), TypeError, "ttnn.relu: input_tensor is None; expected Tensor"),
+    (lambda x: ttnn.add(x, x, dtype=torch.float32), TypeError, "dtype is torch.float32 .*; expected ttnn.DataType"),
+    (lambda x: ttnn.add(x, x, dtype=3), TypeError, "ttnn.add: dtype is 3 of type int; expected ttnn.DataType"),
+    (lambda x: ttnn.add(x, x, layout="tile"), TypeError, "layout is 'tile' of type str; expected ttnn.Layout"),
+    (lambda x: ttnn.add(x, x, memory_config=ttnn.BufferType.L1), TypeError, "memory_config is .*; expected ttnn.Mem"),
+    (lambda x: ttnn.topk(x, 1, dtype=[ttnn.uint16]), TypeError, "dtype is .*, or one for each of the 2 results"),
+    (lambda x: ttnn.sum(x, dim="1"), TypeError, "ttnn.sum: dim is '1' of type str; expected an integer or a"),
+    (lambda x: ttnn.sum(x, dim=[0, 1.5]), TypeError, r"ttnn.sum: dim is \[0, 1.5\] of type list; expected an"),
+    (lambda x: ttnn.sum(x, keepdim=1), TypeError, "ttnn.sum: keepdim is 1 of type int; expected True or False"),
+    (lambda x: ttnn.softmax(x, dim=0.5), TypeError, "ttnn.softmax: dim is 0.5 of type float; expected an integer"),
+    (lambda x: ttnn.pow(x, "2"), TypeError, "ttnn.pow: exponent is '2' of type str; expected a number or ttnn.Tensor"),
+    (lambda x: ttnn.concat(x), TypeError, "ttnn.concat: tensors is a ttnn.Tensor; expected a list of ttnn.Tensor"),
+    (lambda x: ttnn.concat([x, 1]), TypeError, "ttnn.concat: tensors is .*; expected a list of ttnn.Tensor"),
+    (lambda x: ttnn.zeros([2], device="0"), TypeError, "device is '0' of type str; expected an open device"),
+    (lambda x: ttnn.all_reduce(x, cluster_axis=0, math_op="sum"), TypeError, "math_op is 'sum' .*; expected ttnn.Red"),
+    (
+        lambda x: ttnn.all_reduce(x, cluster_axis=0, math_op=ttnn.Topology.Ring),
+        TypeError,
+        "math_op is Topology.Ring of type Topology; expected ttnn.ReduceType",
+    ),
+    (lambda x: ttnn.matmul(x, x, program_config=7), TypeError, "program_config is 7 .*; expected ttnn.MatmulMulti"),
+    (
+        lambda x: ttnn.matmul(x, x, compute_kernel_config=ttnn.Conv2dConfig()),
+        TypeError,
+        r"compute_kernel_config is Conv2dConfig\(.*; expected ttnn.DeviceComputeKernelConfig",
+    ),
+    (lambda x: ttnn.matmul(x, x[:1]), ttnn.OpError, "matmul"),
+    (lambda x: ttnn.add(x, x.reshape(4)), ttnn.OpError, "add"),
+    (lambda x: ttnn.reshape(x, [3]), ttnn.OpError, "reshape"),
+    (lambda x: ttnn.softmax(x, dim=2), ttnn.OpError, "softmax"),
+    (lambda x: ttnn.permute(x, (0, 0)), ttnn.OpError, "permute"),
+    (lambda x: ttnn.slice(x, [0], [1]), ttnn.OpError, "slice"),
+    (lambda x: ttnn.concat([]), ttnn.OpError, "concat"),
+    (lambda x: x @ 2, TypeError, "unsupported operand"),
+    (lambda x: x + "a", TypeError, "unsupported operand"),
+    (lambda x: ttnn.Conv2dConfig(weights_dtype=1), TypeError, "Conv2dConfig: weights_dtype is 1; expected DataType"),
+    (lambda x: ttnn.Conv2dConfig(activation="relux"), TypeError, "activation is 'relux'; expected UnaryWithParam"),
+    (lambda x: ttnn.Conv2dConfig(no_such=1), TypeError, "unexpected keyword argument 'no_such'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "error", "text"), WRONG, ids=[text for _, _, text in WRONG])
+def test_wrong_calls(
+    wrong: Callable[[ttnn.Tensor], Any], error: type[Exception], text: str, device: ttnn.Device
+) -> None:
+    with pytest.raises(error, match=text):
+        wrong(tensor(A, device))
+
+
+def test_tensors_of_two_devices(device: ttnn.Device) -> None:
+    with ttnn.manage_device() as other, pytest.raises(ttnn.DeviceError, match="devices"):
+        ttnn.add(tensor(A, device), tensor(A, other))
+
+
+def test_configs(device: ttnn.Device) -> None:
+    image, weight = torch.randn(1, 1, 16, 8), torch.randn(4, 8, 3, 3)
+    options = {
+        "in_channels": 8, "out_channels": 4, "batch_size": 1, "input_height": 4, "input_width": 4,
+        "kernel_size": (3, 3), "padding": (1, 1), "device": device,
+        "input_tensor": tensor(image, device), "weight_tensor": ttnn.from_torch(weight, dtype=ttnn.bfloat16),
+    }  # fmt: skip
+    plain = ttnn.conv2d(**options)
+    relu = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.RELU)
+    for activation in ("relu", ttnn.UnaryOpType.RELU, relu):
+        config = ttnn.Conv2dConfig(activation=activation, weights_dtype=ttnn.bfloat16)
+        assert config.activation == relu
+        found = ttnn.conv2d(**options, conv_config=config)
+        assert torch.equal(ttnn.to_torch(found), ttnn.to_torch(plain).relu())
+    grid = ttnn.CoreCoord(8, 8)
+    config = ttnn.MatmulMultiCoreReuseProgramConfig(
+        compute_with_storage_grid_size=grid,
+        in0_block_w=1,
+        out_subblock_h=1,
+        out_subblock_w=1,
+        per_core_m=1,
+        per_core_n=1,
+    )
+    precise = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+    x = tensor(A, device)
+    found = ttnn.matmul(x, x, program_config=config, compute_kernel_config=precise)
+    assert torch.equal(ttnn.to_torch(found), ttnn.to_torch(x @ x))
+    assert ttnn.ReduceType.SUM is ttnn.ReduceType.Sum
+    assert repr(ttnn.MathFidelity.HIFI4) == "MathFidelity.HiFi4"
+
+
+def test_functions_made_of_others(device: ttnn.Device) -> None:
+    values = torch.arange(24.0).reshape(2, 1, 12)
+    x = tensor(values, device)
+    for found, wanted in [
+        (ttnn.squeeze(x, 1), values.squeeze(1)), (ttnn.squeeze(x, 0), values),
+        (ttnn.unsqueeze(x, -1), values[..., None]), (ttnn.unsqueeze_to_4D(x), values[None]),
+        (ttnn.expand(x, (-1, 3, 12)), values.expand(-1, 3, 12)),
+        (ttnn.expand(x, (4, 2, 5, 12)), values.expand(4, 2, 5, 12)), (ttnn.zeros_like(x), values * 0),
+        (ttnn.ones_like(x), values * 0 + 1), (ttnn.full_like(x, 7.0), values * 0 + 7), (ttnn.clone(x), values),
+        (ttnn.square(x), values**2), (ttnn.rsub(x, 3), 3 - values), (ttnn.rdiv(x + 1, 6.0), 6 / (values + 1)),
+        (ttnn.matmul(x, ttnn.transpose(x, 1, 2), core_grid=ttnn.CoreGrid(y=8, x=8)), values @ values.mT),
+    ]:  # fmt: skip
+        assert (found.dtype, found.layout, found.device()) == (x.dtype, x.layout, device)
+        assert torch.equal(ttnn.to_torch(found), wanted.bfloat16())
+    for size in (5, [4, 8], 12):
+        parts = ttnn.split(x, size, dim=2)
+        assert all(torch.equal(ttnn.to_torch(a).float(), b) for a, b in zip(parts, values.split(size, 2), strict=True))
+    assert ttnn.full_like(x, 1, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT).dtype == ttnn.float32
+    for wrong, text in [
+        (lambda: ttnn.squeeze(x, 3), "squeeze: dim is 3; expected -3 to 2"),
+        (lambda: ttnn.expand(x, (3, 1, 12)), r"expand: shape \[2, 1, 12\] cannot become \[3, 1, 12\]"),
+        (lambda: ttnn.split(x, [4, 4], dim=2), r"split: sizes \[4, 4\] do not make 12"),
+        (lambda: ttnn.split(x, 0), "split: split_size is 0; expected a positive number"),
+        (lambda: ttnn.unsqueeze_to_4D(x.reshape(1, 1, 1, 2, 12)), "expected at most four dimensions"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            wrong()
+
+
+def test_numbers_of_numpy(device: ttnn.Device) -> None:
+    x = tensor(A, device)
+    for two in (numpy.float32(2), numpy.int64(2), numpy.float64(2), torch.tensor(2.0)):
+        assert ttnn.to_torch(x * two).tolist() == (torch.tensor(A) * 2).tolist()
+    assert ttnn.to_torch(numpy.float32(2) * x).tolist() == (torch.tensor(A) * 2).tolist()
+    assert ttnn.sum(x, dim=numpy.int64(1)).shape == (2,)
+
+
+def test_ops_that_write_an_operand(device: ttnn.Device) -> None:
+    cache = tensor(torch.zeros(1, 1, 32, 4), device)
+    shared = ttnn.from_device(cache)
+    assert ttnn.fill_cache(cache, tensor(torch.ones(1, 1, 2, 4), device), 0) is None
+    assert ttnn.to_torch(cache)[0, 0, :3].tolist() == [[1] * 4, [1] * 4, [0] * 4]
+    assert not ttnn.to_torch(shared).any()
+
+
+def test_load_cached(device: ttnn.Device) -> None:
+    calls = []
+
+    def function(a: ttnn.Tensor, b: ttnn.Tensor) -> ttnn.Tensor:
+        calls.append((a, b))
+        return a + b
+
+    x, y = tensor(A, device), tensor(B, device)
+    first = ttnn.load_cached(function, [x, y])
+    assert ttnn.load_cached(function, [x, y]) is first
+    assert first.is_constant
+    assert len(calls) == 1
+    assert torch.equal(
+        ttnn.to_torch(ttnn.load_cached(function, [y, x])), torch.tensor(A).add(torch.tensor(B)).bfloat16()
+    )
+    assert len(calls) == 2
+    ttnn.load_cached(function, [x, tensor(B, device)])
+    assert len(calls) == 3
+    two = ttnn.load_cached(lambda device: (ttnn.zeros([2], device=device), ttnn.ones([2], device=device)), [], device)
+    assert [t.device() for t in two] == [device, device]
+
+
+def test_many_shapes_do_not_grow_without_end(device: ttnn.Device) -> None:
+    """Kernels are kept for later calls, but only so many."""
+    for n in range(1, 300):
+        assert ttnn.sum(ttnn.ones([n], device=device, dtype=ttnn.float32)).item() == n
+
+
+def test_threads(device: ttnn.Device) -> None:
+    def work(seed: int) -> list[float]:
+        x = tensor(torch.full((64, 64), float(seed)), device, ttnn.float32)
+        return [ttnn.sum(ttnn.relu(x * i) + x).item() for i in range(50)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for seed, found in enumerate(pool.map(work, range(8))):
+            assert found == [64 * 64 * seed * (i + 1) for i in range(50)]

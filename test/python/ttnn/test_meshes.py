@@ -1,0 +1,92 @@
+"""Tensors over a mesh of chips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+import ttnn
+
+
+@pytest.fixture(scope="module")
+def mesh() -> Iterator[ttnn.MeshDevice]:
+    with ttnn.create_mesh_device(ttnn.MeshShape(2, 4)) as mesh:
+        yield mesh
+
+
+VALUES = torch.arange(8.0 * 16).reshape(8, 16)
+
+
+def test_replicated(mesh: ttnn.MeshDevice) -> None:
+    for mapper in (None, ttnn.ReplicateTensorToMesh(mesh)):
+        tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=mapper)
+        assert tensor.shape == (8, 16)
+        joined = ttnn.to_torch(tensor * 2, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0))
+        assert torch.equal(joined, torch.cat([VALUES * 2] * 8))
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cut_along_one_dimension(mesh: ttnn.MeshDevice, dim: int) -> None:
+    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=dim))
+    parts = ttnn.get_device_tensors(tensor)
+    for part, wanted in zip(parts, VALUES.chunk(8, dim), strict=True):
+        assert torch.equal(ttnn.to_torch(part), wanted)
+    assert torch.equal(ttnn.to_torch(tensor + 1, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=dim)), VALUES + 1)
+
+
+def test_cut_along_two_dimensions(mesh: ttnn.MeshDevice) -> None:
+    mapper = ttnn.ShardTensor2dMesh(mesh, mesh_shape=(2, 4), dims=(0, 1))
+    config = ttnn.MeshMapperConfig(placements=[ttnn.PlacementShard(0), ttnn.PlacementShard(1)])
+    composer = ttnn.ConcatMesh2dToTensor(mesh, mesh_shape=(2, 4), dims=(0, 1))
+    for each in (mapper, ttnn.create_mesh_mapper(mesh, config)):
+        tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=each)
+        assert tensor.shape == (4, 4)
+        assert torch.equal(ttnn.to_torch(tensor, mesh_composer=composer), VALUES)
+    rows = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, dims=(0, None)))
+    assert rows.shape == (4, 16)
+    assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(rows)[5]), VALUES[4:])
+
+
+def test_distribute_and_aggregate(mesh: ttnn.MeshDevice) -> None:
+    mapper = ttnn.ShardTensor2dMesh(mesh, dims=(0, 1))
+    tensor = ttnn.distribute_tensor(ttnn.from_torch(VALUES), mapper, mesh)
+    assert torch.equal(ttnn.to_torch(tensor, mesh_composer=ttnn.ConcatMesh2dToTensor(mesh, dims=(0, 1))), VALUES)
+    composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1]))
+    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(tensor, composer, mesh)), VALUES)
+
+
+def test_collectives(mesh: ttnn.MeshDevice) -> None:
+    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, dims=(0, 1)))
+    gathered = ttnn.all_gather(tensor, dim=1, cluster_axis=1)
+    assert gathered.shape == (4, 16)
+    reduced = ttnn.all_reduce(tensor, cluster_axis=0, math_op=ttnn.ReduceType.Sum)
+    assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(reduced)[0]), VALUES[:4, :4] + VALUES[4:, :4])
+
+
+def test_errors(mesh: ttnn.MeshDevice) -> None:
+    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    for wrong, text in [
+        (lambda: ttnn.to_torch(tensor), "distributed over 8 devices; say with mesh_composer"),
+        (lambda: tensor.to_list(), "distributed over 8 devices"),
+        (
+            lambda: ttnn.from_torch(VALUES[:3], device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0)),
+            r"dimension 0 of shape \[3, 16\] cannot be cut into 8 equal parts",
+        ),
+        (
+            lambda: ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=2)),
+            r"there is no dimension 2 in shape \[8, 16\]",
+        ),
+        (
+            lambda: ttnn.ShardTensor2dMesh(mesh, mesh_shape=(4, 2)),
+            r"mesh_shape is \(4, 2\), but the device is .*\(2, 4\)",
+        ),
+        (lambda: ttnn.ConcatMesh2dToTensor(mesh, dims=(1, 1)), "expected two different dimensions"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            wrong()
+    with (
+        ttnn.manage_device() as other,
+        pytest.raises(ttnn.DeviceError, match=r"8 shards, for a mesh of 2x4; .* is 1x1"),
+    ):
+        ttnn.from_torch(VALUES, device=other, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
