@@ -1,11 +1,9 @@
 //===- RegisterDevice.cpp - the system and device of a module -------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlir::tt::ttcore {
 #define GEN_PASS_DEF_TTCOREREGISTERDEVICEPASS
@@ -90,24 +88,11 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     if (auto existing = module->getAttrOfType<SystemDescAttr>(systemDescName))
       return existing;
     if (!systemDescPath.empty())
-      return readSystem(module);
+      return readSystemFile(systemDescPath, module.getContext(), [&] { return module.emitError(); });
     if (SystemDescAttr system = SystemDescAttr::getDefault(module.getContext(), mockSystemDescArch, mesh))
       return system;
     return module.emitError() << "there is no default system of " << stringifyArch(mockSystemDescArch)
                               << " chips; give one by system-desc-path";
-  }
-
-  FailureOr<SystemDescAttr> readSystem(ModuleOp module) {
-    std::string problem;
-    std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(systemDescPath, &problem);
-    if (!file)
-      return module.emitError() << "system-desc-path: " << problem;
-    Attribute attr = parseAttribute(file->getBuffer().trim(), module.getContext());
-    auto system = dyn_cast_or_null<SystemDescAttr>(attr);
-    if (!system || system.getChipDescs().empty())
-      return module.emitError() << "system-desc-path: '" << systemDescPath
-                                << "' does not hold a #ttcore.system_desc with at least one chip";
-    return system;
   }
 };
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -43,4 +44,27 @@ std::string ttcore::sourcePath(Location loc) {
     return caller.empty() || callee.empty() ? std::string() : caller + '/' + callee;
   }
   return {};
+}
+
+ttcore::ObservedSources::ObservedSources(Operation *module) {
+  if (auto observed = module->getAttrOfType<DenseI64ArrayAttr>(observedName))
+    numbers.insert_range(observed.asArrayRef());
+}
+
+/// Number of the innermost op of a chain of calls, -1 for none.
+static int64_t innermostNumber(Location loc) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    if (IntegerAttr number = numberOf(fused))
+      return number.getInt();
+    for (Location part : fused.getLocations())
+      if (int64_t number = innermostNumber(part); number >= 0)
+        return number;
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    return innermostNumber(call.getCallee());
+  }
+  return -1;
+}
+
+bool ttcore::ObservedSources::contains(Operation *op) const {
+  return !numbers.empty() && numbers.contains(innermostNumber(op->getLoc()));
 }

@@ -72,4 +72,54 @@ def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::
   }];
 }
 
+def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::ModuleOp"> {
+  let summary = "Say what the arguments of functions are";
+  let description = [{
+    `argument-types` names functions and the types of all their arguments: input, parameter, constant or default, as in
+    `main=input,parameter;other=input`. Parameters and constants are the same in every run.
+
+    Before: `func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>)`
+    After, with `main=input,parameter`:
+    ```mlir
+    func.func @main(%x: tensor<4xf32> {ttcore.argument_type = #ttcore.argument_type<input>},
+                    %w: tensor<4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>})
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+  let options = [Option<"argumentTypes", "argument-types", "std::string", "\"\"",
+                        "Types of the arguments of functions: main=input,parameter;other=input">];
+}
+
+def ConstEvalHoistTransform : Pass<"const-eval-hoist-transform", "::mlir::ModuleOp"> {
+  let summary = "Compute what depends on constants and parameters alone once";
+  let description = [{
+    Ops that need no other tensors than constants and arguments marked parameter or constant (`ttcore.argument_type`)
+    move into private functions, one for those that use each other's results. A run evaluates such a function when it
+    meets its arguments for the first time, and keeps the results. Constants by themselves stay where they are, as do
+    ops with effects, and values that something writes to in place.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
+      %0 = "ttir.abs"(%w) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %1 : tensor<4x4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
+      %0 = ttcore.load_cached(@main_const_eval_0, [%w]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %1 : tensor<4x4xf32>
+    }
+    func.func private @main_const_eval_0(%w: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {tt.function_type = "const_eval"} {
+      %0 = "ttir.abs"(%w) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %0 : tensor<4x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect"];
+}
+
 #endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_TD

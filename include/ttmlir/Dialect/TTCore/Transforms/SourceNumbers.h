@@ -10,6 +10,7 @@
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SOURCENUMBERS_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::tt::ttcore {
 
@@ -19,6 +20,20 @@ Location withSourceNumber(Location loc, int64_t number);
 Location withoutSourceNumber(Location loc);
 /// "12", or "3/12" for op 12 inlined through call 3; empty without a number.
 std::string sourcePath(Location loc);
+
+/// Attribute of a module, array<i64: ...>: numbers of ops whose values somebody wants to see, or replace, in a run. No
+/// pass may fuse such a value away or move its op out of its program.
+inline constexpr llvm::StringLiteral observedName = "ttcore.observed";
+
+/// The ops that `observedName` names, whatever they were lowered to.
+class ObservedSources {
+public:
+  explicit ObservedSources(Operation *module);
+  bool contains(Operation *op) const;
+
+private:
+  llvm::DenseSet<int64_t> numbers;
+};
 
 } // namespace mlir::tt::ttcore
 

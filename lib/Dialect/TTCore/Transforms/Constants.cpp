@@ -1,0 +1,70 @@
+//===- Constants.cpp - values that are the same in every run --------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+
+#include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+bool ttcore::isConstantArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()) : FunctionOpInterface();
+  if (!function || argument.getOwner() != &function.getFunctionBody().front())
+    return false;
+  auto kind = function.getArgAttrOfType<ArgumentTypeAttr>(argument.getArgNumber(), argumentTypeName);
+  return kind && (kind.getValue() == ArgumentType::Parameter || kind.getValue() == ArgumentType::Constant);
+}
+
+bool ttcore::isConstantCreation(Operation *op) {
+  // Random and uninitialised tensors are not free of effects.
+  return op->hasTrait<trait::Creation>() && isMemoryEffectFree(op) &&
+         llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>);
+}
+
+bool ttcore::mayBeWritten(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return !user->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(user) &&
+           user->getName().getDialectNamespace() != "debug" && user->getName().stripDialect() != "deallocate";
+  });
+}
+
+bool ttcore::ConstantAnalysis::isConstant(Value value) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  // Values are looked at in the order of their definitions, by a stack of what waits for its operands.
+  SmallVector<Value> stack = {value};
+  while (!stack.empty()) {
+    Value current = stack.back();
+    Operation *op = current.getDefiningOp();
+    if (!op || isConstantCreation(op) || !isPure(op) || op->getNumRegions() != 0 || op->getNumOperands() == 0) {
+      known[current] = op ? isConstantCreation(op) : isConstantArgument(current) && !mayBeWritten(current);
+      stack.pop_back();
+      continue;
+    }
+    bool all = true;
+    for (Value operand : op->getOperands()) {
+      if (!isa<ShapedType>(operand.getType()))
+        continue;
+      auto found = known.find(operand);
+      if (found == known.end())
+        stack.push_back(operand);
+      else
+        all &= found->second;
+    }
+    if (stack.back() != current)
+      continue;
+    known[current] = all;
+    stack.pop_back();
+  }
+  return known.lookup(value);
+}
+
+void ttcore::ConstantAnalysis::forget(Operation *op) {
+  for (Value result : op->getResults())
+    known.erase(result);
+}
