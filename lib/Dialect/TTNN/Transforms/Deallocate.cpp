@@ -42,9 +42,16 @@ private:
       OpBuilder builder(op.getContext());
       builder.setInsertionPointAfter(&op);
       for (Value value : ending)
-        if (value.getDefiningOp() && value.getParentBlock() == &block && ttnn::TTNNLayoutAttr::of(value.getType()))
+        if (isOwned(value, block))
           deallocate(builder, value);
     }
+  }
+
+  /// Arguments are the caller's, and cached values are kept for the next run.
+  static bool isOwned(Value value, Block &block) {
+    Operation *maker = value.getDefiningOp();
+    return maker && maker->getBlock() == &block && !isa<ttcore::LoadCachedOp>(maker) &&
+           ttnn::TTNNLayoutAttr::of(value.getType());
   }
 
   static void deallocate(OpBuilder &builder, Value value) {

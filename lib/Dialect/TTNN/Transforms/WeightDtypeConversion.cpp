@@ -1,10 +1,10 @@
 //===- WeightDtypeConversion.cpp - weights in block formats ---------------===//
 
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::tt::ttnn {
 #define GEN_PASS_DEF_TTNNWEIGHTDTYPECONVERSION
@@ -34,15 +34,7 @@ static Value origin(Value value) {
 
 static bool isConstantData(Value value) {
   Value source = origin(value);
-  if (source.getDefiningOp())
-    return isa<ConstantOp>(source.getDefiningOp());
-  auto argument = cast<BlockArgument>(source);
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  if (!function)
-    return false;
-  auto kind = function.getArgAttrOfType<ttcore::ArgumentTypeAttr>(argument.getArgNumber(), ttcore::argumentTypeName);
-  return kind &&
-         (kind.getValue() == ttcore::ArgumentType::Parameter || kind.getValue() == ttcore::ArgumentType::Constant);
+  return source.getDefiningOp<ConstantOp>() || ttcore::isConstantArgument(source);
 }
 
 namespace {

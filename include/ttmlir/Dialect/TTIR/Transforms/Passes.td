@@ -136,4 +136,81 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
   let options = [Option<"minBytes", "min-bytes", "int64_t", "4096", "Size from which constants are hoisted">];
 }
 
+def TTIRFusing : Pass<"ttir-fusing", "::mlir::ModuleOp"> {
+  let summary = "Make one op of several";
+  let description = [{
+    - an addition of a row to a matmul or linear, and of one value per channel to a convolution, becomes its bias;
+    - batch_norm_inference of constant statistics scales the constant weights of the convolution before it; without
+      one, it is a multiplication and an addition, whose operands are computed ahead;
+    - a transpose (with an option, a permute) of matrices becomes the transposition flag of their matmul or linear;
+    - a dot_general of matrices is a matmul; max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, and
+      x * sigmoid(x) is silu.
+
+    A value on the way that something else uses, or that `ttcore.observed` names, stays, and with it its ops. The fused
+    op has the location of the last op of its group.
+
+    Before:
+    ```mlir
+    %0 = "ttir.transpose"(%w) <{dim0 = 0 : si32, dim1 = 1 : si32}> : (tensor<8x16xf32>) -> tensor<16x8xf32>
+    %1 = "ttir.matmul"(%x, %0) : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+    %2 = "ttir.add"(%1, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.linear"(%x, %w, %b) <{transpose_b = true}> : (tensor<4x16xf32>, tensor<8x16xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+  let options = [
+    Option<"conv2dWithMultiplyEnabled", "ttnn-enable-conv2d-with-multiply-pattern", "bool", "false",
+           "Scale the weights of a convolution by what its result is multiplied with">,
+    Option<"permuteMatmulEnabled", "enable-permute-matmul-fusion", "bool", "false",
+           "Take permutes of operands of matmul and linear into their transposition flags">
+  ];
+}
+
+def TTIRChannelsLast : Pass<"ttir-channels-last", "::mlir::ModuleOp"> {
+  let summary = "Give convolutions images whose channels are the last dimension";
+  let description = [{
+    That is the order in which the chip convolves. The permutes that bring other images into it and back become ops, so
+    that `ttir-erase-inverse-ops` sees those that cancel.
+
+    Before:
+    ```mlir
+    %0 = "ttir.conv2d"(%x, %w) <{..., batch_dim = 0, channel_dim = 1, height_dim = 2, width_dim = 3}> : (tensor<1x3x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x8x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.permute"(%x) <{permutation = array<i64: 0, 2, 3, 1>}> : (tensor<1x3x8x8xf32>) -> tensor<1x8x8x3xf32>
+    %1 = "ttir.conv2d"(%0, %w) <{...}> : (tensor<1x8x8x3xf32>, tensor<6x3x3x3xf32>) -> tensor<1x8x8x6xf32>
+    %2 = "ttir.permute"(%1) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x8x8x6xf32>) -> tensor<1x6x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops", "::mlir::ModuleOp"> {
+  let summary = "Erase movements of values that undo each other";
+  let description = [{
+    Consecutive permutes and transposes become one, as do reshapes, squeezes and unsqueezes; those that cancel vanish,
+    and so do slices, pads, broadcasts, repeats and casts that change nothing. Movements go down through elementwise ops
+    where fewer of them are left then; constants beside them are moved instead, ahead of every run. Values that
+    `ttcore.observed` names stay.
+
+    Before:
+    ```mlir
+    %0 = "ttir.permute"(%x) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x8x8x3xf32>) -> tensor<1x3x8x8xf32>
+    %1 = "ttir.relu"(%0) : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+    %2 = "ttir.permute"(%1) <{permutation = array<i64: 0, 2, 3, 1>}> : (tensor<1x3x8x8xf32>) -> tensor<1x8x8x3xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.relu"(%x) : (tensor<1x8x8x3xf32>) -> tensor<1x8x8x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+  let options = [Option<"maxIterations", "max-iterations", "uint64_t", "100",
+                        "Rounds in which movements go through elementwise ops">];
+}
+
 #endif // TTMLIR_DIALECT_TTIR_TRANSFORMS_PASSES_TD

@@ -73,10 +73,31 @@ def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion", "::mlir::Mo
   ];
 }
 
+def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {
+  let summary = "Make activations part of the ops before them";
+  let description = [{
+    An elementwise function of one operand (relu, gelu, silu, ..., and gelu in its tanh form, written out) is computed by the matmul, linear or convolution
+    before it, also past reshapes and permutes, while the result is at hand and not rounded yet. A value that something
+    else uses, or that `ttcore.observed` names, stays. The ops take over the location of the activation.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.linear"(%x, %w, %b) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>, tensor<32xbf16, #c>) -> tensor<32x32xbf16, #d>
+    %1 = "ttnn.gelu"(%0) : (tensor<32x32xbf16, #d>) -> tensor<32x32xbf16, #d>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.linear"(%x, %w, %b) <{activation = "gelu"}> : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>, tensor<32xbf16, #c>) -> tensor<32x32xbf16, #d>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
 def TTNNDeallocate : Pass<"ttnn-deallocate", "::mlir::ModuleOp"> {
   let summary = "Free every tensor after its last use";
   let description = [{
-    Arguments belong to the caller and returned tensors go to it, so neither is freed.
+    Arguments belong to the caller and returned tensors go to it, so neither is freed; nor are the results of
+    `ttcore.load_cached`, which the next run needs again.
 
     Before:
     ```mlir

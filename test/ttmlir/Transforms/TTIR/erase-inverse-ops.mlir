@@ -1,0 +1,113 @@
+// RUN: ttmlir-opt %s --ttir-erase-inverse-ops --split-input-file | FileCheck %s
+// RUN: ttmlir-opt %s --ttir-erase-inverse-ops=max-iterations=0 --split-input-file | FileCheck %s --check-prefix=LOCAL
+// RUN: ttmlir-opt %s --ttir-erase-inverse-ops --split-input-file --mlir-print-debuginfo | FileCheck %s --check-prefix=LOC
+
+// CHECK-LABEL: @merges
+// CHECK-NEXT: %[[P:.*]] = "ttir.permute"(%arg0) <{permutation = array<i64: 2, 1, 0>}> : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
+// CHECK-NEXT: %[[R:.*]] = "ttir.reshape"(%arg0) <{shape = [4 : i32, 6 : i32]}> : (tensor<2x3x4xf32>) -> tensor<4x6xf32>
+// Nothing passes anything.
+// CHECK-NEXT: %[[U:.*]] = "ttir.reshape"(%arg1)
+// CHECK-NEXT: return %[[P]], %[[R]], %arg0, %[[U]]
+func.func @merges(%x: tensor<2x3x4xf32>, %y: tensor<1x5xf32>) -> (tensor<4x3x2xf32>, tensor<4x6xf32>, tensor<2x3x4xf32>, tensor<5x1xf32>) {
+  %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 2, 0>}> : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+  %1 = "ttir.transpose"(%0) <{dim0 = 0 : si32, dim1 = -2 : si32}> : (tensor<3x4x2xf32>) -> tensor<4x3x2xf32>
+  %2 = "ttir.unsqueeze"(%x) <{dim = 0 : si32}> : (tensor<2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  %3 = "ttir.reshape"(%2) <{shape = [4 : i32, 6 : i32]}> : (tensor<1x2x3x4xf32>) -> tensor<4x6xf32>
+  %4 = "ttir.permute"(%0) <{permutation = array<i64: 2, 0, 1>}> : (tensor<3x4x2xf32>) -> tensor<2x3x4xf32>
+  %5 = "ttir.transpose"(%y) <{dim0 = 0 : si32, dim1 = 1 : si32}> : (tensor<1x5xf32>) -> tensor<5x1xf32>
+  return %1, %3, %4, %5 : tensor<4x3x2xf32>, tensor<4x6xf32>, tensor<2x3x4xf32>, tensor<5x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @nothing
+// CHECK-NEXT: return %arg0, %arg0, %arg0, %arg0, %arg0, %arg1
+func.func @nothing(%x: tensor<2x4xf32>, %h: tensor<2x4xbf16>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xbf16>) {
+  %0 = "ttir.broadcast"(%x) <{broadcast_dimensions = array<i64: 1, 1>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = "ttir.slice_static"(%x) <{begins = [0 : i32, 0 : i32], ends = [2 : i32, 4 : i32], step = [1 : i32, 1 : i32]}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = "ttir.pad"(%x) <{padding = array<i32: 0, 0, 0, 0>, value = 0.0 : f32}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %3 = "ttir.typecast"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %4 = "ttir.concat"(%x) <{dim = 0 : si32}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %5 = "ttir.typecast"(%h) : (tensor<2x4xbf16>) -> tensor<2x4xf32>
+  %6 = "ttir.typecast"(%5) : (tensor<2x4xf32>) -> tensor<2x4xbf16>
+  return %0, %1, %2, %3, %4, %6 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xbf16>
+}
+
+// -----
+
+// bf16 does not hold all values of f32.
+// CHECK-LABEL: @something
+// CHECK-COUNT-2: "ttir.typecast"
+func.func @something(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "ttir.typecast"(%x) : (tensor<4xf32>) -> tensor<4xbf16>
+  %1 = "ttir.typecast"(%0) : (tensor<4xbf16>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Two images in another order, a constant, a number and a cast between them and the way back.
+// CHECK-LABEL: @commutes
+// CHECK-NOT: "ttir.permute"(%arg
+// CHECK: %[[B:.*]] = "ttir.reshape"({{.*}}) <{shape = [1 : i32, 1 : i32, 1 : i32, 3 : i32]}>
+// CHECK: "ttir.add"(%arg0, %[[B]]) : (tensor<1x8x8x3xf32>, tensor<1x1x1x3xf32>) -> tensor<1x8x8x3xf32>
+// CHECK: "ttir.multiply"({{.*}}) : (tensor<1x8x8x3xf32>, tensor<1x1x1x1xf32>) -> tensor<1x8x8x3xf32>
+// CHECK: %[[Y:.*]] = "ttir.maximum"({{.*}}, %arg1) : (tensor<1x8x8x3xf32>, tensor<1x8x8x3xf32>) -> tensor<1x8x8x3xbf16>
+// CHECK: %[[M:.*]] = "ttir.permute"(%[[Y]]) <{permutation = array<i64: 0, 3, 1, 2>}>
+// CHECK: return %[[Y]], %[[M]]
+// Without going through elementwise ops nothing cancels.
+// LOCAL-LABEL: @commutes
+// LOCAL-COUNT-3: "ttir.permute"
+// The value in the order of the source is that of the movement.
+// LOC-LABEL: @commutes
+// LOC: "ttir.permute"{{.*}} loc(#[[MAX:.*]])
+// LOC: #[[MAX]] = loc("maximum")
+func.func @commutes(%x: tensor<1x8x8x3xf32>, %y: tensor<1x8x8x3xf32>, %s: tensor<f32>) -> (tensor<1x8x8x3xbf16>, tensor<1x3x8x8xbf16>) {
+  %b = "ttir.constant"() <{value = dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>}> : () -> tensor<3x1x1xf32>
+  %0 = "ttir.permute"(%x) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x8x8x3xf32>) -> tensor<1x3x8x8xf32>
+  %1 = "ttir.add"(%0, %b) : (tensor<1x3x8x8xf32>, tensor<3x1x1xf32>) -> tensor<1x3x8x8xf32>
+  %2 = "ttir.multiply"(%1, %s) : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %3 = "ttir.permute"(%y) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x8x8x3xf32>) -> tensor<1x3x8x8xf32>
+  %4 = "ttir.maximum"(%2, %3) : (tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xbf16> loc("maximum")
+  %5 = "ttir.permute"(%4) <{permutation = array<i64: 0, 2, 3, 1>}> : (tensor<1x3x8x8xbf16>) -> tensor<1x8x8x3xbf16>
+  return %5, %4 : tensor<1x8x8x3xbf16>, tensor<1x3x8x8xbf16>
+}
+
+// -----
+
+// It would only be done later, or beside a value that is in the other order.
+// CHECK-LABEL: @stays
+// CHECK: %[[P:.*]] = "ttir.permute"(%arg0)
+// CHECK: "ttir.relu"(%[[P]])
+// CHECK: "ttir.add"(%[[P]], %arg1)
+func.func @stays(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
+  %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0>}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = "ttir.relu"(%0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = "ttir.add"(%0, %y) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = "ttir.permute"(%2) <{permutation = array<i64: 1, 0>}> : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  return %1, %3 : tensor<8x4xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @reshapes
+// CHECK-NEXT: %[[G:.*]] = "ttir.gelu"(%arg0) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[G]]
+func.func @reshapes(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = "ttir.reshape"(%x) <{shape = [6 : i32, 4 : i32]}> : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %1 = "ttir.gelu"(%0) : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %2 = "ttir.reshape"(%1) <{shape = [2 : i32, 3 : i32, 4 : i32]}> : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  return %2 : tensor<2x3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @observed
+// CHECK-COUNT-2: "ttir.permute"
+module attributes {ttcore.observed = array<i64: 0>} {
+  func.func @observed(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0>}> : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(fused<0 : i64>["observed"])
+    %1 = "ttir.permute"(%0) <{permutation = array<i64: 1, 0>}> : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    return %1 : tensor<4x8xf32>
+  }
+}
