@@ -7,6 +7,8 @@
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_LOWERING_H
 #define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_LOWERING_H
 
+#include "../Rules.h"
+
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
@@ -53,18 +55,8 @@ private:
   std::string why;
 };
 
-/// How ops of one name are lowered. into: the op that takes their place, "rule" where that depends on the op, and empty
-/// where they are refused always.
-struct Rule {
-  Rule() = default;
-  template <class Lower>
-  Rule(Lower lower, std::string into = "rule") : lower(std::move(lower)), into(std::move(into)) {}
-  LogicalResult operator()(OpLowering &lowering) const { return lower(lowering); }
-
-  std::function<LogicalResult(OpLowering &)> lower;
-  std::string into;
-};
-using Rules = llvm::StringMap<Rule>;
+using Rule = LoweringRule<OpLowering>;
+using Rules = LoweringRules<OpLowering>;
 
 /// A rule for the ops of one class.
 template <typename OpT> std::pair<StringRef, Rule> rule(LogicalResult (*lower)(OpLowering &, OpT)) {

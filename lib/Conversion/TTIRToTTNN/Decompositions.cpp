@@ -78,21 +78,6 @@ static LogicalResult lowerDotGeneral(Lowering &lowering) {
 // Selections
 //===----------------------------------------------------------------------===//
 
-/// Elements begin, begin + step, ... before `end` of one dimension.
-static Value slice(Lowering &lowering, Value value, RankedTensorType type, int64_t dim, int64_t begin, int64_t end,
-                   int64_t step) {
-  ArrayRef<int64_t> shape = lowering.shapeOf(value);
-  SmallVector<int32_t> begins(shape.size(), 0), ends(shape.begin(), shape.end()), steps(shape.size(), 1);
-  begins[dim] = begin;
-  ends[dim] = end;
-  steps[dim] = step;
-  Builder &builder = lowering.attributes();
-  return lowering.make("slice_static", value, type,
-                       {lowering.attr("begins", builder.getI32ArrayAttr(begins)),
-                        lowering.attr("ends", builder.getI32ArrayAttr(ends)),
-                        lowering.attr("step", builder.getI32ArrayAttr(steps))});
-}
-
 static int64_t integer(Lowering &lowering, StringRef name) {
   return cast<IntegerAttr>(lowering.op->getAttr(name)).getValue().getSExtValue();
 }
@@ -104,8 +89,9 @@ static int64_t dimension(Lowering &lowering, StringRef name) {
 }
 
 static LogicalResult lowerIndex(Lowering &lowering) {
-  return lowering.replace(slice(lowering, lowering.op->getOperand(0), lowering.resultType(), dimension(lowering, "dim"),
-                                integer(lowering, "begin"), integer(lowering, "end"), integer(lowering, "step")));
+  return lowering.replace(lowering.slice(lowering.op->getOperand(0), lowering.resultType(), dimension(lowering, "dim"),
+                                         integer(lowering, "begin"), integer(lowering, "end"),
+                                         integer(lowering, "step")));
 }
 
 /// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end; stride 0 means a single run.
@@ -124,7 +110,7 @@ static LogicalResult lowerIndexSelect(Lowering &lowering) {
   if (runs.empty())
     return lowering.refuse("it selects no elements");
   auto select = [&](std::pair<int64_t, int64_t> run, RankedTensorType type) {
-    return slice(lowering, input, type, dim, run.first, run.first + run.second, 1);
+    return lowering.slice(input, type, dim, run.first, run.first + run.second, 1);
   };
   if (runs.size() == 1)
     return lowering.replace(select(runs.front(), lowering.resultType()));

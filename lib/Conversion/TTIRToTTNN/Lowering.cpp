@@ -17,8 +17,12 @@ RankedTensorType Lowering::resultType(unsigned index) const {
 ArrayRef<int64_t> Lowering::shapeOf(Value value) const { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 Value Lowering::make(StringRef name, ValueRange operands, Type type, ArrayRef<NamedAttribute> attrs) {
-  OperationState state(op->getLoc(), ("ttnn." + name).str(), operands, type, attrs);
-  return rewriter.create(state)->getResult(0);
+  return makeAll(name, operands, type, attrs)[0];
+}
+
+ResultRange Lowering::makeAll(StringRef name, ValueRange operands, TypeRange types, ArrayRef<NamedAttribute> attrs) {
+  OperationState state(op->getLoc(), ("ttnn." + name).str(), operands, types, attrs);
+  return rewriter.create(state)->getResults();
 }
 
 RankedTensorType Lowering::typeLike(Value like, ArrayRef<int64_t> shape) const {
@@ -50,6 +54,17 @@ Value Lowering::permute(Value value, ArrayRef<int64_t> permutation) {
     shape.push_back(shapeOf(value)[dim]);
   return make("permute", value, typeLike(value, shape),
               attr("permutation", rewriter.getDenseI64ArrayAttr(permutation)));
+}
+
+Value Lowering::slice(Value value, RankedTensorType type, int64_t dim, int64_t begin, int64_t end, int64_t step) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  SmallVector<int32_t> begins(shape.size(), 0), ends(shape.begin(), shape.end()), steps(shape.size(), 1);
+  begins[dim] = begin;
+  ends[dim] = end;
+  steps[dim] = step;
+  return make("slice_static", value, type,
+              {attr("begins", rewriter.getI32ArrayAttr(begins)), attr("ends", rewriter.getI32ArrayAttr(ends)),
+               attr("step", rewriter.getI32ArrayAttr(steps))});
 }
 
 Value Lowering::scalar(double value, unsigned rank, Value like) {

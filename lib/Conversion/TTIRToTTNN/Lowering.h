@@ -8,6 +8,8 @@
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOTTNN_LOWERING_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOTTNN_LOWERING_H
 
+#include "../Rules.h"
+
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
@@ -29,6 +31,7 @@ public:
 
   /// `name` without its "ttnn." prefix.
   Value make(StringRef name, ValueRange operands, Type type, ArrayRef<NamedAttribute> attrs = {});
+  ResultRange makeAll(StringRef name, ValueRange operands, TypeRange types, ArrayRef<NamedAttribute> attrs = {});
   NamedAttribute attr(StringRef name, Attribute value) { return rewriter.getNamedAttr(name, value); }
 
   /// A type of another shape, or data type, that lies where `like` lies.
@@ -39,6 +42,8 @@ public:
   Value reshape(Value value, ArrayRef<int64_t> shape);
   Value reshape(Value value, RankedTensorType type);
   Value permute(Value value, ArrayRef<int64_t> permutation);
+  /// Elements begin, begin + step, ... before `end` of one dimension.
+  Value slice(Value value, RankedTensorType type, int64_t dim, int64_t begin, int64_t end, int64_t step = 1);
   /// A tensor of one f32 value and rank `rank`, to be broadcast.
   Value scalar(double value, unsigned rank, Value like);
   /// The device of the function, or null after an error.
@@ -59,18 +64,8 @@ private:
   std::string why;
 };
 
-/// How ops of one name are lowered. into: the op that takes their place, "rule" where that depends on the op, and empty
-/// where they are refused always.
-struct Rule {
-  Rule() = default;
-  template <class Lower>
-  Rule(Lower lower, std::string into = "rule") : lower(std::move(lower)), into(std::move(into)) {}
-  LogicalResult operator()(Lowering &lowering) const { return lower(lowering); }
-
-  std::function<LogicalResult(Lowering &)> lower;
-  std::string into;
-};
-using Rules = llvm::StringMap<Rule>;
+using Rule = LoweringRule<Lowering>;
+using Rules = LoweringRules<Lowering>;
 
 /// Lowers to ttnn.`name`, each attribute under its own name; refuses
 /// attributes that the TTNN op does not have.

@@ -103,4 +103,111 @@ static LogicalResult lowerMeshShard(Lowering &lowering) {
              : aggregate(lowering, device, *dims, mesh);
 }
 
-void ttnn::addMeshRules(Rules &rules) { rules["mesh_shard"] = lowerMeshShard; }
+namespace {
+/// Sends tensors from chip to chip, one after another into one distributed tensor; what nothing was sent to is zero.
+class Sender {
+public:
+  explicit Sender(Lowering &lowering) : lowering(lowering) {
+    if (ttcore::DeviceOp device = ttcore::lookupDevice(lowering.op))
+      mesh = SmallVector<int64_t>(device.getDeviceAttr().getMeshShape());
+  }
+
+  /// Refuses chips that the mesh does not have; -1 stands for none.
+  LogicalResult check(DenseIntElementsAttr chips) {
+    if (mesh.size() != 2)
+      return lowering.refuse("there is no mesh of rows and columns to send over");
+    for (const APInt &chip : chips)
+      if (chip.getSExtValue() < -1 || chip.getSExtValue() >= mesh[0] * mesh[1])
+        return lowering.refuse("it names chip " + Twine(chip.getSExtValue()) + " but the mesh " + Twine(mesh[0]) + "x" +
+                               Twine(mesh[1]) + " has " + Twine(mesh[0] * mesh[1]));
+    return success();
+  }
+
+  /// `received` with the tensor that `from` has in `value` at chip `to`; `received` may be null.
+  Value send(Value value, Value received, int64_t from, int64_t to, RankedTensorType type) {
+    auto coordinate = [&](StringRef name, int64_t chip) {
+      return lowering.attr(name, lowering.attributes().getDenseI64ArrayAttr({chip / mesh[1], chip % mesh[1]}));
+    };
+    SmallVector<Value> operands = {value};
+    if (received)
+      operands.push_back(received);
+    return lowering.make("point_to_point", operands, type,
+                         {coordinate("sender_coord", from), coordinate("receiver_coord", to)});
+  }
+
+private:
+  Lowering &lowering;
+  SmallVector<int64_t> mesh;
+};
+} // namespace
+
+/// Rows of chips, -1 for none.
+static SmallVector<SmallVector<int64_t>> groupsOf(DenseIntElementsAttr attr) {
+  SmallVector<SmallVector<int64_t>> groups(attr.getType().getDimSize(0));
+  int64_t size = attr.getType().getDimSize(1);
+  for (auto [index, chip] : llvm::enumerate(attr))
+    if (int64_t id = chip.getSExtValue(); id >= 0)
+      groups[index / size].push_back(id);
+  return groups;
+}
+
+static LogicalResult lowerCollectivePermute(Lowering &lowering) {
+  auto op = cast<ttir::CollectivePermuteOp>(lowering.op);
+  Sender sender(lowering);
+  if (failed(sender.check(op.getSourceTargetPairs())))
+    return failure();
+  Value received;
+  for (ArrayRef<int64_t> pair : groupsOf(op.getSourceTargetPairs()))
+    if (pair.size() == 2)
+      received = sender.send(op.getInput(), received, pair[0], pair[1], lowering.resultType());
+  return received ? lowering.replace(received) : lowering.refuse("it sends nothing");
+}
+
+static LogicalResult lowerCollectiveBroadcast(Lowering &lowering) {
+  auto op = cast<ttir::CollectiveBroadcastOp>(lowering.op);
+  Sender sender(lowering);
+  if (failed(sender.check(op.getReplicaGroups())))
+    return failure();
+  Value received;
+  for (ArrayRef<int64_t> group : groupsOf(op.getReplicaGroups()))
+    for (int64_t chip : group)
+      received = sender.send(op.getInput(), received, group[0], chip, lowering.resultType());
+  return received ? lowering.replace(received) : lowering.refuse("its groups are empty");
+}
+
+/// Chip i of a group gets part i of every chip of the group.
+static LogicalResult lowerAllToAll(Lowering &lowering) {
+  auto op = cast<ttir::AllToAllOp>(lowering.op);
+  Sender sender(lowering);
+  if (failed(sender.check(op.getReplicaGroups())))
+    return failure();
+  SmallVector<SmallVector<int64_t>> groups = groupsOf(op.getReplicaGroups());
+  const int64_t parts = static_cast<int32_t>(op.getSplitCount());
+  auto positive = [&](int64_t dim) { return dim < 0 ? dim + lowering.resultType().getRank() : dim; };
+  const int64_t split = positive(static_cast<int32_t>(op.getSplitDim()));
+  const int64_t joined = positive(static_cast<int32_t>(op.getConcatDim()));
+  SmallVector<int64_t> shape(lowering.shapeOf(op.getInput()));
+  shape[split] /= parts;
+  RankedTensorType type = lowering.typeLike(op.getInput(), shape);
+  SmallVector<Value> slices, pieces(parts);
+  for (int64_t i = 0; i < parts; ++i)
+    slices.push_back(lowering.slice(op.getInput(), type, split, i * shape[split], (i + 1) * shape[split]));
+  for (auto [source, piece] : llvm::enumerate(pieces))
+    for (ArrayRef<int64_t> group : groups) {
+      if (static_cast<int64_t>(group.size()) != parts)
+        return lowering.refuse("a group has " + Twine(group.size()) + " chips; expected split_count " + Twine(parts));
+      for (auto [target, chip] : llvm::enumerate(group))
+        piece = sender.send(slices[target], piece, group[source], chip, type);
+    }
+  if (!pieces[0])
+    return lowering.refuse("it has no groups");
+  return lowering.replace(lowering.make("concat", pieces, lowering.resultType(),
+                                        lowering.attr("dim", lowering.attributes().getSI32IntegerAttr(joined))));
+}
+
+void ttnn::addMeshRules(Rules &rules) {
+  rules["all_to_all"] = lowerAllToAll;
+  rules["collective_broadcast"] = lowerCollectiveBroadcast;
+  rules["collective_permute"] = lowerCollectivePermute;
+  rules["mesh_shard"] = lowerMeshShard;
+}

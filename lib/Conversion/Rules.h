@@ -1,0 +1,29 @@
+//===- Rules.h - tables of how ops are lowered ------------------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_RULES_H
+#define TTMLIR_LIB_CONVERSION_RULES_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/LogicalResult.h"
+
+#include <functional>
+#include <string>
+
+namespace mlir::tt {
+
+/// How ops of one name are lowered, by a function over `Lowering`, which is one op being lowered. into: the op that
+/// takes their place, "rule" where that depends on the op, and empty where they are refused always.
+template <class Lowering> struct LoweringRule {
+  LoweringRule() = default;
+  template <class Lower>
+  LoweringRule(Lower lower, std::string into = "rule") : lower(std::move(lower)), into(std::move(into)) {}
+  LogicalResult operator()(Lowering &lowering) const { return lower(lowering); }
+
+  std::function<LogicalResult(Lowering &)> lower;
+  std::string into;
+};
+template <class Lowering> using LoweringRules = llvm::StringMap<LoweringRule<Lowering>>;
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_LIB_CONVERSION_RULES_H
