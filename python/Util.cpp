@@ -4,6 +4,7 @@
 
 #include "ttmlir-c/Registration.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 
 #include "mlir/Bindings/Python/Diagnostics.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -24,6 +25,13 @@ void ttmlir::python::populateUtil(nb::module_ &m) {
       "is_file_line_col_loc", [](MlirLocation loc) { return llvm::isa<mlir::FileLineColLoc>(unwrap(loc)); },
       nb::arg("loc"));
   m.def("is_fused_loc", [](MlirLocation loc) { return llvm::isa<mlir::FusedLoc>(unwrap(loc)); }, nb::arg("loc"));
+  m.def(
+      "source_path", [](MlirLocation loc) { return mlir::tt::ttcore::sourcePath(unwrap(loc)); }, nb::arg("loc"),
+      "The number of the source op that an op came from: \"12\", \"3/12\" through call 3, or \"\" without one.");
+  m.def(
+      "without_source_number",
+      [](MlirLocation loc) { return wrap(mlir::tt::ttcore::withoutSourceNumber(unwrap(loc))); }, nb::arg("loc"),
+      "A location as it was before the ops of its module were numbered.");
   m.def(
       "elements_data",
       [](MlirAttribute attribute) {
@@ -75,23 +83,72 @@ void ttmlir::python::populateUtil(nb::module_ &m) {
       "for an op that is not lowered.");
 }
 
+using namespace ttmlir::python;
+
+/// Raises MLIRError with what an action reported, where it failed.
+template <class Action> static void checked(MlirOperation module, Action action) {
+  mlir::python::CollectDiagnosticsToStringScope diagnostics(mlirOperationGetContext(module));
+  MlirLogicalResult result = action();
+  std::string message = diagnostics.takeMessage();
+  if (mlirLogicalResultIsSuccess(result))
+    return;
+  nb::object error = mlir::python::irModule().attr("MLIRError")(message, nb::list());
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+namespace {
+/// Gives Python what was written without a copy of it: weights are large.
+struct Sink {
+  nb::callable write;
+  std::optional<nb::python_error> error; // which must not pass through MLIR
+
+  static void take(MlirStringRef chunk, void *self) {
+    auto &sink = *static_cast<Sink *>(self);
+    if (sink.error)
+      return;
+    try {
+      auto size = static_cast<Py_ssize_t>(chunk.length);
+      sink.write(nb::steal(PyMemoryView_FromMemory(const_cast<char *>(chunk.data), size, PyBUF_READ)));
+    } catch (nb::python_error &raised) {
+      sink.error.emplace(std::move(raised));
+    }
+  }
+};
+} // namespace
+
+using Translation = MlirLogicalResult (*)(MlirOperation, MlirStringCallback, void *);
+
+static std::string translated(MlirOperation module, Translation translate) {
+  std::string bytes;
+  auto append = [](MlirStringRef chunk, void *out) {
+    static_cast<std::string *>(out)->append(chunk.data, chunk.length);
+  };
+  checked(module, [&] { return translate(module, append, &bytes); });
+  return bytes;
+}
+
 void ttmlir::python::populateTranslate(nb::module_ &m) {
   m.def(
       "ttnn_to_flatbuffer",
-      [](MlirOperation module) {
-        std::string bytes;
-        mlir::python::CollectDiagnosticsToStringScope diagnostics(mlirOperationGetContext(module));
-        MlirLogicalResult result = ttmlirTranslateToFlatbuffer(
-            module,
-            +[](MlirStringRef chunk, void *out) { static_cast<std::string *>(out)->append(chunk.data, chunk.length); },
-            &bytes);
-        std::string message = diagnostics.takeMessage();
-        if (mlirLogicalResultIsFailure(result)) {
-          nb::object error = mlir::python::irModule().attr("MLIRError")(message, nb::list());
-          PyErr_SetObject(error.type().ptr(), error.ptr());
-          throw nb::python_error();
-        }
-        return nb::bytes(bytes.data(), bytes.size());
+      [](MlirOperation module, nb::callable write) {
+        Sink sink{std::move(write), {}};
+        checked(module, [&] { return ttmlirTranslateToFlatbuffer(module, Sink::take, &sink); });
+        if (sink.error)
+          throw std::move(*sink.error);
       },
+      nb::arg("module"), nb::arg("write"),
+      "Calls write(chunk) with views of the bytes, in order: each is good for that call only.");
+  m.def(
+      "mlir_to_cpp", [](MlirOperation module) { return translated(module, ttmlirTranslateToCpp); }, nb::arg("module"));
+  m.def(
+      "mlir_to_python", [](MlirOperation module) { return translated(module, ttmlirTranslateToPython); },
       nb::arg("module"));
+  m.def(
+      "write_tensor_files",
+      [](MlirOperation module, const std::string &folder) {
+        checked(module,
+                [&] { return ttmlirWriteTensorFiles(module, mlirStringRefCreate(folder.data(), folder.size())); });
+      },
+      nb::arg("module"), nb::arg("folder"));
 }

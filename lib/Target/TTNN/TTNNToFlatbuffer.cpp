@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 
 using namespace mlir;
@@ -30,7 +31,7 @@ static constexpr uint64_t maxFileBytes = uint64_t(1) << 31;
 static constexpr uint32_t absentOperand = 0xFFFFFFFF;
 
 static OpPrintingFlags textFlags() {
-  return OpPrintingFlags().elideLargeElementsAttrs(shownElements).elideLargeResourceString(shownElements);
+  return OpPrintingFlags().elideLargeElementsAttrs(shownElements).elideLargeResourceString(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,6 +51,8 @@ private:
   /// Room for the constants, so that the buffer does not grow by copying them.
   static size_t reserve(ModuleOp module);
 
+  /// The module as people read it, without the values of its large constants.
+  std::string moduleText();
   LogicalResult writeSystem();
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
@@ -69,6 +72,7 @@ private:
 
   OffsetTo<fb::SystemDesc> system;
   std::vector<uint32_t> mesh;
+  llvm::StringMap<int64_t> programIndices;
   DenseMap<Type, uint32_t> descIndices;
   std::vector<OffsetTo<fb::TensorDesc>> descs;
 
@@ -89,12 +93,35 @@ static std::optional<std::pair<ElementsAttr, ttcore::DataType>> constantOf(Opera
 }
 
 size_t BinaryWriter::reserve(ModuleOp module) {
-  uint64_t bytes = 1 << 16;
+  // Of the room for ops, which come with their text, what is not written to costs nothing.
+  uint64_t bytes = 1 << 20;
   module.walk([&](Operation *op) {
+    bytes += 1 << 13;
     if (auto constant = constantOf(op))
       bytes += storedBytes(constant->first, constant->second);
   });
   return std::min(bytes, maxFileBytes - 1);
+}
+
+std::string BinaryWriter::moduleText() {
+  // The printer makes hexadecimal text of a resource first and sees then that it is too long to be kept: several times
+  // the memory and the time of all the rest. So it finds them empty.
+  std::vector<std::pair<AsmResourceBlob *, AsmResourceBlob>> emptied;
+  DenseSet<AsmResourceBlob *> known;
+  module.walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs())
+      if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr.getValue())) {
+        DenseResourceElementsHandle handle = resource.getRawHandle();
+        if (AsmResourceBlob *blob = handle.getBlob(); blob && known.insert(blob).second)
+          emptied.emplace_back(blob, std::exchange(*blob, AsmResourceBlob({}, 1, nullptr, false)));
+      }
+  });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, names);
+  for (auto &[blob, values] : emptied)
+    *blob = std::move(values);
+  return text;
 }
 
 LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
@@ -111,22 +138,20 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   if (failed(writeSystem()))
     return failure();
 
+  // Declarations are kernels of generic ops.
+  auto functions = llvm::make_filter_range(module.getOps<func::FuncOp>(),
+                                           [](func::FuncOp function) { return !function.isExternal(); });
+  for (func::FuncOp function : functions)
+    programIndices.try_emplace(function.getSymName(), programIndices.size());
   std::vector<OffsetTo<fb::Program>> programs;
-  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    // Declarations are kernels of generic ops.
-    if (function.isExternal())
-      continue;
+  for (func::FuncOp function : functions) {
     FailureOr<OffsetTo<fb::Program>> program = writeProgram(function);
     if (failed(program))
       return failure();
     programs.push_back(*program);
   }
 
-  std::string text;
-  {
-    llvm::raw_string_ostream stream(text);
-    module->print(stream, names);
-  }
+  std::string text = moduleText();
   builder.FinishSizePrefixed(
       fb::CreateBinary(builder,
                        fb::CreateVersion(builder, TTMLIR_VERSION_MAJOR, TTMLIR_VERSION_MINOR, TTMLIR_VERSION_PATCH),
@@ -275,7 +300,8 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   // The mesh of the program stands for its device.
   if (isa<GetDeviceOp>(op))
     return success();
-  if (!isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
+  auto cached = dyn_cast<ttcore::LoadCachedOp>(op);
+  if (!cached && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!isa<DeviceType>(operand.getType()) && !valueIndices.contains(operand))
@@ -300,8 +326,16 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     // What other dialects attached is no argument of the call.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" || name.contains('.'))
       continue;
+    Attribute value = attr.getValue();
+    // What is called is known by its place.
+    if (cached && name == cached.getCalleeAttrName()) {
+      auto callee = programIndices.find(cached.getCallee());
+      if (callee == programIndices.end())
+        return op->emitOpError() << "calls '" << cached.getCallee() << "', which has no body";
+      value = Builder(op->getContext()).getI64IntegerAttr(callee->second);
+    }
     FailureOr<OffsetTo<fb::Attribute>> entry =
-        attributes.write(name, attr.getValue(), dataType, [&] { return op->emitOpError(); });
+        attributes.write(name, value, dataType, [&] { return op->emitOpError(); });
     if (failed(entry))
       return failure();
     entries.push_back(*entry);
