@@ -19,6 +19,15 @@ MLIR_CAPI_EXPORTED void ttmlirRegisterAllPasses(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,
                                                                  void *userData);
 
+/// Prints a module of the emitc dialect as C++, or one of the emitpy dialect as Python.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback,
+                                                          void *userData);
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringCallback callback,
+                                                             void *userData);
+
+/// Writes the constants of such a module into a folder, which is made when there are any.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder);
+
 /// Hands `callback` the name of the op that the conversions make of an op of TTIR or StableHLO, "rule" where that
 /// depends on the op; does not call it for an op that is not lowered.
 MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,

@@ -4,6 +4,9 @@
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/InitAll.h"
+#include "ttmlir/Target/Cpp/TranslateToCpp.h"
+#include "ttmlir/Target/Emit/TensorFiles.h"
+#include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
 #include "mlir/CAPI/IR.h"
@@ -20,6 +23,20 @@ void ttmlirRegisterAllPasses() {
 MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback, void *userData) {
   mlir::detail::CallbackOstream stream(callback, userData);
   return wrap(mlir::tt::ttnn::translateTTNNToFlatbuffer(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {
+  mlir::detail::CallbackOstream stream(callback, userData);
+  return wrap(mlir::tt::emit::translateToCpp(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringCallback callback, void *userData) {
+  mlir::detail::CallbackOstream stream(callback, userData);
+  return wrap(mlir::tt::emitpy::translateToPython(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder) {
+  return wrap(mlir::tt::emit::writeTensorFiles(unwrap(module), unwrap(folder)));
 }
 
 void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback, void *userData) {

@@ -3,7 +3,10 @@
 #include "ttmlir/InitAll.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+#include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
@@ -13,8 +16,11 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+#include "ttmlir/Target/Cpp/TranslateToCpp.h"
+#include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
+#include "mlir/Dialect/EmitC/IR/EmitC.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +30,8 @@ using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect,
-                  stablehlo::StablehloDialect, sdy::SdyDialect, debug::DebugDialect>();
+                  stablehlo::StablehloDialect, sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect,
+                  emitc::EmitCDialect>();
   func::registerInlinerExtension(registry);
 }
 
@@ -35,8 +42,14 @@ void tt::registerAllPasses() {
   ttnn::registerTTNNPasses();
   registerTTIRToTTNNPasses();
   registerStableHLOToTTIRPasses();
+  registerTTNNToEmitPasses();
   ttnn::registerTTNNPipelines();
+  registerTTNNToEmitPipelines();
   registerStableHLOToTTIRPipeline();
 }
 
-void tt::registerAllTranslations() { ttnn::registerTTNNToFlatbuffer(); }
+void tt::registerAllTranslations() {
+  ttnn::registerTTNNToFlatbuffer();
+  emit::registerTranslateToCpp();
+  emitpy::registerTranslateToPython();
+}

@@ -1,0 +1,22 @@
+//===- Passes.h - TTNN as programs for people -------------------*- C++ -*-===//
+#ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
+#define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
+
+#include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+
+#include "mlir/Dialect/EmitC/IR/EmitC.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::tt {
+
+#define GEN_PASS_DECL
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H

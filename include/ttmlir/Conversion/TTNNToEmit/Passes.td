@@ -1,0 +1,63 @@
+//===- Passes.td - TTNN as programs for people -------------*- tablegen -*-===//
+
+#ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD
+#define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class ConvertTTNN<string argument> : Pass<argument, "::mlir::ModuleOp"> {
+  list<Option> common = [
+    Option<"tensorDirectory", "tensor-directory", "std::string", "\"tensors\"",
+           "Folder of constants, seen from that of the program">,
+    Option<"loadInputs", "load-input-tensors-from-disk", "bool", "false",
+           "Inputs are read from files and not made up">,
+    Option<"inputDirectory", "tensor-load-directory", "std::string", "\"\"",
+           "Folder of the inputs' files, seen from that of the program">,
+    Option<"inputPrefix", "tensor-load-file-prefix", "std::string", "\"arg\"",
+           "The file of an input is this, the input's number and .tensorbin">];
+}
+
+def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
+  let summary = "Turn TTNN programs into Python functions that call ttnn";
+  let description = [{
+    Every op becomes a call of the function that `ttmlir/Target/TTNN/Api.def` has for it. Arguments that are as the
+    function would take them anyway are left out. A function `create_inputs_for_<program>` makes inputs of the right
+    types, `main` runs every program with them. Constants become files, noted at the module; a splat is `ttnn.full`.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.sum"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<32x32xf32, #l>) -> tensor<32x1xf32, #l>
+    ```
+    After:
+    ```mlir
+    %0 = emitpy.call_opaque "ttnn.sum"(%x) {args = [0 : index, #emitpy.opaque<"[1]">, #emitpy.opaque<"True">],
+      keywords = ["", "dim", "keepdim"]} : (!emitpy.opaque<"ttnn.Tensor">) -> !emitpy.opaque<"ttnn.Tensor">
+    ```
+  }];
+  let options = !listconcat([Option<"targetModule", "target-module", "bool", "false",
+                                    "Without main: the program is imported by others">], common);
+  let dependentDialects = ["::mlir::tt::emitpy::EmitPyDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+def ConvertTTNNToEmitC : ConvertTTNN<"convert-ttnn-to-emitc"> {
+  let summary = "Turn TTNN programs into C++ functions that call ttnn";
+  let description = [{
+    As convert-ttnn-to-emitpy, in the emitc dialect. `TTNN_PROGRAM` makes a function known to who loads the compiled
+    library; `main` is there unless target-dylib says that nobody needs it.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.sum"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<32x32xf32, #l>) -> tensor<32x1xf32, #l>
+    ```
+    After:
+    ```mlir
+    %0 = emitc.call_opaque "ttnn::sum"(%x) {args = [0 : index, #emitc.opaque<"/*dim=*/{1}">,
+      #emitc.opaque<"/*keepdim=*/true">]} : (!emitc.opaque<"ttnn::Tensor">) -> !emitc.opaque<"ttnn::Tensor">
+    ```
+  }];
+  let options = !listconcat([Option<"targetDylib", "target-dylib", "bool", "false",
+                                    "Without main: the program is a shared library">], common);
+  let dependentDialects = ["::mlir::emitc::EmitCDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+#endif // TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD

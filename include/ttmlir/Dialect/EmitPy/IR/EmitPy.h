@@ -1,0 +1,35 @@
+//===- EmitPy.h - the emitpy dialect ----------------------------*- C++ -*-===//
+
+#ifndef TTMLIR_DIALECT_EMITPY_IR_EMITPY_H
+#define TTMLIR_DIALECT_EMITPY_IR_EMITPY_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/EmitPy/IR/EmitPyOpsDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/EmitPy/IR/EmitPyTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/EmitPy/IR/EmitPyAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/EmitPy/IR/EmitPyOps.h.inc"
+
+namespace mlir::tt::emitpy {
+/// A name that Python takes: letters, digits and underscores, no digit first, no keyword.
+bool isIdentifier(StringRef name);
+/// Names with dots between them.
+bool isDottedName(StringRef name);
+/// Words that cannot name anything in Python.
+bool isKeyword(StringRef name);
+} // namespace mlir::tt::emitpy
+
+#endif // TTMLIR_DIALECT_EMITPY_IR_EMITPY_H

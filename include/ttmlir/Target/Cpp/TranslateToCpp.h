@@ -1,0 +1,18 @@
+//===- TranslateToCpp.h - emitc as text for people --------------*- C++ -*-===//
+#ifndef TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
+#define TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::tt::emit {
+
+/// Prints a module of the emitc dialect as C++ by MLIR's own emitter, then gives variables the names that the module
+/// notes (see `namesAttr`), writes lists in place, and breaks long lines.
+LogicalResult translateToCpp(Operation *module, llvm::raw_ostream &os);
+
+/// Registers --mlir-to-cpp.
+void registerTranslateToCpp();
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_TARGET_CPP_TRANSLATETOCPP_H

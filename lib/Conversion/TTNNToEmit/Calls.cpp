@@ -1,0 +1,370 @@
+//===- Calls.cpp - TTNN ops as calls of the library -----------------------===//
+
+#include "Calls.h"
+
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Target/TTNN/Api.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::emit;
+namespace api = ::tt::ttnn::api;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string emit::nameOf(Location location) {
+  Location inner = ttcore::withoutSourceNumber(location);
+  if (auto fused = dyn_cast<FusedLoc>(inner)) {
+    for (Location part : fused.getLocations())
+      if (std::string name = nameOf(part); !name.empty())
+        return name;
+    return "";
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(inner))
+    return nameOf(call.getCallee());
+  auto named = dyn_cast<NameLoc>(inner);
+  if (!named)
+    return "";
+  // "model.py:31" says where the op was written, which is no name.
+  StringRef name = named.getName(), line = name.rsplit(':').second;
+  if (name.contains(':') && !line.empty() && llvm::all_of(line, llvm::isDigit))
+    return "";
+  return name.str();
+}
+
+ArrayRef<StringRef> emit::resultNames(Operation *op) {
+  static constexpr StringRef valuesAndIndices[] = {"values", "indices"}, heads[] = {"query", "key", "value"};
+  if (isa<ttnn::SortOp, ttnn::TopKOp, ttnn::MaxPool2dWithIndicesOp>(op))
+    return valuesAndIndices;
+  if (isa<ttnn::SplitQueryKeyValueAndSplitHeadsOp>(op))
+    return heads;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Makes the call of one op.
+class CallMaker {
+public:
+  CallMaker(Operation *op, const api::Function &row, const Spelling &spelling) : op(op), row(row), spelling(spelling) {}
+  FailureOr<Call> run();
+  /// The public name of the parameter that takes a value; empty when none does.
+  StringRef parameterOf(Value value) {
+    if (succeeded(matchOperands()))
+      for (const auto &entry : tensors)
+        if (llvm::is_contained(entry.second, value))
+          return entry.first();
+    return "";
+  }
+
+private:
+  static StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
+  bool isAttribute(const api::Parameter &parameter) const {
+    return llvm::is_contained(op->getRegisteredInfo()->getAttributeNames(), ref(parameter.ods));
+  }
+  bool isTensor(const api::Parameter &parameter) const {
+    return parameter.role == api::Role::Value && !isAttribute(parameter);
+  }
+  LogicalResult matchOperands();
+  LogicalResult add(const api::Parameter &parameter);
+  LogicalResult addValue(const api::Parameter &parameter, Argument &argument);
+  void addResult(StringRef name, bool isRequired, Argument &argument);
+  ttnn::TTNNLayoutAttr firstTensor() const;
+  std::string defaultType(unsigned result, ttcore::DataType &type) const;
+  ttnn::BufferType defaultBuffer() const;
+
+  Operation *op;
+  const api::Function &row;
+  const Spelling &spelling;
+  Call call;
+  bool keywords = false;
+  llvm::StringMap<SmallVector<Value, 1>> tensors; // by public name
+  bool givesDevice = false;
+};
+} // namespace
+
+/// Tensors among the row's parameters are the op's operands in the same order.
+LogicalResult CallMaker::matchOperands() {
+  SmallVector<const api::Parameter *> wanted;
+  for (const api::Parameter &parameter : row.parameters)
+    if (isTensor(parameter))
+      wanted.push_back(&parameter);
+
+  // Operands by ODS name, without the device.
+  SmallVector<SmallVector<Value, 1>> groups;
+  auto segments = dyn_cast_or_null<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  auto isDevice = [](Value value) { return isa<ttnn::DeviceType>(value.getType()); };
+  if (segments) {
+    unsigned next = 0;
+    for (int32_t size : segments.asArrayRef()) {
+      SmallVector<Value, 1> group(op->getOperands().slice(next, size));
+      next += size;
+      if (group.empty() || !isDevice(group.front()))
+        groups.push_back(std::move(group));
+    }
+    // An absent device is a group as well; it stands behind the tensors.
+    while (groups.size() > wanted.size() && groups.back().empty())
+      groups.pop_back();
+  } else if (wanted.size() == 1 && wanted.front()->variadic) {
+    groups.emplace_back(llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice)));
+  } else {
+    auto count = llvm::count_if(op->getOperands(), std::not_fn(isDevice));
+    // Of the op's tensors one may be absent; ops with more of them have segments.
+    bool hasAbsent = static_cast<size_t>(count) < wanted.size();
+    auto values = llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice));
+    auto next = values.begin();
+    for (const api::Parameter *parameter : wanted) {
+      groups.emplace_back();
+      if (hasAbsent && parameter->optional)
+        hasAbsent = false;
+      else if (next != values.end())
+        groups.back().push_back(*next++);
+    }
+    if (next != values.end())
+      groups.emplace_back();
+  }
+  if (groups.size() != wanted.size())
+    return op->emitOpError() << "has " << groups.size() << " kinds of tensor operands, its function ttnn."
+                             << ref(row.name) << " takes " << wanted.size();
+  for (auto [parameter, group] : llvm::zip(wanted, groups))
+    tensors[ref(parameter->name)] = std::move(group);
+  return success();
+}
+
+ttnn::TTNNLayoutAttr CallMaker::firstTensor() const {
+  for (Value operand : op->getOperands())
+    if (auto layout = ttnn::TTNNLayoutAttr::of(operand.getType()))
+      return layout;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What the library does when it is not told
+//===----------------------------------------------------------------------===//
+
+static bool isOnDevice(ttnn::TTNNLayoutAttr layout) {
+  return layout && layout.getBufferType() != ttnn::BufferType::SystemMemory;
+}
+
+/// Where results lie: with the first tensor that is on a device.
+ttnn::BufferType CallMaker::defaultBuffer() const {
+  if (isa<ttnn::FromDeviceOp, ttnn::AggregateTensorOp>(op))
+    return ttnn::BufferType::SystemMemory;
+  for (Value operand : op->getOperands())
+    if (auto layout = ttnn::TTNNLayoutAttr::of(operand.getType()); isOnDevice(layout))
+      return layout.getBufferType();
+  return givesDevice ? ttnn::BufferType::DRAM : ttnn::BufferType::SystemMemory;
+}
+
+/// The type of a result, and whether that comes from a tensor ("") or from the row.
+std::string CallMaker::defaultType(unsigned result, ttcore::DataType &type) const {
+  StringRef from = ref(row.defaultType(result));
+  ttnn::TTNNLayoutAttr tensor = firstTensor();
+  if (auto found = tensors.find(from); found != tensors.end() && !found->second.empty())
+    tensor = ttnn::TTNNLayoutAttr::of(found->second.front().getType());
+  else if (std::optional<ttcore::DataType> named = ttcore::symbolizeDataType(from)) {
+    type = *named;
+    return from.str();
+  }
+  if (tensor)
+    type = tensor.getDataType();
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// dtype, memory_config or layout of the results, where it is not what the library makes by itself.
+void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
+  SmallVector<std::string> given;
+  bool differs = isRequired;
+  ttnn::TTNNLayoutAttr first = firstTensor();
+  for (OpResult result : op->getResults()) {
+    auto layout = ttnn::TTNNLayoutAttr::of(result.getType());
+    if (name == "dtype") {
+      ttcore::DataType type = layout.getDataType();
+      defaultType(result.getResultNumber(), type);
+      differs |= type != layout.getDataType();
+      given.push_back(spelling.dataType(layout.getDataType()));
+    } else if (name == "layout") {
+      StringRef word = ref(row.defaultLayout());
+      ttnn::Layout expected = !word.empty() ? (word == "tile" ? ttnn::Layout::Tile : ttnn::Layout::RowMajor)
+                              : first       ? first.getLayout()
+                                            : layout.getLayout();
+      differs |= expected != layout.getLayout();
+      given.push_back(spelling.layout(layout.getLayout()));
+    } else {
+      differs |= isOnDevice(layout) && (layout.isSharded() || layout.getBufferType() != defaultBuffer());
+      given.push_back(spelling.memory(layout));
+    }
+  }
+  argument.text = spelling.none();
+  if (!differs)
+    return;
+  argument.kind = Argument::Kind::Text;
+  argument.text = llvm::all_equal(given) ? given.front() : spelling.list(given);
+}
+
+LogicalResult CallMaker::addValue(const api::Parameter &parameter, Argument &argument) {
+  argument.text =
+      parameter.hasDefault ? spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods)) : spelling.none();
+  if (isTensor(parameter)) {
+    argument.operands = tensors.lookup(argument.name);
+    if (parameter.variadic)
+      argument.kind = Argument::Kind::Tensors;
+    else if (!argument.operands.empty())
+      argument.kind = Argument::Kind::Tensor;
+    return success();
+  }
+  Attribute attr = op->getAttr(ref(parameter.ods));
+  if (!attr || (parameter.hasDefault && isDefault(attr, ref(parameter.defaultValue))))
+    return success();
+  FailureOr<std::string> text = spelling.attribute(attr);
+  if (failed(text))
+    return op->emitOpError() << "attribute '" << ref(parameter.ods) << "' is " << attr
+                             << ", which a program cannot write";
+  argument.kind = Argument::Kind::Text;
+  argument.text = *text;
+  return success();
+}
+
+LogicalResult CallMaker::add(const api::Parameter &parameter) {
+  Argument argument;
+  argument.name = ref(parameter.name);
+  switch (parameter.role) {
+  case api::Role::Value:
+    if (failed(addValue(parameter, argument)))
+      return failure();
+    break;
+  case api::Role::Device:
+    argument.text = spelling.none();
+    if (givesDevice)
+      argument.kind = Argument::Kind::Device;
+    break;
+  case api::Role::Result:
+    addResult(argument.name, !parameter.omissible(), argument);
+    break;
+  case api::Role::Fixed:
+    argument.text = spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods));
+    if (parameter.defaultValue != "false")
+      argument.kind = Argument::Kind::Text;
+    break;
+  }
+  // Tensors and a single required value go by their place, the rest by name.
+  bool isPlain = argument.kind == Argument::Kind::Tensor || argument.kind == Argument::Kind::Tensors ||
+                 argument.kind == Argument::Kind::Device;
+  auto isRequiredValue = [&](const api::Parameter &each) {
+    return !each.omissible() && !isTensor(each) && each.role != api::Role::Device;
+  };
+  bool isOnlyOne = isRequiredValue(parameter) && llvm::count_if(row.parameters, isRequiredValue) == 1;
+  argument.isKeyword = keywords || parameter.keywordOnly || !(isPlain || isOnlyOne);
+  // Once one is left out or named, so must be those behind it.
+  keywords |= argument.isKeyword || argument.kind == Argument::Kind::Left;
+  call.arguments.push_back(std::move(argument));
+  return success();
+}
+
+/// Ops that a fixed argument tells apart are one function, which has the parameters of all: those of the row with most.
+static const api::Function &signatureOf(const api::Function &row) {
+  auto isFixed = [](const api::Parameter &parameter) { return parameter.role == api::Role::Fixed; };
+  const api::Function *fullest = &row;
+  if (llvm::any_of(row.parameters, isFixed))
+    for (const api::Function &other : api::functions())
+      if (other.name == row.name && other.parameters.size() > fullest->parameters.size())
+        fullest = &other;
+  return *fullest;
+}
+
+FailureOr<Call> CallMaker::run() {
+  for (OpResult result : op->getResults())
+    if (!ttnn::TTNNLayoutAttr::of(result.getType()))
+      return op->emitOpError() << "result " << result.getResultNumber() << " is " << result.getType()
+                               << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
+  if (failed(matchOperands()))
+    return failure();
+  call.callee = spelling.path(ref(row.name));
+
+  // The device is named where nothing else says on which one the results lie.
+  bool fromHost = llvm::none_of(op->getOperands(),
+                                [](Value operand) { return isOnDevice(ttnn::TTNNLayoutAttr::of(operand.getType())); });
+  bool toDevice = llvm::any_of(op->getResults(),
+                               [](OpResult result) { return isOnDevice(ttnn::TTNNLayoutAttr::of(result.getType())); });
+  for (const api::Parameter &parameter : row.parameters)
+    if (parameter.role == api::Role::Device)
+      givesDevice |= !parameter.omissible() || (fromHost && toDevice);
+
+  for (const api::Parameter &parameter : signatureOf(row).parameters) {
+    const api::Parameter *own = row.find(parameter.name);
+    if (own) {
+      if (failed(add(*own)))
+        return failure();
+      continue;
+    }
+    // One of another op under this name.
+    Argument left;
+    left.name = ref(parameter.name);
+    left.text =
+        parameter.hasDefault ? spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods)) : spelling.none();
+    keywords = true;
+    call.arguments.push_back(std::move(left));
+  }
+  if (op->getNumResults() > 0)
+    for (StringRef name : {"dtype", "memory_config", "layout"})
+      if (!row.find({name.data(), name.size()})) {
+        Argument argument;
+        argument.name = name;
+        argument.isKeyword = true;
+        addResult(name, /*isRequired=*/false, argument);
+        call.arguments.push_back(std::move(argument));
+      }
+  return std::move(call);
+}
+
+std::string emit::nameByUse(Value value) {
+  // What only changes the form of a weight is no use of it.
+  for (unsigned steps = 0; steps < 8; ++steps) {
+    auto isUse = [](Operation *user) { return !isa<ttnn::DeallocateOp>(user); };
+    auto user = llvm::find_if(value.getUsers(), isUse);
+    if (user == value.getUsers().end())
+      return "";
+    if (isa<ttnn::ToLayoutOp, ttnn::ToDeviceOp, ttnn::ToMemoryConfigOp, ttnn::TypecastOp, ttnn::ReshapeOp,
+            ttnn::PermuteOp, ttnn::TransposeOp>(*user)) {
+      value = user->getResult(0);
+      continue;
+    }
+    StringRef name = user->getName().getStringRef();
+    const api::Function *row = api::findFunction({name.data(), name.size()});
+    if (!row)
+      return "";
+    StringRef parameter = CallMaker(*user, *row, Spelling(Language::Python)).parameterOf(value);
+    if (parameter == "input_tensor_b" && isa<ttnn::MatmulOp, ttnn::LinearOp>(*user))
+      parameter = "weight";
+    parameter.consume_back("_tensor");
+    parameter.consume_front("input_tensor_");
+    if (parameter.empty())
+      return "";
+    StringRef function(row->name.data(), row->name.size());
+    return (function.drop_front(function.rfind('.') + 1) + "_" + parameter).str();
+  }
+  return "";
+}
+
+FailureOr<Call> emit::callOf(Operation *op, const Spelling &spelling) {
+  StringRef name = op->getName().getStringRef();
+  const api::Function *row = api::findFunction({name.data(), name.size()});
+  if (!row || !op->isRegistered())
+    return op->emitError() << "'" << name << "' has no function in the TTNN library; a program cannot call it";
+  FailureOr<Call> call = CallMaker(op, *row, spelling).run();
+  // The library frees what is not held elsewhere, too; programs say just `deallocate(x)`.
+  if (succeeded(call) && isa<ttnn::DeallocateOp>(op))
+    call->arguments.truncate(1);
+  return call;
+}

@@ -1,0 +1,50 @@
+//===- Calls.h - TTNN ops as calls of the library ---------------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
+
+#include "Spelling.h"
+
+namespace mlir::tt::emit {
+
+/// An argument of a call, in the public order of parameters.
+struct Argument {
+  enum class Kind {
+    Left,    // left out
+    Tensor,  // operands[0]
+    Tensors, // a list of operands
+    Device,
+    Text, // an expression
+  };
+  StringRef name;
+  Kind kind = Kind::Left;
+  bool isKeyword = false; // Python gives it by name
+  SmallVector<Value, 1> operands;
+  /// The expression; of what is left out, what may stand there.
+  std::string text;
+};
+
+struct Call {
+  std::string callee;
+  SmallVector<Argument> arguments;
+  bool needsDevice() const {
+    return llvm::any_of(arguments, [](const Argument &each) { return each.kind == Argument::Kind::Device; });
+  }
+};
+
+/// The call that does what an op of TTNN does, by the op's row in Api.def. An op without one, or with attributes that
+/// the library cannot be given, is reported.
+FailureOr<Call> callOf(Operation *op, const Spelling &spelling);
+
+/// The name wished for a constant value that nobody named: what it is to the op that it is made for, "layer_norm_bias".
+/// Empty when that is not known.
+std::string nameByUse(Value value);
+/// Names of the results of ops that have several, each for its meaning; empty for other ops.
+ArrayRef<StringRef> resultNames(Operation *op);
+
+/// The name wished for the results of an op or for an argument: that of its location, or "" where it has only a place
+/// in a file.
+std::string nameOf(Location location);
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H

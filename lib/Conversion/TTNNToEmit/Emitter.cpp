@@ -1,0 +1,376 @@
+//===- Emitter.cpp - TTNN programs, function by function ------------------===//
+
+#include "Emitter.h"
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Target/Emit/TensorFiles.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::emit;
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Marks functions that make the inputs of a program.
+static constexpr StringLiteral inputsOfAttr = "ttnn.inputs_of";
+
+static bool usesDevice(func::FuncOp function) {
+  return !function.getBody().getOps<ttnn::GetDeviceOp>().empty() ||
+         llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<ttnn::DeviceType>);
+}
+
+static std::string argumentName(func::FuncOp function, BlockArgument argument) {
+  if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ttir.name"))
+    return given.str();
+  std::string name = nameOf(argument.getLoc());
+  return name.empty() ? "arg" + std::to_string(argument.getArgNumber()) : name;
+}
+
+/// A function of TTNN ops that makes inputs for a program: random floats, and zeros of other types, which are valid
+/// indices and booleans.
+func::FuncOp Emitter::createInputs(func::FuncOp program) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(program);
+  SmallVector<Type> types;
+  for (Type type : program.getArgumentTypes())
+    if (!isa<ttnn::DeviceType>(type))
+      types.push_back(type);
+  Location loc = program.getLoc();
+  auto function = func::FuncOp::create(builder, loc, ("create_inputs_for_" + program.getSymName()).str(),
+                                       builder.getFunctionType({}, types));
+  function->setAttr(inputsOfAttr, builder.getStringAttr(program.getSymName()));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  Value meshDevice;
+  auto deviceFor = [&](ttnn::TTNNLayoutAttr layout) -> Value {
+    if (!layout || !layout.isOnDevice())
+      return {};
+    if (!meshDevice)
+      meshDevice = ttnn::GetDeviceOp::create(builder, loc, ttnn::DeviceType::get(builder.getContext()),
+                                             ttnn::MeshShapeAttr(), ttnn::MeshOffsetAttr());
+    return meshDevice;
+  };
+  SmallVector<Value> inputs;
+  unsigned number = 0;
+  for (BlockArgument argument : program.getArguments()) {
+    if (isa<ttnn::DeviceType>(argument.getType()))
+      continue;
+    auto type = cast<RankedTensorType>(argument.getType());
+    auto layout = ttnn::TTNNLayoutAttr::of(type);
+    OperationState state(NameLoc::get(builder.getStringAttr(argumentName(program, argument))), "");
+    state.addTypes(type);
+    if (Value meshValue = deviceFor(layout))
+      state.addOperands(meshValue);
+    auto shape = ttnn::ShapeAttr::get(builder.getContext(), type.getShape());
+    if (options.loadInputs) {
+      state.name = OperationName(ttnn::LoadTensorOp::getOperationName(), builder.getContext());
+      state.addAttribute("file_path",
+                         builder.getStringAttr(options.inputDirectory + (options.inputDirectory.empty() ? "" : "/") +
+                                               options.inputPrefix + std::to_string(number) + ".tensorbin"));
+    } else if (isa<FloatType>(type.getElementType()) && layout && layout.isOnDevice()) {
+      state.name = OperationName(ttnn::RandOp::getOperationName(), builder.getContext());
+      state.addAttribute("size", shape);
+      state.addAttribute("seed", builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number));
+    } else {
+      state.name = OperationName(ttnn::ZerosOp::getOperationName(), builder.getContext());
+      state.addAttribute("shape", shape);
+    }
+    inputs.push_back(builder.create(state)->getResult(0));
+    ++number;
+  }
+  func::ReturnOp::create(builder, loc, inputs);
+  return function;
+}
+
+/// Elements from which on a constant of one value is made once and not in every run.
+static constexpr int64_t cheapElements = 4096;
+
+/// Constants that would be read from files, or filled, in every run, as results of a function that is called once. No
+/// function when there are none.
+func::FuncOp Emitter::hoistConstants(func::FuncOp program) {
+  SmallVector<ttnn::ConstantOp> constants;
+  // One that is written in place must be fresh in every run.
+  auto isWritten = [](Operation *user) { return !isa<ttnn::DeallocateOp>(user) && !isMemoryEffectFree(user); };
+  for (auto constant : program.getOps<ttnn::ConstantOp>()) {
+    bool isCheap = isa<SplatElementsAttr>(constant.getValue()) && constant.getValue().getNumElements() <= cheapElements;
+    if (!isCheap && llvm::none_of(constant->getUsers(), isWritten))
+      constants.push_back(constant);
+  }
+  if (constants.empty())
+    return {};
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(program);
+  SmallVector<Type> types =
+      llvm::map_to_vector(constants, [](ttnn::ConstantOp op) { return op->getResult(0).getType(); });
+  std::string name = (program.getSymName() + "_constants").str();
+  while (module.lookupSymbol(name))
+    name += "_";
+  auto function = func::FuncOp::create(builder, program.getLoc(), name, builder.getFunctionType({}, types));
+  function.setPrivate();
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  SmallVector<Value> values;
+  SmallVector<std::string> names;
+  for (ttnn::ConstantOp constant : constants) {
+    for (Value operand : constant->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, builder.clone(*operand.getDefiningOp())->getResult(0));
+    values.push_back(builder.clone(*constant, mapping)->getResult(0));
+    names.push_back(nameOf(constant.getLoc()));
+    if (names.back().empty())
+      names.back() = "constant";
+  }
+  func::ReturnOp::create(builder, program.getLoc(), values);
+
+  builder.setInsertionPointToStart(&program.getBody().front());
+  auto cached = ttcore::LoadCachedOp::create(builder, program.getLoc(), types, name, ValueRange());
+  cached->setAttr(namesAttr, namesAttribute(names));
+  for (auto [constant, result] : llvm::zip(constants, cached.getResults())) {
+    // They stay.
+    for (Operation *user : llvm::make_early_inc_range(constant->getResult(0).getUsers()))
+      if (isa<ttnn::DeallocateOp>(user))
+        user->erase();
+    constant->getResult(0).replaceAllUsesWith(result);
+    constant.erase();
+  }
+  return function;
+}
+
+LogicalResult Emitter::collect() {
+  if (auto found = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName))
+    mesh.assign(found.getDeviceAttr().getMeshShape().begin(), found.getDeviceAttr().getMeshShape().end());
+  NameScope names(spelling.language);
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      return function.emitOpError() << "has no body; a program cannot call it";
+    if (!llvm::hasSingleElement(function.getBody()))
+      return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
+    // The inputs of a program are named after what that became.
+    std::string name;
+    if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr))
+      name = names.give("create_inputs_for_" + functions.find(program)->second.name);
+    else
+      name = names.give(function.getSymName());
+    Function entry{
+        std::move(name),  {}, usesDevice(function), function.getNumResults(), function->hasAttr(inputsOfAttr),
+        function.getLoc()};
+    for (BlockArgument argument : function.getArguments())
+      if (!isa<ttnn::DeviceType>(argument.getType()))
+        entry.arguments.push_back(argumentName(function, argument));
+    if (entry.takesDevice)
+      entry.arguments.push_back("device");
+    functions.try_emplace(function.getSymName(), std::move(entry));
+  }
+  return success();
+}
+
+LogicalResult Emitter::run() {
+  SmallVector<func::FuncOp> programs, sources;
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    (function.isPrivate() ? sources : programs).push_back(function);
+  // Constants are called by what they are for, and so are their files.
+  module.walk([&](ttnn::ConstantOp constant) {
+    if (isa<SplatElementsAttr>(constant.getValue()) || !nameOf(constant.getLoc()).empty())
+      return;
+    if (std::string name = nameByUse(constant->getResult(0)); !name.empty())
+      constant->setLoc(NameLoc::get(builder.getStringAttr(name)));
+  });
+  // Those that are called come first, programs with their inputs behind them.
+  for (func::FuncOp program : programs) {
+    if (program.isExternal())
+      continue;
+    for (Type type : program.getArgumentTypes())
+      if (!isa<ttnn::DeviceType>(type) && !ttnn::TTNNLayoutAttr::of(type))
+        return program.emitOpError() << "takes " << type
+                                     << "; expected tensors with a #ttnn.ttnn_layout (run ttnn-layout first)";
+    if (func::FuncOp constants = hoistConstants(program))
+      sources.push_back(constants);
+    sources.push_back(program);
+    sources.push_back(createInputs(program));
+  }
+  if (failed(collect()))
+    return failure();
+
+  // Results of a cached function may need a device that only its callee knows of.
+  for (func::FuncOp function : sources)
+    for (auto cached : function.getOps<ttcore::LoadCachedOp>())
+      if (auto callee = functions.find(cached.getCallee()); callee != functions.end() && callee->second.takesDevice)
+        if (Function &caller = functions.find(function.getSymName())->second; !caller.takesDevice) {
+          caller.takesDevice = true;
+          caller.arguments.push_back("device");
+        }
+
+  bool hasTensorFiles = false;
+  module.walk([&](ttnn::ConstantOp op) { hasTensorFiles |= !isa<SplatElementsAttr>(op.getValue()); });
+  builder.setInsertionPointToEnd(module.getBody());
+  begin(hasTensorFiles);
+  for (func::FuncOp function : sources)
+    if (failed(convert(function)))
+      return failure();
+  builder.setInsertionPointToEnd(module.getBody());
+  SmallVector<Function> emitted;
+  for (func::FuncOp program : programs)
+    emitted.push_back(functions.find(program.getSymName())->second);
+  finish(emitted);
+
+  // What was converted goes, and what says how the device is.
+  for (func::FuncOp function : llvm::reverse(sources))
+    function.erase();
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (isa<ttcore::DeviceOp>(op))
+      op.erase();
+  module->setAttrs(ArrayRef<NamedAttribute>());
+  if (!files.empty())
+    module->setAttr(tensorFilesAttr, builder.getDictionaryAttr(files));
+  return success();
+}
+
+LogicalResult Emitter::convert(func::FuncOp source) {
+  const Function &function = functions.find(source.getSymName())->second;
+  values.clear();
+  builder.setInsertionPointToEnd(module.getBody());
+  SmallVector<Value> arguments = beginFunction(function);
+  device = function.takesDevice ? arguments.pop_back_val() : Value();
+  unsigned next = 0;
+  for (BlockArgument argument : source.getArguments())
+    values[argument] = isa<ttnn::DeviceType>(argument.getType()) ? device : arguments[next++];
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (failed(convert(op)))
+      return failure();
+  Operation *terminator = source.getBody().front().getTerminator();
+  SmallVector<Value> results;
+  for (Value result : terminator->getOperands()) {
+    if (!values.contains(result) || values.lookup(result) == device)
+      return terminator->emitOpError() << "returns " << result.getType() << "; a program returns tensors";
+    results.push_back(values.lookup(result));
+  }
+  endFunction(function, results, terminator->getLoc());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+SmallVector<std::string> Emitter::namesOf(Operation &op) const {
+  if (auto noted = op.getAttrOfType<ArrayAttr>(namesAttr))
+    return llvm::map_to_vector(noted.getAsRange<StringAttr>(), [](StringAttr name) { return name.str(); });
+  std::string name = nameOf(op.getLoc());
+  if (ArrayRef<StringRef> each = resultNames(&op); each.size() == op.getNumResults())
+    return llvm::map_to_vector(
+        each, [&](StringRef result) { return name.empty() ? result.str() : name + "_" + result.str(); });
+  // Values that are kept are weights of some form.
+  if (isa<ttcore::LoadCachedOp>(op) && name.empty())
+    return llvm::map_to_vector(op.getResults(), [](OpResult result) {
+      std::string use = nameByUse(result);
+      return use.empty() ? "constant" : use;
+    });
+  return name.empty() ? SmallVector<std::string>() : SmallVector<std::string>(op.getNumResults(), name);
+}
+
+void Emitter::map(Operation &op, ArrayRef<Value> results) {
+  for (auto [from, to] : llvm::zip(op.getResults(), results))
+    values[from] = to;
+}
+
+LogicalResult Emitter::convert(Operation &op) {
+  if (isa<ttnn::GetDeviceOp>(op)) {
+    values[op.getResult(0)] = device;
+    return success();
+  }
+  if (auto constant = dyn_cast<ttnn::ConstantOp>(op))
+    return convertConstant(constant);
+  if (auto cached = dyn_cast<ttcore::LoadCachedOp>(op))
+    return convertLoadCached(cached);
+  FailureOr<Call> made = callOf(&op, spelling);
+  if (failed(made))
+    return failure();
+  // Inputs read from files are named relative to the program.
+  if (auto load = dyn_cast<ttnn::LoadTensorOp>(op); load && op.getParentOp()->hasAttr(inputsOfAttr))
+    made->arguments.front().text = besidePath(load.getFilePath());
+  SmallVector<SmallVector<Value, 1>> operands;
+  for (const Argument &argument : made->arguments)
+    operands.emplace_back(llvm::map_range(argument.operands, [&](Value value) { return values.lookup(value); }));
+  map(op, call(op.getLoc(), *made, operands, device, op.getNumResults(), namesOf(op)));
+  return success();
+}
+
+/// The file of a constant, named by its op. Equal ones share it.
+std::string Emitter::fileOf(ttnn::ConstantOp op) {
+  auto layout = ttnn::TTNNLayoutAttr::of(op->getResult(0).getType());
+  auto dtype = ttcore::DataTypeAttr::get(op.getContext(), layout.getDataType());
+  auto tensorLayout = ttnn::LayoutAttr::get(op.getContext(), layout.getLayout());
+  std::string &file = fileNames[{op.getValue(), builder.getArrayAttr({dtype, tensorLayout})}];
+  if (!file.empty())
+    return file;
+  std::string base = identifierOf(nameOf(op.getLoc()));
+  if (base.empty())
+    base = "constant";
+  unsigned number = usedFiles[StringRef(base).lower()]++;
+  file = (number ? base + "_" + std::to_string(number) : base) + ".tensorbin";
+  files.push_back(builder.getNamedAttr(
+      file,
+      builder.getDictionaryAttr({builder.getNamedAttr("dtype", dtype), builder.getNamedAttr("layout", tensorLayout),
+                                 builder.getNamedAttr("value", op.getValue())})));
+  return file;
+}
+
+LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
+  auto layout = ttnn::TTNNLayoutAttr::of(op->getResult(0).getType());
+  if (!layout)
+    return op.emitOpError() << "result 0 is " << op->getResult(0).getType()
+                            << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
+  // As the op that the library has for it, beside the constant, for the time of the conversion.
+  OperationState state(op.getLoc(), "");
+  state.addTypes(op->getResultTypes());
+  state.addOperands(op->getOperands());
+  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+  std::string file;
+  if (splat) {
+    state.name = OperationName(ttnn::FullOp::getOperationName(), op.getContext());
+    state.addAttribute(
+        "shape", ttnn::ShapeAttr::get(op.getContext(), cast<RankedTensorType>(op->getResult(0).getType()).getShape()));
+    Attribute value = splat.getSplatValue<Attribute>();
+    if (auto boolean = dyn_cast<BoolAttr>(value))
+      value = builder.getI32IntegerAttr(boolean.getValue());
+    else if (auto number = dyn_cast<FloatAttr>(value))
+      value = builder.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
+    else if (auto number = dyn_cast<IntegerAttr>(value))
+      value = builder.getI64IntegerAttr(number.getType().isUnsignedInteger() ? number.getValue().getZExtValue()
+                                                                             : number.getValue().getSExtValue());
+    state.addAttribute("fill_value", value);
+  } else {
+    state.name = OperationName(ttnn::LoadTensorOp::getOperationName(), op.getContext());
+    file = fileOf(op);
+    state.addAttribute("file_path", builder.getStringAttr(file));
+  }
+  Operation *stand = OpBuilder(op).create(state);
+  FailureOr<Call> made = callOf(stand, spelling);
+  stand->erase();
+  if (failed(made))
+    return failure();
+  if (!splat)
+    made->arguments.front().text = tensorPath(file);
+  SmallVector<std::string> names = namesOf(*op);
+  if (names.empty() && !splat)
+    names = {StringRef(file).split('.').first.str()};
+  SmallVector<SmallVector<Value, 1>> operands(made->arguments.size());
+  map(*op, call(op.getLoc(), *made, operands, device, 1, names));
+  return success();
+}
+
+LogicalResult Emitter::convertLoadCached(ttcore::LoadCachedOp op) {
+  auto found = functions.find(op.getCallee());
+  if (found == functions.end())
+    return op.emitOpError() << "calls '" << op.getCallee() << "', which is not there";
+  const Function &callee = found->second;
+  SmallVector<Value> operands = llvm::map_to_vector(op.getInputs(), [&](Value value) { return values.lookup(value); });
+  map(*op, callCached(op.getLoc(), callee, operands, callee.takesDevice ? device : Value(), op->getNumResults(),
+                      namesOf(*op)));
+  return success();
+}

@@ -1,0 +1,92 @@
+//===- Emitter.h - TTNN programs, function by function ----------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
+
+#include "Calls.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::tt::emit {
+
+struct EmitOptions {
+  bool withMain = true;
+  std::string tensorDirectory = "tensors";
+  bool loadInputs = false;
+  std::string inputDirectory, inputPrefix = "arg";
+};
+
+/// Rewrites a module of TTNN programs into one of functions of a language's dialect. What the languages share is here;
+/// they say how a call, a function and a module look.
+class Emitter {
+public:
+  Emitter(ModuleOp module, Language language, const EmitOptions &options)
+      : module(module), builder(module.getContext()), spelling(language), options(options) {}
+  virtual ~Emitter() = default;
+
+  LogicalResult run();
+
+protected:
+  /// What a function becomes.
+  struct Function {
+    std::string name;                   // that of the source, as far as the language takes it
+    SmallVector<std::string> arguments; // wished names; with a device, it is the last
+    bool takesDevice = false;
+    unsigned results = 0;
+    bool returnsList = false; // also of one result
+    Location location;
+  };
+
+  /// What stands before and behind the functions. `programs` are the public ones.
+  virtual void begin(bool hasTensorFiles) = 0;
+  virtual void finish(ArrayRef<Function> programs) = 0;
+  /// Makes the function; the builder is put into its body. Returns its arguments.
+  virtual SmallVector<Value> beginFunction(const Function &function) = 0;
+  virtual void endFunction(const Function &function, ArrayRef<Value> results, Location location) = 0;
+  /// Builds a call with `count` results. `device` is the function's device argument, or null.
+  virtual SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,
+                                  Value device, unsigned count, ArrayRef<std::string> names) = 0;
+  /// A call of a function of this module that is made once for the same arguments.
+  virtual SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands,
+                                        Value device, unsigned count, ArrayRef<std::string> names) = 0;
+  /// The expression for the file of a constant.
+  virtual std::string tensorPath(StringRef file) const = 0;
+  /// The expression for a file beside the program.
+  virtual std::string besidePath(StringRef file) const = 0;
+
+  ArrayAttr namesAttribute(ArrayRef<std::string> names) {
+    return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
+  }
+
+  ModuleOp module;
+  OpBuilder builder;
+  Spelling spelling;
+  EmitOptions options;
+  /// Rows and columns of the mesh.
+  SmallVector<int64_t> mesh = {1, 1};
+
+private:
+  LogicalResult collect();
+  func::FuncOp createInputs(func::FuncOp program);
+  func::FuncOp hoistConstants(func::FuncOp program);
+  LogicalResult convert(func::FuncOp function);
+  LogicalResult convert(Operation &op);
+  LogicalResult convertConstant(ttnn::ConstantOp op);
+  LogicalResult convertLoadCached(ttcore::LoadCachedOp op);
+  LogicalResult checkOperands(Operation *op);
+  void map(Operation &op, ArrayRef<Value> results);
+  SmallVector<std::string> namesOf(Operation &op) const;
+  std::string fileOf(ttnn::ConstantOp op);
+
+  llvm::StringMap<Function> functions;
+  SmallVector<NamedAttribute> files;
+  DenseMap<std::pair<Attribute, Attribute>, std::string> fileNames;
+  llvm::StringMap<unsigned> usedFiles;
+  DenseMap<Value, Value> values;
+  Value device;
+};
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H

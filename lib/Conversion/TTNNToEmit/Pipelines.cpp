@@ -1,0 +1,42 @@
+//===- Pipelines.cpp - from TTIR or TTNN to programs for people -----------===//
+
+#include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
+
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static void addEmitC(OpPassManager &manager, const EmitPipelineOptions &options) {
+  manager.addPass(createConvertTTNNToEmitC(
+      {options.withoutMain, options.tensorDirectory, options.loadInputs, options.inputDirectory, options.inputPrefix}));
+}
+
+static void addEmitPy(OpPassManager &manager, const EmitPipelineOptions &options) {
+  manager.addPass(createConvertTTNNToEmitPy(
+      {options.withoutMain, options.tensorDirectory, options.loadInputs, options.inputDirectory, options.inputPrefix}));
+}
+
+void tt::registerTTNNToEmitPipelines() {
+  PassPipelineRegistration<TTNNToEmitCOptions>(
+      "ttnn-common-to-emitc-pipeline", "Turn TTNN programs into C++",
+      [](OpPassManager &manager, const TTNNToEmitCOptions &options) { addEmitC(manager, options.emit); });
+  PassPipelineRegistration<TTNNToEmitPyOptions>(
+      "ttnn-common-to-emitpy-pipeline", "Turn TTNN programs into Python",
+      [](OpPassManager &manager, const TTNNToEmitPyOptions &options) { addEmitPy(manager, options.emit); });
+  PassPipelineRegistration<TTIRToEmitCOptions>("ttir-to-emitc-pipeline",
+                                               "Lower TTIR to TTNN programs and turn those into C++",
+                                               [](OpPassManager &manager, const TTIRToEmitCOptions &options) {
+                                                 ttnn::createTTIRToTTNNPipeline(manager, options);
+                                                 addEmitC(manager, options.emit);
+                                               });
+  PassPipelineRegistration<TTIRToEmitPyOptions>("ttir-to-emitpy-pipeline",
+                                                "Lower TTIR to TTNN programs and turn those into Python",
+                                                [](OpPassManager &manager, const TTIRToEmitPyOptions &options) {
+                                                  ttnn::createTTIRToTTNNPipeline(manager, options);
+                                                  addEmitPy(manager, options.emit);
+                                                });
+}

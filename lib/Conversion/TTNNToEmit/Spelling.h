@@ -1,0 +1,46 @@
+//===- Spelling.h - values in the words of a language -----------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Target/Emit/Text.h"
+
+namespace mlir::tt::emit {
+
+/// How a language writes values that the TTNN library takes.
+class Spelling {
+public:
+  explicit Spelling(Language language) : language(language) {}
+
+  std::string boolean(bool value) const;
+  std::string none() const { return isPython() ? "None" : "std::nullopt"; }
+  std::string string(llvm::StringRef text) const;
+  std::string list(llvm::ArrayRef<std::string> items) const;
+  std::string dataType(ttcore::DataType type) const;
+  std::string layout(ttnn::Layout layout) const;
+  /// A value of an enum, by the names under which a binary knows them: "ttcore.reduce_type", "sum".
+  std::string enumeration(llvm::StringRef type, llvm::StringRef symbol) const;
+  /// Where a tensor with this layout lies.
+  std::string memory(ttnn::TTNNLayoutAttr layout) const;
+  /// A path from the library's name down: "ttnn.transformer.concatenate_heads".
+  std::string path(llvm::StringRef dotted) const;
+
+  /// Any attribute of a TTNN op; failure for one that the library cannot be given.
+  FailureOr<std::string> attribute(Attribute attr) const;
+  /// The default of a parameter as Api.def writes it, for the attribute `ods`.
+  std::string defaultValue(llvm::StringRef text, llvm::StringRef ods) const;
+
+  const Language language;
+
+private:
+  bool isPython() const { return language == Language::Python; }
+  FailureOr<std::string> structure(Attribute attr) const;
+  std::string field(llvm::StringRef name, llvm::StringRef value) const;
+};
+
+/// Whether a call without the argument gives the op this value.
+bool isDefault(Attribute attr, llvm::StringRef text);
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H

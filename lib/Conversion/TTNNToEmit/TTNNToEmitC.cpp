@@ -1,0 +1,153 @@
+//===- TTNNToEmitC.cpp - TTNN programs as C++ -----------------------------===//
+
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+
+#include "Emitter.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_CONVERTTTNNTOEMITC
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::emit;
+
+namespace {
+class CppEmitter : public Emitter {
+public:
+  CppEmitter(ModuleOp module, const EmitOptions &options) : Emitter(module, Language::Cpp, options) {}
+
+private:
+  Type type(StringRef name) { return emitc::OpaqueType::get(builder.getContext(), name); }
+  Attribute expression(const Twine &text) { return emitc::OpaqueAttr::get(builder.getContext(), text.str()); }
+  void verbatim(const Twine &text) { emitc::VerbatimOp::create(builder, module.getLoc(), builder.getStringAttr(text)); }
+  SmallVector<Value> build(Location location, StringRef callee, ArrayRef<Value> operands, ArrayRef<Attribute> arguments,
+                           unsigned count, ArrayRef<std::string> names);
+  Value list(Location location, ArrayRef<Value> values);
+
+  void begin(bool hasTensorFiles) override;
+  void finish(ArrayRef<Function> programs) override;
+  SmallVector<Value> beginFunction(const Function &function) override;
+  void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
+  SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands, Value device,
+                          unsigned count, ArrayRef<std::string> names) override;
+  SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands, Value device,
+                                unsigned count, ArrayRef<std::string> names) override;
+  std::string tensorPath(StringRef file) const override {
+    return besidePath((options.tensorDirectory + "/" + file).str());
+  }
+  std::string besidePath(StringRef file) const override {
+    return "ttnn::beside(__FILE__, " + spelling.string(file) + ")";
+  }
+};
+} // namespace
+
+void CppEmitter::begin(bool) {
+  for (StringRef header : {"ttnn/program.hpp", "ttnn/ttnn.hpp"})
+    emitc::IncludeOp::create(builder, module.getLoc(), builder.getStringAttr(header), builder.getUnitAttr());
+}
+
+SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
+  SmallVector<Type> arguments(function.arguments.size(), type("ttnn::Tensor"));
+  if (function.takesDevice)
+    arguments.back() = type("ttnn::Device");
+  SmallVector<Type> results;
+  if (function.returnsList || function.results > 1)
+    results.push_back(type("std::vector<ttnn::Tensor>"));
+  else
+    results.assign(function.results, type("ttnn::Tensor"));
+  auto made =
+      emitc::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
+  made->setAttr(namesAttr, namesAttribute(function.arguments));
+  builder.setInsertionPointToStart(made.addEntryBlock());
+  return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+}
+
+/// Tensors as one value; where it is used once, our translation writes it as `{a, b}` there.
+Value CppEmitter::list(Location location, ArrayRef<Value> values) {
+  return emitc::CallOpaqueOp::create(builder, location, type("std::vector<ttnn::Tensor>"), "ttnn::tensors", values)
+      .getResult(0);
+}
+
+void CppEmitter::endFunction(const Function &function, ArrayRef<Value> results, Location location) {
+  Value returned;
+  if (function.returnsList || results.size() > 1)
+    returned = list(location, results);
+  else if (!results.empty())
+    returned = results.front();
+  emitc::ReturnOp::create(builder, location, returned);
+}
+
+SmallVector<Value> CppEmitter::build(Location location, StringRef callee, ArrayRef<Value> operands,
+                                     ArrayRef<Attribute> arguments, unsigned count, ArrayRef<std::string> names) {
+  auto made = emitc::CallOpaqueOp::create(builder, location, SmallVector<Type>(count, type("ttnn::Tensor")), callee,
+                                          operands, builder.getArrayAttr(arguments));
+  if (!names.empty())
+    made->setAttr(namesAttr, namesAttribute(names));
+  return SmallVector<Value>(made.getResults().begin(), made.getResults().end());
+}
+
+SmallVector<Value> CppEmitter::call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,
+                                    Value device, unsigned count, ArrayRef<std::string> names) {
+  // C++ has no names of arguments: what stands before the last one that is given must be given.
+  size_t last = call.arguments.size();
+  while (last > 0 && call.arguments[last - 1].kind == Argument::Kind::Left)
+    --last;
+  SmallVector<Value> values;
+  SmallVector<Attribute> arguments;
+  auto operand = [&](Value value) -> Attribute {
+    values.push_back(value);
+    return builder.getIndexAttr(values.size() - 1);
+  };
+  for (auto [argument, given] : llvm::zip(ArrayRef(call.arguments).take_front(last), operands)) {
+    switch (argument.kind) {
+    case Argument::Kind::Left:
+    case Argument::Kind::Text:
+      arguments.push_back(expression("/*" + argument.name + "=*/" + argument.text));
+      break;
+    case Argument::Kind::Tensor:
+      arguments.push_back(operand(given.front()));
+      break;
+    case Argument::Kind::Tensors:
+      arguments.push_back(operand(list(location, given)));
+      break;
+    case Argument::Kind::Device:
+      arguments.push_back(operand(device));
+      break;
+    }
+  }
+  return build(location, call.callee, values, arguments, count, names);
+}
+
+SmallVector<Value> CppEmitter::callCached(Location location, const Function &callee, ArrayRef<Value> operands,
+                                          Value device, unsigned count, ArrayRef<std::string> names) {
+  SmallVector<Value> values = {list(location, operands)};
+  SmallVector<Attribute> arguments = {expression(callee.name), builder.getIndexAttr(0)};
+  if (device) {
+    values.push_back(device);
+    arguments.push_back(builder.getIndexAttr(1));
+  }
+  std::string name = "ttnn::load_cached";
+  if (count > 1)
+    name += "<" + std::to_string(count) + ">";
+  return build(location, name, values, arguments, count, names);
+}
+
+void CppEmitter::finish(ArrayRef<Function> programs) {
+  for (const Function &program : programs)
+    verbatim("TTNN_PROGRAM(" + program.name + ", create_inputs_for_" + program.name + ")");
+  if (options.withMain && !programs.empty())
+    verbatim("int main() {\n  return ttnn::run_programs(" + Twine(mesh[0]) + ", " + Twine(mesh[1]) + ");\n}");
+}
+
+namespace {
+struct ConvertTTNNToEmitC : mlir::tt::impl::ConvertTTNNToEmitCBase<ConvertTTNNToEmitC> {
+  using ConvertTTNNToEmitCBase::ConvertTTNNToEmitCBase;
+  void runOnOperation() override {
+    if (failed(
+            CppEmitter(getOperation(), {!targetDylib, tensorDirectory, loadInputs, inputDirectory, inputPrefix}).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

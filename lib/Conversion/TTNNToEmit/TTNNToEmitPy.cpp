@@ -1,0 +1,153 @@
+//===- TTNNToEmitPy.cpp - TTNN programs as Python -------------------------===//
+
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+
+#include "Emitter.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_CONVERTTTNNTOEMITPY
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::emit;
+
+namespace {
+class PythonEmitter : public Emitter {
+public:
+  PythonEmitter(ModuleOp module, const EmitOptions &options) : Emitter(module, Language::Python, options) {}
+
+private:
+  Type type(StringRef name) { return emitpy::OpaqueType::get(builder.getContext(), name); }
+  Attribute expression(StringRef text) { return emitpy::OpaqueAttr::get(builder.getContext(), text); }
+  SmallVector<Value> build(Location location, StringRef callee, ArrayRef<Value> operands, ArrayRef<Attribute> arguments,
+                           ArrayRef<std::string> keywords, unsigned count, ArrayRef<std::string> names);
+
+  void begin(bool hasTensorFiles) override;
+  void finish(ArrayRef<Function> programs) override;
+  SmallVector<Value> beginFunction(const Function &function) override;
+  void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
+  SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands, Value device,
+                          unsigned count, ArrayRef<std::string> names) override;
+  SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands, Value device,
+                                unsigned count, ArrayRef<std::string> names) override;
+  std::string tensorPath(StringRef file) const override { return "TENSORS / " + spelling.string(file); }
+  std::string besidePath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
+};
+} // namespace
+
+void PythonEmitter::begin(bool hasTensorFiles) {
+  Location location = module.getLoc();
+  if (hasTensorFiles || options.loadInputs)
+    emitpy::ImportOp::create(builder, location, builder.getStringAttr("pathlib"), builder.getStrArrayAttr({"Path"}));
+  emitpy::ImportOp::create(builder, location, builder.getStringAttr("ttnn"), ArrayAttr());
+  if (hasTensorFiles)
+    emitpy::GlobalOp::create(builder, location, "TENSORS",
+                             cast<emitpy::OpaqueAttr>(expression(besidePath(options.tensorDirectory))));
+}
+
+SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
+  SmallVector<Type> arguments(function.arguments.size(), type("ttnn.Tensor"));
+  if (function.takesDevice)
+    arguments.back() = type("ttnn.MeshDevice");
+  SmallVector<Type> results;
+  if (function.returnsList)
+    results.push_back(type("list[ttnn.Tensor]"));
+  else
+    results.assign(function.results, type("ttnn.Tensor"));
+  // The source is still there under its name; it goes when all are done.
+  auto made =
+      func::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
+  made->setAttr(namesAttr, namesAttribute(function.arguments));
+  builder.setInsertionPointToStart(made.addEntryBlock());
+  return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+}
+
+void PythonEmitter::endFunction(const Function &function, ArrayRef<Value> results, Location location) {
+  SmallVector<Value> returned(results);
+  if (function.returnsList) {
+    returned = {emitpy::ListOp::create(builder, location, type("list[ttnn.Tensor]"), results)};
+  }
+  func::ReturnOp::create(builder, location, returned);
+}
+
+SmallVector<Value> PythonEmitter::build(Location location, StringRef callee, ArrayRef<Value> operands,
+                                        ArrayRef<Attribute> arguments, ArrayRef<std::string> keywords, unsigned count,
+                                        ArrayRef<std::string> names) {
+  bool isNamed = llvm::any_of(keywords, [](const std::string &keyword) { return !keyword.empty(); });
+  auto made =
+      emitpy::CallOpaqueOp::create(builder, location, SmallVector<Type>(count, type("ttnn.Tensor")), callee, operands,
+                                   builder.getArrayAttr(arguments), isNamed ? namesAttribute(keywords) : ArrayAttr());
+  if (!names.empty())
+    made->setAttr(namesAttr, namesAttribute(names));
+  return SmallVector<Value>(made.getResults().begin(), made.getResults().end());
+}
+
+SmallVector<Value> PythonEmitter::call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,
+                                       Value device, unsigned count, ArrayRef<std::string> names) {
+  SmallVector<Value> values;
+  SmallVector<Attribute> arguments;
+  SmallVector<std::string> keywords;
+  auto operand = [&](Value value) -> Attribute {
+    values.push_back(value);
+    return builder.getIndexAttr(values.size() - 1);
+  };
+  for (auto [argument, given] : llvm::zip(call.arguments, operands)) {
+    switch (argument.kind) {
+    case Argument::Kind::Left:
+      continue;
+    case Argument::Kind::Tensor:
+      arguments.push_back(operand(given.front()));
+      break;
+    case Argument::Kind::Tensors:
+      arguments.push_back(builder.getArrayAttr(llvm::map_to_vector(given, operand)));
+      break;
+    case Argument::Kind::Device:
+      arguments.push_back(operand(device));
+      break;
+    case Argument::Kind::Text:
+      arguments.push_back(expression(argument.text));
+      break;
+    }
+    keywords.push_back(argument.isKeyword ? argument.name.str() : "");
+  }
+  return build(location, call.callee, values, arguments, keywords, count, names);
+}
+
+SmallVector<Value> PythonEmitter::callCached(Location location, const Function &callee, ArrayRef<Value> operands,
+                                             Value device, unsigned count, ArrayRef<std::string> names) {
+  SmallVector<Value> values(operands);
+  SmallVector<Attribute> items;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    items.push_back(builder.getIndexAttr(i));
+  SmallVector<Attribute> arguments = {expression(callee.name), builder.getArrayAttr(items)};
+  if (device) {
+    arguments.push_back(builder.getIndexAttr(values.size()));
+    values.push_back(device);
+  }
+  return build(location, "ttnn.load_cached", values, arguments, {}, count, names);
+}
+
+void PythonEmitter::finish(ArrayRef<Function> programs) {
+  if (!options.withMain || programs.empty())
+    return;
+  std::string text = "def main():\n    device = ttnn.open_mesh_device(ttnn.MeshShape(" + std::to_string(mesh[0]) +
+                     ", " + std::to_string(mesh[1]) + "))\n    try:\n";
+  for (const Function &program : programs)
+    text += "        print(\"" + program.name + ":\", " + program.name + "(*create_inputs_for_" + program.name +
+            "(device)" + (program.takesDevice ? ", device" : "") + "))\n";
+  text += "    finally:\n        ttnn.close_mesh_device(device)\n\n\nif __name__ == \"__main__\":\n    main()\n";
+  emitpy::VerbatimOp::create(builder, module.getLoc(), text);
+}
+
+namespace {
+struct ConvertTTNNToEmitPy : mlir::tt::impl::ConvertTTNNToEmitPyBase<ConvertTTNNToEmitPy> {
+  using ConvertTTNNToEmitPyBase::ConvertTTNNToEmitPyBase;
+  void runOnOperation() override {
+    if (failed(PythonEmitter(getOperation(), {!targetModule, tensorDirectory, loadInputs, inputDirectory, inputPrefix})
+                   .run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,165 @@
+//===- program.hpp - programs that a library offers --------------*- C++ -*-===//
+//
+// A program is a function of tensors, and of the device if it makes tensors of
+// its own:
+//
+//   ttnn::Tensor model(ttnn::Tensor image, ttnn::Device device);
+//   std::vector<ttnn::Tensor> create_inputs_for_model(ttnn::Device device);
+//   TTNN_PROGRAM(model, create_inputs_for_model)
+//
+// Who loads the library finds its programs through `ttnn_programs`, the one
+// symbol that it exports for that; `ttnn::run_programs` runs them all.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/ttnn/tensor.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tt::ttnn {
+
+using Device = std::shared_ptr<sim::MeshDevice>;
+
+struct Program {
+  std::string name;
+  size_t inputs; // tensors that it takes
+  std::function<std::vector<Tensor>(std::span<const Tensor>, const Device &)> run;
+  std::function<std::vector<Tensor>(const Device &)> createInputs;
+};
+
+/// A list of tensors, as functions take it.
+template <class... Tensors> std::vector<Tensor> tensors(const Tensors &...each) { return {each...}; }
+
+/// The path of a file that lies beside a source file: `beside(__FILE__, "weights.tensorbin")`.
+std::string beside(std::string_view source, std::string_view file);
+
+/// Runs programs one after the other with the inputs that they make, on a mesh of its own, and prints what they return.
+/// The result is that of main: 0, or 1 after an error, which is printed.
+int runPrograms(std::span<const Program> programs, uint32_t rows, uint32_t columns);
+
+namespace detail {
+
+/// Everything here is hidden, so that each library has its own.
+#define TTNN_OWN inline __attribute__((visibility("hidden")))
+
+TTNN_OWN std::vector<Program> &programs() {
+  static std::vector<Program> all;
+  return all;
+}
+
+template <class... Arguments> struct LastIsDevice : std::false_type {};
+template <class First> struct LastIsDevice<First> : std::is_same<std::decay_t<First>, Device> {};
+template <class First, class... Rest>
+  requires(sizeof...(Rest) > 0)
+struct LastIsDevice<First, Rest...> : LastIsDevice<Rest...> {};
+
+template <class... Arguments>
+inline constexpr size_t tensorCount = sizeof...(Arguments) - (LastIsDevice<Arguments...>::value ? 1 : 0);
+
+/// Calls a program's function with as many tensors as it has parameters for them.
+template <class Result, class... Arguments>
+Result apply(Result (*function)(Arguments...), std::span<const Tensor> inputs, const Device &device) {
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    if constexpr (LastIsDevice<Arguments...>::value)
+      return function(inputs[I]..., device);
+    else
+      return function(inputs[I]...);
+  }(std::make_index_sequence<tensorCount<Arguments...>>());
+}
+
+inline std::vector<Tensor> asList(Tensor tensor) { return {std::move(tensor)}; }
+inline std::vector<Tensor> asList(std::vector<Tensor> tensors) { return tensors; }
+
+/// Throws Error.
+void checkCount(const std::string &program, size_t wanted, size_t given);
+
+template <class Result, class... Arguments>
+bool add(std::string name, Result (*function)(Arguments...),
+         std::function<std::vector<Tensor>(const Device &)> inputs) {
+  constexpr size_t wanted = tensorCount<Arguments...>;
+  auto run = [name, function](std::span<const Tensor> given, const Device &device) {
+    checkCount(name, wanted, given.size());
+    return asList(apply(function, given, device));
+  };
+  programs().push_back({std::move(name), wanted, run, std::move(inputs)});
+  return true;
+}
+
+template <class Function> std::function<std::vector<Tensor>(const Device &)> inputMaker(Function *function) {
+  return [function](const Device &device) { return asList(apply(function, {}, device)); };
+}
+
+/// Results that were kept, and of which arguments.
+struct Cached {
+  std::vector<std::pair<uint64_t, uint64_t>> arguments; // id and version of the contents
+  Device device;
+  std::vector<Tensor> results;
+};
+/// Whether the entry has the results for these arguments.
+bool isCurrent(const Cached &entry, std::span<const Tensor> arguments, const Device &device);
+/// Notes results, which are constant from now on.
+void keep(Cached &entry, std::span<const Tensor> arguments, const Device &device, std::vector<Tensor> results);
+
+TTNN_OWN std::mutex &cacheMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+TTNN_OWN std::unordered_map<const void *, Cached> &cache() {
+  static std::unordered_map<const void *, Cached> entries;
+  return entries;
+}
+
+template <class Function>
+std::vector<Tensor> loadCached(Function *function, const std::vector<Tensor> &arguments, const Device &device) {
+  const std::lock_guard lock(cacheMutex());
+  Cached &entry = cache()[reinterpret_cast<const void *>(function)];
+  if (!isCurrent(entry, arguments, device))
+    keep(entry, arguments, device, asList(apply(function, arguments, device)));
+  return entry.results;
+}
+
+} // namespace detail
+
+/// What `function` returns for these tensors: evaluated when it is called with them for the first time, then kept until
+/// it is called with others, or with values that were written since. Its results are constant.
+template <class Function>
+Tensor load_cached(Function *function, const std::vector<Tensor> &arguments, const Device &device = {}) {
+  return detail::loadCached(function, arguments, device).front();
+}
+/// The same for a function with several results.
+template <size_t count, class Function>
+std::array<Tensor, count> load_cached(Function *function, const std::vector<Tensor> &arguments,
+                                      const Device &device = {}) {
+  const std::vector<Tensor> results = detail::loadCached(function, arguments, device);
+  std::array<Tensor, count> found;
+  std::copy_n(results.begin(), std::min(count, results.size()), found.begin());
+  return found;
+}
+
+TTNN_OWN int run_programs(uint32_t rows = 1, uint32_t columns = 1) {
+  return runPrograms(detail::programs(), rows, columns);
+}
+
+#undef TTNN_OWN
+
+} // namespace tt::ttnn
+
+/// Changed whenever what `ttnn_programs` gives means something else.
+#define TTNN_PROGRAMS_VERSION 1
+extern "C" __attribute__((visibility("default"), weak))
+const std::vector<::tt::ttnn::Program> *ttnn_programs(int version) {
+  return version == TTNN_PROGRAMS_VERSION ? &::tt::ttnn::detail::programs() : nullptr;
+}
+
+/// Offers a function, and the one that makes inputs for it, as a program of this library.
+#define TTNN_PROGRAM(function, inputs)                                                                                 \
+  [[maybe_unused]] static const bool ttnn_program_##function =                                                         \
+      ::tt::ttnn::detail::add(#function, &function, ::tt::ttnn::detail::inputMaker(&inputs));

@@ -1,0 +1,86 @@
+//===- program.cpp - programs that a library offers -----------------------===//
+
+#include "ttnn/program.hpp"
+
+#include "tt/runtime/runtime.h"
+
+#include <cstdio>
+#include <filesystem>
+
+namespace tt::ttnn {
+
+std::string beside(std::string_view source, std::string_view file) {
+  return (std::filesystem::path(source).parent_path() / file).string();
+}
+
+namespace {
+
+/// "f32 [2, 32], first values 0.5 0.25 ..."
+std::string summary(const Tensor &tensor) {
+  constexpr int64_t shown = 8;
+  const Tensor host = runtime::castTensor(runtime::toHost(tensor).front(), DataType::Float32);
+  std::string text = std::string(toString(tensor.dtype())) + " " + toString(host.shape());
+  const int64_t count = volume(host.shape());
+  const float *values = reinterpret_cast<const float *>(host.data());
+  for (int64_t i = 0; i < std::min(count, shown); ++i) {
+    char number[32];
+    std::snprintf(number, sizeof(number), "%s%.6g", i == 0 ? ": " : " ", static_cast<double>(values[i]));
+    text += number;
+  }
+  return count > shown ? text + " ..." : text;
+}
+
+} // namespace
+
+int runPrograms(std::span<const Program> programs, uint32_t rows, uint32_t columns) {
+  try {
+    sim::MeshOptions options;
+    options.rows = rows, options.columns = columns;
+    const Device device = runtime::openMeshDevice(options);
+    for (const Program &program : programs)
+      for (const Tensor &result : program.run(program.createInputs(device), device))
+        std::printf("%s: %s\n", program.name.c_str(), summary(result).c_str());
+    runtime::closeMeshDevice(device);
+    return 0;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}
+
+namespace detail {
+
+void checkCount(const std::string &program, size_t wanted, size_t given) {
+  if (wanted != given)
+    throw Error("program '" + program + "' takes " + std::to_string(wanted) + " inputs, " + std::to_string(given) +
+                " were given");
+}
+
+namespace {
+std::pair<uint64_t, uint64_t> key(const Tensor &tensor) {
+  return {tensor.contents().id, tensor.contents().version.load()};
+}
+} // namespace
+
+bool isCurrent(const Cached &entry, std::span<const Tensor> arguments, const Device &device) {
+  const bool filled = !entry.results.empty() && entry.device == device && entry.arguments.size() == arguments.size();
+  if (!filled || !std::ranges::all_of(entry.results, &Tensor::isAllocated))
+    return false;
+  return std::ranges::equal(arguments, entry.arguments, [](const Tensor &tensor, const auto &known) {
+    return tensor.contents().tracked && key(tensor) == known;
+  });
+}
+
+void keep(Cached &entry, std::span<const Tensor> arguments, const Device &device, std::vector<Tensor> results) {
+  entry.arguments.clear();
+  for (const Tensor &tensor : arguments)
+    entry.arguments.push_back(key(tensor));
+  entry.device = device;
+  entry.results = std::move(results);
+  for (const Tensor &tensor : entry.results)
+    tensor.setConstant();
+}
+
+} // namespace detail
+
+} // namespace tt::ttnn

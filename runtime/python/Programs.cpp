@@ -1,0 +1,64 @@
+//===- Programs.cpp - libraries of compiled programs for Python -----------===//
+
+#include "Bindings.h"
+
+#include "ttnn/program.hpp"
+
+#include <dlfcn.h>
+
+using namespace tt;
+
+namespace {
+
+/// A shared library made from emitted C++. It stays loaded as long as one of its programs is known to somebody.
+class ProgramLibrary {
+public:
+  explicit ProgramLibrary(const std::string &path) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      throw Error(path + " cannot be loaded: " + dlerror());
+    using Entry = const std::vector<::tt::ttnn::Program> *(*)(int);
+    // NOLINTNEXTLINE: there is no other way to a function
+    const auto entry = reinterpret_cast<Entry>(dlsym(handle, "ttnn_programs"));
+    list = entry ? entry(TTNN_PROGRAMS_VERSION) : nullptr;
+    if (!list) {
+      dlclose(handle);
+      throw Error(path + (entry ? " was compiled for another version of this library"
+                                : " offers no programs: it has no TTNN_PROGRAM"));
+    }
+  }
+  ProgramLibrary(const ProgramLibrary &) = delete;
+  ProgramLibrary &operator=(const ProgramLibrary &) = delete;
+  ~ProgramLibrary() { dlclose(handle); }
+  const std::vector<::tt::ttnn::Program> &programs() const { return *list; }
+
+private:
+  void *handle = nullptr;
+  const std::vector<::tt::ttnn::Program> *list = nullptr;
+};
+
+} // namespace
+
+void python::bindPrograms(nb::module_ &module) {
+  using ::tt::ttnn::Program;
+  nb::class_<Program>(module, "Program", "A function of tensors in a library of compiled programs.")
+      .def_ro("name", &Program::name)
+      .def_ro("num_inputs", &Program::inputs)
+      .def(
+          "create_inputs",
+          [](const Program &self, const ::tt::ttnn::Device &device) {
+            const nb::gil_scoped_release release;
+            return self.createInputs(device);
+          },
+          nb::arg("device"), "Inputs as the program makes them for itself.")
+      .def(
+          "run",
+          [](const Program &self, const std::vector<::tt::ttnn::Tensor> &inputs, const ::tt::ttnn::Device &device) {
+            const nb::gil_scoped_release release;
+            return self.run(inputs, device);
+          },
+          nb::arg("inputs"), nb::arg("device"), "What the program returns for these inputs.");
+  nb::class_<ProgramLibrary>(module, "ProgramLibrary", "Programs of emitted C++, compiled to a shared library.")
+      .def(nb::init<const std::string &>(), nb::arg("path"))
+      .def_prop_ro("programs", &ProgramLibrary::programs, nb::rv_policy::reference_internal);
+}
