@@ -1,4 +1,4 @@
-"""Passes and pipelines as functions, and translation to flatbuffers.
+"""Passes and pipelines as functions, and translation to flatbuffers, C++ and Python.
 
 Every pipeline takes a module, changes it in place, and raises `ttmlir.ir.MLIRError` with the diagnostics of whatever
 pass refused it. `options` is written as for ttmlir-opt: "mesh-shape=1,2 system-desc-path=desc.json".
@@ -19,6 +19,10 @@ PIPELINES = {
     "ttir_to_ttnn_backend_pipeline": "ttir-to-ttnn-backend-pipeline",
     "ttir_to_ttnn_runtime_pipeline": "ttir-to-ttnn-runtime-pipeline",
     "stablehlo_to_ttir_pipeline": "stablehlo-to-ttir-pipeline",
+    "ttir_to_emitc_pipeline": "ttir-to-emitc-pipeline",
+    "ttir_to_emitpy_pipeline": "ttir-to-emitpy-pipeline",
+    "ttnn_common_to_emitc_pipeline": "ttnn-common-to-emitc-pipeline",
+    "ttnn_common_to_emitpy_pipeline": "ttnn-common-to-emitpy-pipeline",
 }
 
 
@@ -60,17 +64,18 @@ def ttnn_to_flatbuffer_bin(module: Module) -> bytes:
     Raises:
         ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
     """
-    return _translate.ttnn_to_flatbuffer(module.operation)
+    chunks: list[bytes] = []
+    _translate.ttnn_to_flatbuffer(module.operation, lambda chunk: chunks.append(bytes(chunk)))
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def ttnn_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
     """Write the flatbuffer of `module` to `filepath`, whole or not at all."""
-    data = ttnn_to_flatbuffer_bin(module)
     folder = os.path.dirname(os.path.abspath(filepath))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(filepath) + ".")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            _translate.ttnn_to_flatbuffer(module.operation, file.write)
         os.chmod(temporary, 0o644)
         os.replace(temporary, filepath)
     except BaseException:
@@ -78,4 +83,31 @@ def ttnn_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) ->
         raise
 
 
-__all__ = ["run_pass", "ttnn_to_flatbuffer_bin", "ttnn_to_flatbuffer_file", *PIPELINES]
+def mlir_to_cpp(module: Module) -> str:
+    """The C++ program of a module of the emitc dialect, formatted.
+
+    Raises:
+        ttmlir.ir.MLIRError: an op that has no form in C++; names it.
+    """
+    return _translate.mlir_to_cpp(module.operation)
+
+
+def mlir_to_python(module: Module) -> str:
+    """The Python program of a module of the emitpy dialect, formatted.
+
+    Raises:
+        ttmlir.ir.MLIRError: an op that has no form in Python; names it.
+    """
+    return _translate.mlir_to_python(module.operation)
+
+
+def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
+    """Write the constants of an emitc or emitpy module into `folder`, which is made when there are any.
+
+    Raises:
+        ttmlir.ir.MLIRError: a folder that cannot be written to.
+    """
+    _translate.write_tensor_files(module.operation, os.fspath(folder))
+
+
+__all__ = ["mlir_to_cpp", "mlir_to_python", "run_pass", "ttnn_to_flatbuffer_bin", "ttnn_to_flatbuffer_file", *PIPELINES]

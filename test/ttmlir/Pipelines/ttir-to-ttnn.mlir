@@ -6,17 +6,27 @@
 // RUN: diff %t.once %t.twice
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=target-format=bfp_bf8 | FileCheck %s --check-prefix=BFP
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=experimental-weight-dtype=bfp_bf4 | FileCheck %s --check-prefix=WEIGHTS
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-fusing-pass=false | FileCheck %s --check-prefix=UNFUSED
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="argument-types=net=input,parameter,parameter,parameter,parameter target-format=bf16" | FileCheck %s --check-prefix=ONCE
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="argument-types=net=input,parameter,parameter,parameter,parameter target-format=bf16 enable-const-eval=false" | FileCheck %s --check-prefix=ALWAYS
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=target-format=f99 2>&1 | FileCheck %s --check-prefix=BAD
 
 // BAD: error: target-format 'f99' is not a float format
 // BFP-COUNT-3: bfp_bf8
+// UNFUSED: "ttnn.conv2d"
+// UNFUSED: "ttnn.relu"
+// ONCE: func.func @net
+// ONCE: "ttnn.typecast"(%arg0)
+// ONCE-COUNT-4: ttcore.load_cached(@net_const_eval_
+// ONCE: func.func private @net_const_eval_0
+// ALWAYS: "ttnn.typecast"(%arg1)
+// ALWAYS-NOT: load_cached
 // WEIGHTS: bfp_bf4
 // CHECK: module attributes {ttcore.system_desc = #system_desc}
 // CHECK-NEXT: ttcore.device @default_device
 // CHECK-NEXT: func.func @net(%arg0: tensor<2x8x8x3xf32, #{{.*}}>
 // CHECK: "ttnn.get_device"
-// CHECK: "ttnn.conv2d"
-// CHECK: "ttnn.relu"
+// CHECK: "ttnn.conv2d"{{.*}}activation = <op_type = relu>
 // CHECK: "ttnn.max_pool2d"
 // CHECK: "ttnn.linear"
 // CHECK: "ttnn.softmax"

@@ -33,6 +33,8 @@ static void addRuntimePasses(OpPassManager &manager) {
 
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   addDevicePasses(manager, options);
+  if (!options.argumentTypes.empty())
+    manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   // TTIR that the chip can hold.
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRHoistConstants());
@@ -41,12 +43,27 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
   if (options.implicitBroadcastFolding)
     manager.addPass(ttir::createTTIRImplicitBroadcastFold());
+  auto addFusing = [&] {
+    if (options.fusing)
+      manager.addPass(ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion}));
+  };
+  addFusing();
+  if (options.eraseInverseOps) {
+    manager.addPass(ttir::createTTIRChannelsLast());
+    manager.addPass(ttir::createTTIREraseInverseOps());
+    // What movements kept apart.
+    addFusing();
+  }
   manager.addPass(ttir::createTTIRLocalizePresharded());
   // TTNN, with everything in its place.
   manager.addPass(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
+  if (options.fusing)
+    manager.addPass(createTTNNFusing());
   if (options.weightDtype != BFPDtype::None)
     manager.addPass(createTTNNWeightDtypeConversion({options.weightDtype}));
+  if (options.constEval)
+    manager.addPass(ttcore::createConstEvalHoistTransform());
   addRuntimePasses(manager);
 }
 

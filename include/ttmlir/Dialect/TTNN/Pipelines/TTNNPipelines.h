@@ -16,15 +16,19 @@ struct TTNNDeviceOptions : PassPipelineOptions<TTNNDeviceOptions> {
                        clEnumValN(ttcore::Arch::Blackhole, "blackhole", "Blackhole"),
                        clEnumValN(ttcore::Arch::Quasar, "quasar", "Quasar")),
       llvm::cl::init(ttcore::Arch::WormholeB0)};
-  Option<std::string> systemDescPath{*this, "system-desc-path",
-                                     llvm::cl::desc("File with a #ttcore.system_desc attribute in text form"),
-                                     llvm::cl::init("")};
+  Option<std::string> systemDescPath{
+      *this, "system-desc-path",
+      llvm::cl::desc("File that describes the machine: a #ttcore.system_desc, or JSON of the runtime"),
+      llvm::cl::init("")};
   ListOption<int64_t> meshShape{*this, "mesh-shape", llvm::cl::desc("Rows and columns of the mesh")};
   ListOption<std::string> meshTopology{*this, "mesh-topology",
                                        llvm::cl::desc("Links of each mesh axis: ring, linear or disabled")};
 };
 
 struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
+  Option<std::string> argumentTypes{*this, "argument-types",
+                                    llvm::cl::desc("What the arguments of functions are: main=input,parameter;..."),
+                                    llvm::cl::init("")};
   Option<std::string> targetFormat{*this, "target-format",
                                    llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
                                                   "module's own"),
@@ -38,6 +42,20 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> implicitBroadcastFolding{*this, "enable-implicit-broadcast-folding-pass",
                                         llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
                                         llvm::cl::init(true)};
+  Option<bool> eraseInverseOps{*this, "enable-erase-inverse-ops-pass",
+                               llvm::cl::desc("Erase movements of values that undo each other"), llvm::cl::init(true)};
+  Option<bool> fusing{*this, "enable-fusing-pass", llvm::cl::desc("Make one op of several"), llvm::cl::init(true)};
+  Option<bool> fusingConv2dWithMultiply{
+      *this, "enable-fusing-conv2d-with-multiply-pattern",
+      llvm::cl::desc("Scale the weights of a convolution by what its result is multiplied with"),
+      llvm::cl::init(false)};
+  Option<bool> permuteMatmulFusion{
+      *this, "enable-permute-matmul-fusion",
+      llvm::cl::desc("Take permutes of operands of matmul and linear into their transposition flags"),
+      llvm::cl::init(false)};
+  Option<bool> constEval{*this, "enable-const-eval",
+                         llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
+                         llvm::cl::init(true)};
 };
 
 /// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
