@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .activation import activated, activation_of
 from .op import Op, TensorSpec, ints
 
 CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
@@ -154,7 +155,8 @@ def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tenso
             options["dilation"] = dilation
         if weight.dim() != rank + 2:  # a conv1d weight may be kept as 4D
             weight = weight.reshape(*weight.shape[: rank + 2])
-        return golden(x, weight, bias, stride=stride, padding=padding, groups=groups, **options).reshape(out.shape)
+        y = golden(x, weight, bias, stride=stride, padding=padding, groups=groups, **options)
+        return activated(y, activation_of(rest.get("conv2d_config"))).reshape(out.shape)
 
     return flattened
 

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from .activation import activated
 from .op import Op, TensorSpec
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": torch.relu,
-    "relu6": F.relu6,
-    "gelu": F.gelu,
-    "silu": F.silu,
-    "sigmoid": torch.sigmoid,
-    "tanh": torch.tanh,
-}
-
-
-def activated(x: Tensor, activation: str | None) -> Tensor:
-    if not activation:
-        return x
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"no golden for the activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[activation](x)
 
 
 def matmul(

@@ -68,7 +68,7 @@ def rms_norm(x, weight=None, bias=None, normalized_shape=None, epsilon: float = 
 
 
 def fused_rms_norm(x, weight=None, bias=None, residual_input=None, epsilon: float = 1e-5, activation=None) -> Tensor:
-    from .matmul import activated
+    from .activation import activated
 
     return activated(
         rms_norm(x if residual_input is None else x + residual_input, weight, bias, None, epsilon), activation
