@@ -117,6 +117,13 @@ def test_constants(tensor, wanted):
             TypeError,
             "permutation = 'ab' does not make a DenseI64ArrayAttr",
         ),
+        (
+            lambda x, b: b.full(shape=[2**40, 1], fill_value=1.0),
+            TypeError,
+            "element 0 is 1099511627776, which 32 bits do",
+        ),
+        (lambda x, b: b.full(shape=[4, 2.5], fill_value=1.0), TypeError, "element 1 is 2.5, expected an integer"),
+        (lambda x, b: b.full(shape=[-1], fill_value=1.0), TTBuilderCompileException, "sizes cannot be negative"),
         (lambda x, b: b.typecast(x, output_type=torch.qint8), TypeError, "torch.qint8 is no element type"),
         (
             lambda x, b: b.matmul(x, x),

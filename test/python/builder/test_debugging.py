@@ -21,7 +21,8 @@ from builder.base.builder_apis import (
 )
 from builder.base.builder_enums import MeshShardDirection, MeshShardType
 from builder.base.builder_runtime import Breakpoint, TTBuilderRuntimeException, set_breakpoint_callback
-from builder.base.debugging import Prompt
+from builder.base.debugging import NEXT, Prompt
+from builder.base.errors import TTBuilderGoldenException
 from builder.ttir.ttir_builder import TTIRBuilder
 
 WHOLE = [(32, 32)]
@@ -112,6 +113,43 @@ def test_without_a_terminal_it_logs_and_goes_on(caplog, monkeypatch):
     assert record.message.endswith("there is no terminal and no callback: going on")
 
 
+def test_next_stops_after_the_next_op():
+    def module(builder):
+        @builder.func(WHOLE, [torch.float32])
+        def model(x, builder):
+            y = builder.breakpoint(builder.exp(x))
+            return builder.abs(builder.softmax(y, dimension=1))
+
+    stops: list[Breakpoint] = []
+
+    def callback(stop: Breakpoint) -> str | None:
+        stops.append(stop)
+        return NEXT if len(stops) < 2 else None
+
+    compile_and_execute_ttir(module, breakpoint_callback=callback)
+    first, second = stops
+    assert '"ttnn.exp"' in first.op and '"ttnn.softmax"' in second.op
+    assert second.comparison().pcc > 0.999 and torch.equal(second.inputs[0], first.tensor)
+
+
+def test_a_value_can_be_replaced():
+    def module(builder):
+        @builder.func(WHOLE, [torch.float32])
+        def model(x, builder):
+            return builder.neg(builder.breakpoint(builder.sigmoid(x)))
+
+    def callback(stop: Breakpoint) -> None:
+        with pytest.raises(ValueError, match=r"a value of shape \[2\] in place of one of \[32, 32\]"):
+            stop.replace(torch.ones(2))
+        with pytest.raises(ValueError, match="2 values for a value on 1 devices"):
+            stop.replace([torch.ones(32, 32)] * 2)
+        stop.replace(torch.full((32, 32), 7.0))
+
+    with pytest.raises(TTBuilderGoldenException, match="output_0") as caught:
+        compile_and_execute_ttir(module, breakpoint_callback=callback)
+    assert caught.value.records[0].comparison.max_abs > 6
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -134,6 +172,11 @@ def test_a_prompt_on_a_terminal(monkeypatch):
     assert "DRAM: 12 banks" in said
     assert "no device 5: the value is on 1; device 0 is shown" in said
     assert "(32, 32)" in said
+
+
+def test_next_at_the_prompt(monkeypatch):
+    said = typed("next\nwhere\nc\n", monkeypatch)
+    assert said.count("breakpoint at ") == 2 and '"ttnn.add"' in said
 
 
 def test_the_end_of_the_input_goes_on(monkeypatch):

@@ -19,7 +19,8 @@ from builder.base.builder_apis import (
     load_mlir_file,
     split_mlir_file,
 )
-from builder.base.builder_runtime import Verdict, check_outputs, execute_fb
+from builder.base.builder_runtime import check_outputs, execute_fb
+from builder.base.checking import Verdict
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
 from golden import compare
 
@@ -126,6 +127,47 @@ def test_bypass_gives_later_ops_the_golden():
     assert compile_and_execute_ttir(of(body)).passed
 
 
+def test_a_value_that_no_op_computes_cannot_be_replaced():
+    module, builder = build_module(of(lambda x, b: b.exp(x)), "ttir")
+    binary, programs, intermediates = compile_ttir_module_to_flatbuffer(module, builder)
+    with pytest.raises(TTBuilderRuntimeException, match="bypass: no op of the binary computes the value of op 99; "):
+        execute_fb(binary, programs, intermediates, bypass_ops=["99"])
+    assert execute_fb(binary, programs, intermediates, bypass_ops=["0"]).passed
+
+
+def test_what_does_not_fit_says_what_is_missing():
+    for size, message in ((2**16, r"out of DRAM .* result of op 0 \(ttnn\.full\) .* free per bank are"),
+                          (2**20, "has 4398046511104 bytes; the limit of host memory is")):  # fmt: skip
+        with pytest.raises(TTBuilderRuntimeException, match=message):
+            compile_and_execute_ttir(of(lambda x, b, size=size: b.full(shape=[size, size], fill_value=1.0)))
+
+
+def test_a_failed_output_names_the_op_that_makes_it():
+    def body(x, b):
+        y = b.exp(x)
+        b.set_operand_goldens({y: torch.zeros(32, 32)})
+        return y
+
+    with pytest.raises(TTBuilderGoldenException, match=r"output_0 \(ttir\.exp at .*test_execute\.py:\d+\): PCC 0\."):
+        compile_and_execute_ttir(of(body))
+
+
+def test_memory_of_every_op_of_every_program():
+    def module(builder):
+        for name in ("first", "second"):
+
+            def function(x, builder):
+                return builder.exp(x)
+
+            function.__name__ = name
+            builder.func([(32, 32)], [torch.float32])(function)
+
+    compile_and_execute_ttir(module, dump_memory=True, output_root="out")
+    entries = json.loads(Path("out/ttir-builder-artifacts/test/memory.json").read_text())
+    assert [(e["program"], e["op"]) for e in entries] == [("first", "ttnn.exp"), ("second", "ttnn.exp")]
+    assert entries[0]["memories"]["DRAM"]["new"]
+
+
 def test_reports_are_tables_and_json():
     report = compile_and_execute_ttir(of(lambda x, b: b.exp(x)), enable_intermediate_verification=True)
     assert "ttir.exp" in str(report) and "output_0" in str(report)
@@ -148,7 +190,7 @@ def test_save_artifacts_and_memory():
     folder = Path("ttir-builder-artifacts/case")
     names = {p.name for p in folder.iterdir()}
     assert {"test_ttir.mlir", "test_ttnn.mlir", "test_ttnn.mlir.ttnn", "golden_report.json", "memory.json"} <= names
-    assert json.loads((folder / "memory.json").read_text())[0]["DRAM"]["banks"] > 0
+    assert json.loads((folder / "memory.json").read_text())[0]["memories"]["DRAM"]["allocated_bytes_per_bank"] > 0
 
 
 def test_disable_golden_and_skip_exec():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
@@ -146,8 +147,20 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
         return ir.AttrBuilder.get(kind)(value, context=context)
     except (TypeError, ValueError, ir.MLIRError, OverflowError) as error:
         reason = str(error).partition("incompatible function arguments")
-        what = reason[0] if not reason[1] else f"a {type(given).__name__} does not hold what it takes"
+        what = reason[0] if not reason[1] else misfit(kind, value)
         raise TypeError(f"{op}: {name} = {given!r} does not make a {kind}: {what}") from error
+
+
+def misfit(kind: str | None, value: Any) -> str:
+    """Why a value, or which of a list, is none of an attribute of integers."""
+    width = re.search(r"[IS]I?(\d+)", kind or "")
+    for i, element in enumerate(value if isinstance(value, list) else [value]):
+        which = f"element {i} is {element!r}" if isinstance(value, list) else f"{element!r} is given"
+        if width and not isinstance(element, (int, np.integer)):
+            return f"{which}, expected an integer"
+        if width and not -(1 << int(width[1]) - 1) <= element < 1 << int(width[1]) - isinstance(value, list):
+            return f"{which}, which {width[1]} bits do not hold"
+    return f"a {type(value).__name__} is not what it takes"
 
 
 def named_kind(op: str, kind: str, value: Any) -> str | None:
@@ -176,7 +189,7 @@ def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
     tensor = torch.as_tensor(value).detach().cpu().contiguous()
     element = element_type(tensor.dtype, context)
     type_ = tensor_type(tensor.shape, element)
-    if tensor.numel() and (tensor.numel() == 1 or bool((tensor == tensor.flatten()[0]).all())):
+    if is_splat(tensor):
         return ir.DenseElementsAttr.get_splat(type_, scalar_attr(tensor.flatten()[0].item(), element))
     if tensor.dtype == torch.bool:  # single bits in the attribute: MLIR packs them
         return ir.DenseElementsAttr.get(tensor.numpy(), context=context)
@@ -185,6 +198,12 @@ def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
         return ir.DenseElementsAttr.get(data, type=element, shape=list(tensor.shape), context=context)
     name = f"constant_{next(_names)}"
     return ir.DenseResourceElementsAttr.get_from_buffer(data, name, type_, alignment=16, context=context)
+
+
+def is_splat(tensor: torch.Tensor) -> bool:
+    """Whether all elements of a contiguous tensor are equal. The first few tell, nearly always."""
+    flat = tensor.flatten()
+    return bool(flat.numel()) and all(bool((part == flat[0]).all()) for part in (flat[:INLINE_ELEMENTS], flat))
 
 
 def raw(tensor: torch.Tensor) -> np.ndarray:

@@ -1,54 +1,22 @@
-"""The builder: modules, functions, locations and goldens. Its op methods come from the dialects (see `ops`)."""
+"""The builder: ops and goldens in the functions of a `ModuleBuilder`. Op methods come from the dialects (see `ops`)."""
 
 from __future__ import annotations
 
-import inspect
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
 from golden import GoldenMapTensor
 from ttmlir import ir
-from ttmlir.dialects import builtin, func
 
-from .builder_utils import (
-    Operand,
-    Shape,
-    TypeInfo,
-    as_operand,
-    caller,
-    element_type,
-    is_tensor,
-    mesh_shape_of,
-    process_multi_return_result,
-    retyped,
-    tensor_type,
-    torch_dtype,
-)
+from .builder_utils import Operand, element_type, is_tensor, retyped, tensor_type, torch_dtype
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
-from .goldens import GoldenValue, Goldens, golden_of
-from .ops import OpInfo, methods_of
-
-DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
-
-
-@dataclass
-class Function:
-    """A function while it is being built. last: the newest op, after which golden overrides take effect."""
-
-    op: func.FuncOp
-    block: ir.Block
-    argument_attributes: list[dict[str, ir.Attribute]]
-    last: ir.Operation | None = None
-    device: ir.Value | None = None
-    result_attributes: dict[int, dict[str, ir.Attribute]] = field(default_factory=dict)
+from .goldens import GoldenValue
+from .module_builder import DEFAULT_MESH, ModuleBuilder
+from .ops import OpInfo, dialect_module, methods_of
 
 
-class Builder:
+class Builder(ModuleBuilder):
     """Builds one module. Subclasses name a dialect, whose ops become methods.
 
     Operands are arguments of a function or results of ops. Locations are the user's lines. Goldens are computed when
@@ -67,63 +35,13 @@ class Builder:
                 if not hasattr(cls, method):
                     setattr(cls, method, function)
 
-    def __init__(
-        self,
-        ctx: ir.Context,
-        location: ir.Location,
-        mesh_name: list[str] | str = "mesh",
-        mesh_dict: list[Mapping[str, int]] | Mapping[str, int] = DEFAULT_MESH,
-        deallocate_goldens: bool = False,
-        deallocated_goldens_dir: str | None = "./deallocated_goldens",
-        system_desc_path: str | None = None,
-        seed: int = 0,
-    ):
-        names = [mesh_name] if isinstance(mesh_name, str) else list(mesh_name)
-        meshes = [mesh_dict] if isinstance(mesh_dict, Mapping) else list(mesh_dict)
-        if len(names) != len(meshes):
-            raise ValueError(f"{len(names)} mesh names ({', '.join(names)}) but {len(meshes)} meshes")
-        self._ctx, self._loc = ctx, location
-        self._meshes = OrderedDict(zip(names, meshes, strict=True))
-        self._mesh_shape = mesh_shape_of(meshes[0])
-        self.system_desc_path = system_desc_path
-        self._block: ir.Block | None = None
-        self._functions: list[Function] = []
-        self._module: Any = None
-        self._declares_meshes = False
-        self.goldens = Goldens(self._mesh_shape, seed)
-
-    # ------------------------------------------------------------------ what is asked of it
-
-    @property
-    def context(self) -> ir.Context:
-        return self._ctx
-
-    @property
-    def location(self) -> ir.Location:
-        return self._loc
-
-    @property
-    def mesh_shape(self) -> tuple[int, int]:
-        return self._mesh_shape
-
-    @property
-    def meshes(self) -> Mapping[str, Mapping[str, int]]:
-        return self._meshes
+    # ------------------------------------------------------------------ goldens
 
     @property
     def golden_map(self) -> tuple[Mapping[int, Any], Mapping[str, Any]]:
         """Goldens of inputs and outputs by program, and of intermediate values by the number of their op."""
         snapshot = self.goldens.snapshot(self._require_module())
         return snapshot.programs, snapshot.intermediates
-
-    def get_shape(self, input: Operand) -> Shape:
-        return list(ir.RankedTensorType(input.type).shape)
-
-    def get_type(self, input: Operand) -> ir.Type:
-        """The element type."""
-        return ir.RankedTensorType(input.type).element_type
-
-    # ------------------------------------------------------------------ goldens
 
     def set_goldens(
         self,
@@ -171,76 +89,7 @@ class Builder:
         """On the device, give later ops the golden of `operand` instead of its computed value."""
         self.goldens.bypassed.append(self._value(operand))
 
-    def _override(self, operand: Operand, value: GoldenValue) -> None:
-        operand = self._value(operand)
-        golden = golden_of(value, operand.type, self._mesh_shape)
-        self.goldens.override(operand, golden, self._functions[-1].last if self._functions else None)
-
-    def _value(self, operand: Any) -> ir.Value:
-        value = as_operand(operand)
-        if value is None:
-            raise TypeError(f"expected an operand of the module, not a {type(operand).__name__}")
-        return value
-
-    # ------------------------------------------------------------------ attributes of arguments and results
-
-    def _argument(self, operand: Operand) -> tuple[Function, int]:
-        for function in self._functions:
-            for i, argument in enumerate(function.block.arguments):
-                if argument == operand:
-                    return function, i
-        raise ValueError("expected an argument of the function that is being built")
-
-    def get_arg_attribute(self, operand: Operand, attr_name: str) -> ir.Attribute | None:
-        function, index = self._argument(operand)
-        return function.argument_attributes[index].get(attr_name)
-
-    def set_arg_attribute(self, operand: Operand, new_attr_name: str, new_attr: ir.Attribute) -> None:
-        function, index = self._argument(operand)
-        function.argument_attributes[index][new_attr_name] = new_attr
-
-    def set_result_attribute(
-        self, func_op: func.FuncOp, result_index: int, new_attr_name: str, new_attr: ir.Attribute
-    ) -> None:
-        attributes = [dict_of(a) for a in func_op.result_attrs] if has_attribute(func_op, "res_attrs") else []
-        attributes += [{} for _ in range(len(func_op.type.results) - len(attributes))]
-        attributes[result_index][new_attr_name] = new_attr
-        func_op.attributes["res_attrs"] = array_of_dicts(attributes, self._ctx)
-
-    def preshard_arg(self, operand: Operand, shard_dims: Sequence[int]) -> None:
-        """Say that the argument comes split over the mesh: dimension shard_dims[i] over mesh axis i, -1 for no split."""
-        shape = self.get_shape(operand)
-        local = self._local_shape(shape, shard_dims)
-        local_type = tensor_type(local, self.get_type(operand))
-        text = f"#ttcore<runtime_tensor_sharding shard_status = <presharded>, local_shape = {local_type}>"
-        self.set_arg_attribute(operand, "ttcore.runtime_tensor_sharding", ir.Attribute.parse(text, self._ctx))
-        self.goldens.preshard(operand, shard_dims)
-        self._declares_meshes = True
-
-    def _local_shape(self, shape: Sequence[int], shard_dims: Sequence[int]) -> list[int]:
-        local = list(shape)
-        if len(shard_dims) != 2:
-            raise ValueError(f"shard_dims {tuple(shard_dims)}: expected one dimension (or -1) for each of the 2 mesh axes")
-        for axis, dim in enumerate(shard_dims):
-            if dim == -1:
-                continue
-            if not 0 <= dim < len(local):
-                raise ValueError(f"shard_dims {tuple(shard_dims)}: a tensor of rank {len(local)} has no dimension {dim}")
-            if local[dim] % self._mesh_shape[axis]:
-                raise ValueError(f"dimension {dim} of {list(shape)} does not split over {self._mesh_shape[axis]} devices")
-            local[dim] //= self._mesh_shape[axis]
-        return local
-
     # ------------------------------------------------------------------ ops
-
-    def op_location(self, loc: Any = None) -> ir.Location:
-        """Of an op: the name `file:line` of the user's call, or what the user says."""
-        if isinstance(loc, ir.Location):
-            return loc
-        if loc is None:
-            file, line = caller()
-            loc = f"{file}:{line}"
-        return ir.Location.name(str(loc), context=self._ctx)
 
     def create_op(
         self,
@@ -290,15 +139,6 @@ class Builder:
                     result.set_type(completed)
         return self.added(op)
 
-    def added(self, op: Any) -> Any:
-        """Note a new op of the function; what the user gets of it."""
-        if self._functions:
-            self._functions[-1].last = op.operation
-        results = tuple(op.results)
-        if not results:
-            return op.operands[0] if len(op.operands) else op
-        return results[0] if len(results) == 1 else results
-
     def _result_types(self, info, operands, shapes, elements, common) -> list[ir.Type] | None:
         """Types where inference cannot know them, or None."""
         if common.get("result_types") is not None:
@@ -342,190 +182,8 @@ class Builder:
             raise TypeError(f"{info.name}: {', '.join(encoding)} are of TTNN tensors only")
         return None
 
-    def argument_type(self, shape: Sequence[int], dtype: Any) -> ir.Type:
-        return tensor_type(shape, element_type(dtype, self._ctx), self.create_tensor_encoding(shape, dtype))
-
-    def create_tensor_encoding(self, shape: Shape, element_type: torch.dtype | TypeInfo) -> ir.Attribute | None:
-        return None
-
     def device_operand(self) -> ir.Value:
         raise TypeError("this dialect has no device")
-
-    # ------------------------------------------------------------------ functions and modules
-
-    def func(
-        self,
-        input_shapes: Sequence[Shape],
-        input_types: Sequence[torch.dtype | TypeInfo],
-        ttnn_inputs: bool = False,
-        custom_inputs: Sequence[Any] | None = None,
-        presharded_args: Mapping[int, Sequence[int]] | None = None,
-        presharded_results: Mapping[int, Sequence[int]] | None = None,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Decorator: build a public function now, by calling what is decorated with its operands and this builder.
-
-        Args:
-            input_shapes, input_types: one for each argument.
-            custom_inputs: values of the arguments, as for `set_goldens`.
-            presharded_args: argument index -> shard dims, see `preshard_arg`.
-            presharded_results: result index -> shard dims of a result that stays split over the mesh.
-        """
-        if len(input_shapes) != len(input_types):
-            raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
-
-        def build(function: Callable[..., Any]) -> Callable[..., Any]:
-            types = [self.argument_type(s, t) for s, t in zip(input_shapes, input_types, strict=True)]
-            with self._function(function, types, self._loc) as built:
-                operands = list(built.block.arguments)
-                for i, value in enumerate(custom_inputs or ()):
-                    self._override(operands[i], value)
-                for i, dims in (presharded_args or {}).items():
-                    self.preshard_arg(operands[i], dims)
-                self._finish(built, function, operands)
-            for i, dims in (presharded_results or {}).items():
-                result = built.op.type.results[i]
-                local = tensor_type(
-                    self._local_shape(ir.RankedTensorType(result).shape, dims), ir.RankedTensorType(result).element_type
-                )
-                text = f"#ttcore<runtime_tensor_sharding shard_status = <presharded>, local_shape = {local}>"
-                attribute = ir.Attribute.parse(text, self._ctx)
-                self.set_result_attribute(built.op, i, "ttcore.runtime_tensor_sharding", attribute)
-            return function
-
-        return build
-
-    def call(self, nested_func: Callable[..., Any], original_inputs: Sequence[Operand], loc: str | None = None) -> Any:
-        """Build `nested_func` as a private function of the module and call it with `original_inputs`."""
-        operands = [self._value(o) for o in original_inputs]
-        location = self.op_location(loc)
-        with self._function(nested_func, [o.type for o in operands], self._loc, private=True) as built:
-            self._finish(built, nested_func, list(built.block.arguments))
-        callee = ir.FlatSymbolRefAttr.get(built.op.name.value, context=self._ctx)
-        call = func.CallOp(
-            list(built.op.type.results), callee, operands, loc=location, ip=ir.InsertionPoint(self._open_block())
-        )
-        return self.added(call)
-
-    def device_module(self, root_func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: build the functions of `root_func` in a module for the device."""
-        return self._nested_module(root_func, "device_module")
-
-    def cpu_module(self, root_func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: build the functions of `root_func` in a module for the host."""
-        return self._nested_module(root_func, "cpu_module")
-
-    def _nested_module(self, root_func: Callable[..., Any], kind: str) -> Callable[..., Any]:
-        outer_class = getattr(dialect_module("ttcore"), "DeviceModuleOp" if kind == "device_module" else "CPUModuleOp")
-        ip = ir.InsertionPoint(self._module_block())
-        outer = outer_class.build_generic(results=[], operands=[], attributes={}, regions=1, loc=self._loc, ip=ip)
-        inner = builtin.ModuleOp(loc=self._loc, ip=ir.InsertionPoint(outer.regions[0].blocks.append()))
-        saved, self._block = self._block, inner.body
-        try:
-            root_func(self)
-        finally:
-            self._block = saved
-        return root_func
-
-    def _require_module(self) -> Any:
-        if self._module is None:
-            raise RuntimeError("this builder has no module yet; see build_module")
-        return self._module
-
-    def _module_block(self) -> ir.Block:
-        if self._block is None:
-            raise RuntimeError("functions are built inside of build_module")
-        return self._block
-
-    def _open_block(self) -> ir.Block:
-        if not self._functions:
-            raise RuntimeError("ops are built inside of a function: @builder.func(shapes, types)")
-        return self._functions[-1].block
-
-    @contextmanager
-    def _function(
-        self, function: Callable[..., Any], types: Sequence[ir.Type], location: ir.Location, private: bool = False
-    ) -> Iterator[Function]:
-        """A new function of the module with its entry block, as the one that is being built."""
-        block = self._module_block()
-        taken = {str(op.attributes["sym_name"].value) for op in block.operations if "sym_name" in op.attributes}
-        name, count = function.__name__, 0
-        if name in taken and not private:
-            raise ValueError(f"the module has a function {name!r} already")
-        while name in taken:
-            name, count = f"{function.__name__}_{count}", count + 1
-        type_ = ir.FunctionType.get(list(types), [], context=self._ctx)
-        op = func.FuncOp(
-            name, type_, visibility="private" if private else None, loc=location, ip=ir.InsertionPoint(block)
-        )
-        entry = op.body.blocks.append(*types, arg_locs=[location] * len(types))
-        built = Function(op, entry, [{} for _ in types])
-        self._functions.append(built)
-        try:
-            yield built
-        except BaseException:
-            op.operation.erase()
-            raise
-        finally:
-            self._functions.pop()
-
-    def _finish(self, built: Function, function: Callable[..., Any], operands: list[ir.Value]) -> None:
-        """Call the user's function and end the built one with what it returns."""
-        check_parameters(function, len(operands))
-        returned = process_multi_return_result(function(*operands, self))
-        values = []
-        for i, value in enumerate(returned):
-            operand = as_operand(value)
-            if operand is None:
-                raise TypeError(
-                    f"{function.__name__} returned a {type(value).__name__} as result {i}, expected an operand"
-                )
-            values.append(operand)
-        func.ReturnOp(values, loc=self._loc, ip=ir.InsertionPoint(built.block))
-        type_ = ir.FunctionType.get([o.type for o in operands], [v.type for v in values], context=self._ctx)
-        built.op.attributes["function_type"] = ir.TypeAttr.get(type_, context=self._ctx)
-        if any(built.argument_attributes):
-            built.op.attributes["arg_attrs"] = array_of_dicts(built.argument_attributes, self._ctx)
-
-    def build_block(self, function: Callable[..., Any], block: ir.Block) -> list[ir.Value]:
-        """Build ops into a block by calling `function` with the block's arguments; the values it returned."""
-        outer = self._functions[-1]
-        self._functions.append(Function(outer.op, block, []))
-        try:
-            check_parameters(function, len(block.arguments))
-            returned = process_multi_return_result(function(*block.arguments, self))
-            return [self._value(v) for v in returned]
-        finally:
-            self._functions.pop()
-
-    def build(self, function: Callable[..., Any]) -> ir.Module:
-        """The module that `function` makes with this builder."""
-        module = ir.Module.create(self._loc)
-        self._module, self._block = module, module.body
-        # Collectives infer their shapes from the mesh; a module that is not presharded does not keep the attribute.
-        module.operation.attributes["ttcore.meshes"] = self._meshes_attribute()
-        self.begin_module()
-        function(self)
-        if not self._declares_meshes:
-            del module.operation.attributes["ttcore.meshes"]
-        try:
-            with self._ctx:
-                module.operation.verify()
-        except ir.MLIRError as error:
-            raise TTBuilderCompileException("the module that was built is not valid", diagnostics_of(error)) from error
-        self.goldens.settle(module)
-        return module
-
-    def _meshes_attribute(self) -> ir.Attribute:
-        meshes = [f'<"{name}" = {"x".join(map(str, mesh_shape_of(mesh)))}>' for name, mesh in self._meshes.items()]
-        return ir.Attribute.parse(f"#ttcore.meshes<[{', '.join(meshes)}]>", self._ctx)
-
-    def begin_module(self) -> None:
-        """Add what a dialect's modules start with."""
-
-    def adopt(self, module: ir.Module) -> None:
-        """Be the builder of a module that exists."""
-        self._module, self._block = module, module.body
-        self.goldens.settle(module)
 
     # ------------------------------------------------------------------ op classes
 
@@ -545,36 +203,4 @@ class Builder:
         return getattr(method, "__func__", method).implementation.info.cls
 
 
-def dialect_module(name: str) -> ModuleType | None:
-    """The Python module of a dialect, or None when this installation has none."""
-    import importlib
-
-    try:
-        return importlib.import_module(f"ttmlir.dialects.{name}")
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("ttmlir.dialects"):
-            return None
-        raise
-
-
-def check_parameters(function: Callable[..., Any], operands: int) -> None:
-    """The function must take its operands and the builder by position."""
-    try:
-        inspect.signature(function).bind(*[None] * (operands + 1))
-    except TypeError as error:
-        raise TypeError(f"{function.__name__} is called with {operands} operands and the builder: {error}") from None
-
-
-def dict_of(attribute: Any) -> dict[str, ir.Attribute]:
-    return {named.name: named.attr for named in ir.DictAttr(attribute)}
-
-
-def array_of_dicts(attributes: Sequence[Mapping[str, ir.Attribute]], context: ir.Context) -> ir.Attribute:
-    return ir.ArrayAttr.get([ir.DictAttr.get(dict(a), context=context) for a in attributes], context=context)
-
-
-def has_attribute(op: Any, name: str) -> bool:
-    return name in op.attributes
-
-
-__all__ = ["Builder", "DEFAULT_MESH", "Operand", "torch_dtype"]
+__all__ = ["DEFAULT_MESH", "Builder", "Operand", "torch_dtype"]

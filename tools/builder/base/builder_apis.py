@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,27 +16,27 @@ from ttmlir.ir import Context, Location, Module
 
 from . import loading
 from .builder import DEFAULT_MESH, Builder
-from .builder_runtime import execute_fb, load_binary
+from .builder_runtime import execute_fb
 from .builder_utils import (
     Operand,
     Shape,
     TypeInfo,
     get_artifact_dir,
-    get_target_path,
     mesh_shape_of,
     write_whole,
 )
 from .debugging import BreakpointCallback
-from .errors import TTBuilderCompileException, did_you_mean, diagnostics_of
+from .device_tensors import load_binary
+from .emitted import execute_cpp, execute_py
+from .emitting import Artifact, check_target, emitted
+from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from .goldens import IntermediateGoldens, Programs
 from .report import GoldenReport
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
+Target = Literal["ttnn", "emitc", "emitpy"]
 
-# target -> suffix of what it makes. Others are named in the guide but belong to back ends that this version has not.
-TARGETS = {"ttnn": ".ttnn"}
 NUMBER_OPS = "ttir-number-ops"
-OTHER_TARGETS = ("ttmetal", "emitc", "emitpy", "ttnn-mode")
 
 
 def builder_classes() -> dict[str, type[Builder]]:
@@ -142,7 +143,7 @@ class Lowering:
     """How a module is compiled; the fields are the keyword arguments of the compile functions.
 
     system_desc_path: description of the chip; one that is not there means the default chip.
-    target: "ttnn", a flatbuffer for the simulated device.
+    target: "ttnn", a flatbuffer for the simulated device, "emitc", a C++ program, or "emitpy", a Python program.
     argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
     custom_pipeline: name or function to run instead of the back end's pipeline.
     pipeline_options: options of that pipeline, "name=value" each; ttir_pipeline_options says the same.
@@ -183,22 +184,25 @@ def run_pipeline(
             pipeline(module, options)
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         diagnostics = diagnostics_of(error)
-        raise TTBuilderCompileException(f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics) from error
+        raise TTBuilderCompileException(
+            f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics
+        ) from error
 
 
-def check_target(target: str) -> None:
-    if target in TARGETS:
-        return
-    if target in OTHER_TARGETS:
-        raise TTBuilderCompileException(f"target {target!r} is not part of this version; there is {', '.join(TARGETS)}")
-    raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, [*TARGETS, *OTHER_TARGETS])}")
+def keep_observed(module: Any, snapshot: Any) -> None:
+    """Tell the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
+    sources = snapshot.intermediates.bypassed | (snapshot.intermediates.to_check or frozenset())
+    if sources:
+        with module.context:
+            module.attributes["ttcore.observed"] = ir.DenseI64ArrayAttr.get(sorted(map(int, sources)))
 
 
-def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[bytes, Any, Any]:
-    """(the flatbuffer's bytes, the TTNN module, the goldens) of the module as it is now; it is not changed."""
+def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
+    """(what the target makes of it, the TTNN module, the goldens) of the module as it is now; it is not changed."""
     check_target(how.target)
     snapshot = builder.goldens.snapshot(module)
     clone = module.operation.clone(ip=False)
+    keep_observed(clone, snapshot)
     if dialect_of(builder) == "stablehlo":
         # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
         run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
@@ -209,13 +213,7 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
     pipeline = how.custom_pipeline or passes.ttir_to_ttnn_backend_pipeline
     options = how.options(mesh_shape, builder.system_desc_path)
     run_pipeline(clone, pipeline, options, "lowering to TTNN", how.print_ir)
-    try:
-        data = passes.ttnn_to_flatbuffer_bin(clone)
-    except (ir.MLIRError, RuntimeError) as error:
-        diagnostics = diagnostics_of(error)
-        text = "" if diagnostics else f": {error}"
-        raise TTBuilderCompileException(f"writing the flatbuffer failed{text}", diagnostics) from error
-    return data, clone, snapshot
+    return emitted(clone, how.target), clone, snapshot
 
 
 def save_texts(folder: Path, dialect: str, module: Any, lowered: Any) -> None:
@@ -229,7 +227,7 @@ def compile_module_to_flatbuffer(
     builder: Builder,
     system_desc_path: str = SYSTEM_DESC,
     artifact_dir: str = ".",
-    target: Literal["ttnn"] = "ttnn",
+    target: Target = "ttnn",
     mesh_dict: Mapping[str, int] | None = None,
     save_artifacts: bool = False,
     argument_types_string: str | None = None,
@@ -243,23 +241,28 @@ def compile_module_to_flatbuffer(
 
     Args:
         builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.
-        save_artifacts: write the module, the lowered module and the flatbuffer to artifact_dir.
+        save_artifacts: write the module, the lowered module and what is made of it to artifact_dir.
         input_output_goldens, intermediate_goldens: returned instead of the computed ones.
         Others: see `Lowering`.
     Returns:
-        (binary, goldens of inputs and outputs by program, goldens of ops by number), as `execute_fb` takes them.
+        (binary, goldens of inputs and outputs by program, goldens of ops by number), as `execute_fb` takes them. In the
+        place of the binary, "emitc" and "emitpy" have the path of the program when artifacts are saved, else its text.
     Raises:
         TTBuilderCompileException: a pass refused the module; has the diagnostics.
     """
-    how = Lowering(system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, print_ir=print_ir)
+    how = Lowering(
+        system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, print_ir=print_ir
+    )
     mesh_shape = builder.mesh_shape if mesh_dict is None else mesh_shape_of(mesh_dict)
-    data, lowered, snapshot = lower(module, builder, mesh_shape, how)
+    artifact, lowered, snapshot = lower(module, builder, mesh_shape, how)
+    compiled = load_binary(artifact.data) if target == "ttnn" else artifact.data
     if save_artifacts:
         save_texts(Path(artifact_dir), dialect_of(builder), module, lowered)
-        write_whole(Path(artifact_dir) / f"test_ttnn.mlir{TARGETS[target]}", data)
+        path = artifact.write(artifact_dir)
+        compiled = compiled if target == "ttnn" else path
     programs = snapshot.programs if input_output_goldens is None else input_output_goldens
     intermediates = snapshot.intermediates if intermediate_goldens is None else intermediate_goldens
-    return load_binary(data), programs, intermediates
+    return compiled, programs, intermediates
 
 
 def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str, Programs, IntermediateGoldens]]:
@@ -268,8 +271,8 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
     def compile_to_flatbuffer(
         fn: Callable[[Any], Any],
         system_desc_path: str = SYSTEM_DESC,
-        artifact_dir: str = ".",
-        target: Literal["ttnn"] = "ttnn",
+        artifact_dir: str | None = ".",
+        target: Target = "ttnn",
         mesh_name: str = "mesh",
         mesh_dict: Mapping[str, int] = DEFAULT_MESH,
         save_artifacts: bool = False,
@@ -288,12 +291,14 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
         )  # fmt: skip
         check_target(target)
         module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
-        data, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
         root = artifact_dir if output_root is None else output_root
-        path = get_target_path(root, f"{dialect}-builder-artifacts", f"test_ttnn.mlir{TARGETS[target]}", target)
-        write_whole(path, data)
+        if root is None:
+            return builder, artifact.data, snapshot.programs, snapshot.intermediates
+        folder = Path(root) / f"{dialect}-builder-artifacts" / target
+        path = artifact.write(folder)
         if save_artifacts:
-            save_texts(Path(path).parent, dialect, module, lowered)
+            save_texts(folder, dialect, module, lowered)
         return builder, path, snapshot.programs, snapshot.intermediates
 
     return named(
@@ -301,15 +306,29 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
         name,
         f"""Build a {dialect} module from `fn` and compile it.
 
-        The flatbuffer is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn, and with
-        save_artifacts the modules beside it. Arguments: see `build_module` and `Lowering`.
+        What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
+        for "emitc", .py for "emitpy", with constants in a folder beside it), and with save_artifacts the modules, too.
+        artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
 
         Returns:
-            (builder, path of the flatbuffer, goldens of inputs and outputs by program, goldens of ops by number).
+            (builder, path of what was written, goldens of inputs and outputs by program, goldens of ops by number).
+            When nothing is written, the place of the path is taken by the flatbuffer's bytes, or the program's text.
         Raises:
             TTBuilderCompileException: an op cannot be built, or a pass refused the module; has the diagnostics.
         """,
     )
+
+
+def execute_emitted(
+    artifact: Artifact, goldens: Any, device: Any, save_artifacts: bool, folder: str, **how: Any
+) -> GoldenReport:
+    """Run an emitted program from `folder` when it was saved there, else from one that is gone afterwards."""
+    run = execute_cpp if artifact.target == "emitc" else execute_py
+    if save_artifacts:
+        path = Path(folder) / artifact.name
+        return run(path, goldens, device=device, save_artifacts=True, artifact_dir=folder, **how)
+    with tempfile.TemporaryDirectory() as scratch:
+        return run(artifact.write(scratch), goldens, device=device, **how)
 
 
 def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
@@ -320,7 +339,7 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         system_desc_path: str = SYSTEM_DESC,
         test_base: str = "test",
         output_root: str = ".",
-        target: Literal["ttnn"] = "ttnn",
+        target: Target = "ttnn",
         mesh_name: str = "mesh",
         mesh_dict: Mapping[str, int] = DEFAULT_MESH,
         save_artifacts: bool = False,
@@ -350,19 +369,24 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         )  # fmt: skip
         check_target(target)
         module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
-        data, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
         folder = "."
         if save_artifacts or dump_memory:
             folder = get_artifact_dir(output_root, dialect, test_base)
         if save_artifacts:
             save_texts(Path(folder), dialect, module, lowered)
-            write_whole(Path(folder) / f"test_ttnn.mlir{TARGETS[target]}", data)
+            artifact.write(folder)
         if skip_exec:
             return GoldenReport(pcc=pcc)
+        if target != "ttnn":
+            return execute_emitted(
+                artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
+                disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
+            )  # fmt: skip
         return execute_fb(
-            data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device, check_pcc,
-            check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder, dump_memory,
-            breakpoint_callback,
+            artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
+            check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
+            dump_memory, breakpoint_callback,
         )  # fmt: skip
 
     return named(
@@ -370,8 +394,10 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         name,
         f"""Build a {dialect} module from `fn`, compile it, run it and compare every output with its golden.
 
-        Files are written only with save_artifacts or dump_memory, to <output_root>/{dialect}-builder-artifacts/<test_base>.
-        Arguments: see `build_module`, `Lowering` and `execute_fb`.
+        Files are written only with save_artifacts or dump_memory, to
+        <output_root>/{dialect}-builder-artifacts/<test_base>.
+        Arguments: see `build_module`, `Lowering` and `execute_fb`. Programs of the targets "emitc" and "emitpy" are
+        compared by their outputs; what looks at single ops is for "ttnn".
 
         Returns:
             The report, as `execute_fb` does; an empty one with skip_exec.
@@ -421,6 +447,8 @@ __all__ = [
     "compile_ttir_module_to_flatbuffer",
     "compile_ttir_to_flatbuffer",
     "compile_ttnn_to_flatbuffer",
+    "execute_cpp",
+    "execute_py",
     "load_mlir_file",
     "split_mlir_file",
     *(["stablehlo_pipeline"] if hasattr(passes, "stablehlo_pipeline") else []),

@@ -135,6 +135,13 @@ def caller() -> tuple[str, int]:
     return os.path.abspath(frame.f_code.co_filename), frame.f_lineno
 
 
+def plain_location(location: Any) -> str:
+    """A location as people write it: file:line:column, or the name of a name location; else as MLIR prints it."""
+    text = str(location).removeprefix("loc(").removesuffix(")")
+    simple = re.fullmatch(r'"([^"]*)"((?::\d+)*)', text)
+    return simple[1] + simple[2] if simple else text
+
+
 def process_multi_return_result(result: Any) -> list[Any]:
     """What a function returned, as a list."""
     if result is None:

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import _ttmlir_runtime as tt_runtime
 import torch
 from golden import Comparison, GoldenMapTensor, compare
 
-from .builder_utils import write_whole
+from .builder_utils import plain_location, write_whole
+from .device_tensors import create_tensor, fetched, runtime
 from .errors import TTBuilderRuntimeException
 
-runtime = tt_runtime.runtime
 LOG = logging.getLogger("builder.debug")
 
 
@@ -32,6 +31,7 @@ class Breakpoint:
     op, op_location: the op that computed the value, as MLIR prints it, or the argument of the program that it is.
     tensors: the value, by device when each has its own; golden: what it should be, None when it is not known.
     inputs: operands of `op` as far as they are still alive, first device. device: the runtime's mesh device.
+    write: puts other values, by device, in the place of the value.
     """
 
     program: str
@@ -43,6 +43,17 @@ class Breakpoint:
     golden: GoldenMapTensor | None
     inputs: Sequence[torch.Tensor]
     device: Any
+    write: Callable[[Sequence[torch.Tensor]], None] = field(repr=False, compare=False, default=lambda values: None)
+
+    def replace(self, value: torch.Tensor | Sequence[torch.Tensor]) -> None:
+        """Give later ops another value: one for all devices, or one for each."""
+        values = [value] * len(self.tensors) if isinstance(value, torch.Tensor) else list(value)
+        if len(values) != len(self.tensors):
+            raise ValueError(f"{len(values)} values for a value on {len(self.tensors)} devices")
+        for new, old in zip(values, self.tensors, strict=True):
+            if new.shape != old.shape:
+                raise ValueError(f"a value of shape {list(new.shape)} in place of one of {list(old.shape)}")
+        self.write([new.to(old.dtype) for new, old in zip(values, self.tensors, strict=True)])
 
     @property
     def tensor(self) -> torch.Tensor:
@@ -71,7 +82,9 @@ class StopRun(RuntimeError):
     """Somebody ended the run at a breakpoint."""
 
 
-BreakpointCallback = Callable[[Breakpoint], None]
+# What a callback returns is None, or NEXT to be called again after the next op that computes something.
+NEXT = "next"
+BreakpointCallback = Callable[[Breakpoint], str | None]
 _callback: BreakpointCallback | None = None
 
 
@@ -85,9 +98,7 @@ def set_breakpoint_callback(callback: BreakpointCallback | None) -> BreakpointCa
 
 
 def location_of(op: Any) -> str:
-    """As the user wrote or sees it: file:line."""
-    text = runtime.get_op_loc_info(op).removeprefix("loc(").removesuffix(")")
-    return text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
+    return plain_location(runtime.get_op_loc_info(op))
 
 
 # ---------------------------------------------------------------------- the prompt
@@ -106,6 +117,7 @@ class Prompt(cmd.Cmd):
         names = {"stop": stop, "tensor": stop.tensor, "tensors": stop.tensors, "golden": golden,
                  "inputs": stop.inputs, "device": stop.device, "torch": torch}  # fmt: skip
         self.console = code.InteractiveConsole(names)
+        self.answer: str | None = None
 
     def say(self, value: Any) -> None:
         self.stdout.write(f"{value}\n")
@@ -146,11 +158,16 @@ class Prompt(cmd.Cmd):
         """Go on to the next breakpoint."""
         return True
 
+    def do_next(self, _: str) -> bool:
+        """Stop again after the next op that computes something."""
+        self.answer = NEXT
+        return True
+
     def do_quit(self, _: str) -> bool:
         """End the run."""
         raise StopRun(f"stopped at {self.stop.location}")
 
-    do_c, do_q, do_w = do_continue, do_quit, do_where
+    do_c, do_n, do_q, do_w = do_continue, do_next, do_quit, do_where
 
     def do_EOF(self, _: str) -> bool:
         self.say("")
@@ -172,13 +189,15 @@ class Prompt(cmd.Cmd):
         self.console.push(line)
 
 
-def interact(stop: Breakpoint) -> None:
+def interact(stop: Breakpoint) -> str | None:
     """A prompt where there is a terminal; elsewhere a line in the log."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         LOG.warning("%s; there is no terminal and no callback: going on", stop.describe())
-        return
+        return None
+    prompt = Prompt(stop)
     try:
-        Prompt(stop).cmdloop()
+        prompt.cmdloop()
+        return prompt.answer
     except KeyboardInterrupt:
         raise StopRun(f"stopped at {stop.location}") from None
 
@@ -240,47 +259,59 @@ class MemoryLog:
 # ---------------------------------------------------------------------- the ops
 
 
-def looks(executable: Any, index: int) -> bool:
-    """Whether a program has ops at which something happens."""
-    names: set[str] = set()
-    runtime.walk_program(executable, index, lambda op: names.add(op.name))
-    return bool(names & ACTIONS.keys())
-
-
 @dataclass
 class Debugger:
     """Acts at the debug ops of one program.
 
-    goldens: by number of the op, see builder.base.goldens. fetch: values of a tensor of the runtime, by device.
+    goldens: by number of the op, see builder.base.goldens.
     """
 
+    index: int
     device: Any
     goldens: Mapping[str, Any] | None
-    fetch: Callable[[Any], list[torch.Tensor]]
     callback: BreakpointCallback | None = None
     memory: MemoryLog | None = None
     _makers: dict[int, tuple[Any, int]] = field(default_factory=dict)  # value -> the op it is a result of, and which
     _attributes: list[Mapping[str, Any]] = field(default_factory=list)
+    _stepping: bool = False
 
-    def study(self, executable: Any, index: int) -> None:
+    @classmethod
+    def of(
+        cls,
+        executable: Any,
+        index: int,
+        device: Any,
+        goldens: Mapping[str, Any] | None,
+        callback: BreakpointCallback | None = None,
+    ) -> Debugger | None:
+        """One for a program that has ops at which something happens, else None."""
+        debugger = cls(index, device, goldens, callback)
         names = set()
 
         def look(op: Any) -> None:
             names.add(op.name)
             for i, ref in enumerate(runtime.get_op_output_refs(op)):
-                self._makers[ref.value] = (op, i)
+                debugger._makers[ref.value] = (op, i)
 
         runtime.walk_program(executable, index, look)
-        self._attributes = [op["attributes"] for op in json.loads(executable.get_program_ops_as_json(index))]
+        if not names & ACTIONS.keys():
+            return None
+        debugger._attributes = [op["attributes"] for op in json.loads(executable.get_program_ops_as_json(index))]
         if "debug.memory_snapshot" in names:
-            self.memory = MemoryLog(self.device)
+            debugger.memory = MemoryLog(device)
+        return debugger
 
     def after(self, executable: Any, program: Any, op: Any) -> None:
         if self.memory is not None:
             self.memory.add(op)
+        # Programs that this one calls are made by the compiler, of constants: nobody asked to look into them.
+        if runtime.get_program_index(program) != self.index:
+            return
         action = ACTIONS.get(op.name)
         if action is not None:
             action(self, executable, program, op, self._attributes[op.index])
+        elif self._stepping and runtime.get_op_source(op) and runtime.get_op_output_refs(op):
+            self.stop(executable, program, op, runtime.get_op_output_refs(op)[0])
 
     def maker(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
         """The op of the source that a value comes from, looking through what the compiler added; None: an argument.
@@ -305,12 +336,21 @@ class Debugger:
 
     def values(self, program: Any, ref: Any) -> list[torch.Tensor]:
         tensor = runtime.retrieve_tensor_from_pool(program, ref, True)
-        return self.fetch(tensor) if tensor is not None else []
+        return fetched(tensor) if tensor is not None else []
 
     def breakpoint(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
-        ref = runtime.get_op_input_refs(op)[0]
+        self.stop(executable, program, op, runtime.get_op_input_refs(op)[0])
+
+    def stop(self, executable: Any, program: Any, op: Any, ref: Any) -> None:
+        """Show a value to the callback or the prompt."""
         made = self.maker(ref, marks=False)
         inputs = runtime.get_op_input_refs(made[0]) if made is not None else []
+        rows, columns = self.device.get_mesh_shape()
+
+        def write(values: Sequence[torch.Tensor]) -> None:
+            tensor = create_tensor(dict(enumerate(values)), (rows, columns))
+            runtime.update_tensor_in_pool(program, ref, tensor)
+
         stop = Breakpoint(
             executable.get_program_name(runtime.get_program_index(program)),
             op.index,
@@ -321,9 +361,10 @@ class Debugger:
             self.golden_of(ref),
             [v[0] for v in (self.values(program, i) for i in inputs) if v],
             self.device,
+            write,
         )
         callback = self.callback or _callback or interact
-        callback(stop)
+        self._stepping = callback(stop) == NEXT
 
     def memory_snapshot(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
         assert self.memory is not None

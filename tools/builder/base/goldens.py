@@ -433,6 +433,14 @@ class ProgramGoldens(Mapping[str, GoldenMapTensor]):
     def outputs(self) -> list[GoldenMapTensor]:
         return self._evaluation.outputs(self._function)
 
+    @property
+    def makers(self) -> dict[str, tuple[str, str]]:
+        """Output -> name and location of the op that computes it; those that are arguments are left out."""
+        terminator = list(self._function.regions[0].blocks[0].operations)[-1].operation
+        owners = {name: value.owner for name, value in zip(self.output_names, terminator.operands, strict=False)
+                  if not isinstance(value, ir.BlockArgument)}  # fmt: skip
+        return {name: (owner.operation.name, location_text(owner.operation)) for name, owner in owners.items()}
+
     def __getitem__(self, name: str) -> GoldenMapTensor:
         if name in self.input_names:
             return self.inputs[self.input_names.index(name)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import keyword
 import re
@@ -28,6 +29,16 @@ PLAIN = {"input", "operand", "lhs", "rhs", "a", "b", "first", "second", "third",
 DEVICE = {"device", "mesh_device"}
 ENCODING = ("layout", "buffer_type", "tensor_memory_layout", "grid_shape", "core_range_set")
 REQUIRED = inspect.Parameter.empty
+
+
+def dialect_module(name: str) -> ModuleType | None:
+    """The Python module of a dialect, or None when this installation has none."""
+    try:
+        return importlib.import_module(f"ttmlir.dialects.{name}")
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("ttmlir.dialects"):
+            return None
+        raise
 
 
 @dataclass(frozen=True)

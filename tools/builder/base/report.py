@@ -15,8 +15,9 @@ from golden import Comparison
 class Record:
     """One value compared with its golden.
 
-    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.base.goldens); device: which
-    device's shard; seconds: wall time of the op on the simulator, 0 when it was not measured.
+    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.base.goldens); op, location: what
+    computes the value in the source, as far as it is known; device: which device's shard; seconds: wall time of the op
+    on the simulator, 0 when it was not measured.
     """
 
     kind: str
@@ -33,7 +34,8 @@ class Record:
 
     def describe(self) -> str:
         c = self.comparison
-        what = f"{self.op} at {self.location}" if self.kind == "intermediate" else f"{self.name} ({self.location})"
+        made = f"{self.op} at {self.location}" if self.op else self.location
+        what = made if self.kind == "intermediate" else f"{self.name} ({made})"
         where = f", device {self.device}" if self.device else ""
         if c.problem:
             return f"{what}{where}: {c.problem}"

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from ttmlir import ir
+from ttmlir import ir, util
 
-from .ops import OpInfo, op_infos
+from .builder_utils import plain_location
+from .ops import OpInfo, dialect_module, op_infos
 
 NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.cpu_module"}
 
@@ -49,9 +50,13 @@ def symbol(op: Any) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
+# Ops that run a function of the module and give what it returns.
+CALLS = ("func.call", "ttcore.load_cached")
+
+
 def calls(op: Any, root: Any) -> Any | None:
-    """The function that a func.call calls: the one of its name in the nearest module around it."""
-    if op.name != "func.call":
+    """The function that a call calls: the one of its name in the nearest module around it; None for other ops."""
+    if op.name not in CALLS:
         return None
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     scope = op.parent
@@ -60,13 +65,11 @@ def calls(op: Any, root: Any) -> Any | None:
     for found in functions(scope.operation if scope is not None else root):
         if symbol(found) == callee:
             return found
-    raise ValueError(f"func.call: the module has no function {callee!r}")
+    raise ValueError(f"{op.name}: the module has no function {callee!r}")
 
 
 @functools.cache
 def infos(dialect: str) -> dict[str, OpInfo]:
-    from .builder import dialect_module
-
     module = dialect_module(dialect)
     return {info.name: info for info in op_infos(module)} if module else {}
 
@@ -98,6 +101,5 @@ def group_sizes(op: Any, info: OpInfo, count: int) -> list[int]:
 
 
 def location_text(op: Any) -> str:
-    """The name of a name location, else the location as MLIR prints it."""
-    text = str(op.location).removeprefix("loc(").removesuffix(")")
-    return text.strip('"') if text.startswith('"') and text.count('"') == 2 and text.endswith('"') else text
+    """Where an op is, without the number that a pipeline gave it."""
+    return plain_location(util.without_source_number(op.location))

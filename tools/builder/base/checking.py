@@ -1,0 +1,104 @@
+"""What is accepted as equal to a golden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from golden import Comparison, GoldenMapTensor, compare
+
+from .errors import TTBuilderGoldenException
+from .report import Record
+
+# dtype of a golden -> dtypes that the device may answer with; a bool travels as whatever holds 0 and 1.
+ANSWERS: dict[torch.dtype, tuple[torch.dtype, ...]] = {
+    torch.float64: (torch.float32,),
+    torch.int64: (torch.int32,),
+    torch.int16: (torch.int32,),
+    torch.int8: (torch.int32, torch.uint8),
+    torch.uint64: (torch.uint32,),
+    torch.bool: (torch.bool, torch.uint8, torch.bfloat16, torch.float32, torch.int32, torch.uint32, torch.uint16),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How values are judged; atol and rtol default to those of the golden's dtype (see golden.metrics)."""
+
+    pcc: float = 0.99
+    atol: float | None = None
+    rtol: float | None = None
+    check_pcc: bool = True
+    check_atol: bool = False
+    check_rtol: bool = False
+
+    def compare(self, golden: torch.Tensor, found: torch.Tensor) -> Comparison:
+        """With the tolerances that are to be checked; another counts as 0 beside it."""
+        if self.check_atol == self.check_rtol:
+            return compare(golden, found, self.atol, self.rtol)
+        return compare(golden, found, self.atol if self.check_atol else 0.0, self.rtol if self.check_rtol else 0.0)
+
+    def accepts(self, comparison: Comparison) -> bool:
+        """Shape, dtype and the places of NaN and Inf always count."""
+        if comparison.problem or (self.check_pcc and not comparison.pcc >= self.pcc):
+            return False
+        return comparison.within or not (self.check_atol or self.check_rtol)
+
+
+def checked(golden: torch.Tensor, found: torch.Tensor, verdict: Verdict, dtype_matters: bool) -> Comparison:
+    allowed = ANSWERS.get(golden.dtype, (golden.dtype,))
+    if dtype_matters and found.dtype not in allowed:
+        problem = f"dtype {found.dtype}, expected {' or '.join(map(str, allowed))}"
+        return Comparison(0.0, float("inf"), float("inf"), (), False, problem)
+    if found.numel() == golden.numel() and not dtype_matters:
+        found = found.reshape(golden.shape)  # the device may keep an intermediate value in another rank
+    if golden.dtype == torch.bool:
+        golden, found = golden.to(torch.int32), (found != 0).to(torch.int32)
+    return verdict.compare(golden, found)
+
+
+def check_outputs(
+    golden_tensor: torch.Tensor,
+    output_tensor: torch.Tensor,
+    tensor_name: str,
+    pcc: float,
+    atol: float | None,
+    rtol: float | None,
+    check_pcc: bool,
+    check_atol: bool,
+    check_rtol: bool,
+    raise_exception: bool = True,
+) -> Comparison:
+    """Compare one tensor; TTBuilderGoldenException when it is not accepted, unless told otherwise."""
+    verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    comparison = checked(golden_tensor, output_tensor, verdict, True)
+    record = Record("output", tensor_name, "", tensor_name, 0, tuple(output_tensor.shape),
+                    dtype_name(output_tensor), comparison, verdict.accepts(comparison))  # fmt: skip
+    if raise_exception and not record.passed:
+        raise TTBuilderGoldenException(record.describe(), [record])
+    return comparison
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def shards_of(golden: Any, mesh_shape: Sequence[int]) -> GoldenMapTensor:
+    return GoldenMapTensor.of(golden, mesh_shape)
+
+
+def compare_shards(
+    golden: GoldenMapTensor, found: Sequence[torch.Tensor], verdict: Verdict, dtype_matters: bool
+) -> list[tuple[int, torch.Tensor, Comparison]]:
+    """(device, value, comparison) of each device; a value that is the same on all is compared once."""
+    if not golden.is_distributed:
+        found = list(found)[:1]
+    results = []
+    for device, value in enumerate(found):
+        results.append((device, value, checked(golden.shard_at(device), value, verdict, dtype_matters)))
+    if golden.is_distributed and len(found) < len(golden.shard_map):
+        problem = f"{len(found)} shards, expected {len(golden.shard_map)}"
+        results.append((0, found[0], Comparison(0.0, float("inf"), float("inf"), (), False, problem)))
+    return results

@@ -1,0 +1,153 @@
+"""Tensors and binaries of the runtime: to and from torch, into a program's layouts, and a device to run on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import _ttmlir_runtime as tt_runtime
+import torch
+
+from .errors import TTBuilderRuntimeException
+
+runtime, binary = tt_runtime.runtime, tt_runtime.binary
+
+# torch dtype -> name of the runtime's data type. The device has no 64-bit types: the compiler narrows them.
+DATA_TYPES: dict[torch.dtype, str] = {
+    torch.float32: "Float32",
+    torch.float64: "Float32",
+    torch.float16: "Float16",
+    torch.bfloat16: "BFloat16",
+    torch.int32: "Int32",
+    torch.int64: "Int32",
+    torch.uint32: "UInt32",
+    torch.uint16: "UInt16",
+    torch.uint8: "UInt8",
+    torch.int8: "Int8",
+    torch.int16: "Int16",
+    torch.bool: "Bool",
+}
+TORCH_DTYPES: dict[str, torch.dtype] = {
+    "Float32": torch.float32,
+    "Float16": torch.float16,
+    "BFloat16": torch.bfloat16,
+    "BFP_BFloat8": torch.bfloat16,
+    "BFP_BFloat4": torch.bfloat16,
+    "BFP_BFloat2": torch.bfloat16,
+    "Int32": torch.int32,
+    "UInt32": torch.uint32,
+    "UInt16": torch.uint16,
+    "UInt8": torch.uint8,
+    "Int8": torch.int8,
+    "Int16": torch.int16,
+    "Int64": torch.int64,
+    "Float64": torch.float64,
+    "Bool": torch.bool,
+}
+
+
+def runtime_dtype_to_torch_dtype(dtype: Any) -> torch.dtype:
+    name = str(dtype).rpartition(".")[2]
+    if name not in TORCH_DTYPES:
+        raise TTBuilderRuntimeException(f"no torch dtype holds the runtime's {name}")
+    return TORCH_DTYPES[name]
+
+
+def runtime_str_dtype_to_torch_dtype(dtype: str) -> torch.dtype:
+    return runtime_dtype_to_torch_dtype(dtype)
+
+
+def torch_dtype_to_runtime_dtype(dtype: torch.dtype) -> Any:
+    if dtype not in DATA_TYPES:
+        raise TTBuilderRuntimeException(f"the runtime has no data type for {dtype}")
+    return getattr(runtime.DataType, DATA_TYPES[dtype])
+
+
+def json_string_as_dict(json_string: str) -> Any:
+    return json.loads(json_string) if json_string else {}
+
+
+def program_inputs_as_dict(bin: Any, index: int) -> Any:
+    return json_string_as_dict(bin.get_program_inputs_as_json(index))
+
+
+def program_outputs_as_dict(bin: Any, index: int) -> Any:
+    return json_string_as_dict(bin.get_program_outputs_as_json(index))
+
+
+def device_values(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor in a dtype that the runtime has."""
+    tensor = tensor.detach().contiguous()
+    return tensor.to(TORCH_DTYPES[DATA_TYPES[tensor.dtype]]) if tensor.dtype in DATA_TYPES else tensor
+
+
+def host_tensor(tensor: torch.Tensor) -> Any:
+    values = device_values(tensor)
+    dtype = torch_dtype_to_runtime_dtype(values.dtype)
+    return runtime.create_owned_host_tensor(
+        values.data_ptr(), list(values.shape), list(values.stride()), values.element_size(), dtype
+    )
+
+
+def create_tensor(tensor_shards: Mapping[int, torch.Tensor], mesh_shape: Sequence[int]) -> Any:
+    """A runtime tensor on the host: of one shard, or of one for each device of the mesh."""
+    if len(tensor_shards) == 1:
+        return host_tensor(next(iter(tensor_shards.values())))
+    shards = [host_tensor(tensor_shards[device]) for device in sorted(tensor_shards)]
+    return runtime.create_multi_device_host_tensor_from_shards(shards, {}, list(mesh_shape))
+
+
+def torch_tensor(tensor: Any) -> torch.Tensor:
+    """A copy of a host tensor of the runtime."""
+    result = torch.empty(tuple(tensor.get_shape()), dtype=runtime_dtype_to_torch_dtype(tensor.get_dtype()))
+    if result.numel():
+        runtime.memcpy(result.data_ptr(), tensor)
+    return result
+
+
+def fetched(tensor: Any) -> list[torch.Tensor]:
+    """The tensor's value on each device that has its own, or the one of all."""
+    return [torch_tensor(t) for t in runtime.to_host(tensor, untilize=True)]
+
+
+def convert_input_layouts(
+    device: Any, inputs: Sequence[Any], template_inputs: Any = None, fbb: Any = None, program_index: int | None = None
+) -> list[Any]:
+    """The inputs on the device, in the layouts that the program declares."""
+    layouts = (
+        [t.get_layout() for t in template_inputs]
+        if template_inputs is not None
+        else [runtime.get_layout(fbb, program_index, i) for i in range(len(inputs))]
+    )
+    return [runtime.to_layout(t, device, layout, True) for t, layout in zip(inputs, layouts, strict=True)]
+
+
+def load_binary(compiled_bin: Any) -> Any:
+    """A binary from itself, its bytes, or the path of a .ttnn file."""
+    try:
+        if isinstance(compiled_bin, (str, os.PathLike)):
+            return binary.load_binary_from_path(str(compiled_bin))
+        if isinstance(compiled_bin, (bytes, bytearray, memoryview)):
+            return binary.load_binary_from_bytes(bytes(compiled_bin))
+    except (RuntimeError, OSError, ValueError) as error:
+        raise TTBuilderRuntimeException(str(error)) from error
+    return compiled_bin
+
+
+@contextmanager
+def opened(device: Any, executable: Any) -> Any:
+    """The device, or one of the mesh that the binary asks for while the block runs."""
+    if device is not None:
+        yield device
+        return
+    options = runtime.MeshDeviceOptions()
+    shape = executable.get_program_mesh_shape(0) if executable.get_num_programs() else (1, 1)
+    options.mesh_shape = tuple(shape)
+    own = runtime.open_mesh_device(options)
+    try:
+        yield own
+    finally:
+        runtime.close_mesh_device(own)

@@ -1,0 +1,291 @@
+"""Run emitted programs on the simulated device and compare what they compute with the goldens."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import re
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import _ttmlir_runtime as tt_runtime
+from golden import GoldenMapTensor
+
+from .builder_runtime import goldens_of, numbered, output_records, raise_failures, save_torch_tensor
+from .builder_utils import get_sanitized_filename
+from .checking import Verdict, shards_of
+from .cpp_library import compiled
+from .device_tensors import create_tensor, fetched, runtime
+from .errors import TTBuilderRuntimeException
+from .goldens import ProgramGoldens, Programs
+from .report import GoldenReport, ProgramReport
+
+INPUTS = "create_inputs_for_"  # what the function that makes the inputs of a program is called, before its name
+
+
+@dataclass(frozen=True)
+class EmittedProgram:
+    """A program in one of the languages. Both functions raise TTBuilderRuntimeException."""
+
+    name: str
+    create_inputs: Callable[[Any], Sequence[Any]]
+    run: Callable[[Sequence[Any], Any], Sequence[Any]]
+
+
+# ---------------------------------------------------------------------- C++
+
+
+def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
+    """The programs of emitted C++, compiled and loaded.
+
+    Raises:
+        TTBuilderRuntimeException: see `cpp_library.compiled`; or the library offers no programs.
+    """
+    library = compiled([path])
+    try:
+        loaded = tt_runtime.runtime.ProgramLibrary(str(library))
+    except RuntimeError as error:
+        raise TTBuilderRuntimeException(f"{path}: {error}") from error
+    if not loaded.programs:
+        raise TTBuilderRuntimeException(f"{path} offers no programs: it has no TTNN_PROGRAM")
+
+    def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except (RuntimeError, ValueError, TypeError) as error:
+                raise TTBuilderRuntimeException(f"{path}: program {name!r}: {error}") from error
+
+        return call
+
+    return [EmittedProgram(p.name, checked(p.name, p.create_inputs), checked(p.name, p.run)) for p in loaded.programs]
+
+
+# ---------------------------------------------------------------------- Python
+
+
+def user_error(path: str, what: str, error: BaseException) -> TTBuilderRuntimeException:
+    """An error of a program, with the lines of the program that led there and no others."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        where = f"{path}:{error.lineno}"
+        line = (error.text or "").strip()
+        return TTBuilderRuntimeException(f"{where}: SyntaxError: {error.msg}" + (f"\n    {line}" if line else ""))
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    text = "".join(traceback.format_exception_only(error)).strip()
+    lines = [f"{f.filename}:{f.lineno}: in {f.name}\n    {f.line}" for f in frames]
+    return TTBuilderRuntimeException("\n".join([f"{what}: {text.splitlines()[0]}", *lines]))
+
+
+def python_module(path: str) -> ModuleType:
+    """A Python file in a namespace of its own; what it does when it is run as a script is not done."""
+    try:
+        source = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TTBuilderRuntimeException(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    module = ModuleType(get_sanitized_filename(Path(path).stem))
+    module.__file__ = path
+    linecache.checkcache(path)  # it may have been edited since its last error
+    try:
+        exec(compile(source, path, "exec"), module.__dict__)
+    except Exception as error:
+        raise user_error(path, path, error) from None
+    return module
+
+
+def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
+    """The programs of an emitted Python file: functions with one beside them that makes their inputs."""
+    path = os.path.abspath(path)
+    functions = {k: f for k, f in vars(python_module(path)).items() if callable(f)}
+
+    def call(name: str, function: Callable[..., Any], arguments: Sequence[Any], device: Any) -> Sequence[Any]:
+        # The device is the last parameter of those that need it.
+        takes_device = len(inspect.signature(function).parameters) > len(arguments)
+        try:
+            result = function(*arguments, *([device] if takes_device else []))
+        except Exception as error:
+            raise user_error(path, f"program {name!r} failed", error) from None
+        return result if isinstance(result, (tuple, list)) else [result]
+
+    programs = []
+    for name, function in functions.items():
+        maker = functions.get(INPUTS + name)
+        if maker is not None:
+            programs.append(
+                EmittedProgram(
+                    name,
+                    lambda device, name=name, maker=maker: call(INPUTS + name, maker, [], device),
+                    lambda inputs, device, name=name, function=function: call(name, function, inputs, device),
+                )
+            )
+    if not programs:
+        raise TTBuilderRuntimeException(f"{path} has no programs: functions with a {INPUTS}<name> beside them")
+    return programs
+
+
+# ---------------------------------------------------------------------- running
+
+
+def source_name(goldens: Mapping[int, Any] | None, name: str) -> str:
+    """What a program was called in the module: emitted, its name is one that the language takes ("main" is "main_")."""
+    known = [p.name for p in goldens.values()] if isinstance(goldens, Programs) else []
+    bare = name.rstrip("_")
+    return next((k for k in known if k == name or re.sub(r"\W+|_+", "_", k).strip("_") == bare), name)
+
+
+def mesh_of(goldens: Mapping[int, Any] | None) -> tuple[int, int]:
+    """The mesh that goldens are of."""
+    values = [v for p in (goldens or {}).values() for v in (p.inputs if isinstance(p, ProgramGoldens) else p.values())]
+    return max((tuple(v.mesh_shape) for v in values if isinstance(v, GoldenMapTensor)), default=(1, 1))
+
+
+@contextmanager
+def device_for(device: Any, mesh_shape: tuple[int, int]) -> Iterator[Any]:
+    """The device, or one of its own while the block runs."""
+    if device is not None:
+        yield device
+        return
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = mesh_shape
+    own = runtime.open_mesh_device(options)
+    try:
+        yield own
+    finally:
+        runtime.close_mesh_device(own)
+
+
+def placed_inputs(program: EmittedProgram, goldens: Mapping[str, Any], device: Any) -> list[Any]:
+    """The goldens' inputs as the program wants them, or those that it makes for itself when there are none."""
+    templates = list(program.create_inputs(device))
+    if not goldens:
+        return templates
+    mesh_shape = tuple(device.get_mesh_shape())
+    if isinstance(goldens, ProgramGoldens):
+        values = goldens.inputs
+    else:
+        values = [shards_of(goldens[name], mesh_shape) for name in numbered(goldens, "input_")]
+    if len(values) != len(templates):
+        raise TTBuilderRuntimeException(
+            f"program {program.name!r} takes {len(templates)} inputs, {len(values)} were given"
+        )
+    placed = []
+    for index, (value, template) in enumerate(zip(values, templates, strict=True)):
+        wanted, given = list(template.get_shape()), list(value.shard_at(0).shape)
+        if wanted != given:
+            raise TTBuilderRuntimeException(
+                f"program {program.name!r}: input {index} has shape {given}, the program takes {wanted}"
+            )
+        host = create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape)
+        placed.append(runtime.to_layout(host, device, template.get_layout(), True))
+    return placed
+
+
+def execute(
+    programs: Sequence[EmittedProgram],
+    goldens: Mapping[int, Mapping[str, Any]] | None,
+    verdict: Verdict,
+    disable_golden: bool,
+    device: Any,
+    artifacts: Path | None,
+) -> GoldenReport:
+    report = GoldenReport(pcc=verdict.pcc)
+    with device_for(device, mesh_of(goldens)) as used:
+        for place, program in enumerate(programs):
+            expected = goldens_of(goldens, place, source_name(goldens, program.name))
+            entry = ProgramReport(program.name, place)
+            report.programs.append(entry)
+            try:
+                inputs = placed_inputs(program, expected, used)
+                started = time.perf_counter()
+                found = [fetched(tensor) for tensor in program.run(inputs, used)]
+                entry.seconds = time.perf_counter() - started
+            except (RuntimeError, ValueError, TypeError, AttributeError) as error:
+                raise TTBuilderRuntimeException(f"program {program.name!r}: {error}") from error
+            if artifacts is not None:
+                save(artifacts / get_sanitized_filename(program.name), expected, found)
+            if not disable_golden:
+                entry.records += output_records(program.name, expected, found, tuple(used.get_mesh_shape()), verdict)
+    if artifacts is not None:
+        artifacts.mkdir(parents=True, exist_ok=True)
+        (artifacts / "golden_report.json").write_text(report.to_json())
+    raise_failures(report)
+    return report
+
+
+def save(folder: Path, goldens: Mapping[str, Any], found: Sequence[Sequence[Any]]) -> None:
+    """Goldens and outputs as .pt files, one per device."""
+    for name, golden in goldens.items():
+        for device, shard in GoldenMapTensor.of(golden).shard_map.items():
+            save_torch_tensor(shard, folder, f"{name}_golden_{device}")
+    for place, shards in enumerate(found):
+        for device, shard in enumerate(shards):
+            save_torch_tensor(shard, folder, f"output_{place}_{device}")
+
+
+def execute_cpp(
+    cpp_path: str | os.PathLike[str],
+    input_output_goldens: Mapping[int, Mapping[str, Any]] | None = None,
+    pcc: float = 0.99,
+    atol: float | None = None,
+    rtol: float | None = None,
+    disable_golden: bool = False,
+    device: Any = None,
+    check_pcc: bool = True,
+    check_atol: bool = False,
+    check_rtol: bool = False,
+    save_artifacts: bool = False,
+    artifact_dir: str = ".",
+) -> GoldenReport:
+    """Compile emitted C++, run every program in it and compare its outputs with their goldens.
+
+    The compiler is $CXX, or c++, g++ or clang++; what it makes is kept, so that the same code is compiled once (see
+    `cpp_library.compiled`).
+
+    Args:
+        cpp_path: the file, as a target "emitc" wrote it or as somebody changed it.
+        input_output_goldens: as for `execute_fb`; without it programs run with inputs that they make for themselves.
+        device: an open mesh device; one is opened and closed when there is none.
+        save_artifacts, artifact_dir: write outputs and goldens as .pt files, the report as JSON.
+        Others: see `execute_fb`.
+    Raises:
+        TTBuilderGoldenException: values differ; names the output, PCC and the largest errors.
+        TTBuilderRuntimeException: no compiler, code that does not compile or run, inputs that are not the program's.
+    """
+    verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    artifacts = Path(artifact_dir) if save_artifacts else None
+    return execute(cpp_programs(cpp_path), input_output_goldens, verdict, disable_golden, device, artifacts)
+
+
+def execute_py(
+    compiled_bin: str | os.PathLike[str],
+    input_output_goldens: Mapping[int, Mapping[str, Any]] | None = None,
+    pcc: float = 0.99,
+    atol: float | None = None,
+    rtol: float | None = None,
+    disable_golden: bool = False,
+    check_pcc: bool = True,
+    check_atol: bool = False,
+    check_rtol: bool = False,
+    save_artifacts: bool = False,
+    artifact_dir: str = ".",
+    device: Any = None,
+) -> GoldenReport:
+    """Run every program of an emitted Python file and compare its outputs with their goldens.
+
+    Args:
+        compiled_bin: the file, as a target "emitpy" wrote it or as somebody changed it.
+        Others: see `execute_cpp`.
+    Raises:
+        TTBuilderGoldenException: values differ; names the output, PCC and the largest errors.
+        TTBuilderRuntimeException: the file cannot be read or run, with the lines of it that led to the error; or inputs
+            that are not the program's.
+    """
+    verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    artifacts = Path(artifact_dir) if save_artifacts else None
+    return execute(python_programs(compiled_bin), input_output_goldens, verdict, disable_golden, device, artifacts)

@@ -1,0 +1,108 @@
+"""Following the ops of a run: their values, their time, the memory after them, and replaced values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .debugging import Debugger, MemoryLog, location_of
+from .device_tensors import create_tensor, fetched, runtime, runtime_dtype_to_torch_dtype
+from .errors import TTBuilderRuntimeException
+from .goldens import IntermediateGoldens
+
+
+@dataclass
+class OpWatcher:
+    """Follows the ops of a program: replaces bypassed values, keeps what each source op gave, measures memory.
+
+    Several ops can come from one source op; the last of them has its value. Programs that the program calls are
+    followed, too. Without goldens, `verify` keeps the values of all ops. ops: name and location by source.
+    """
+
+    goldens: IntermediateGoldens | None
+    verify: bool
+    bypass: frozenset[str]
+    memory: MemoryLog | None = None
+    debugger: Debugger | None = None
+    values: dict[str, list[list[torch.Tensor]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    ops: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _last: dict[int, dict[int, str]] = field(default_factory=dict)  # program -> place of an op -> source
+    _started: float = 0.0
+
+    def study(self, executable: Any, index: int) -> None:
+        """Learn which op of a program is the last one of its source."""
+        places: dict[str, int] = {}
+        runtime.walk_program(executable, index, lambda op: places.update({runtime.get_op_source(op): op.index}))
+        places.pop("", None)
+        self._last[index] = {place: source for source, place in places.items()}
+
+    def is_last(self, executable: Any, program: Any, op: Any) -> bool:
+        index = runtime.get_program_index(program)
+        if index not in self._last:
+            self.study(executable, index)
+        return op.index in self._last[index]
+
+    def wanted(self, source: str) -> bool:
+        if not self.verify or self.goldens is None or self.goldens.to_check is None:
+            return self.verify
+        return source in self.goldens.to_check
+
+    def before(self, executable: Any, program: Any, op: Any) -> None:
+        self._started = time.perf_counter()
+
+    def after(self, executable: Any, program: Any, op: Any) -> None:
+        source = runtime.get_op_source(op)
+        self.seconds[source] = self.seconds.get(source, 0.0) + time.perf_counter() - self._started
+        if self.memory is not None:
+            self.memory.add(op)
+        if self.debugger is not None:
+            self.debugger.after(executable, program, op)
+        if not self.is_last(executable, program, op):
+            return
+        if self.wanted(source):
+            self.values[source] = self.results(program, op)
+            self.ops[source] = (op.name, location_of(op))
+        if source in self.bypass and self.goldens is not None and source in self.goldens:
+            self.replace(program, op, source)
+
+    def results(self, program: Any, op: Any) -> list[list[torch.Tensor]]:
+        """Values of the op's results, each by device."""
+        found = []
+        for ref in runtime.get_op_output_refs(op):
+            tensor = runtime.retrieve_tensor_from_pool(program, ref, True)
+            if tensor is not None:
+                found.append(fetched(tensor))
+        return found
+
+    def replace(self, program: Any, op: Any, source: str) -> None:
+        """Put the goldens where the op's results are."""
+        for ref, golden in zip(runtime.get_op_output_refs(op), self.goldens[source].results, strict=False):
+            dtype, shape = runtime_dtype_to_torch_dtype(ref.get_dtype()), tuple(ref.get_shape())
+            if volume(shape) != golden.shard_at(0).numel():
+                raise TTBuilderRuntimeException(
+                    f"bypass: the golden of op {source} has shape {list(golden.shape)}, its value {list(shape)}"
+                )
+            shards = {device: t.reshape(shape).to(dtype) for device, t in golden.shard_map.items()}
+            runtime.update_tensor_in_pool(program, ref, create_tensor(shards, golden.mesh_shape))
+
+
+def volume(shape: Sequence[int]) -> int:
+    return int(torch.Size(shape).numel())
+
+
+@contextmanager
+def hooks(watcher: OpWatcher | None) -> Any:
+    if watcher is None:
+        yield
+        return
+    kept = runtime.DebugHooks.get(pre_op=watcher.before, post_op=watcher.after)
+    try:
+        yield kept
+    finally:
+        runtime.unregister_hooks()
