@@ -17,6 +17,8 @@ COMMANDS = {
     "read": "show what a flatbuffer holds",
     "run": "run a flatbuffer's programs, and compare with goldens",
     "perf": "show what every op of a program takes",
+    "compare": "find where the numbers of two modules part, or after which pass",
+    "check": "tell whether a flatbuffer fits a machine",
     "ops": "list every op and which parts of the toolchain know it",
 }
 EPILOG = "exit codes: 0 done; 1 the input is wrong or results differ from their goldens; 2 wrong usage"

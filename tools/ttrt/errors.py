@@ -20,6 +20,8 @@ def known_errors() -> tuple[type[BaseException], ...]:
         kinds.append(runtime.Error)
     if ir := sys.modules.get("ttmlir.ir"):
         kinds.append(ir.MLIRError)
+    if builder := sys.modules.get("builder.base.errors"):
+        kinds += [builder.TTBuilderGoldenException, builder.TTBuilderRuntimeException]
     return tuple(kinds)
 
 

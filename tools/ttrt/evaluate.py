@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
 from builder.base.attributes import elements_attr
-from builder.base.builder_runtime import fetched
-from builder.base.goldens import Goldens
+from builder.base.builder_utils import plain_location
+from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
+from builder.base.goldens import Evaluation, Goldens, OpGoldens
 from builder.base.input_range_constraints import infer_arg_ranges
-from builder.base.structure import public_functions, symbol, walk
+from builder.base.structure import functions, public_functions, symbol, walk
 from golden import GoldenMapTensor
 from ttmlir import ir
 
 from .errors import InputError
 from .file import File, Program
 
-CONSTANT = "ttnn.constant"
+CONSTANT, CALL = "ttnn.constant", "ttcore.load_cached"
 
 
-def constants_of(device: Any, file: File, program: Program, placed: Sequence[Any]) -> list[torch.Tensor]:
-    """The values of a program's constants, in order, as one run of it on the device holds them."""
-    found: list[torch.Tensor] = []
+def called(file: File, program: Program) -> list[Program]:
+    """Programs that a program calls, made of its constants by the compiler."""
+    indices = [op["attributes"]["callee"] for op in program.operations if op["name"] == CALL]
+    return [file.programs[i] for i in dict.fromkeys(indices)]
+
+
+def constants_of(
+    device: Any, file: File, program: Program, inputs: Sequence[GoldenMapTensor]
+) -> dict[str, list[torch.Tensor]]:
+    """The values of the constants of a program and of those it calls, by program and in order, as a run has them."""
+    found: dict[str, list[torch.Tensor]] = {p.name: [] for p in (program, *called(file, program))}
 
     def look(binary: Any, values: Any, op: Any) -> None:
         if rt.runtime.get_op_name(op) == CONSTANT:
             (result,) = rt.runtime.get_op_output_refs(op)
-            found.append(fetched(rt.runtime.retrieve_tensor_from_pool(values, result, True))[0])
+            name = binary.get_program_name(rt.runtime.get_program_index(values))
+            found[name].append(fetched(rt.runtime.retrieve_tensor_from_pool(values, result, True))[0])
 
-    if any(op["name"] == CONSTANT for op in program.operations):
+    if any(op["name"] == CONSTANT for p in (program, *called(file, program)) for op in p.operations):
+        host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
+        placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
         hooks = rt.runtime.DebugHooks.get(post_op=look)
         try:
             rt.runtime.submit(device, file.binary, program.index, placed)
@@ -38,6 +51,14 @@ def constants_of(device: Any, file: File, program: Program, placed: Sequence[Any
             rt.runtime.unregister_hooks()
             del hooks
     return found
+
+
+@dataclass(frozen=True)
+class ProgramGoldens:
+    """What a program should give. ops: by source number, where the MLIR and the program have the same ops."""
+
+    outputs: list[GoldenMapTensor]
+    ops: Mapping[str, OpGoldens] = field(default_factory=dict)
 
 
 class Source:
@@ -65,26 +86,62 @@ class Source:
         """The values that a program's ops accept, by input."""
         return infer_arg_ranges(self._function(program))
 
-    def outputs(
-        self, program: Program, inputs: Sequence[GoldenMapTensor], constants: Sequence[torch.Tensor], seed: int
-    ) -> list[GoldenMapTensor]:
+    def goldens(
+        self,
+        file: File,
+        program: Program,
+        inputs: Sequence[GoldenMapTensor],
+        constants: Mapping[str, Sequence[torch.Tensor]],
+        seed: int,
+    ) -> ProgramGoldens:
         """What the program computes by the golden of every op.
 
         Args:
-            constants: values of the program's constants in order; the file's MLIR leaves them out.
+            constants: see `constants_of`; the file's MLIR leaves their values out.
         Raises:
             TTBuilderGoldenException: an op has no golden; names it.
         """
-        ops = [op for op in walk(self._function(program)) if op.name == CONSTANT]
+        for function in functions(self.module.operation):
+            if symbol(function) in constants:
+                self._fill(function, constants[symbol(function)])
+        goldens = Goldens(program.mesh, seed)
+        goldens.set_inputs(program.name, list(inputs))
+        snapshot = goldens.snapshot(self.module)
+        found = snapshot.programs.named(program.name)
+        if found is None:
+            raise InputError(f"{self.path}: the MLIR has no program {program.name!r}")
+        return ProgramGoldens(list(found.outputs), by_source(file, program, snapshot.evaluation))
+
+    def _fill(self, function: Any, constants: Sequence[torch.Tensor]) -> None:
+        ops = [op for op in walk(function) if op.name == CONSTANT]
         if len(ops) != len(constants):
             raise InputError(
-                f"{self.path}: @{program.name} has {len(ops)} constants in the MLIR, the program {len(constants)}"
+                f"{self.path}: @{symbol(function)} has {len(ops)} constants in the MLIR, the program {len(constants)}"
             )
         for op, value in zip(ops, constants, strict=True):
             op.attributes["value"] = elements_attr(value, self.module.context)
-        goldens = Goldens(program.mesh, seed)
-        goldens.set_inputs(program.name, list(inputs))
-        found = goldens.snapshot(self.module).programs.named(program.name)
-        if found is None:
-            raise InputError(f"{self.path}: the MLIR has no program {program.name!r}")
-        return list(found.outputs)
+
+
+def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str, OpGoldens]:
+    """Goldens of the ops of a program and of those it calls.
+
+    The MLIR in the file has no numbers, but the same ops in the same order.
+    """
+    by_name = {symbol(f): f for f in functions(evaluation.root)}
+    found: dict[str, OpGoldens] = {}
+
+    def add(current: Program, path: str) -> None:
+        body = [view.operation for view in by_name[current.name].regions[0].blocks[0].operations]
+        ops = [op for op in body if op.name not in ("func.return", "ttnn.get_device")]
+        if [op.name for op in ops] != [op["name"] for op in current.operations]:
+            return
+        for op, written in zip(ops, current.operations, strict=True):
+            number = f"{path}{evaluation.numbers.get(op, '')}"
+            if written["name"] == CALL:
+                add(file.programs[written["attributes"]["callee"]], f"{number}/")
+            record, source = evaluation.records.get(number), written["source"]
+            if record is not None and source:
+                found[source] = replace(record, source=source, location=plain_location(written["loc"]))
+
+    add(program, "")
+    return found

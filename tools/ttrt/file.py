@@ -13,8 +13,9 @@ from .errors import InputError
 from .machine import Mesh
 from .output import shape_text
 
-# Names of data types as they are printed -> torch's. What a block format holds comes to the host as bf16.
+# Names of data types as flatbuffers and MLIR print them -> torch's. Block formats come to the host as bf16.
 TORCH_NAMES = {
+    "f64": "float64",
     "f32": "float32",
     "f16": "float16",
     "bf16": "bfloat16",
@@ -24,11 +25,20 @@ TORCH_NAMES = {
     "bfp_bf4": "bfloat16",
     "bfp_f2": "bfloat16",
     "bfp_bf2": "bfloat16",
+    "i64": "int64",
+    "si64": "int64",
+    "i32": "int32",
     "si32": "int32",
+    "i16": "int16",
+    "i8": "int8",
     "u32": "uint32",
+    "ui32": "uint32",
     "u16": "uint16",
+    "ui16": "uint16",
     "u8": "uint8",
+    "ui8": "uint8",
     "bool": "bool",
+    "i1": "bool",
 }
 
 

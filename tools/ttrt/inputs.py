@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,14 +103,38 @@ def on_devices(value: torch.Tensor, wanted: Tensor, program: Program, where: str
 
 def random_inputs(program: Program, ranges: Mapping[int, Any], seed: int) -> list[GoldenMapTensor]:
     """Random values by dtype, the same for the same seed. ranges: input index -> (low, high) where its ops need it."""
+
+    def make(shape: tuple[int, ...], dtype: torch.dtype, index: int, source: torch.Generator) -> torch.Tensor:
+        return random_tensor(shape, dtype, ranges.get(index), source)
+
+    return filled(program, seed, make)
+
+
+def filled(program: Program, seed: int, make: Callable[..., torch.Tensor]) -> list[GoldenMapTensor]:
+    """Inputs by make(shape, dtype, index, generator); one for each device where an input is distributed."""
     result = []
     for index, wanted in enumerate(program.inputs):
         devices = program.mesh[0] * program.mesh[1] if wanted.distributed else 1
         shards = {
-            device: random_tensor(
-                wanted.shape, wanted.torch_dtype(), ranges.get(index), generator(seed, program.name, index, device)
-            )
+            device: make(wanted.shape, wanted.torch_dtype(), index, generator(seed, program.name, index, device))
             for device in range(devices)
         }
         result.append(GoldenMapTensor(shards, program.mesh))
     return result
+
+
+# --init -> values of a shape as float32, from a generator.
+FILLS: dict[str, Callable[[tuple[int, ...], torch.Generator], torch.Tensor]] = {
+    "rand": lambda shape, source: torch.rand(shape, generator=source),
+    "randn": lambda shape, source: torch.randn(shape, generator=source),
+    "zeros": lambda shape, source: torch.zeros(shape),
+    "ones": lambda shape, source: torch.ones(shape),
+    "arange": lambda shape, source: torch.arange(torch.Size(shape).numel(), dtype=torch.float32).reshape(shape),
+}
+
+
+def made(init: str, program: Program, ranges: Mapping[int, Any], seed: int) -> list[GoldenMapTensor]:
+    """Inputs as --init says."""
+    if init == "domain":
+        return random_inputs(program, ranges, seed)
+    return filled(program, seed, lambda shape, dtype, index, source: FILLS[init](shape, source).to(dtype))

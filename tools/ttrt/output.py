@@ -28,9 +28,6 @@ def console() -> Console:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows under column names; a name that ends in '>' makes a column of numbers, aligned right."""
     view = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD if sys.stdout.isatty() else None,
         pad_edge=False,
         header_style="bold",
@@ -41,6 +38,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
         view.add_row(*("" if cell is None else str(cell) for cell in cells))
     out = console()
     with out.capture() as captured:
+        if title:  # not as a part of the table, at whose width it would be broken
+            out.print(title, style="bold")
         out.print(view)
     # Rich fills rows with spaces to the table's width.
     sys.stdout.write("\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n")

@@ -6,6 +6,7 @@ The chip's figures are estimates of a cost model; with --estimate nothing is run
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections import defaultdict
 from typing import Any
 
@@ -13,20 +14,24 @@ from . import machine
 from .errors import InputError
 from .file import Program, load
 from .output import duration, grouped, table, write_json
-from .run import largest, positive
+from .run import largest, positive, program_argument, report_argument
 
 ORDERS = {"program": None, "host": "host_ns", "device": "device_ns"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
-    parser.add_argument("--program", metavar="NAME", help="only this one, by name or index (default: all public ones)")
+    program_argument(parser)
     parser.add_argument("--estimate", action="store_true", help="do not run; the chip's figures only")
     parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
     parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
     parser.add_argument("--seed", type=int, default=0, help="of the random inputs")
-    parser.add_argument("--json", metavar="FILE", help='write the figures to FILE, or to standard output when "-"')
+    parser.add_argument("--filter", metavar="TEXT", default="", help="only ops with TEXT in their name or location")
+    parser.add_argument(
+        "--trace", metavar="DIR", help="also write the profiler's report, trace and table of the runs to DIR"
+    )
+    report_argument(parser, "figures")
     machine.arguments(parser, "what the file was compiled for")
 
 
@@ -36,8 +41,11 @@ def run(args: argparse.Namespace) -> int:
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
     arch, shape = machine.chosen(args, file.arch, largest(programs))
+    if args.trace and args.estimate:
+        raise InputError("--trace records runs, and --estimate does not run; give one of them")
     measure = estimated if args.estimate else executed
-    reports = [{"name": p.name, "index": p.index, **measure(args, file, p, arch, shape)} for p in programs]
+    with tracing(args.trace):
+        reports = [{"name": p.name, "index": p.index, **measure(args, file, p, arch, shape)} for p in programs]
     if args.json != "-":
         for report in reports:
             show(report, args)
@@ -55,6 +63,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def tracing(folder: str | None) -> Any:
+    if folder is None:
+        return contextlib.nullcontext()
+    from profiler import trace
+
+    return trace(folder)
+
+
 def estimated(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:
     import _ttmlir_runtime as rt
 
@@ -63,7 +79,7 @@ def estimated(args: argparse.Namespace, file: Any, program: Program, arch: str, 
 
 def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:
     import _ttmlir_runtime as rt
-    from builder.base.builder_runtime import convert_input_layouts, create_tensor
+    from builder.base.device_tensors import convert_input_layouts, create_tensor
 
     from .evaluate import Source
     from .inputs import random_inputs
@@ -94,7 +110,8 @@ def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def show(report: dict[str, Any], args: argparse.Namespace) -> None:
-    ops = merged(report["ops"]) if args.by_op else report["ops"]
+    ops = [op for op in report["ops"] if args.filter in op["name"] or args.filter in op["loc"]]
+    ops = merged(ops) if args.by_op else ops
     if key := ORDERS[args.sort]:
         ops = sorted(ops, key=lambda op: -op[key])
     host = [] if args.estimate else ["host time>"]

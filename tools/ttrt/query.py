@@ -1,22 +1,27 @@
 """Describe a simulated machine: its chips and their memories.
 
---save writes the description as the compiler reads it (system-desc-path of its pipelines).
+--save and --save-artifacts write the description as the compiler reads it (system-desc-path of its pipelines); the
+builder takes the latter's by itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
-from . import machine
-from .output import grouped, pairs, print_json, whole_file
+from . import artifacts, machine
+from .output import grouped, pairs, print_json, write_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     machine.arguments(parser, f"{machine.DEFAULT_ARCH}, 1x1")
     parser.add_argument("--json", action="store_true", help="print the description as JSON")
+    parser.add_argument("--result-file", metavar="FILE", help="write it as JSON to FILE")
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
     parser.add_argument("--save", metavar="FILE", help="write the description for the compiler to FILE")
+    artifacts.arguments(parser, artifacts.SYSTEM)
 
 
 def description(arch: str, shape: machine.Mesh) -> dict[str, Any]:
@@ -40,9 +45,17 @@ def compiler_text(arch: str, shape: machine.Mesh) -> str:
 def run(args: argparse.Namespace) -> int:
     arch, shape = machine.chosen(args, machine.DEFAULT_ARCH, (1, 1))
     desc = description(arch, shape)
-    if args.save:
-        with whole_file(args.save) as file:
-            file.write(compiler_text(arch, shape).encode())
+    kept = Path(args.artifact_dir) / artifacts.SYSTEM
+    if args.clean_artifacts:
+        kept.unlink(missing_ok=True)
+    if args.save_artifacts:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+    for path in [*([args.save] if args.save else []), *([kept] if args.save_artifacts else [])]:
+        artifacts.write_text(Path(path), compiler_text(arch, shape))
+    if args.result_file:
+        write_json(args.result_file, desc)
+    if args.quiet:
+        return 0
     if args.json:
         print_json(desc)
         return 0

@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from . import artifacts
 from .file import File, Program, load
 from .machine import mesh_text
-from .output import grouped, pairs, print_json, table
+from .output import grouped, pairs, print_json, table, write_json
 
 
 def version(file: File) -> dict[str, Any]:
@@ -64,15 +65,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--section", choices=["all", *SECTIONS], default="all", help="only this part; 'all' leaves out mlir in tables"
     )
     parser.add_argument("--json", action="store_true", help="print JSON: the section, or an object of all of them")
+    parser.add_argument("--result-file", metavar="FILE", help="write the same JSON to FILE")
+    artifacts.arguments(parser, "all sections (JSON) and the MLIR")
 
 
 def run(args: argparse.Namespace) -> int:
     file = load(args.file)
-    if args.json:
-        chosen = SECTIONS if args.section == "all" else {args.section: SECTIONS[args.section]}
-        data = {name: section(file) for name, section in chosen.items()}
-        print_json(data if args.section == "all" else data[args.section])
-        return 0
+    folder = artifacts.prepared(args, artifacts.READ_REPORT)
+    if args.json or args.result_file or folder is not None:
+        sections = {name: section(file) for name, section in SECTIONS.items()}
+        data = sections if args.section == "all" else sections[args.section]
+        if args.result_file:
+            write_json(args.result_file, data)
+        if folder is not None:
+            write_json(str(folder / artifacts.READ_REPORT), sections)
+            artifacts.write_text(folder / "module.mlir", file.mlir)
+        if args.json:
+            print_json(data)
+            return 0
     for name in [n for n in SECTIONS if n != "mlir"] if args.section == "all" else [args.section]:
         SHOW[name](file)
     return 0

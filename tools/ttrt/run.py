@@ -1,20 +1,31 @@
 """Run a flatbuffer's programs on a simulated machine.
 
 Inputs are random, or come from a file of tensors: .npz (by name: the input's own, input_0 or arg0) or .pt. With
---golden, every output is compared with what the goldens of the ops compute from the same inputs.
+--golden, every output is compared with what the goldens of the ops compute from the same inputs; with --ops, so is the
+value of every op. Ops of the debug dialect act: a breakpoint opens a prompt on a terminal and is logged elsewhere,
+print, dump and memory_snapshot do what they say.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import statistics
-import time
-from typing import Any
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from . import machine
+from . import artifacts, machine
 from .errors import InputError
-from .file import Program, load
+from .file import File, Program, load
 from .output import duration, grouped, table, write_json
+
+if TYPE_CHECKING:
+    from .checks import Row
+    from .execution import Execution
+
+# Ways to make inputs; see inputs.made.
+INITIALIZERS = ("domain", "rand", "randn", "zeros", "ones", "arange")
 
 
 def positive(text: str) -> int:
@@ -23,25 +34,72 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def program_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--program",
+        "--program-index",
+        metavar="NAME",
+        help="only this one, by name or index (default: all public ones)",
+    )
+
+
+def report_argument(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--json", "--result-file", metavar="FILE", help=f'write the {what} to FILE, or to standard output when "-"'
+    )
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
-    parser.add_argument("--program", metavar="NAME", help="only this one, by name or index (default: all public ones)")
-    parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt")
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
+    program_argument(parser)
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
-    parser.add_argument("--json", metavar="FILE", help='write the report to FILE, or to standard output when "-"')
-    golden = parser.add_argument_group("golden check")
-    golden.add_argument("--golden", action="store_true", help="compare outputs with their goldens")
-    golden.add_argument("--pcc", type=float, default=0.99, help="least correlation accepted (default: %(default)s)")
-    golden.add_argument("--atol", type=float, help="also demand |a - b| <= atol + rtol * |b|")
-    golden.add_argument("--rtol", type=float, help="see --atol")
+    report_argument(parser, "report")
+    inputs = parser.add_argument_group("inputs")
+    inputs.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt")
+    inputs.add_argument(
+        "--init", choices=INITIALIZERS, default="domain",
+        help="otherwise: random values that the ops accept (domain, the default), uniform from 0 to 1 (rand), normal "
+        "(randn), zeros, ones, or 0, 1, 2, … (arange)",
+    )  # fmt: skip
+    inputs.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
+    checks = parser.add_argument_group("checks")
+    checks.add_argument("--golden", "--enable-golden", action="store_true", help="compare outputs with their goldens")
+    checks.add_argument("--ops", action="store_true", help="compare the value of every op, too; goes with --golden")
+    checks.add_argument("--identity", action="store_true", help="outputs must be equal to the inputs")
+    checks.add_argument("--non-zero", action="store_true", help="no output may be zero everywhere")
+    checks.add_argument("--check-memory-leak", action="store_true", help="the run must free all that it allocates")
+    checks.add_argument("--pcc", type=float, default=0.99, help="least correlation accepted (default: %(default)s)")
+    checks.add_argument("--atol", type=float, help="also demand |a - b| <= atol + rtol * |b|")
+    checks.add_argument("--rtol", type=float, help="see --atol")
+    checks.add_argument(
+        "--topk", "--golden-diff-topk", type=positive, default=10, metavar="N",
+        help="report the N elements of a failed output that differ most (default: %(default)s)",
+    )  # fmt: skip
+    look = parser.add_argument_group("looking inside")
+    look.add_argument("--memory", action="store_true", help="show what is allocated after every op")
+    look.add_argument("--print-tensors", "--print-input-output-tensors", action="store_true",
+                      help="print inputs and outputs")  # fmt: skip
+    look.add_argument("--no-debug-ops", "--disable-ttrt-callbacks", action="store_true",
+                      help="pass over ops of the debug dialect")  # fmt: skip
+    artifacts.arguments(parser, "inputs, outputs, goldens (.pt), the report and the MLIR")
     machine.arguments(parser, "what the file was compiled for")
 
 
-def run(args: argparse.Namespace) -> int:
-    if (args.atol is not None or args.rtol is not None) and not args.golden:
+def checked(args: argparse.Namespace) -> None:
+    """Options that make no sense without or beside others."""
+    if (args.atol is not None or args.rtol is not None) and not (args.golden or args.identity):
         raise InputError("--atol and --rtol judge a golden check; give --golden as well")
+    if args.ops and not args.golden:
+        raise InputError("--ops extends the golden check; give --golden as well")
+    if args.identity and args.golden:
+        raise InputError("--identity compares outputs with inputs and --golden with goldens; give one of them")
+    if args.inputs and args.init != "domain":
+        raise InputError("--inputs gives values and --init makes them; give one of them")
+
+
+def run(args: argparse.Namespace) -> int:
+    checked(args)
     file = load(args.file)
     programs = file.chosen(args.program)
     if args.inputs and len(programs) > 1:
@@ -50,33 +108,55 @@ def run(args: argparse.Namespace) -> int:
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
     arch, shape = machine.chosen(args, file.arch, largest(programs))
+    folder = artifacts.prepared(args, artifacts.RUN_REPORT)
     saved: dict[str, Any] = {}
-    with machine.opened(arch, shape) as device:
-        reports = [run_program(args, file, program, device, saved) for program in programs]
+    # What debug.print says is no part of a report on standard output.
+    said = contextlib.redirect_stdout(sys.stderr) if args.json == "-" else contextlib.nullcontext()
+    with machine.opened(arch, shape) as device, said:
+        reports = [run_program(args, file, program, device, saved, folder) for program in programs]
     if args.save_outputs:
         from .inputs import write_tensors
 
         write_tensors(args.save_outputs, saved)
-    passed = all(output["passed"] for r in reports for output in r["outputs"])
+    wrong = [problem for report in reports for problem in problems(report)]
     report = {
         "file": args.file,
         "arch": arch,
         "mesh_shape": list(shape),
         "seed": args.seed,
-        "passed": passed,
+        "passed": not wrong,
         "programs": reports,
     }
     if args.json != "-":
         for program in reports:
-            show(program, args.golden)
+            show(program, args)
     if args.json:
         write_json(args.json, report)
-    if not passed:
-        wrong = [
-            f'"{o["name"]}" of "{r["name"]}": {o["problem"]}' for r in reports for o in r["outputs"] if not o["passed"]
-        ]
-        raise InputError(f"outputs differ from their goldens: {'; '.join(wrong)}")
+    if folder is not None:
+        write_json(str(folder / artifacts.RUN_REPORT), report)
+        artifacts.write_text(folder / "module.mlir", file.mlir)
+    if wrong:
+        raise InputError(
+            f"{'outputs differ from their goldens' if args.golden else 'not as demanded'}: {'; '.join(wrong)}"
+        )
     return 0
+
+
+def problems(report: dict[str, Any]) -> list[str]:
+    """What is wrong with a program's results, values of ops before outputs."""
+    found = [
+        f'{row["op"] or chr(34) + row["name"] + chr(34)}{where(row)} of "{report["name"]}": {row["problem"]}'
+        for row in [*report.get("ops_checked", []), *({"op": "", **row} for row in report["outputs"])]
+        if not row["passed"]
+    ]
+    if report["leaked_bytes_per_bank"]:
+        sizes = ", ".join(f"{size} bytes per bank of {name}" for name, size in report["leaked_bytes_per_bank"].items())
+        found.append(f'"{report["name"]}" leaves {sizes} allocated')
+    return found
+
+
+def where(row: dict[str, Any]) -> str:
+    return f" at {row['location']}" if row.get("location") else ""
 
 
 def largest(programs: list[Program]) -> machine.Mesh:
@@ -90,100 +170,104 @@ def largest(programs: list[Program]) -> machine.Mesh:
 
 
 def run_program(
-    args: argparse.Namespace, file: Any, program: Program, device: Any, saved: dict[str, Any]
+    args: argparse.Namespace, file: File, program: Program, device: Any, saved: dict[str, Any], folder: Any
 ) -> dict[str, Any]:
     """Run one program as the command line says; its part of the report. Outputs for --save-outputs go to `saved`."""
-    import _ttmlir_runtime as rt
-    from builder.base.builder_runtime import convert_input_layouts, create_tensor, fetched
-
+    from .checks import op_rows, output_rows
     from .evaluate import Source, constants_of
-    from .inputs import given, random_inputs
+    from .execution import execute
+    from .inputs import given, made
 
     # The same seed gives the same inputs with a golden check and without one.
     source = Source(file) if args.golden or (file.mlir and not args.inputs) else None
     if args.inputs:
         inputs = given(args.inputs, program)
     else:
-        inputs = random_inputs(program, source.ranges(program) if source else {}, args.seed)
-    host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
-    placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
-    times = []
-    for _ in range(args.loops):
-        started = time.perf_counter_ns()
-        outputs = rt.runtime.submit(device, file.binary, program.index, placed)
-        times.append(time.perf_counter_ns() - started)
-    found = [fetched(tensor) for tensor in outputs]
-    took = machine.last_run(device)
+        inputs = made(args.init, program, source.ranges(program) if source else {}, args.seed)
     goldens = None
     if args.golden and source:
-        goldens = source.outputs(program, inputs, constants_of(device, file, program, placed), args.seed)
-    report = {
-        "name": program.name,
-        "index": program.index,
-        "inputs": [t.type for t in program.inputs],
-        "outputs": [
-            output_report(args, program, i, shards, None if goldens is None else goldens[i])
-            for i, shards in enumerate(found)
-        ],
-        "loops": args.loops,
-        "wall_ns": {"first": times[0], "median": statistics.median(times), "least": min(times)},
-        **took,
-    }
+        constants = constants_of(device, file, program, inputs)
+        goldens = source.goldens(file, program, inputs, constants, args.seed)
+    done = execute(
+        file, program, device, inputs, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
+        args.ops, args.memory,
+    )  # fmt: skip
+    outputs = list(output_rows(args, done, goldens))
+    if args.print_tensors:
+        print_tensors(done)
+    if folder is not None:
+        artifacts.save_run(folder, done, goldens)
     prefix = "" if args.program else f"{program.name}."
-    for i, shards in enumerate(found):
+    for i, shards in enumerate(done.found):
         for d, shard in enumerate(shards):
             saved[f"{prefix}output_{i}" + (f".{d}" if len(shards) > 1 else "")] = shard
-    return report
+    ops = list(op_rows(args, done, goldens)) if args.ops and goldens else None
+    return report_of(args, done, outputs, ops)
 
 
-def output_report(
-    args: argparse.Namespace, program: Program, index: int, shards: list[Any], golden: Any
+def report_of(
+    args: argparse.Namespace, run: Execution, outputs: Sequence[Row], ops: Sequence[Row] | None
 ) -> dict[str, Any]:
-    """What is known of one output; its worst shard counts."""
-    from builder.base.builder_runtime import Verdict, compare_shards
-
-    wanted = program.outputs[index]
-    report: dict[str, Any] = {
-        "name": f"output_{index}",
-        "type": wanted.type,
-        "shards": len(shards),
-        "pcc": None,
-        "max_abs_error": None,
-        "passed": True,
-        "problem": None,
+    return {
+        "name": run.program.name,
+        "index": run.program.index,
+        "inputs": [t.type for t in run.program.inputs],
+        "outputs": [row.to_dict() for row in outputs],
+        **({} if ops is None else {"ops_checked": [row.to_dict() for row in ops]}),
+        "loops": len(run.times),
+        "wall_ns": {"first": run.times[0], "median": statistics.median(run.times), "least": min(run.times)},
+        **run.figures,
+        **({"memory": run.memory} if args.memory else {}),
+        "leaked_bytes_per_bank": run.leaked if args.check_memory_leak else {},
     }
-    if golden is None:
-        return report
-    tight = args.atol is not None or args.rtol is not None
-    verdict = Verdict(args.pcc, args.atol or 0.0, args.rtol or 0.0, check_atol=tight, check_rtol=tight)
-    compared = [c for _, _, c in compare_shards(golden, shards, verdict, True)]
-    worst = min(compared, key=lambda c: (verdict.accepts(c), c.pcc))
-    report |= {"pcc": worst.pcc, "max_abs_error": worst.max_abs, "passed": verdict.accepts(worst)}
-    if not report["passed"]:
-        report["problem"] = worst.problem or (
-            f"PCC {worst.pcc:.6f}, expected {args.pcc} or more"
-            if not worst.pcc >= args.pcc
-            else f"largest error {worst.max_abs:.4g} at {list(worst.worst)}, outside of the tolerance"
-        )
-    return report
 
 
-def show(report: dict[str, Any], golden: bool) -> None:
-    rows = [
-        (
-            o["name"],
-            o["type"] + (f" on {o['shards']} devices" if o["shards"] > 1 else ""),
-            "" if o["pcc"] is None else f"{o['pcc']:.6f}",
-            "" if o["max_abs_error"] is None else f"{o['max_abs_error']:.3g}",
-            ("ok" if o["passed"] else o["problem"]) if golden else "",
-        )
-        for o in report["outputs"]
-    ]
+def print_tensors(run: Execution) -> None:
+    for i, value in enumerate(run.inputs):
+        for device, shard in value.shard_map.items():
+            print(f"input_{i}{f' of device {device}' if value.is_distributed else ''}:\n{shard}")
+    for i, shards in enumerate(run.found):
+        for device, shard in enumerate(shards):
+            print(f"output_{i}{f' of device {device}' if len(shards) > 1 else ''}:\n{shard}")
+
+
+def cells(row: dict[str, Any], judged: bool) -> tuple[str, ...]:
+    return (
+        row["type"] + (f" on {row['shards']} devices" if row["shards"] > 1 else ""),
+        "" if row["pcc"] is None else f"{row['pcc']:.6f}",
+        "" if row["max_abs_error"] is None else f"{row['max_abs_error']:.3g}",
+        ("ok" if row["passed"] else row["problem"]) if judged else "",
+    )
+
+
+def show(report: dict[str, Any], args: argparse.Namespace) -> None:
+    judged = args.golden or args.identity or args.non_zero
+    columns = ("type", "PCC>", "largest error>", "")
+    if "ops_checked" in report:
+        rows = [(r["name"], r["op"], r["location"], *cells(r, True)) for r in report["ops_checked"]]
+        table(f"ops of {report['name']}", ("number>", "op", "where", *columns), rows)
     title = f"{report['name']}({', '.join(report['inputs'])})"
-    table(title, ("output", "type", "PCC>", "largest error>", ""), rows)
+    table(title, ("output", *columns), [(o["name"], *cells(o, judged)) for o in report["outputs"]])
+    for output in report["outputs"]:
+        if differences := output.get("largest_differences"):
+            rows = [(d["at"], f"{d['golden']:.8g}", f"{d['found']:.8g}") for d in differences]
+            table(f"largest differences of {output['name']}", ("at", "golden>", "found>"), rows)
+    if args.memory:
+        show_memory(report)
     wall = report["wall_ns"]
     loops = f" (median of {report['loops']}; first {duration(wall['first'])})" if report["loops"] > 1 else ""
     print(f"wall time {duration(wall['median'])}{loops}")
     print(f"device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
     peaks = ", ".join(f"{name} {grouped(size)}" for name, size in report["memory_peak_bytes_per_bank"].items())
     print(f"memory high-water, bytes per bank: {peaks}")
+
+
+def show_memory(report: dict[str, Any]) -> None:
+    names = list(report["memory"][0]["memories"]) if report["memory"] else []
+    rows = [
+        (entry["op"], *(grouped(entry["memories"][n]["allocated_bytes_per_bank"]) for n in names), entry["location"])
+        for entry in report["memory"]
+    ]
+    table(
+        f"allocated after each op of {report['name']}, bytes per bank", ("op", *(f"{n}>" for n in names), "where"), rows
+    )

@@ -15,12 +15,12 @@ from ttrt.__main__ import main
 
 
 def two_programs(builder: Any) -> None:
-    """main(x, y) = sigmoid(x @ w + y) with a constant w; other(x) = exp(x)."""
+    """main(x, y) = softmax(x @ w + y) with a constant w; other(x) = exp(x)."""
     weight = torch.linspace(-1, 1, 65 * 17).reshape(65, 17)
 
     @builder.func([(33, 65), (1, 17)], [torch.float32, torch.float32])
     def main(x, y, builder):
-        return builder.sigmoid(builder.add(builder.matmul(x, builder.constant(weight)), y))
+        return builder.softmax(builder.add(builder.matmul(x, builder.constant(weight)), y), dimension=1)
 
     @builder.func([(32, 32)], [torch.bfloat16])
     def other(x, builder):
@@ -76,6 +76,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         compiled(folder, on_mesh, (1, 2)),
         compiled(other, one_program, options="mock-system-desc-arch=blackhole"),
     )
+
+
+@pytest.fixture
+def flatbuffer(tmp_path: Path) -> Callable[[Callable[[Any], None]], str]:
+    """Compiles what a function builds."""
+    return lambda build: compiled(tmp_path, build)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
+import sys
 from pathlib import Path
 
 import numpy
 import pytest
 import torch
+from ttrt.run import INITIALIZERS
 
 PERF_OP = {
     "name", "loc", "host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes",
@@ -166,7 +170,7 @@ def test_a_truncated_file(ttrt, files, kept):
 def test_perf(ttrt, files, tmp_path):
     found = ttrt("perf", files.two, "--program", "main", "--json", "perf.json")
     assert found.code == 0, found.err
-    assert "ttnn.matmul" in found.out and "host time" in found.out
+    assert "ttnn.softmax" in found.out and "host time" in found.out
     report = report_of(tmp_path / "perf.json")
     ops = report["programs"][0]["ops"]
     assert report["executed"] and all(set(op) == PERF_OP for op in ops)
@@ -179,4 +183,172 @@ def test_perf_without_running(ttrt, files):
     report = json.loads(found.out)
     assert not report["executed"]
     assert all(program["device_cycles"] > 0 for program in report["programs"])
-    assert ttrt("perf", files.two, "--estimate", "--by-op").out.count("ttnn.matmul") == 1
+    assert ttrt("perf", files.two, "--estimate", "--by-op").out.count("ttnn.softmax") == 1
+
+
+# ---------------------------------------------------------------------- inside of a run
+
+
+def with_debug_ops(builder):
+    @builder.func([(33, 65)], [torch.float32])
+    def looked_at(x, builder):
+        y = builder.breakpoint(builder.exp(x))
+        y = builder.memory_snapshot(y, "memory.json")
+        builder.dump(y, "y.pt")
+        builder.print(y, "exp")
+        return builder.neg(y)
+
+
+@pytest.fixture
+def debugged(flatbuffer) -> str:
+    return flatbuffer(with_debug_ops)
+
+
+def test_debug_ops_act(ttrt, debugged, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    with caplog.at_level(logging.WARNING, "builder.debug"):
+        found = ttrt("run", debugged, "--golden", "--save-outputs", "out.pt", "--loops", "3")
+    assert found.code == 0, found.err
+    assert found.out.startswith("exp: [33, 65] torch.float32\n") and found.out.count("exp: ") == 1
+    (record,) = caplog.records
+    assert "PCC 1.000000" in record.message and record.message.endswith("going on")
+    value = torch.load(tmp_path / "y.pt")
+    assert torch.equal(-value, torch.load(tmp_path / "out.pt")["looked_at.output_0"])
+    assert json.loads((tmp_path / "memory.json").read_text())["value"]["op"] == "ttnn.exp"
+
+
+def test_debug_ops_can_be_passed_over(ttrt, debugged, tmp_path, caplog):
+    found = ttrt("run", debugged, "--no-debug-ops")
+    assert found.code == 0 and "exp: " not in found.out and not caplog.records
+    assert not (tmp_path / "memory.json").exists()
+
+
+def test_what_is_printed_is_no_part_of_json(ttrt, debugged):
+    found = ttrt("run", debugged, "--json", "-")
+    assert json.loads(found.out)["passed"] and "exp: [33, 65]" in found.err
+
+
+def test_every_op_beside_its_golden(ttrt, files):
+    report = json.loads(ttrt("run", files.two, "--golden", "--ops", "--json", "-").out)
+    ops = report["programs"][0]["ops_checked"]
+    assert "ttnn.softmax" in {op["op"] for op in ops}
+    assert all(op["passed"] and op["pcc"] > 0.999 and op["location"] for op in ops)
+    shown = ttrt("run", files.two, "--golden", "--ops")
+    assert "ops of main" in shown.out and "ttnn.softmax" in shown.out
+
+
+def test_memory_after_every_op(ttrt, files):
+    report = json.loads(ttrt("run", files.one, "--memory", "--json", "-").out)
+    (entry,) = report["programs"][0]["memory"]
+    assert entry["op"] == "ttnn.add" and entry["memories"]["DRAM"]["allocated_bytes_per_bank"] > 0
+    assert "allocated after each op of add" in ttrt("run", files.one, "--memory").out
+
+
+def test_nothing_is_left_allocated(ttrt, files):
+    for file in (files.two, files.one, files.mesh):
+        found = ttrt("run", file, "--check-memory-leak")
+        assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize("init", INITIALIZERS)
+def test_ways_to_make_inputs(ttrt, files, init, tmp_path):
+    found = ttrt("run", files.two, "--program", "other", "--init", init, "--save-outputs", "out.pt", "--golden")
+    assert found.code == 0, found.err
+    values = torch.load(tmp_path / "out.pt")["output_0"].float()
+    if init == "zeros":
+        assert (values == 1).all()
+    elif init == "ones":
+        assert torch.allclose(values, torch.tensor(2.718), atol=0.01)
+    elif init == "rand":
+        assert values.min() >= 1 and values.max() <= 2.72
+    elif init == "arange":
+        assert values[0, 0] == 1 and values[0, 1] > 2.7
+
+
+def test_identity_and_non_zero(ttrt, flatbuffer):
+    def same(builder):
+        @builder.func([(2, 3)], [torch.float32])
+        def same(x, builder):
+            return builder.relu(x)
+
+    path = flatbuffer(same)
+    assert ttrt("run", path, "--identity", "--init", "rand").code == 0
+    found = ttrt("run", path, "--identity", "--atol", "0.01", "--seed", "3", "--topk", "2")
+    assert found.code == 1
+    assert 'ttrt run: not as demanded: "output_0" of "same": PCC 0.' in found.err
+    assert "largest differences of output_0" in found.out
+    assert ttrt("run", path, "--non-zero", "--init", "ones").code == 0
+    found = ttrt("run", path, "--non-zero", "--init", "zeros")
+    assert found.code == 1 and '"output_0" of "same": all elements are zero' in found.err
+
+
+def test_tensors_are_printed(ttrt, files):
+    found = ttrt("run", files.one, "--init", "ones", "--print-tensors")
+    assert "input_1:\ntensor([[1, 1, 1],\n" in found.out and "output_0:\ntensor([[2, 2, 2],\n" in found.out
+
+
+def test_artefacts(ttrt, files, tmp_path):
+    assert ttrt("run", files.two, "--golden", "--ops", "--memory", "--save-artifacts").code == 0
+    folder = tmp_path / "ttrt-artifacts" / "two_programs"
+    names = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert {"module.mlir", "run_results.json", "main/input_0.pt", "main/input_1.pt", "main/output_0.pt",
+            "main/golden_0.pt", "main/memory.json", "other/output_0.pt"} <= names  # fmt: skip
+    assert any(name.startswith("main/op_") for name in names)
+    assert torch.load(folder / "main/output_0.pt").shape == (33, 17)
+    (folder / "main/stale.pt").write_text("")
+    assert ttrt("run", files.two, "--save-artifacts", "--clean-artifacts").code == 0
+    assert not (folder / "main/stale.pt").exists()
+
+
+def test_only_folders_of_artefacts_are_cleaned(ttrt, files, tmp_path):
+    (tmp_path / "two_programs").mkdir()
+    (tmp_path / "two_programs" / "thesis.txt").write_text("")
+    found = ttrt("run", files.two, "--clean-artifacts", "--artifact-dir", ".")
+    assert found.code == 1 and "--clean-artifacts: two_programs has no run_results.json" in found.err
+    assert (tmp_path / "two_programs" / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ops"], "--ops extends the golden check; give --golden as well"),
+        (
+            ["--identity", "--golden"],
+            "--identity compares outputs with inputs and --golden with goldens; give one of them",
+        ),
+        (["--inputs", "x.npz", "--init", "ones"], "--inputs gives values and --init makes them; give one of them"),
+        (["--atol", "1"], "--atol and --rtol judge a golden check; give --golden as well"),
+    ],
+)
+def test_options_that_do_not_go_together(ttrt, files, arguments, message):
+    assert ttrt("run", files.one, *arguments).err == f"ttrt run: {message}\n"
+
+
+def test_perf_of_some_ops_with_a_trace(ttrt, files, tmp_path):
+    found = ttrt("perf", files.two, "--filter", "softmax", "--trace", "traced", "--program-index", "0")
+    assert found.code == 0, found.err
+    assert "ttnn.softmax" in found.out and "ttnn.constant" not in found.out
+    assert {p.name for p in (tmp_path / "traced").iterdir()} == {"report.html", "trace.json", "ops.csv"}
+    assert "give one of them" in ttrt("perf", files.two, "--trace", "x", "--estimate").err
+
+
+# ---------------------------------------------------------------------- check
+
+
+def test_check(ttrt, files, tmp_path):
+    assert ttrt("check", files.two).out == f"{files.two}: 2 programs, fits\n"
+    assert ttrt("query", "--save-artifacts", "--quiet").code == 0
+    description = "ttrt-artifacts/system_desc.ttsys"
+    assert ttrt("check", files.two, "--system-desc", description).code == 0
+    found = ttrt("check", files.blackhole, "--system-desc", description)
+    assert found.code == 1
+    assert found.err == f"ttrt check: {files.blackhole}: compiled for blackhole, the machine has wormhole_b0\n"
+    report = json.loads(ttrt("check", files.mesh, "--mesh", "1x1", "--json").out)
+    assert report["problems"] == ['"meshed" is for a mesh of 1x2, the machine has 1x1'] and not report["fits"]
+    text = Path(description).read_text().replace("l1_size = 1499136", "l1_size = 1048576")
+    Path("small.ttsys").write_text(text)
+    assert "compiled for l1_size 1499136, the machine has 1048576" in ttrt(
+        "check", files.two, "--system-desc", "small.ttsys").err  # fmt: skip
+    assert "none.ttsys: No such file or directory" in ttrt("check", files.two, "--system-desc", "none.ttsys").err
+    Path("wrong.ttsys").write_text("nothing")
+    assert "does not hold a #ttcore.system_desc" in ttrt("check", files.two, "--system-desc", "wrong.ttsys").err

@@ -1,0 +1,246 @@
+"""Find where the numbers of two modules part, or after which pass of a pipeline.
+
+  ttrt compare A.mlir B.mlir                                    two modules
+  ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
+                                                                a module before and after every pass
+
+A and B are of any level: StableHLO and TTIR are computed by the goldens of their ops (torch), TTNN and .ttnn files on a
+simulated device; --via chooses otherwise. All get the same inputs. Ops are known by their source numbers (or by
+location, or order), and compared one by one; outputs decide whether the modules are equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from . import machine
+from .errors import InputError
+from .output import table, whole_file, write_json
+from .run import positive
+
+EVALUATORS = ("auto", "goldens", "device")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="A", help="a module (.mlir) or flatbuffer (.ttnn)")
+    parser.add_argument("other", metavar="B", nargs="?", help="what to compare it with")
+    parser.add_argument(
+        "--passes",
+        "--pipeline",
+        metavar="LIST",
+        help="instead of B: passes and pipelines, as in name{option=value},name",
+    )
+    parser.add_argument("--via", choices=EVALUATORS, default="auto", help="how to compute values (default: by level)")
+    parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
+    parser.add_argument(
+        "--mesh", type=machine.mesh, help="rows and columns of chips like 2x4, or a board (default: A's)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
+    parser.add_argument("--save-stages", metavar="DIR", help="write the module after every pass to DIR")
+    parser.add_argument("--json", metavar="FILE", help='write the report to FILE, or to standard output when "-"')
+    judged = parser.add_argument_group("what counts as equal")
+    judged.add_argument("--pcc", type=float, default=0.99, help="least correlation (default: %(default)s)")
+    judged.add_argument("--atol", type=float, help="|a - b| <= atol + rtol * |a| (default: by element type)")
+    judged.add_argument("--rtol", type=float, help="see --atol")
+    judged.add_argument("--strict", action="store_true", help="values inside of the programs decide, too")
+    judged.add_argument("--keep-going", action="store_true", help="go on after the first pass that changes numbers")
+    judged.add_argument("--topk", type=positive, default=5, metavar="N", help="ops to list (default: %(default)s)")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A module compared with the first. name: pass or file; by: how it was computed; reason: why it was not."""
+
+    name: str
+    changed: bool
+    by: str = ""
+    matched_by: str = ""
+    comparing: Any = None
+    reason: str = ""
+
+    def parts(self, strict: bool) -> bool:
+        return self.comparing is not None and not (
+            self.comparing.outputs_agree and not (strict and self.comparing.parted)
+        )
+
+    def verdict(self, strict: bool) -> str:
+        if not self.changed:
+            return "not changed"
+        if self.comparing is None:
+            return f"not computed: {self.reason}"
+        if self.parts(strict):
+            return "parts"
+        inner = len(self.comparing.parted)
+        return f"outputs agree, {inner} values inside do not" if inner else "agrees"
+
+    def to_dict(self, strict: bool) -> dict[str, Any]:
+        data: dict[str, Any] = {"name": self.name, "changed": self.changed, "by": self.by, "reason": self.reason,
+                                "parts": self.parts(strict)}  # fmt: skip
+        if self.comparing is not None:
+            data |= {
+                "matched_by": self.matched_by,
+                "outputs_agree": self.comparing.outputs_agree,
+                "unmatched": self.comparing.unmatched,
+                "values": [asdict(p) | {"comparison": p.comparison.to_dict()} for p in self.comparing.pairs],
+            }
+        return data
+
+
+def run(args: argparse.Namespace) -> int:
+    if (args.other is None) == (args.passes is None):
+        raise InputError("compare takes two files, or one and --passes")
+    from .comparing import Judge
+    from .subject import Subject
+
+    mesh = args.mesh.shape if args.mesh else None
+    first = Subject.load(args.file, mesh)
+    inputs = first.inputs(args.seed, args.inputs)
+    start = first.evaluated(inputs, args.via, args.seed)
+    judge = Judge(args.pcc, args.atol, args.rtol)
+    found = two(args, first, start, inputs, judge) if args.other else chain(args, first, start, inputs, judge)
+    results: list[Result] = []
+    failure: InputError | None = None
+    try:
+        for result in found:
+            results.append(result)
+            if result.parts(args.strict) and not args.keep_going:
+                break
+    except InputError as error:
+        failure = error  # what was found before a pass failed is told first
+    parted = next((r for r in results if r.parts(args.strict)), None)
+    if args.json != "-":
+        show(args, start, results, parted)
+    if args.json:
+        write_json(args.json, report_of(args, start, results, parted))
+    if failure is not None:
+        raise failure
+    if parted is None and not any(r.comparing is not None or not r.changed for r in results):
+        raise InputError(f"nothing could be compared: {results[-1].reason}" if results else "there are no passes")
+    return 0 if parted is None else 1
+
+
+def two(args: argparse.Namespace, first: Any, start: Any, inputs: Any, judge: Any) -> Iterator[Result]:
+    from .comparing import compared, renamed
+    from .subject import Subject
+    from .values import NotEvaluated
+
+    second = Subject.load(args.other, args.mesh.shape if args.mesh else None, first.context)
+    numbers, by = second.correspondence(first)
+    try:
+        values = second.evaluated(second.adopted(inputs), args.via, args.seed)
+    except NotEvaluated as error:
+        raise InputError(f"{args.other}: {error}") from error
+    yield Result(args.other, True, values.by, by, compared(start, renamed(values, numbers), judge))
+
+
+def chain(args: argparse.Namespace, first: Any, start: Any, inputs: Any, judge: Any) -> Iterator[Result]:
+    from .stages import expanded, pass_step
+
+    if first.module is None:
+        raise InputError(f"{args.file}: passes run on modules, not on flatbuffers")
+    steps = [pass_step(text) for text in expanded(args.passes, first.context)]
+    return over_steps(first, steps, start, inputs, judge, args.via, args.seed, args.save_stages)
+
+
+def over_steps(
+    first: Any,
+    steps: Sequence[Any],
+    start: Any,
+    inputs: Any,
+    judge: Any,
+    via: str = "auto",
+    seed: int = 0,
+    folder: str | None = None,
+) -> Iterator[Result]:
+    """The module of a `Subject` after each `Step`, compared with what it computed at the start."""
+    from .comparing import compared
+    from .stages import stages
+    from .values import NotEvaluated, evaluated
+
+    for number, stage in enumerate(stages(first.module, steps)):
+        if folder:
+            save(Path(folder), number, stage)
+        if not stage.changed:
+            yield Result(stage.name, False)
+            continue
+        try:
+            values = evaluated(stage.module, inputs, first.mesh, via, seed)
+        except NotEvaluated as error:
+            yield Result(stage.name, True, reason=str(error))
+            continue
+        yield Result(stage.name, True, values.by, "number", compared(start, values, judge))
+
+
+def save(folder: Path, number: int, stage: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = stage.name.partition("{")[0].replace("(", "-").replace(")", "").replace("/", "-")
+    with whole_file(folder / f"{number:02}-{name}.mlir") as file:
+        file.write(stage.module.operation.get_asm(enable_debug_info=True).encode())
+
+
+# ---------------------------------------------------------------------- reports
+
+
+def report_of(args: argparse.Namespace, start: Any, results: Sequence[Result], parted: Result | None) -> dict[str, Any]:
+    return {
+        "file": args.file,
+        "other": args.other,
+        "passes": args.passes,
+        "by": start.by,
+        "seed": args.seed,
+        "pcc": args.pcc,
+        "equal": parted is None,
+        "parts_after": None if parted is None else parted.name,
+        "first": None if parted is None else first_of(parted).describe(),
+        "results": [r.to_dict(args.strict) for r in results],
+    }
+
+
+def first_of(result: Result) -> Any:
+    """The first value, in the order of the program, that differs."""
+    return result.comparing.parted[0]
+
+
+def short(name: str) -> str:
+    """A pass without its options."""
+    return name.partition("{")[0] + (")" if "(" in name.partition("{")[0] else "")
+
+
+def show(args: argparse.Namespace, start: Any, results: Sequence[Result], parted: Result | None) -> None:
+    rows = []
+    for r in results:
+        c = r.comparing
+        worst = c.worst.comparison if c is not None and c.worst is not None else None
+        rows.append((
+            short(r.name) if args.passes else r.name, r.by, "" if c is None else len(c.ops),
+            "" if c is None else sum(p.identical for p in c.ops),
+            "" if worst is None else f"{worst.pcc:.6f}", "" if worst is None else f"{worst.max_abs:.3g}",
+            r.verdict(args.strict),
+        ))  # fmt: skip
+    what = "after" if args.passes else "module"
+    title = f"{args.file}, computed {'by goldens' if start.by == 'goldens' else 'on the device'}, compared with"
+    table(title, (what, "by", "ops compared>", "the same bits>", "worst PCC>", "largest error>", ""), rows)
+    last = parted or next((r for r in reversed(results) if r.comparing is not None), None)
+    if last is None:
+        return
+    differing = last.comparing.parted
+    if parted is not None:
+        where = f"after {short(parted.name)}" if args.passes else f"in {parted.name}"
+        print(f"numbers part {where}, first at {first_of(parted).describe()}")
+    if differing:
+        columns = ("value", "where", "type", "PCC>", "largest error>", "allowed>", "")
+        table(f"{len(differing)} values differ", columns, [difference_row(p) for p in differing[: args.topk]])
+    if last.comparing.unmatched:
+        print(f"{last.comparing.unmatched} ops of {args.file} have no value there to compare (fused, folded or split)")
+
+
+def difference_row(p: Any) -> tuple[str, ...]:
+    atol, rtol = p.tolerance
+    c = p.comparison
+    shape = "x".join(map(str, p.shape)) + f" {p.dtype}"
+    allowed = f"{atol:.3g} + {rtol:.3g}|a|"
+    return (p.name, p.location or f"@{p.program}", shape, f"{c.pcc:.6f}", f"{c.max_abs:.3g}", allowed, c.problem)
