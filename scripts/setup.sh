@@ -27,23 +27,36 @@ missing=()
 for package in "${packages[@]}"; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
 done
+# A browser is for tests of the profiler's page, which are skipped without one.
+browser=
+for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+  browser=${browser:-$(command -v $name || true)}
+done
+
+install=(apt-get install -y --no-install-recommends)
+sudo=()
+may_install=true
+if [ "$(id -u)" != 0 ]; then
+  if sudo -n true 2>/dev/null; then sudo=(sudo); else may_install=false; fi
+fi
 if [ ${#missing[@]} -gt 0 ]; then
-  command="apt-get install -y --no-install-recommends ${missing[*]}"
-  if [ "$(id -u)" = 0 ]; then
-    sudo=()
-  elif sudo -n true 2>/dev/null; then
-    sudo=(sudo)
-  else
+  if ! $may_install; then
     echo "setup: ${#missing[@]} Debian packages are missing and this is not root. Run:" >&2
-    echo "    sudo apt-get update && sudo $command" >&2
+    echo "    sudo apt-get update && sudo ${install[*]} ${missing[*]}" >&2
     exit 1
   fi
   say "installing ${missing[*]}"
   "${sudo[@]}" apt-get update -qq
-  # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" $command >/dev/null
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" "${missing[@]}" >/dev/null
 else
   say "Debian packages: there"
+fi
+if [ -z "$browser" ]; then
+  say "installing chromium-headless-shell, for tests of the profiler's page"
+  if ! { $may_install && { [ ${#missing[@]} -gt 0 ] || "${sudo[@]}" apt-get update -qq; } &&
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" chromium-headless-shell fonts-dejavu-core >/dev/null; }; then
+    say "no browser could be installed: tests of the profiler's page will be skipped"
+  fi
 fi
 
 if [ ! -x .venv/bin/python ]; then

@@ -91,19 +91,29 @@ def memory_counters(program: ProgramInfo, start: float) -> list[dict[str, Any]]:
 
 
 def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
-    """CSV with a line for each op of each run; several inputs or outputs are separated by semicolons."""
+    """CSV with a line for each op of each run; several inputs or outputs are separated by semicolons.
+
+    Ops of programs that are evaluated once, before the first run, have neither a run nor a host time.
+    """
     names = [f.name for f in fields(OpRecord)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["run", "program", "device", *names, "host_ns"])
+
+    def write(run: int | str, name: str, device: int, op: OpRecord, host: int | str) -> None:
+        values = [getattr(op, name) for name in names]
+        texts = ["; ".join(v) if isinstance(v, tuple) else v for v in values]
+        writer.writerow([run, name, device, *texts, host])
+
+    for program in programs:
+        for once in program.once:
+            for op in once.ops:
+                write("", once.name, program.device, op, "")
     for run in runs:
-        if run.error:
-            continue
-        program = programs[run.program]
-        for op, host in zip(program.ops, run.host_ns, strict=True):
-            values = [getattr(op, name) for name in names]
-            texts = ["; ".join(v) if isinstance(v, tuple) else v for v in values]
-            writer.writerow([run.number, program.name, program.device, *texts, host])
+        if not run.error:
+            program = programs[run.program]
+            for op, host in zip(program.ops, run.host_ns, strict=True):
+                write(run.number, program.name, program.device, op, host)
     return out.getvalue()
 
 

@@ -62,6 +62,14 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Once:
+    """A program of constants that a program calls: its results are computed when that is prepared, and kept."""
+
+    name: str
+    ops: tuple[OpRecord, ...]
+
+
+@dataclass(frozen=True)
 class ProgramInfo:
     """A program on a device; `number` counts them in the order in which they were first run."""
 
@@ -75,6 +83,7 @@ class ProgramInfo:
     scopes: tuple[Scope, ...]
     dram_peak: int
     l1_peak: int
+    once: tuple[Once, ...] = ()
 
     @property
     def device_ns(self) -> float:
@@ -134,19 +143,30 @@ def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
 
 
 def program_info(number: int, device: Any, executable: Any, index: int, report: Any) -> ProgramInfo:
-    program = json.loads(executable.as_json())["programs"][index]
+    programs = json.loads(executable.as_json())["programs"]
+    program, mesh = programs[index], tuple(programs[index]["mesh_shape"])
+    callees = [op["attributes"]["callee"] for op in program["operations"] if op["name"] == "ttcore.load_cached"]
+    once = [
+        Once(programs[i]["name"], op_records(programs[i], runtime.estimate(executable, i, device.arch, mesh)))
+        for i in dict.fromkeys(callees)
+    ]
+    return ProgramInfo(
+        number, program["name"], executable.file_name, device.id, device.arch, mesh, op_records(program, report),
+        scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank, tuple(once),
+    )  # fmt: skip
+
+
+def op_records(program: dict[str, Any], report: Any) -> tuple[OpRecord, ...]:
+    """What the runtime says of a program's ops, with their operands and results."""
     values = [describe(v["desc"]) for v in program["values"]]
-    ops = []
-    for op, perf in zip(program["operations"], report.ops, strict=True):
-        ops.append(OpRecord(
+    return tuple(
+        OpRecord(
             perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,
             perf.l1_bytes, perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles,
             perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank,
             tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
-        ))  # fmt: skip
-    return ProgramInfo(
-        number, program["name"], executable.file_name, device.id, device.arch, tuple(program["mesh_shape"]),
-        tuple(ops), scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank,
+        )
+        for op, perf in zip(program["operations"], report.ops, strict=True)
     )  # fmt: skip
 
 
