@@ -28,10 +28,13 @@ class Layers:
 
     def projection(self, x: Any, *layers: nn.Linear) -> Any:
         """Several linear layers of the same input as one, their outputs side by side."""
-        weight = torch.cat([layer.weight for layer in layers])
-        if layers[0].bias is None:
+        if len(layers) == 1:  # as it is: cat copies even then
+            weight, bias = layers[0].weight, layers[0].bias
+        else:
+            weight = torch.cat([layer.weight for layer in layers])
+            bias = None if layers[0].bias is None else torch.cat([layer.bias for layer in layers])
+        if bias is None:
             return self.builder.matmul(x, self.constant(weight), transpose_b=True)
-        bias = torch.cat([layer.bias for layer in layers])
         return self.builder.linear(x, self.constant(weight), self.constant(bias), transpose_b=True)
 
     def conv(self, x: Any, layer: nn.Conv2d) -> Any:

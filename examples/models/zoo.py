@@ -80,14 +80,19 @@ class Model:
 
 
 def settle(network: nn.Module, inputs: Sequence[Tensor]) -> None:
-    """Running statistics as after training: those of the inputs, so that values neither grow nor vanish with depth."""
+    """Running statistics as after training: those of the inputs, so that values neither grow nor vanish with depth.
+
+    Batch norm's shift lets relu pass most values. Around 0, a deep network of random weights makes every rounding
+    larger from layer to layer, which trained ones do not: ResNet-50 in bf16, also PyTorch's, would correlate 0.99 with
+    itself in f32.
+    """
     norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
     if not norms:
         return
     for norm in norms:
         norm.momentum = 1.0
         nn.init.uniform_(norm.weight, 0.5, 1.5)
-        nn.init.normal_(norm.bias, std=0.1)
+        nn.init.normal_(norm.bias, mean=1.0, std=0.1)
     with torch.no_grad():
         network.train()(*inputs)
 

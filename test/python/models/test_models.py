@@ -9,8 +9,9 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
-from builder.base.builder_runtime import convert_input_layouts, fetched, host_tensor
+from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer, split_mlir_file
+from builder.base.builder_runtime import execute_fb
+from builder.base.device_tensors import convert_input_layouts, fetched, host_tensor
 from golden import get_pcc
 from op_cases import device
 from torch import Tensor
@@ -56,6 +57,18 @@ def check(name: str, dtype: str, reduced: bool) -> None:
 def test_agrees_with_torch(name: str, dtype: str) -> None:
     """Networks of the same kinds of layers, a few of them and narrow."""
     check(name, dtype, reduced=True)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_op_alone(name: str) -> None:
+    """Split into modules of one op each, which run on the values that they have in the whole."""
+    model = ZOO[name]
+    network, inputs = model.make(True)
+    parts = split_mlir_file(*build_module(model.on_chip(network, inputs, torch.float32), "ttir"))
+    for module, builder in parts:
+        report = execute_fb(*compile_ttir_module_to_flatbuffer(module, builder), check_atol=True, check_rtol=True)
+        assert len(report.records) >= 1
+    assert len(parts) > 20
 
 
 @pytest.mark.slow
