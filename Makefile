@@ -7,7 +7,7 @@ help:
 	@echo "make demo      set up, build, and run a trained network on a simulated chip"
 	@echo "make test      set up, build, and run every test"
 	@echo "make test-all  the same, with the slow ones (sanitizers, fuzzing at full length)"
-	@echo "make bench     ours beside PyTorch, with ratios"
+	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
 	@echo "make lint      check formatting and style;  make format  mend it"
 	@echo "make build | setup | clean"
 
@@ -32,6 +32,7 @@ test-all: build
 
 bench: build
 	@scripts/setup.sh --bench
+	@cmake --build --preset dev --target ttrt-bench-kernels
 	@$(python) -m bench
 
 lint: setup

@@ -1,23 +1,22 @@
-"""Timing two ways of doing the same work fairly, and what is written down of it."""
+"""Timing several ways of doing the same work fairly, and what is written down of it."""
 
 from __future__ import annotations
 
-import json
+import fcntl
 import os
-import platform
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# Below this ratio a line needs a reason, which bench/reasons.py gives by its name and dtype.
-SLOW = 0.8
+Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line. ratio: peer_ms / ours_ms, so that more than 1 means that we are faster; None without a peer."""
+    """One comparison. ratio: peer_ms / ours_ms, so that more than 1 means that we are faster; None without a peer."""
 
     name: str
     dtype: str
@@ -33,87 +32,158 @@ class Result:
         return {**asdict(self), "ratio": self.ratio}
 
 
-def once(work: Callable[[], object]) -> float:
+@dataclass(frozen=True)
+class Measure:
+    """A number that is not a time beside another time. wanted: as text, "<= 1.3"; note: what it is made of."""
+
+    name: str
+    dtype: str
+    value: float
+    unit: str
+    wanted: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where our time goes in one benchmark: the ops that take most of it, with their share."""
+
+    name: str
+    dtype: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A comparison that did not happen, and why."""
+
+    name: str
+    dtype: str
+    peer: str
+    reason: str
+
+
+Outcome = Result | Measure | Profile | Absent
+
+
+class Lock:
+    """A file's lock (flock) that several users of a machine take in turns. It is kept over several measurements, up to
+    about HOLD seconds, so that not each has to wait."""
+
+    HOLD = 45.0
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("a")
+        self.since: float | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        if self.since is None:
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+            self.since = time.monotonic()
+        try:
+            yield
+        finally:
+            if time.monotonic() - self.since > self.HOLD:
+                fcntl.flock(self.file, fcntl.LOCK_UN)
+                self.since = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line decides.
+
+    seconds: for each comparison, all sides together; threads: of each side; peers: names of those that run beside us.
+    lock: held while something is measured, for machines with several users; passes: list times by pass.
+    """
+
+    seconds: float = 3.0
+    threads: int = 2
+    peers: tuple[str, ...] = ()
+    lock: Lock | None = None
+    passes: bool = False
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """The time in which nobody else who takes the lock, too, keeps the machine busy."""
+        return nullcontext() if self.lock is None else self.lock.held()
+
+
+class OtherLoad:
+    """How much of the processors other processes use: their jiffies since `restart` over those that passed."""
+
+    def __init__(self) -> None:
+        self.known = Path("/proc/stat").exists()
+        self.restart()
+
+    def restart(self) -> None:
+        self.all, self.own, self.start = self.busy(), os.times(), time.perf_counter()
+
+    def busy(self) -> float:
+        """Seconds that the processors worked, or were taken by other virtual machines."""
+        if not self.known:
+            return 0.0
+        user, nice, system, _, _, irq, soft, steal, *_ = map(
+            int, Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
+        )
+        return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
+
+    def share(self) -> float:
+        """Of one processor. Times come in steps of 10 ms, so ask after a tenth of a second or more."""
+        own = os.times()
+        ours = own.user - self.own.user + own.system - self.own.system
+        return max(0.0, self.busy() - self.all - ours) / max(time.perf_counter() - self.start, 1e-6)
+
+
+def once(work: Work) -> float:
     """Milliseconds of one call."""
     start = time.perf_counter_ns()
     work()
     return (time.perf_counter_ns() - start) / 1e6
 
 
-def alternate(
-    ours: Callable[[], object], peer: Callable[[], object], seconds: float, block_ms: float = 20.0
-) -> tuple[float, float]:
-    """Median milliseconds of each of two functions, called in turns for about `seconds` altogether.
+# A round in which other processes had more than this share of a processor is measured again: where every op waits for
+# all threads, one that lost its processor costs whole time slices.
+TOLERATED = 0.08
+# Rounds that count, at least; and how many times `seconds` may pass before disturbed rounds are taken as they are.
+ROUNDS, PATIENCE = 4, 4
+# Seconds between two sides. The threads of an OpenMP library keep their processors for a while (libgomp's for 300,000
+# pauses, about 16 ms) in case that there is more to do; the next side would run beside them.
+PAUSE = 0.03
 
-    They take turns in blocks of calls that last `block_ms`, so that both meet the same state of the machine. The first
-    call of a block is not counted: it finds the other's data in the caches and the other's threads still awake.
+
+def alternate(sides: Sequence[Work], seconds: float, block_ms: float = 40.0) -> list[float]:
+    """Median milliseconds of each of some functions, called in turns for about `seconds` altogether.
+
+    They take turns in blocks of calls that last `block_ms`, so that all meet the same state of the machine. The first
+    calls of a block are not counted: they find the others' data in the caches.
     """
-    sides = (ours, peer)
     for work in sides:
-        for _ in range(3):
+        for _ in range(2):
             work()
-    sizes = [max(3, int(block_ms / max(min(once(work) for _ in range(3)), 1e-3))) for work in sides]
-    times: tuple[list[float], list[float]] = ([], [])
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[1]) < 10:
-        for work, size, kept in zip(sides, sizes, times, strict=True):
-            work()
-            kept.extend(once(work) for _ in range(size - 1))
-    return statistics.median(times[0]), statistics.median(times[1])
+    sizes = [max(2, int(block_ms / max(min(once(work) for _ in range(2)), 1e-3))) for work in sides]
+    quiet: list[list[float]] = [[] for _ in sides]
+    disturbed: list[list[float]] = [[] for _ in sides]
+    load = OtherLoad()
+    start, rounds = time.perf_counter(), 0
+    while True:
+        load.restart()
+        times = []
+        for work, size in zip(sides, sizes, strict=True):
+            time.sleep(PAUSE)
+            for _ in range(1 + size // 10):
+                work()
+            times.append([once(work) for _ in range(size)])
+        calm = load.share() <= TOLERATED
+        for kept, new in zip(quiet if calm else disturbed, times, strict=True):
+            kept.extend(new)
+        rounds += calm
+        passed = time.perf_counter() - start
+        if (passed >= seconds and rounds >= ROUNDS) or passed >= PATIENCE * seconds:
+            break
+    return [statistics.median(calm or rest) for calm, rest in zip(quiet, disturbed, strict=True)]
 
 
-def median_of(work: Callable[[], object], repeats: int) -> float:
+def median_of(work: Work, repeats: int) -> float:
     """Median milliseconds of `repeats` calls after one that is not counted."""
     work()
     return statistics.median(once(work) for _ in range(repeats))
-
-
-def cpu_model() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def cpu_features() -> list[str]:
-    """The vector and matrix units that decide which kernels both sides run."""
-    wanted = ("avx2", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16", "sve")
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return []
-    flags = {flag for line in text.splitlines() if line.startswith(("flags", "Features")) for flag in line.split()}
-    return [flag for flag in wanted if flag in flags]
-
-
-def machine(threads: int) -> dict[str, object]:
-    import torch
-
-    return {
-        "cpu": cpu_model(),
-        "features": cpu_features(),
-        "cores": len(os.sched_getaffinity(0)),
-        "threads": threads,
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "load_before": round(os.getloadavg()[0], 2),
-    }
-
-
-def write_whole(path: Path, data: object) -> None:
-    """JSON that takes the place of an older file when all is written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(json.dumps(data, indent=1) + "\n")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def save(folder: Path, results: Iterable[Result], threads: int) -> None:
-    write_whole(folder / "machine.json", machine(threads))
-    write_whole(folder / "results.json", [result.to_dict() for result in results])

@@ -1,62 +1,120 @@
-"""Single heavy ops beside PyTorch eager."""
+"""Single heavy ops and a chain of light ones."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
-from .device import check, compiled, runner
-from .harness import Result, alternate
-
-DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
-PEER = "torch eager"
+from .comparing import Case, both_dtypes
+from .harness import Outcome, Settings
 
 
-def compare(
-    name: str, dtype: str, ours: Callable[[], list], peer: Callable[[], torch.Tensor], seconds: float
-) -> Result:
-    with torch.inference_mode():
-        check(ours(), peer(), name)
-        ours_ms, peer_ms = alternate(ours, peer, seconds)
-    return Result(name, dtype, ours_ms, PEER, peer_ms)
+class Call(nn.Module):
+    """A function of tensors as a network. weights: constants, which come after the inputs."""
+
+    def __init__(self, function: Callable[..., Tensor], *weights: Tensor) -> None:
+        super().__init__()
+        self.function = function
+        self.weights = nn.ParameterList([nn.Parameter(w, requires_grad=False) for w in weights])
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        return self.function(*inputs, *self.weights)
 
 
-def matmul(name: str, size: int, seconds: float) -> Iterator[Result]:
-    """Two arguments, neither a constant that could be prepared."""
-    for dtype, kind in DTYPES.items():
-
-        def build(builder, kind=kind):
-            @builder.func([(size, size), (size, size)], [kind, kind])
-            def main(lhs, rhs, builder):
-                return builder.matmul(lhs, rhs)
-
-        a, b = (torch.rand(size, size).sub(0.5).to(kind) for _ in range(2))
-        yield compare(name, dtype, runner(compiled(build), [a, b]), functools.partial(torch.matmul, a, b), seconds)
+def values(*shape: int) -> Tensor:
+    return torch.rand(shape).sub(0.5)
 
 
-def conv3x3(name: str, channels: int, size: int, seconds: float) -> Iterator[Result]:
-    """As a layer of a network has it: the weight is a constant, for both sides, and images are channels-last."""
-    for dtype, kind in DTYPES.items():
-        image = torch.rand(1, size, size, channels).sub(0.5).to(kind)
-        weight = torch.rand(channels, channels, 3, 3).sub(0.5).mul(0.1).to(kind)
+def case(
+    name: str,
+    function: Callable[..., Tensor],
+    ours: Callable[..., Any],
+    inputs: list[Tensor],
+    weights: tuple[Tensor, ...] = (),
+    images: bool = False,
+) -> Case:
+    """function, ours: the same of inputs and weights, for PyTorch and, with the builder in front, for us."""
 
-        def build(builder, kind=kind, weight=weight):
-            @builder.func([(1, size, size, channels)], [kind])
-            def main(x, builder):
-                return builder.conv2d(
-                    x, builder.constant(weight), None, stride=[1, 1], padding=[1, 1], dilation=[1, 1], groups=1
-                )
+    def given(kind: torch.dtype) -> list[Tensor]:
+        return [(x.permute(0, 2, 3, 1) if images else x).to(kind).contiguous() for x in inputs]
 
-        planes, prepared = image.permute(0, 3, 1, 2), weight.contiguous(memory_format=torch.channels_last)
-        peer = lambda planes=planes, prepared=prepared: F.conv2d(planes, prepared, padding=1)  # noqa: E731
-        as_ours = lambda peer=peer: peer().permute(0, 2, 3, 1)  # noqa: E731 - a view: costs nothing
-        yield compare(name, dtype, runner(compiled(build), [image]), as_ours, seconds)
+    def build(kind: torch.dtype) -> Callable[[Any], None]:
+        shapes = [tuple(x.shape) for x in given(kind)]
+
+        def module(builder: Any) -> None:
+            @builder.func(shapes, [kind] * len(inputs))
+            def main(*operands: Any) -> Any:
+                *operands, builder = operands
+                return ours(builder, *operands, *(builder.constant(w.to(kind)) for w in weights))
+
+        return module
+
+    as_ours = (lambda y: y.permute(0, 2, 3, 1)) if images else (lambda y: y)
+    return Case(name, Call(function, *weights), inputs, build, given, images, as_ours)
 
 
-BENCHMARKS: dict[str, Callable[[float], Iterator[Result]]] = {
-    "matmul 1024x1024x1024": lambda seconds: matmul("matmul 1024x1024x1024", 1024, seconds),
-    "conv 3x3 64->64 56x56": lambda seconds: conv3x3("conv 3x3 64->64 56x56", 64, 56, seconds),
+def matmul(name: str, m: int, k: int, n: int, weight: bool) -> Case:
+    """weight: the second operand is a constant, as in a layer, and can be prepared; else it is an argument."""
+    a, b = values(m, k), values(k, n)
+    inputs, weights = ([a], (b,)) if weight else ([a, b], ())
+    return case(name, torch.matmul, lambda b, x, y: b.matmul(x, y), inputs, weights)
+
+
+def convolution(name: str, channels: int, size: int) -> Case:
+    """As a layer of a network has it: the filters are constants, for all sides, and images are channels-last."""
+
+    def ours(b: Any, x: Any, filters: Any) -> Any:
+        return b.conv2d(x, filters, None, stride=[1, 1], padding=[1, 1], dilation=[1, 1], groups=1)
+
+    filters = values(channels, channels, 3, 3).mul(0.1)
+    return case(
+        name,
+        functools.partial(F.conv2d, padding=1),
+        ours,
+        [values(1, channels, size, size)],
+        (filters,),
+        images=True,
+    )
+
+
+def softmax(name: str, rows: int, width: int) -> Case:
+    return case(name, lambda x: x.softmax(-1), lambda b, x: b.softmax(x, dimension=1), [values(rows, width).mul(8)])
+
+
+def layer_norm(name: str, rows: int, width: int) -> Case:
+    def ours(b: Any, x: Any, scale: Any, shift: Any) -> Any:
+        return b.layer_norm(x, weight=scale, bias=shift, normalized_shape=[width], epsilon=1e-5)
+
+    weights = (values(width), values(width))
+    return case(name, lambda x, s, t: F.layer_norm(x, (width,), s, t), ours, [values(rows, width)], weights)
+
+
+def chain(name: str, rows: int, width: int) -> Case:
+    """max(sqrt(|x y + y| sigmoid(x)) - x, y): eight ops, each of little work for the memory it touches."""
+
+    def torchs(x: Tensor, y: Tensor) -> Tensor:
+        return (((x * y + y).abs() * x.sigmoid()).sqrt() - x).maximum(y)
+
+    def ours(b: Any, x: Any, y: Any) -> Any:
+        product = b.multiply(b.abs(b.add(b.multiply(x, y), y)), b.sigmoid(x))
+        return b.maximum(b.subtract(b.sqrt(product), x), y)
+
+    return case(name, torchs, ours, [values(rows, width), values(rows, width)])
+
+
+ROWS: dict[str, Callable[[str], Case]] = {
+    "matmul 1024x1024x1024": lambda name: matmul(name, 1024, 1024, 1024, weight=False),
+    "matmul 128x768x3072": lambda name: matmul(name, 128, 768, 3072, weight=True),
+    "conv 3x3 64->64 56x56": lambda name: convolution(name, 64, 56),
+    "softmax 1024x4096": lambda name: softmax(name, 1024, 4096),
+    "layer_norm 1024x4096": lambda name: layer_norm(name, 1024, 4096),
+    "chain of 8 ops, 16 M values": lambda name: chain(name, 4096, 4096),
+}
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
+    name: both_dtypes(functools.partial(make, name)) for name, make in ROWS.items()
 }

@@ -1,45 +1,52 @@
-"""The networks of examples/models, as published and with batch 1, beside PyTorch eager."""
+"""The networks of examples, as published, with batch 1. Weights are random: a run takes as long with trained ones."""
 
 from __future__ import annotations
 
-import copy
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import torch
 
-from .device import compiled, runner
-from .harness import Result
-from .kernels import DTYPES, compare
+from .comparing import Case, both_dtypes
+from .harness import Outcome, Settings
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "examples" / "models"))
-
-from zoo import ZOO
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-def in_dtype(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return x.to(dtype) if x.is_floating_point() else x
+def example(folder: str, name: str) -> ModuleType:
+    """A module of an example, which is a folder of scripts and not a package."""
+    path = str(EXAMPLES / folder)
+    if path not in sys.path:
+        sys.path.append(path)
+    return importlib.import_module(name)
 
 
-def first(outputs: Any) -> torch.Tensor:
-    """What is compared: the other outputs are caches."""
-    return outputs[0] if isinstance(outputs, tuple) else outputs
+ZOO = example("models", "zoo").ZOO
 
 
-def model(name: str, seconds: float) -> Iterator[Result]:
-    """Weights are random: how long a run takes does not depend on their training."""
-    chosen = ZOO[name]
-    network, inputs = chosen.make()
-    for dtype, kind in DTYPES.items():
-        ours = runner(compiled(chosen.on_chip(network, inputs, kind)), chosen.chip_inputs(inputs, kind))
-        eager, given = copy.deepcopy(network).to(kind), [in_dtype(x, kind) for x in inputs]
-        if chosen.images:  # both get images and filters as they like them best
-            eager = eager.to(memory_format=torch.channels_last)
-            given[0] = given[0].contiguous(memory_format=torch.channels_last)
-        yield compare(name, dtype, ours, lambda eager=eager, given=given: first(eager(*given)), seconds)
+def from_zoo(name: str, reduced: bool = False) -> Case:
+    model = ZOO[name]
+    network, inputs = model.make(reduced)
+    build = functools.partial(model.on_chip, network, inputs)
+    return Case(name, network, inputs, build, functools.partial(model.chip_inputs, inputs), model.images)
 
 
-BENCHMARKS: dict[str, Callable[[float], Iterator[Result]]] = {name: functools.partial(model, name) for name in ZOO}
+def digits(name: str, batch: int) -> Case:
+    torch.manual_seed(0)
+    network = example("digits", "network").Network().eval().requires_grad_(False)
+    images = torch.rand(batch, 1, 8, 8)
+    build = functools.partial(example("digits", "chip").on_chip, network, images)
+    return Case(name, network, [images], build, lambda kind: [images.permute(0, 2, 3, 1).to(kind)])
+
+
+SMALL: dict[str, Callable[[], Case]] = {
+    f"digits, batch {batch}": functools.partial(digits, f"digits, batch {batch}", batch) for batch in (1, 360)
+}
+MODELS: dict[str, Callable[[], Case]] = {name: functools.partial(from_zoo, name) for name in ZOO}
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
+    name: both_dtypes(make) for name, make in {**SMALL, **MODELS}.items()
+}

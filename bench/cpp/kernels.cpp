@@ -1,7 +1,10 @@
 //===- kernels.cpp - kernels beside bare oneDNN -------------------------------===//
 //
-// Times the op library's kernels and, in the same run, the same work given to
-// oneDNN directly with weights already in its order; prints both and the ratio.
+// Times the op library's kernels and, in turns with them, the same work given to
+// oneDNN directly with its operands already in the order that it likes best.
+// Both get the same values, and their results are compared first.
+//
+//   ttrt-bench-kernels [SECONDS [NAME]]    a line of JSON for each kernel and type
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,15 +13,22 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 using namespace tt;
 using namespace tt::ttnn;
 using dnnl::memory;
+using Work = std::function<void()>;
 
 namespace {
 
@@ -27,52 +37,47 @@ struct Bytes {
   explicit Bytes(size_t size) : data(static_cast<std::byte *>(std::aligned_alloc(64, (size + 127) / 64 * 64))) {}
   ~Bytes() { std::free(data); }
   Bytes(const Bytes &) = delete;
+  Bytes &operator=(const Bytes &) = delete;
   std::byte *data;
 };
 
-void fill(Bytes &bytes, const TensorSpec &spec) {
+TensorSpec spec(DataType type, Shape shape) { return {type, std::move(shape), Layout::RowMajor, {}, false}; }
+
+void fill(const Bytes &bytes, const TensorSpec &spec) {
   std::mt19937 generator(1);
   std::uniform_real_distribution<float> draw(-1, 1);
   const auto n = static_cast<size_t>(volume(spec.shape));
   for (size_t i = 0; i < n; ++i) {
-    const float v = draw(generator);
-    if (spec.dtype == DataType::Float32) {
-      std::memcpy(bytes.data + i * 4, &v, 4);
-    } else {
-      uint32_t bits;
-      std::memcpy(&bits, &v, 4);
-      const auto high = static_cast<uint16_t>(bits >> 16);
+    const float value = draw(generator);
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    const auto high = static_cast<uint16_t>(bits >> 16);
+    if (spec.dtype == DataType::Float32)
+      std::memcpy(bytes.data + i * 4, &value, 4);
+    else
       std::memcpy(bytes.data + i * 2, &high, 2);
-    }
   }
 }
 
-/// Nanoseconds of the fastest of several rounds of about 50 ms.
-double time(const std::function<void()> &f) {
-  using Clock = std::chrono::steady_clock;
-  f();
-  double best = 1e300;
-  for (int round = 0; round < 7; ++round) {
-    int count = 0;
-    const auto begin = Clock::now();
-    double elapsed;
-    do {
-      f();
-      ++count;
-      elapsed = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-    } while (elapsed < 5e7);
-    best = std::min(best, elapsed / count);
+float element(const std::byte *data, DataType type, size_t i) {
+  uint32_t bits = 0;
+  if (type == DataType::Float32) {
+    std::memcpy(&bits, data + i * 4, 4);
+  } else {
+    uint16_t high;
+    std::memcpy(&high, data + i * 2, 2);
+    bits = uint32_t(high) << 16;
   }
-  return best;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
 }
 
-TensorSpec spec(DataType type, Shape shape) { return {type, std::move(shape), Layout::RowMajor, {}, false}; }
-
-/// One op, made and ready to run.
+/// One of our ops, made and ready to run.
 class Op {
 public:
   Op(const std::string &name, std::vector<TensorSpec> ins, const TensorSpec &out,
-     std::vector<NamedAttribute> attributes, std::vector<bool> constant = {})
+     std::vector<NamedAttribute> attributes, std::vector<bool> constant)
       : result(out.bytes()) {
     OpCall call{name, {}, {out}, Attributes(name, std::move(attributes)), {1, 1}, {}};
     for (size_t i = 0; i < ins.size(); ++i) {
@@ -80,7 +85,7 @@ public:
       storage.push_back(std::make_unique<Bytes>(ins[i].bytes()));
       fill(*storage.back(), ins[i]);
       pointers.push_back(storage.back()->data);
-      call.constantIns.push_back(i < constant.size() && constant[i] ? pointers.back() : nullptr);
+      call.constantIns.push_back(constant[i] ? pointers.back() : nullptr);
     }
     const OpInfo *info = findOp(name);
     check(*info, call);
@@ -91,6 +96,8 @@ public:
     std::byte *out = result.data;
     kernel->run({pointers, {&out, 1}, scratch->data});
   }
+  std::byte *operand(size_t i) const { return storage[i]->data; }
+  const std::byte *output() const { return result.data; }
 
 private:
   Bytes result;
@@ -100,126 +107,181 @@ private:
   std::unique_ptr<Bytes> scratch;
 };
 
+/// Median milliseconds of each of two functions, in turns for `seconds`. The first call of a block is not counted: it
+/// finds the other's data in the caches.
+std::pair<double, double> alternate(const Work &ours, const Work &bare, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  auto elapsed = [](Clock::time_point since) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
+  };
+  const Work *sides[] = {&ours, &bare};
+  std::vector<double> times[2];
+  const auto begin = Clock::now();
+  do {
+    for (int side = 0; side < 2; ++side) {
+      (*sides[side])();
+      const auto block = Clock::now();
+      do {
+        const auto start = Clock::now();
+        (*sides[side])();
+        times[side].push_back(elapsed(start));
+      } while (elapsed(block) < 20);
+    }
+  } while (elapsed(begin) < seconds * 1e3);
+  auto median = [](std::vector<double> &values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  };
+  return {median(times[0]), median(times[1])};
+}
+
+/// oneDNN with nothing between.
+class Bare {
+public:
+  Bare() : engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
+
+  /// `values`, which are in `plain` order, in the order of `wanted`.
+  memory in(const memory::desc &plain, const memory::desc &wanted, std::byte *values) {
+    memory given(plain, engine, values), ordered(wanted, engine);
+    dnnl::reorder(given, ordered).execute(stream, given, ordered);
+    stream.wait();
+    return ordered;
+  }
+
+  /// Throws unless `values`, brought into `plain` order, are those of `ours`, up to a few roundings.
+  void compare(const char *name, memory &values, const memory::desc &plain, const Op &ours, const TensorSpec &result) {
+    memory ordered(plain, engine);
+    dnnl::reorder(values, ordered).execute(stream, values, ordered);
+    stream.wait();
+    const auto *bare = static_cast<const std::byte *>(ordered.get_data_handle());
+    double error = 0, largest = 0;
+    for (size_t i = 0; i < static_cast<size_t>(volume(result.shape)); ++i) {
+      const float expected = element(bare, result.dtype, i);
+      error = std::max(error, std::fabs(double(expected) - double(element(ours.output(), result.dtype, i))));
+      largest = std::max(largest, std::fabs(double(expected)));
+    }
+    if (!(error <= 0.01 * largest))
+      throw std::runtime_error(std::string(name) + ": our result is " + std::to_string(error) +
+                               " away from oneDNN's, whose largest value is " + std::to_string(largest));
+  }
+
+  dnnl::engine engine;
+  dnnl::stream stream;
+};
+
 memory::data_type library(DataType type) {
   return type == DataType::Float32 ? memory::data_type::f32 : memory::data_type::bf16;
 }
 
-/// Random values in a library tensor of any order: zeros would run faster than values do.
-void randomise(const memory &values) {
-  const bool f32 = values.get_desc().data_type() == memory::data_type::f32;
-  const TensorSpec flat = spec(f32 ? DataType::Float32 : DataType::BFloat16,
-                               {static_cast<int64_t>(values.get_desc().get_size() / (f32 ? 4 : 2))});
-  Bytes bytes(flat.bytes());
-  fill(bytes, flat);
-  std::memcpy(values.get_data_handle(), bytes.data, flat.bytes());
+/// Runs both, compares, times, and prints the line.
+void report(const char *name, DataType type, double seconds, const Op &ours, const TensorSpec &result, Bare &library,
+            const Work &bare, memory &output, const memory::desc &plain) {
+  ours.run();
+  bare();
+  library.compare(name, output, plain, ours, result);
+  const auto [oursMs, bareMs] = alternate([&] { ours.run(); }, bare, seconds);
+  std::printf("{\"name\": \"%s\", \"dtype\": \"%s\", \"ours_ms\": %.6f, \"peer_ms\": %.6f}\n", name,
+              type == DataType::Float32 ? "f32" : "bf16", oursMs, bareMs);
+  std::fflush(stdout);
 }
 
-void report(const char *name, const char *unit, double amount, double ours, double bare) {
-  std::printf("%-34s %9.1f %9.1f %s   x%.2f\n", name, amount / ours, amount / bare, unit, bare / ours);
-}
+/// constant: the second operand is a weight, which both sides may order before the first run.
+void matmul(const char *name, double seconds, DataType type, int64_t m, int64_t k, int64_t n, bool constant) {
+  const TensorSpec result = spec(type, {m, n});
+  const Op ours("ttnn.matmul", {spec(type, {m, k}), spec(type, {k, n})}, result, {}, {false, constant});
 
-void matmul(DataType type, int64_t m, int64_t n, int64_t k, bool constant) {
-  Op op("ttnn.matmul", {spec(type, {m, k}), spec(type, {k, n})}, spec(type, {m, n}), {}, {false, constant});
-  const double ours = time([&] { op.run(); });
-
-  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  dnnl::stream stream(engine);
-  const memory::desc a({m, k}, library(type), memory::format_tag::ab), c({m, n}, library(type), memory::format_tag::ab);
-  const memory::desc b({k, n}, library(type), constant ? memory::format_tag::any : memory::format_tag::ab);
-  const dnnl::matmul::primitive_desc plan({a, b, c}, engine);
+  using tag = memory::format_tag;
+  Bare bare;
+  const memory::desc a({m, k}, library(type), tag::ab), b({k, n}, library(type), tag::ab);
+  const memory::desc c({m, n}, library(type), tag::ab);
+  const memory::desc weights = constant ? memory::desc({k, n}, library(type), tag::any) : b;
+  const dnnl::matmul::primitive_desc plan({a, weights, c}, bare.engine);
   const dnnl::matmul product(plan);
-  memory x(a, engine), w(plan.weights_desc(), engine), y(c, engine);
-  randomise(x);
-  randomise(w);
-  const double bare = time([&] {
-    product.execute(stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
-    stream.wait();
-  });
-  char name[64];
-  std::snprintf(name, sizeof name, "matmul %ldx%ldx%ld %s%s", m, n, k, type == DataType::Float32 ? "f32" : "bf16",
-                constant ? " constant" : "");
-  report(name, "GFLOP/s", 2.0 * double(m) * double(n) * double(k), ours, bare);
+  memory x = bare.in(a, a, ours.operand(0)), w = bare.in(b, plan.weights_desc(), ours.operand(1)), y(c, bare.engine);
+  const Work run = [&] {
+    product.execute(bare.stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
+    bare.stream.wait();
+  };
+  report(name, type, seconds, ours, result, bare, run, y, c);
 }
 
-void convolution(DataType type, int64_t batch) {
-  const int64_t c = 64, size = 56;
+/// 3x3, stride 1, padding 1, the filters a constant.
+void convolution(const char *name, double seconds, DataType type, int64_t channels, int64_t size) {
   auto integers = [](std::vector<int64_t> v) { return Attribute{std::move(v)}; };
-  Op op("ttnn.conv2d", {spec(type, {1, 1, batch * size * size, c}), spec(type, {c, c, 3, 3})},
-        spec(type, {1, 1, batch * size * size, c}),
-        {{"in_channels", {c}},
-         {"out_channels", {c}},
-         {"batch_size", {batch}},
-         {"input_height", {size}},
-         {"input_width", {size}},
-         {"kernel_size", integers({3, 3})},
-         {"stride", integers({1, 1})},
-         {"padding", integers({1, 1})},
-         {"dilation", integers({1, 1})},
-         {"groups", {int64_t(1)}}},
-        {false, true});
-  const double ours = time([&] { op.run(); });
+  const TensorSpec image = spec(type, {1, 1, size * size, channels});
+  const Op ours("ttnn.conv2d", {image, spec(type, {channels, channels, 3, 3})}, image,
+                {{"in_channels", {channels}},
+                 {"out_channels", {channels}},
+                 {"batch_size", {int64_t(1)}},
+                 {"input_height", {size}},
+                 {"input_width", {size}},
+                 {"kernel_size", integers({3, 3})},
+                 {"stride", integers({1, 1})},
+                 {"padding", integers({1, 1})},
+                 {"dilation", integers({1, 1})},
+                 {"groups", {int64_t(1)}}},
+                {false, true});
 
-  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  dnnl::stream stream(engine);
-  const memory::desc source({batch, c, size, size}, library(type), memory::format_tag::any);
-  const memory::desc weights({c, c, 3, 3}, library(type), memory::format_tag::any);
-  const dnnl::convolution_forward::primitive_desc plan({dnnl::prop_kind::forward_inference,
-                                                        dnnl::algorithm::convolution_direct,
-                                                        source,
-                                                        weights,
-                                                        source,
-                                                        {1, 1},
-                                                        {1, 1},
-                                                        {1, 1}},
-                                                       engine);
+  using tag = memory::format_tag;
+  Bare bare;
+  const memory::dims imageDims = {1, channels, size, size}, filterDims = {channels, channels, 3, 3};
+  const memory::desc any(imageDims, library(type), tag::any), plain(imageDims, library(type), tag::nhwc);
+  const memory::desc anyFilters(filterDims, library(type), tag::any), filters(filterDims, library(type), tag::oihw);
+  const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                                             any, anyFilters, any, {1, 1}, {1, 1}, {1, 1});
+  const dnnl::convolution_forward::primitive_desc plan(what, bare.engine);
   const dnnl::convolution_forward primitive(plan);
-  memory x(plan.src_desc(), engine), w(plan.weights_desc(), engine), y(plan.dst_desc(), engine);
-  randomise(x);
-  randomise(w);
-  const double bare = time([&] {
-    primitive.execute(stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
-    stream.wait();
-  });
-  char name[64];
-  std::snprintf(name, sizeof name, "conv 3x3 64->64 56x56 batch %ld %s", batch,
-                type == DataType::Float32 ? "f32" : "bf16");
-  report(name, "GFLOP/s", 2.0 * double(batch * size * size * c * c * 9), ours, bare);
+  memory x = bare.in(plain, plan.src_desc(), ours.operand(0));
+  memory w = bare.in(filters, plan.weights_desc(), ours.operand(1)), y(plan.dst_desc(), bare.engine);
+  const Work run = [&] {
+    primitive.execute(bare.stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
+    bare.stream.wait();
+  };
+  report(name, type, seconds, ours, image, bare, run, y, plain);
 }
 
-/// Against a plain copy of as many bytes by both threads.
-void elementwise(const char *op, DataType type, int64_t n) {
-  const OpInfo *info = findOp(op);
-  std::vector<TensorSpec> ins(static_cast<size_t>(info->minIns), spec(type, {n}));
-  Op kernel(op, ins, spec(type, {n}), {});
-  const double bytes = double(ins.size() + 1) * double(ins[0].bytes());
-  const double ours = time([&] { kernel.run(); });
-  Bytes from(static_cast<size_t>(bytes / 2)), to(static_cast<size_t>(bytes / 2));
-  std::memset(from.data, 1, static_cast<size_t>(bytes / 2));
-  const double bare = time([&] {
-    parallelFor(static_cast<int64_t>(bytes / 2), 4096,
-                [&](int64_t b, int64_t e) { std::memcpy(to.data + b, from.data + b, static_cast<size_t>(e - b)); });
-  });
-  char name[64];
-  std::snprintf(name, sizeof name, "%s %ld %s", op, n, type == DataType::Float32 ? "f32" : "bf16");
-  report(name, "GB/s   ", bytes, ours, bare);
+struct Row {
+  const char *name;
+  std::function<void(const char *, double, DataType)> run;
+};
+
+Row product(const char *name, int64_t m, int64_t k, int64_t n, bool constant) {
+  return {name, [=](const char *of, double seconds, DataType type) { matmul(of, seconds, type, m, k, n, constant); }};
 }
+
+const Row rows[] = {product("matmul 1024x1024x1024", 1024, 1024, 1024, false),
+                    product("matmul 1024x1024x1024, weight", 1024, 1024, 1024, true),
+                    product("matmul 128x768x3072, weight", 128, 768, 3072, true),
+                    product("matmul 1x4096x4096, weight", 1, 4096, 4096, true),
+                    {"conv 3x3 64->64 56x56", [](const char *name, double seconds, DataType type) {
+                       convolution(name, seconds, type, 64, 56);
+                     }}};
 
 } // namespace
 
-int main() {
-  std::printf("%d threads\n%-34s %9s %9s\n", threads(), "", "ours", "bare");
-  for (bool constant : {true, false})
-    for (DataType type : {DataType::Float32, DataType::BFloat16}) {
-      matmul(type, 1024, 1024, 1024, constant);
-      matmul(type, 360, 64, 256, constant);
-      matmul(type, 1, 1024, 1024, constant);
-    }
-  for (DataType type : {DataType::Float32, DataType::BFloat16})
-    for (int64_t batch : {1, 8})
-      convolution(type, batch);
-  std::printf("%-34s %9s %9s\n", "", "ours", "memcpy");
-  for (DataType type : {DataType::Float32, DataType::BFloat16})
-    for (int64_t n : {int64_t(1) << 16, int64_t(1) << 24})
-      for (const char *op : {"ttnn.add", "ttnn.relu", "ttnn.exp", "ttnn.gelu", "ttnn.tanh"})
-        elementwise(op, type, n);
+int main(int argc, char **argv) {
+  const double seconds = argc > 1 ? std::strtod(argv[1], nullptr) : 1;
+  const std::string only = argc > 2 ? argv[2] : "";
+  if (!(seconds > 0) || argc > 3) {
+    std::fprintf(stderr, "usage: ttrt-bench-kernels [SECONDS [NAME]]\n");
+    return 2;
+  }
+  bool found = false;
+  try {
+    for (const Row &row : rows)
+      if (only.empty() || only == row.name) {
+        found = true;
+        for (DataType type : {DataType::Float32, DataType::BFloat16})
+          row.run(row.name, seconds, type);
+      }
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "ttrt-bench-kernels: %s\n", error.what());
+    return 1;
+  }
+  if (!found) {
+    std::fprintf(stderr, "ttrt-bench-kernels: no kernel is named '%s'\n", only.c_str());
+    return 1;
+  }
+  return 0;
 }

@@ -1,0 +1,68 @@
+"""Peak memory of loading and running a network, of torch doing the same, and of compiling it; each in a new process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .comparing import DTYPES
+from .device import compiled
+from .harness import Absent, Measure, Outcome, Settings
+from .models import ZOO
+from .names import EAGER
+
+ROOT = Path(__file__).resolve().parent.parent
+WANTED = "<= 1.3"
+
+
+def child(*words: str) -> dict[str, Any]:
+    """What `python -m bench.memory_child` found."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.memory_child", *words], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def measured(name: str, model: str, dtype: str, work: Sequence[str], what: str, wanted: str = "") -> Outcome:
+    try:
+        found = child(*work)
+    except RuntimeError as error:
+        return Absent(name, dtype, what, str(error))
+    needed = found["weights"] + found["activations"]
+    note = (
+        f"{what}: {found['peak'] / 1e6:.0f} MB for {found['weights'] / 1e6:.0f} MB of weights"
+        f" and {found['activations'] / 1e6:.1f} MB of activations"
+    )
+    return Measure(name, dtype, found["peak"] / needed, "x needed", wanted, note)
+
+
+def memory(model: str, settings: Settings) -> Iterator[Outcome]:
+    """Over what the process had before it touched the network; activations: what our plan of memory holds at once."""
+    network, inputs = ZOO[model].make()
+    for dtype, kind in DTYPES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.ttnn"
+            compiled(ZOO[model].on_chip(network, inputs, kind)).store(path)
+            with settings.quiet():
+                yield measured(f"memory, {model}", model, dtype, ["run", str(path)], "run", WANTED)
+                if EAGER in settings.peers:
+                    weights, saved = Path(folder) / "network.pt", ZOO[model].make()[0].to(kind)
+                    torch.save(saved, weights)
+                    arguments = ["torch", str(weights), str(path), model, dtype]
+                    yield measured(f"memory, {model}, torch", model, dtype, arguments, EAGER)
+                    del saved
+                yield measured(f"memory, compile {model}", model, dtype, ["compile", model, dtype], "compile")
+
+
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
+    f"memory, {model}": lambda settings, model=model: memory(model, settings) for model in ZOO
+}

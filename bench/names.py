@@ -1,0 +1,6 @@
+"""The names of the peers, without loading them."""
+
+EAGER, INDUCTOR, OPENVINO = "torch eager", "torch inductor", "OpenVINO"
+# The kernel library that we call ourselves, beside single kernels.
+ONEDNN = "oneDNN"
+PEERS = (EAGER, INDUCTOR, OPENVINO, ONEDNN)
