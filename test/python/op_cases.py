@@ -10,9 +10,11 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module
-from builder.base.builder_runtime import Verdict, compare_shards, convert_input_layouts, create_tensor, fetched
+from builder.base.checking import Verdict, compare_shards
+from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
 from golden import Comparison, GoldenMapTensor
-from op_table import NO_ROW, TTIR, Case, Row
+from op_rows import Case, Row
+from op_table import NO_ROW, TTIR
 from op_table_stablehlo import NO_ROW as NO_STABLEHLO_ROW
 from op_table_stablehlo import STABLEHLO
 from ttmlir import ir

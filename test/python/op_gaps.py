@@ -14,11 +14,6 @@ def reason(text: str, names: str) -> dict[str, str]:
 # No TTNN op, or no decomposition into TTNN ops, is known to the lowering.
 NO_LOWERING: dict[str, str] = {
     **reason(
-        "no lowering to TTNN yet",
-        """ttir.all_to_all ttir.collective_broadcast ttir.collective_permute ttir.conv3d
-        ttir.max_pool2d_with_indices""",
-    ),
-    **reason(
         "TTIR has no op that computes it",
         """stablehlo.count_leading_zeros stablehlo.popcnt stablehlo.reduce_precision stablehlo.round_nearest_afz
         stablehlo.round_nearest_even""",
@@ -33,16 +28,8 @@ NO_LOWERING: dict[str, str] = {
 
 # The simulated library has no such op.
 NO_KERNEL: dict[str, str] = {
-    **reason(
-        "not in the simulated library yet",
-        """ttnn.chunked_scaled_dot_product_attention ttnn.copy ttnn.dequantize ttnn.distributed_layer_norm
-        ttnn.distributed_rms_norm ttnn.max_pool2d_with_indices
-        ttnn.paged_scaled_dot_product_attention_decode ttnn.prepare_conv2d_bias ttnn.prepare_conv2d_weights
-        ttnn.prepare_conv_transpose2d_bias ttnn.prepare_conv_transpose2d_weights ttnn.quantize
-        ttnn.requantize ttnn.rotary_embedding_llama""",
-    ),
+    **reason("not in the simulated library yet", "ttnn.distributed_layer_norm ttnn.distributed_rms_norm"),
     **reason("traces are not simulated", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
-    **reason("files are not read or written by programs", "ttnn.dump_tensor ttnn.load_tensor"),
     **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
     **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("addresses are the runtime's", "ttnn.alloc ttnn.write_tensor"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from op_table import FLOATS, INTEGERS, NUMBERS, SHAPES, Operand, Row, case, row, rows
+from op_rows import FLOATS, INTEGERS, NUMBERS, SHAPES, Operand, Row, case, row, rows
 
 CONVOLUTION = {
     "window_strides": [1, 1],

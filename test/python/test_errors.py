@@ -10,7 +10,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module, load_mlir_file
-from builder.base.builder_runtime import convert_input_layouts, host_tensor
+from builder.base.device_tensors import convert_input_layouts, host_tensor
 from op_cases import device
 from ttmlir import ir
 from ttmlir.passes import run_pass, ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
