@@ -168,26 +168,33 @@ void Planner::releaseConstants() {
     if (in == absentOperand)
       continue;
     const uint32_t value = exe.rootOf[in];
-    if (exe.roots[value].home == Executable::Home::Constant && lastUse[value] == op && !isRead[value])
-      release(exe.roots[value], program.spec(value).bytes());
+    Executable::Root &root = exe.roots[value];
+    if (root.home != Executable::Home::Constant)
+      continue;
+    for (auto &shard : root.constant)
+      if (shard.use_count() == 0)
+        forgetPages(shard.get(), program.spec(value).bytes());
+      else if (lastUse[value] == op && !isRead[value]) {
+        preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
+        shard.reset();
+      }
   }
 }
 
-void Planner::release(Executable::Root &root, size_t bytes) {
+/// Lets go of the memory that holds pages of the mapped file. Whoever needs them again (an embedding that shares its
+/// table with a product) reads them again, so it may be more than the values: the system maps large pages as a whole,
+/// and with them the ends of values that were let go before.
+void Planner::forgetPages(const std::byte *values, size_t bytes) const {
+  constexpr uintptr_t largePage = uintptr_t(1) << 21;
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  for (auto &shard : root.constant) {
-    if (shard.use_count() > 0) {
-      preparedBytes -= std::min(preparedBytes, bytes);
-      shard.reset();
-      continue;
-    }
-    // Pages of the mapped file: whoever needs them again reads them again.
-    const auto begin = (reinterpret_cast<uintptr_t>(shard.get()) + page - 1) / page * page;
-    const auto end = (reinterpret_cast<uintptr_t>(shard.get()) + bytes) / page * page;
-    const auto file = reinterpret_cast<uintptr_t>(exe.image.bytes.data());
-    if (exe.image.isMapped && begin < end && begin >= file && end <= file + exe.image.bytes.size())
-      ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
-  }
+  const auto file = reinterpret_cast<uintptr_t>(exe.image.bytes.data()), fileEnd = file + exe.image.bytes.size();
+  const auto first = reinterpret_cast<uintptr_t>(values), last = first + bytes;
+  if (!exe.image.isMapped || bytes < page || first < file || last > fileEnd)
+    return;
+  const uintptr_t begin = std::max(first - std::min(first, largePage), file), end = std::min(last + largePage, fileEnd);
+  const uintptr_t whole = (begin + page - 1) / page * page;
+  if (whole < end / page * page)
+    ::madvise(reinterpret_cast<void *>(whole), end / page * page - whole, MADV_DONTNEED);
 }
 
 } // namespace tt::runtime

@@ -64,7 +64,7 @@ private:
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
   /// Gives back the memory of constants that this op was the last to use, and that no kernel reads.
   void releaseConstants();
-  void release(Executable::Root &root, size_t bytes);
+  void forgetPages(const std::byte *values, size_t bytes) const;
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #include "library.h"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 
 #if defined(__linux__)
@@ -81,17 +82,58 @@ Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) 
   return primitive;
 }
 
-AlignedBytes::AlignedBytes(size_t size) {
-  constexpr size_t line = 64, hugePage = size_t(1) << 21;
-  const size_t alignment = size >= hugePage ? hugePage : line;
-  const size_t whole = (std::max<size_t>(size, 1) + alignment - 1) / alignment * alignment;
-  bytes.reset(static_cast<std::byte *>(std::aligned_alloc(alignment, whole)));
-  if (!bytes)
+namespace {
+
+constexpr size_t line = 64, hugePage = size_t(1) << 21;
+
+/// Memory for std::free. Only what fills huge pages is asked to lie on them, so that nothing is taken for nothing.
+std::shared_ptr<std::byte> aligned(size_t size, size_t alignment) {
+  const size_t whole = (std::max<size_t>(size, 1) + line - 1) / line * line;
+  void *data = nullptr;
+  if (posix_memalign(&data, alignment, whole) != 0)
     throw std::bad_alloc();
 #if defined(__linux__)
   if (alignment == hugePage)
-    madvise(bytes.get(), whole, MADV_HUGEPAGE); // a hint: small pages are right as well
+    madvise(data, whole / hugePage * hugePage, MADV_HUGEPAGE); // a hint: small pages are right as well
 #endif
+  return {static_cast<std::byte *>(data), [](std::byte *p) { std::free(p); }};
+}
+
+/// Weights of a program lie behind one another in slabs: each on huge pages of its own would waste the rest of the
+/// last. A slab goes with the last piece of it.
+class Slabs {
+public:
+  std::shared_ptr<std::byte> take(size_t size) {
+    const size_t whole = (size + line - 1) / line * line;
+    std::lock_guard lock(mutex);
+    std::shared_ptr<std::byte> slab = current.lock();
+    if (!slab || used + whole > slabBytes) {
+      slab = aligned(slabBytes, hugePage);
+      current = slab;
+      used = 0;
+    }
+    std::byte *const at = slab.get() + used;
+    used += whole;
+    return {std::move(slab), at};
+  }
+  static constexpr size_t slabBytes = 16 * hugePage;
+
+private:
+  std::mutex mutex;
+  std::weak_ptr<std::byte> current;
+  size_t used = 0;
+};
+
+} // namespace
+
+AlignedBytes::AlignedBytes(size_t size) {
+  static Slabs *const slabs = new Slabs; // outlives kernels of static duration
+  if (size < hugePage / 8)
+    bytes = aligned(size, line);
+  else if (size > Slabs::slabBytes / 2)
+    bytes = aligned(size, hugePage);
+  else
+    bytes = slabs->take(size);
 }
 
 Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch) {

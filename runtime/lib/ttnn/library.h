@@ -12,6 +12,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <cstdlib>
+#include <memory>
 
 namespace tt::ttnn::library {
 
@@ -61,8 +62,8 @@ private:
 /// A reorder between two descriptions of the same values.
 Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to);
 
-/// 64-byte aligned memory that a kernel owns: weights in the order that it reads them, on huge pages when they fill
-/// some.
+/// 64-byte aligned memory that a kernel owns: weights in the order that it reads them, on huge pages unless they are
+/// few.
 class AlignedBytes {
 public:
   AlignedBytes() = default;
@@ -71,10 +72,7 @@ public:
   explicit operator bool() const { return bytes != nullptr; }
 
 private:
-  struct Free {
-    void operator()(std::byte *p) const { std::free(p); }
-  };
-  std::unique_ptr<std::byte, Free> bytes;
+  std::shared_ptr<std::byte> bytes;
 };
 
 /// The values of an operand that never change, or nullptr.
