@@ -11,7 +11,8 @@ ttnn::Tensor classifier(ttnn::Tensor image, ttnn::Tensor weight, ttnn::Tensor bi
 std::vector<ttnn::Tensor> create_inputs_for_classifier(ttnn::Device device) {
   ttnn::Tensor image = ttnn::rand(/*shape=*/{8, 64}, device, /*dtype=*/ttnn::DataType::FLOAT32);
   ttnn::Tensor weight = ttnn::rand(
-      /*shape=*/{64, 10}, device,
+      /*shape=*/{64, 10},
+      device,
       /*dtype=*/ttnn::DataType::FLOAT32,
       /*layout=*/std::nullopt,
       /*memory_config=*/std::nullopt,
@@ -19,7 +20,8 @@ std::vector<ttnn::Tensor> create_inputs_for_classifier(ttnn::Device device) {
       /*high=*/1.0,
       /*seed=*/1);
   ttnn::Tensor bias = ttnn::rand(
-      /*shape=*/{10}, device,
+      /*shape=*/{10},
+      device,
       /*dtype=*/ttnn::DataType::FLOAT32,
       /*layout=*/std::nullopt,
       /*memory_config=*/std::nullopt,
@@ -31,4 +33,6 @@ std::vector<ttnn::Tensor> create_inputs_for_classifier(ttnn::Device device) {
 
 TTNN_PROGRAM(classifier, create_inputs_for_classifier)
 
-int main() { return ttnn::run_programs(1, 1); }
+int main() {
+  return ttnn::run_programs(1, 1);
+}
