@@ -37,6 +37,10 @@ def open_device(
         DeviceError: no such chip, an unknown arch, or regions larger than the memory.
     """
     available = _runtime.get_num_available_devices()
+    if not isinstance(device_id, int):
+        raise TypeError(
+            f"open_device: device_id is {device_id!r} of type {type(device_id).__name__}; expected an integer"
+        )
     if not 0 <= device_id < available:
         raise DeviceError(f"open_device: device_id is {device_id}; expected 0 to {available - 1}")
     return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch)

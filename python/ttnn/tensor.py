@@ -58,6 +58,17 @@ def from_torch(
     torch = _torch("from_torch")
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"from_torch: tensor is {type(tensor).__name__}; expected torch.Tensor")
+    for name, value, kind in (
+        ("dtype", dtype, _native.DataType),
+        ("layout", layout, _native.Layout),
+        ("memory_config", memory_config, _native.MemoryConfig),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(
+                f"from_torch: {name} is {value!r} of type {type(value).__name__}; expected ttnn.{kind.__name__}"
+            )
+    if isinstance(device, (int, str)):
+        raise TypeError(f"from_torch: device is {device!r}; expected what ttnn.open_device returns")
     tensor = tensor.detach()
     if mesh_mapper is None:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)

@@ -257,7 +257,14 @@ def test_wrong_arguments(device: ttnn.Device) -> None:
     for wrong, error, text in [
         (lambda: ttnn.from_torch([1, 2]), TypeError, "from_torch: tensor is list; expected torch.Tensor"),
         (lambda: ttnn.to_torch(ones), TypeError, "to_torch: tensor is Tensor; expected ttnn.Tensor"),
-        (lambda: ttnn.from_torch(ones, dtype=torch.float32), TypeError, "incompatible function arguments"),
+        (
+            lambda: ttnn.from_torch(ones, dtype=torch.float32),
+            TypeError,
+            "dtype is torch.float32 of type dtype; expected ttnn",
+        ),
+        (lambda: ttnn.from_torch(ones, layout="tile"), TypeError, "layout is 'tile' of type str; expected ttnn.Layout"),
+        (lambda: ttnn.from_torch(ones, device=0), TypeError, "device is 0; expected what ttnn.open_device returns"),
+        (lambda: ttnn.open_device("a"), TypeError, "device_id is 'a' of type str; expected an integer"),
         (
             lambda: ttnn.from_torch(ones, dtype=ttnn.bfloat8_b, layout=ttnn.ROW_MAJOR_LAYOUT),
             ValueError,
