@@ -246,7 +246,11 @@ NORMALIZATION = {
         ],
         [(case((4, 4), dimension=2), "2")],
     ),
-    "dropout": row(case((33, 65), prob=0.0, scale=2.0), wrong=[(case((4, 4), prob="high"), "prob")]),
+    "dropout": row(
+        case((33, 65), prob=0.25, scale=2.0, seed=3),
+        case((33, 65), prob=0.0),
+        wrong=[(case((4, 4), prob="high"), "prob")],
+    ),
     "layer_norm": row(
         named({"normalized_shape": [128], "epsilon": 1e-5}, input=(64, 128), weight=(128,), bias=(128,)),
         named({"normalized_shape": [65]}, input=(33, 65)),
@@ -309,7 +313,9 @@ DATA_MOVEMENT = {
         wrong=[(case((4, 4), dim0=0, dim1=2), "2")],
     ),
     "reverse": mover(
-        case((33, 65), dimensions=[1]), case((2, 3, 5), dimensions=[0, 2]), wrong=[(case((4, 4), dimensions=[2]), "2")]
+        case((33, 65), dimensions=[1]),
+        case((2, 3, 5), dimensions=[0, -1]),
+        wrong=[(case((4, 4), dimensions=[2]), "2")],
     ),
     "concat": mover(
         case([(64, 128), (32, 128)], dim=0),
@@ -421,9 +427,8 @@ CREATION = {
     "rand": row(
         case(size=[33, 65], dtype="dtype", low=-1.0, high=2.0, seed=7),
         wrong=[(case(size=[4, -4], dtype="dtype", low=0.0, high=1.0, seed=7), "size")],
-        random=True,
     ),
-    "empty": row(case(shape=[33, 65], dtype="dtype"), random=True),
+    "empty": row(case(shape=[33, 65], dtype="dtype")),
 }
 
 ATTENTION = {
@@ -455,6 +460,7 @@ ATTENTION = {
     "paged_fill_cache": row(
         named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
         fixed={"page_table": "i32"},
+        named({"share_cache": True}, cache=(1, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
     ),
 }
 

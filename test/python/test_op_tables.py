@@ -26,12 +26,6 @@ def test_agrees_with_golden(name: str, dtype: str) -> None:
     for outcome in outcomes(name, dtype):
         golden, found, comparison = outcome.golden, outcome.found, outcome.comparison
         where = f"{name} {dtype} case {outcome.case} ({made.cases[outcome.case]}), output {outcome.output}"
-        if made.random:
-            assert found.shape == golden.shape, where
-            low = made.cases[outcome.case].attributes.get("low", -torch.inf)
-            high = made.cases[outcome.case].attributes.get("high", torch.inf)
-            assert bool(((found >= low) & (found <= high)).all()), where
-            continue
         print(f"{where}: PCC {comparison.pcc:.6f}, largest error {comparison.max_abs:.3g}")
         assert not comparison.problem, f"{where}: {comparison.problem}"
         assert comparison.within, (

@@ -129,11 +129,18 @@ def update_cache(cache: Tensor, x: Tensor, update_index: Tensor, batch_offset: i
     return cache
 
 
-def paged_update_cache(cache: Tensor, x: Tensor, update_index: Tensor, page_table: Tensor | None = None) -> Tensor:
-    """Write token [1, batch, heads, size] of each user at its own position, through its pages when there are any."""
+def paged_update_cache(
+    cache: Tensor, x: Tensor, update_index: Tensor, page_table: Tensor | None = None, share_cache: bool = False
+) -> Tensor:
+    """Write token [1, batch, heads, size] of each user at its own position, through its pages when there are any.
+
+    A user at a negative position writes nothing. With `share_cache` all write to the first user's cache.
+    """
     cache = cache.clone()
     for user, position in enumerate(update_index.flatten().long().tolist()):
-        page, row = user, position
+        if position < 0:
+            continue
+        page, row = 0 if share_cache else user, position
         if page_table is not None:
             page, row = int(page_table[user, position // cache.shape[2]]), position % cache.shape[2]
         cache[page, :, row] = x[0, user, : cache.shape[1]]

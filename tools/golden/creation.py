@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -34,9 +36,28 @@ def constant(*device: Any, out: TensorSpec, value: Any) -> Tensor:
     return torch.full(out.shape, value, dtype=out.dtype)
 
 
+def shifted(bits: Tensor, places: int) -> Tensor:
+    """Unsigned shift to the right of int64."""
+    return (bits >> places) & ((1 << (64 - places)) - 1)
+
+
+def random_bits(shape: Sequence[int], seed: int) -> Tensor:
+    """64 bits an element, those of the device: SplitMix64 (Steele, Lea, Flood 2014) at the element's place, int64."""
+
+    def wrapped(value: int) -> int:
+        return (value + 2**63) % 2**64 - 2**63
+
+    element = torch.arange(1, math.prod(shape) + 1).reshape(tuple(shape))
+    z = element * wrapped(0x9E3779B97F4A7C15) + wrapped((seed + 1) * 0xD1342543DE82EF95)
+    z = (z ^ shifted(z, 30)) * wrapped(0xBF58476D1CE4E5B9)
+    z = (z ^ shifted(z, 27)) * wrapped(0x94D049BB133111EB)
+    return z ^ shifted(z, 31)
+
+
 def rand(*device: Any, out: TensorSpec, low: float = 0.0, high: float = 1.0, seed: int = 0) -> Tensor:
-    """Uniform, but not the device's generator: single elements cannot be compared."""
-    return torch.empty(out.shape).uniform_(low, high, generator=torch.Generator().manual_seed(seed)).to(out.dtype)
+    """Uniform in [low, high): 24 random bits an element, as the device draws them."""
+    unit = shifted(random_bits(out.shape, seed), 40).float() * 2.0**-24
+    return (low + (torch.tensor(high) - low) * unit).to(out.dtype)
 
 
 CREATION = {

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from .creation import random_bits, shifted
 from .op import Op, TensorSpec
 from .tensor import GoldenMapTensor, shardwise
 
@@ -91,9 +92,8 @@ def softmax(x: Tensor, dimension: int, numericStable: bool = False) -> Tensor:
 
 
 def dropout(x: Tensor, prob: float = 0.0, scale: float = 1.0, seed: int = 0) -> Tensor:
-    """The generator differs from the device's: only prob 0 and 1 can be compared element by element."""
-    keep = torch.rand(x.shape, generator=torch.Generator().manual_seed(seed)) >= prob
-    return torch.where(keep, x * scale, 0.0)
+    """Zero where 32 random bits of the element, as the device draws them, are below prob; else x * scale."""
+    return torch.where(shifted(random_bits(x.shape, seed), 32) >= int(prob * 2.0**32), x * scale, 0.0)
 
 
 def adamw(

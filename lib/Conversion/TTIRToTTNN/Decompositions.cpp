@@ -82,11 +82,13 @@ static int64_t integer(Lowering &lowering, StringRef name) {
   return cast<IntegerAttr>(lowering.op->getAttr(name)).getValue().getSExtValue();
 }
 
-/// An attribute that names a dimension of operand 0; negative ones count from the end.
-static int64_t dimension(Lowering &lowering, StringRef name) {
-  int64_t dim = integer(lowering, name);
+/// A dimension of operand 0; negative ones count from the end.
+static int64_t dimension(Lowering &lowering, int64_t dim) {
   return dim < 0 ? dim + lowering.shapeOf(lowering.op->getOperand(0)).size() : dim;
 }
+
+/// The one that an attribute names.
+static int64_t dimension(Lowering &lowering, StringRef name) { return dimension(lowering, integer(lowering, name)); }
 
 static LogicalResult lowerIndex(Lowering &lowering) {
   return lowering.replace(lowering.slice(lowering.op->getOperand(0), lowering.resultType(), dimension(lowering, "dim"),
@@ -133,8 +135,9 @@ static LogicalResult lowerReverse(Lowering &lowering) {
     return IntegerAttr::get(IntegerType::get(lowering.context(), 64, IntegerType::Signed), value);
   };
   Value value = lowering.op->getOperand(0);
-  for (int64_t dim : cast<ttir::ReverseOp>(lowering.op).getDimensions()) {
+  for (int64_t named : cast<ttir::ReverseOp>(lowering.op).getDimensions()) {
     SmallVector<int64_t> shape(lowering.shapeOf(value));
+    int64_t dim = dimension(lowering, named);
     int64_t size = shape[dim], inner = 1, outer = 1;
     for (auto [d, extent] : llvm::enumerate(shape))
       if (static_cast<int64_t>(d) != dim)

@@ -1,6 +1,7 @@
 //===- creation.cpp - tensors out of attributes ----------------------------===//
 
 #include "op.h"
+#include "random.h"
 #include "storage.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
@@ -83,13 +84,9 @@ std::unique_ptr<Kernel> makeRand(const OpCall &call) {
   expectResultShape(call, call.attributes.get<std::vector<int64_t>>("size"));
   const auto low = static_cast<float>(number(call, "low")), high = static_cast<float>(number(call, "high"));
   const auto seed = static_cast<uint64_t>(call.attributes.get<int64_t>("seed", 0));
-  // SplitMix64 of the element's number: any element can be made alone, so the values do not depend on threads.
   auto values = [=](size_t first, size_t n, float *to) {
     for (size_t i = 0; i < n; ++i) {
-      uint64_t z = (seed + 1) * 0xd1342543de82ef95ULL + (first + i + 1) * 0x9e3779b97f4a7c15ULL;
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-      const float unit = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f; // [0, 1)
+      const float unit = static_cast<float>(randomBits(seed, first + i) >> 40) * 0x1p-24f; // [0, 1)
       to[i] = low + (high - low) * unit;
     }
   };

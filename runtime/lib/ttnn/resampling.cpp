@@ -1,6 +1,7 @@
 //===- resampling.cpp - upsample, group_norm, bitcast_convert, dropout -----===//
 
 #include "access.h"
+#include "random.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
 
@@ -212,12 +213,8 @@ std::unique_ptr<Kernel> makeDropout(const OpCall &call) {
       for (int64_t i = begin; i < end; i += chunk) {
         const auto n = static_cast<size_t>(std::min(chunk, end - i)), at = static_cast<size_t>(i);
         load(buffers.ins[0] + at * inBytes, x, n);
-        for (size_t j = 0; j < n; ++j) {
-          uint64_t z = (seed + 1) * 0xd1342543de82ef95ULL + (at + j + 1) * 0x9e3779b97f4a7c15ULL; // SplitMix64
-          z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-          z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-          x[j] = ((z ^ (z >> 31)) >> 32) < dropped ? 0.0f : x[j] * scale;
-        }
+        for (size_t j = 0; j < n; ++j)
+          x[j] = (randomBits(seed, at + j) >> 32) < dropped ? 0.0f : x[j] * scale;
         store(x, buffers.outs[0] + at * outBytes, n);
       }
     });
