@@ -42,4 +42,4 @@ format: setup
 	@scripts/lint.sh --fix
 
 clean:
-	rm -rf build build-sanitize
+	rm -rf build build-sanitize build-wheel-*

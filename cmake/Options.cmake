@@ -14,11 +14,8 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 # Assertions stay on: Debian's MLIR is built without ABI-breaking checks, so ours can have them.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -UNDEBUG")
 
-find_program(CCACHE ccache)
-if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
-  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
-endif()
+set(TTMLIR_CCACHE_ROOT "${PROJECT_SOURCE_DIR}")
+include(Ccache)
 
 find_program(LLD NAMES ld.lld-22 ld.lld)
 if(LLD AND CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -1,0 +1,25 @@
+# Compiles through ccache where it is installed. Set `TTMLIR_CCACHE_ROOT`, the folder of the sources, before.
+#
+# Paths below that folder are hashed as seen from the build folder, so that a clone elsewhere, or the build of a wheel,
+# takes what another has compiled. Build folders are therefore siblings directly below the sources. Files keep relative
+# names in messages of assertions and in debug information; a debugger started in the build folder finds them.
+
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
+if(NOT CCACHE)
+  return()
+endif()
+
+set(_launcher "${CCACHE}")
+if(CMAKE_HOST_UNIX)
+  find_program(TTMLIR_ENV env REQUIRED)
+  mark_as_advanced(TTMLIR_ENV)
+  set(_launcher "${TTMLIR_ENV}" "CCACHE_BASEDIR=${TTMLIR_CCACHE_ROOT}" CCACHE_NOHASHDIR=1 "${CCACHE}")
+endif()
+set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
+set(CMAKE_C_COMPILER_LAUNCHER ${_launcher})
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-ffile-compilation-dir=.)
+else()
+  add_compile_options("-fdebug-prefix-map=${CMAKE_BINARY_DIR}=.")
+endif()
