@@ -117,14 +117,13 @@ struct Sink {
 };
 } // namespace
 
-using Translation = MlirLogicalResult (*)(MlirOperation, MlirStringCallback, void *);
-
-static std::string translated(MlirOperation module, Translation translate) {
+/// The text that `translate(callback, userData)` writes.
+template <class Translate> static std::string translated(MlirOperation module, Translate translate) {
   std::string bytes;
   auto append = [](MlirStringRef chunk, void *out) {
     static_cast<std::string *>(out)->append(chunk.data, chunk.length);
   };
-  checked(module, [&] { return translate(module, append, &bytes); });
+  checked(module, [&] { return translate(append, &bytes); });
   return bytes;
 }
 
@@ -140,10 +139,21 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
       nb::arg("module"), nb::arg("write"),
       "Calls write(chunk) with views of the bytes, in order: each is good for that call only.");
   m.def(
-      "mlir_to_cpp", [](MlirOperation module) { return translated(module, ttmlirTranslateToCpp); }, nb::arg("module"));
-  m.def(
-      "mlir_to_python", [](MlirOperation module) { return translated(module, ttmlirTranslateToPython); },
+      "mlir_to_cpp",
+      [](MlirOperation module) {
+        return translated(module, [&](MlirStringCallback callback, void *userData) {
+          return ttmlirTranslateToCpp(module, callback, userData);
+        });
+      },
       nb::arg("module"));
+  m.def(
+      "mlir_to_python",
+      [](MlirOperation module, const std::string &file) {
+        return translated(module, [&](MlirStringCallback callback, void *userData) {
+          return ttmlirTranslateToPython(module, mlirStringRefCreate(file.data(), file.size()), callback, userData);
+        });
+      },
+      nb::arg("module"), nb::arg("file") = "");
   m.def(
       "write_tensor_files",
       [](MlirOperation module, const std::string &folder) {

@@ -19,11 +19,12 @@ MLIR_CAPI_EXPORTED void ttmlirRegisterAllPasses(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,
                                                                  void *userData);
 
-/// Prints a module of the emitc dialect as C++, or one of the emitpy dialect as Python.
+/// Prints a module of the emitc dialect as C++, or one of the emitpy dialect as Python, of several files the one that
+/// `file` names (empty for a module that is one file).
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback,
                                                           void *userData);
-MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringCallback callback,
-                                                             void *userData);
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringRef file,
+                                                             MlirStringCallback callback, void *userData);
 
 /// Writes the constants of such a module into a folder, which is made when there are any.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder);

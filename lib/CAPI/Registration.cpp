@@ -30,9 +30,10 @@ MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback 
   return wrap(mlir::tt::emit::translateToCpp(unwrap(module), stream));
 }
 
-MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringCallback callback, void *userData) {
+MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringRef file, MlirStringCallback callback,
+                                          void *userData) {
   mlir::detail::CallbackOstream stream(callback, userData);
-  return wrap(mlir::tt::emitpy::translateToPython(unwrap(module), stream));
+  return wrap(mlir::tt::emitpy::translateToPython(unwrap(module), stream, unwrap(file)));
 }
 
 MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder) {

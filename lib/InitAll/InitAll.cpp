@@ -49,7 +49,7 @@ void tt::registerAllPasses() {
 }
 
 void tt::registerAllTranslations() {
-  ttnn::registerTTNNToFlatbuffer();
-  emit::registerTranslateToCpp();
-  emitpy::registerTranslateToPython();
+  ttnn::registerTTNNToFlatbuffer(registerAllDialects);
+  emit::registerTranslateToCpp(registerAllDialects);
+  emitpy::registerTranslateToPython(registerAllDialects);
 }

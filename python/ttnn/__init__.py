@@ -13,6 +13,7 @@ Functions are made from the table of the runtime's ops: help(ttnn.softmax). What
 computes, to the bit. docs/ttnn.md tells the rest.
 """
 
+import difflib as _difflib
 import sys as _sys
 
 from _ttmlir_runtime import DeviceError, Error, OpError, OutOfMemoryError
@@ -191,3 +192,9 @@ _made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made
 _make_functions(_sys.modules[__name__])
+
+
+def __getattr__(name: str) -> object:
+    near = _difflib.get_close_matches(name, __all__, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(near)}?" if near and not name.startswith("_") else ""
+    raise AttributeError(f"module 'ttnn' has no attribute {name!r}{hint}")

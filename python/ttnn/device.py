@@ -71,13 +71,20 @@ def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arc
     return _runtime.open_mesh_device(options)
 
 
+def _check_device(function: str, parameter: str, device: Any) -> None:
+    if not isinstance(device, Device):
+        raise TypeError(f"{function}: {parameter} is {device!r} of type {type(device).__name__}; expected a device")
+
+
 def close_device(device: Device) -> None:
     """Free a device's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    _check_device("close_device", "device", device)
     _runtime.close_mesh_device(device)
 
 
 def close_mesh_device(mesh_device: Device) -> None:
     """Free a mesh's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    _check_device("close_mesh_device", "mesh_device", mesh_device)
     _runtime.close_mesh_device(mesh_device)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from typing import SupportsIndex
 
@@ -13,7 +14,10 @@ class Shape(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, dimensions: Iterable[SupportsIndex] = ()) -> Shape:
-        return super().__new__(cls, (d.__index__() for d in dimensions))
+        try:
+            return super().__new__(cls, (operator.index(d) for d in dimensions))
+        except TypeError:
+            raise TypeError(f"Shape: {dimensions!r}; expected integers") from None
 
     @property
     def rank(self) -> int:

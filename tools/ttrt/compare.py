@@ -20,7 +20,7 @@ from typing import Any
 from . import machine
 from .errors import InputError
 from .output import table, whole_file, write_json
-from .run import positive
+from .run import correlation, positive
 
 EVALUATORS = ("auto", "goldens", "device")
 
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-stages", metavar="DIR", help="write the module after every pass to DIR")
     parser.add_argument("--json", metavar="FILE", help='write the report to FILE, or to standard output when "-"')
     judged = parser.add_argument_group("what counts as equal")
-    judged.add_argument("--pcc", type=float, default=0.99, help="least correlation (default: %(default)s)")
+    judged.add_argument("--pcc", type=correlation, default=0.99, help="least correlation (default: %(default)s)")
     judged.add_argument("--atol", type=float, help="|a - b| <= atol + rtol * |a| (default: by element type)")
     judged.add_argument("--rtol", type=float, help="see --atol")
     judged.add_argument("--strict", action="store_true", help="values inside of the programs decide, too")

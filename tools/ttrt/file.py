@@ -152,6 +152,15 @@ def tensors(text: str) -> tuple[Tensor, ...]:
     return tuple(Tensor(value["name"], value["desc"]) for value in json.loads(text))
 
 
+# What to do with files that are no flatbuffers.
+INSTEAD = {
+    ".mlir": "is a module, not a flatbuffer; `ttmlir-opt --ttir-to-ttnn-backend-pipeline --mlir-print-debuginfo` and "
+    "`ttmlir-translate --ttnn-to-flatbuffer` make one of it",
+    ".py": "is a Python program, not a flatbuffer; `python` runs it",
+    ".cpp": "is a C++ program, not a flatbuffer; docs/emitted-code.md says how to compile it",
+}
+
+
 def load(path: str) -> File:
     """Read and check a flatbuffer.
 
@@ -163,4 +172,10 @@ def load(path: str) -> File:
         pass
     import _ttmlir_runtime as rt
 
-    return File(path, rt.binary.load_binary_from_path(path))
+    try:
+        return File(path, rt.binary.load_binary_from_path(path))
+    except rt.Error as error:
+        hint = INSTEAD.get(Path(path).suffix)
+        if hint is None:
+            raise
+        raise type(error)(f"{path}: {hint}") from error

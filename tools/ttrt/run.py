@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 
 # Ways to make inputs; see inputs.made.
 INITIALIZERS = ("domain", "rand", "randn", "zeros", "ones", "arange")
+
+
+def correlation(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not -1 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from -1 to 1")
+    return value
 
 
 def positive(text: str) -> int:
@@ -69,7 +80,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     checks.add_argument("--identity", action="store_true", help="outputs must be equal to the inputs")
     checks.add_argument("--non-zero", action="store_true", help="no output may be zero everywhere")
     checks.add_argument("--check-memory-leak", action="store_true", help="the run must free all that it allocates")
-    checks.add_argument("--pcc", type=float, default=0.99, help="least correlation accepted (default: %(default)s)")
+    checks.add_argument(
+        "--pcc", type=correlation, default=0.99, help="least correlation accepted (default: %(default)s)"
+    )
     checks.add_argument("--atol", type=float, help="also demand |a - b| <= atol + rtol * |b|")
     checks.add_argument("--rtol", type=float, help="see --atol")
     checks.add_argument(

@@ -1,6 +1,7 @@
 //===- TTNNToFlatbuffer.cpp - programs as a file --------------------------===//
 
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+#include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "AttributeWriter.h"
 
@@ -364,16 +365,17 @@ LogicalResult ttnn::translateTTNNToFlatbuffer(Operation *op, llvm::raw_ostream &
     return op->emitError() << "expected a module of TTNN programs, found '" << op->getName() << "'";
   if (auto wrapped = module.getOps<ttcore::DeviceModuleOp>(); !wrapped.empty())
     module = cast<ModuleOp>((*wrapped.begin())->getRegion(0).front().front());
+  if (failed(checkLowered(module, Written::Flatbuffer)))
+    return failure();
   return BinaryWriter(module).write(os);
 }
 
-void ttnn::registerTTNNToFlatbuffer() {
+void ttnn::registerTTNNToFlatbuffer(void (*dialects)(DialectRegistry &)) {
   static TranslateFromMLIRRegistration registration(
       "ttnn-to-flatbuffer", "Write TTNN programs as a flatbuffer",
-      [](Operation *op, llvm::raw_ostream &os) { return translateTTNNToFlatbuffer(op, os); },
-      // TTIR is read to be refused by name.
-      [](DialectRegistry &registry) {
-        registry
-            .insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, TTNNDialect, debug::DebugDialect>();
-      });
+      [](Operation *op, llvm::raw_ostream &os) {
+        keepDiagnosticsShort(op);
+        return translateTTNNToFlatbuffer(op, os);
+      },
+      dialects);
 }

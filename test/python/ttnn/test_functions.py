@@ -274,6 +274,23 @@ def test_ops_that_write_an_operand(device: ttnn.Device) -> None:
     assert not ttnn.to_torch(shared).any()
 
 
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((3, []), "load_cached: function is 3 of type int; expected a function of tensors"),
+        ((lambda x: x, 3), "load_cached: tensors is 3 of type int; expected a list of tensors"),
+        ((lambda x: x, [3]), "load_cached: tensors[0] is 3 of type int; expected a tensor"),
+        ((lambda: None, [], "cpu"), "load_cached: device is 'cpu' of type str; expected an open device"),
+        ((lambda: 3, []), "load_cached: <lambda> returned 3 of type int; expected tensors"),
+        ((lambda: [None], []), "load_cached: <lambda> returned None of type NoneType; expected tensors"),
+    ],
+)
+def test_load_cached_names_what_is_wrong(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        ttnn.load_cached(*arguments)
+    assert str(raised.value) == message
+
+
 def test_load_cached(device: ttnn.Device) -> None:
     calls = []
 
@@ -310,3 +327,23 @@ def test_threads(device: ttnn.Device) -> None:
     with ThreadPoolExecutor(4) as pool:
         for seed, found in enumerate(pool.map(work, range(8))):
             assert found == [64 * 64 * seed * (i + 1) for i in range(50)]
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: ttnn.Shape("a"), TypeError, "Shape: 'a'; expected integers"),
+        (lambda: ttnn.Shape([1.5]), TypeError, "Shape: [1.5]; expected integers"),
+        (lambda: ttnn.close_device(3), TypeError, "close_device: device is 3 of type int; expected a device"),
+        (
+            lambda: ttnn.close_mesh_device(None),
+            TypeError,
+            "close_mesh_device: mesh_device is None of type NoneType; expected a device",
+        ),
+        (lambda: ttnn.sofmax, AttributeError, "module 'ttnn' has no attribute 'sofmax'; did you mean softmax"),
+    ],
+)
+def test_what_a_newcomer_gets_wrong(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value).startswith(message)

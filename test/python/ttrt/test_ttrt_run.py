@@ -352,3 +352,22 @@ def test_check(ttrt, files, tmp_path):
     assert "none.ttsys: No such file or directory" in ttrt("check", files.two, "--system-desc", "none.ttsys").err
     Path("wrong.ttsys").write_text("nothing")
     assert "does not hold a #ttcore.system_desc" in ttrt("check", files.two, "--system-desc", "wrong.ttsys").err
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("net.mlir", "net.mlir: is a module, not a flatbuffer; `ttmlir-opt --ttir-to-ttnn-backend-pipeline"),
+        ("net.py", "net.py: is a Python program, not a flatbuffer; `python` runs it"),
+        ("net.cpp", "net.cpp: is a C++ program, not a flatbuffer; docs/emitted-code.md says how to compile it"),
+        ("net.txt", 'expected "TTNN" (is it a TTNN flatbuffer?)'),
+    ],
+)
+def test_a_file_that_is_no_flatbuffer(ttrt, name, message):
+    Path(name).write_text("this is no flatbuffer, whatever it is\n")
+    assert message in ttrt("run", name).err
+
+
+@pytest.mark.parametrize("value", ["2", "-1.5", "high", "nan"])
+def test_correlations_that_there_are_not(ttrt, files, value):
+    assert f"'{value}' is no number from -1 to 1" in ttrt("run", files.two, f"--pcc={value}").err

@@ -35,6 +35,11 @@ class Builder(ModuleBuilder):
                 if not hasattr(cls, method):
                     setattr(cls, method, function)
 
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there."""
+        hint = "" if name.startswith("_") else did_you_mean(name, (n for n in dir(type(self)) if not n.startswith("_")))
+        raise AttributeError(f"{type(self).__name__} has no op or method {name!r}{hint}")
+
     # ------------------------------------------------------------------ goldens
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from golden import GoldenMapTensor
 
+from .arguments import check_device, check_goldens
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, check_outputs, compare_shards, dtype_name, shards_of
 from .debugging import Breakpoint, BreakpointCallback, Debugger, MemoryLog, set_breakpoint_callback
@@ -78,9 +79,12 @@ def execute_fb(
     Raises:
         TTBuilderGoldenException: values differ; names op, location, PCC and the largest errors.
         TTBuilderRuntimeException: the device refused the run.
+        TypeError, ValueError: an argument is of another kind; names it.
     """
-    executable = load_binary(compiled_bin)
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    check_device("execute_fb", device)
+    check_goldens("execute_fb", input_output_goldens)
+    executable = load_binary(compiled_bin)
     folder = Path(artifact_dir)
     report = GoldenReport(pcc=pcc)
     intermediates = intermediate_goldens if isinstance(intermediate_goldens, IntermediateGoldens) else None

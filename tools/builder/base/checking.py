@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from golden import Comparison, GoldenMapTensor, compare
 
+from .arguments import check_number, described
 from .errors import TTBuilderGoldenException
 from .report import Record
 
@@ -33,6 +35,19 @@ class Verdict:
     check_pcc: bool = True
     check_atol: bool = False
     check_rtol: bool = False
+
+    def __post_init__(self) -> None:
+        """
+        Raises:
+            TypeError, ValueError: names what cannot be compared with.
+        """
+        check_number("pcc", self.pcc, -1, 1)
+        for name in ("atol", "rtol"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), 0)
+        for name in ("check_pcc", "check_atol", "check_rtol"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} is {described(getattr(self, name))}; expected True or False")
 
     def compare(self, golden: torch.Tensor, found: torch.Tensor) -> Comparison:
         """With the tolerances that are to be checked; another counts as 0 beside it."""

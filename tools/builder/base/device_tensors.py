@@ -11,6 +11,7 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 import torch
 
+from .arguments import check_suffix, described
 from .errors import TTBuilderRuntimeException
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
@@ -126,14 +127,24 @@ def convert_input_layouts(
 
 
 def load_binary(compiled_bin: Any) -> Any:
-    """A binary from itself, its bytes, or the path of a .ttnn file."""
+    """A binary from itself, its bytes, or the path of a .ttnn file.
+
+    Raises:
+        TTBuilderRuntimeException: what the path names, or the bytes are, is no binary.
+        TypeError: it is something else.
+    """
     try:
         if isinstance(compiled_bin, (str, os.PathLike)):
+            check_suffix("compiled_bin", compiled_bin, ".ttnn")
             return binary.load_binary_from_path(str(compiled_bin))
         if isinstance(compiled_bin, (bytes, bytearray, memoryview)):
             return binary.load_binary_from_bytes(bytes(compiled_bin))
     except (RuntimeError, OSError, ValueError) as error:
         raise TTBuilderRuntimeException(str(error)) from error
+    if not isinstance(compiled_bin, binary.Binary):
+        raise TypeError(
+            f"compiled_bin is {described(compiled_bin)}; expected a binary, its bytes, or the path of a .ttnn file"
+        )
     return compiled_bin
 
 

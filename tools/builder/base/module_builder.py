@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -200,6 +201,9 @@ class ModuleBuilder:
         """
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
+        for index, shape in enumerate(input_shapes):
+            if not all(isinstance(size, Integral) and size >= 0 for size in shape):
+                raise ValueError(f"input {index} has shape {tuple(shape)}; expected integers of at least 0")
 
         def build(function: Callable[..., Any]) -> Callable[..., Any]:
             types = [self.argument_type(s, t) for s, t in zip(input_shapes, input_types, strict=True)]

@@ -12,8 +12,9 @@ namespace mlir::tt::ttnn {
 /// failure has emitted an error, and nothing is written.
 LogicalResult translateTTNNToFlatbuffer(Operation *module, llvm::raw_ostream &os);
 
-/// Registers `--ttnn-to-flatbuffer`.
-void registerTTNNToFlatbuffer();
+/// Registers `--ttnn-to-flatbuffer`, which reads modules of `dialects` (those that it cannot write are refused by
+/// name).
+void registerTTNNToFlatbuffer(void (*dialects)(DialectRegistry &));
 
 } // namespace mlir::tt::ttnn
 

@@ -88,9 +88,21 @@ FailureOr<SystemDescAttr> ttcore::readSystemFile(StringRef path, MLIRContext *co
   auto fail = [&](const Twine &what) { return emitError() << "system-desc-path: '" << path << "' " << what; };
   StringRef text = file->getBuffer().trim();
   if (!text.starts_with("{")) {
-    auto system = dyn_cast_or_null<SystemDescAttr>(parseAttribute(text, context));
+    // The parser's message shows the text, which may be anything.
+    std::string message;
+    Attribute parsed;
+    {
+      ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+        if (message.empty())
+          message = diagnostic.str();
+        return success();
+      });
+      parsed = text.starts_with("#ttcore.") ? parseAttribute(text, context) : Attribute();
+    }
+    auto system = dyn_cast_or_null<SystemDescAttr>(parsed);
     if (!system || system.getChipDescs().empty())
-      return fail("does not hold a #ttcore.system_desc with at least one chip");
+      return fail("does not hold a #ttcore.system_desc with at least one chip, nor the JSON of the runtime" +
+                  (message.empty() ? message : ": " + message));
     return system;
   }
   llvm::Expected<SystemFigures> figures = llvm::json::parse<SystemFigures>(text, "system");

@@ -1,13 +1,13 @@
 // RUN: ttmlir-translate %s --mlir-to-python --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'ttnn.get_device' has no form in Python; run convert-ttnn-to-emitpy first}}
-%0 = "ttnn.get_device"() : () -> !ttnn.device
+// expected-error@+1 {{'builtin.unrealized_conversion_cast' has no form in Python; run convert-ttnn-to-emitpy first}}
+%0 = builtin.unrealized_conversion_cast to i32
 
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{'ttnn.get_device' has no form in Python; run convert-ttnn-to-emitpy first}}
-  %0 = "ttnn.get_device"() : () -> !ttnn.device
+  // expected-error@+1 {{'builtin.unrealized_conversion_cast' has no form in Python; run convert-ttnn-to-emitpy first}}
+  %0 = builtin.unrealized_conversion_cast to i32
   return
 }
 

@@ -6,12 +6,19 @@
 // RUN: not ttmlir-opt %t/module.mlir --ttcore-register-device="system-desc-path=%t/mixed.ttsys" 2>&1 | FileCheck %s --check-prefix=MIXED
 // RUN: not ttmlir-opt %t/module.mlir --ttcore-register-device="system-desc-path=%t/short.ttsys" 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: not ttmlir-opt %t/module.mlir --ttcore-register-device="system-desc-path=%t/broken.ttsys" 2>&1 | FileCheck %s --check-prefix=BROKEN
+// RUN: not ttmlir-opt %t/module.mlir --ttcore-register-device="system-desc-path=%t/prose.ttsys" 2>&1 | FileCheck %s --check-prefix=PROSE
+// RUN: not ttmlir-opt %t/module.mlir --ttcore-register-device="system-desc-path=%t/other-attr.ttsys" 2>&1 | FileCheck %s --check-prefix=ATTR
 
 // NONE: error: system-desc-path: '{{.*}}none.ttsys' has no chips
 // ARCH: error: system-desc-path: '{{.*}}other.ttsys' has chips of 'quasar', which the compiler does not know
 // MIXED: error: system-desc-path: '{{.*}}mixed.ttsys' has chips of wormhole_b0 and blackhole; expected chips of one architecture
 // SHORT: error: system-desc-path: '{{.*}}short.ttsys' is not the description of a machine: missing value at system.chips[0].grid
 // BROKEN: error: system-desc-path: '{{.*}}broken.ttsys' is not the description of a machine: [1:{{.*}}
+
+// PROSE-NOT: no machine
+// PROSE: error: system-desc-path: '{{.*}}prose.ttsys' does not hold a #ttcore.system_desc with at least one chip, nor the JSON of the runtime
+// PROSE-NOT: no machine
+// ATTR: error: system-desc-path: '{{.*}}other-attr.ttsys' does not hold a #ttcore.system_desc with at least one chip, nor the JSON of the runtime: unknown attribute
 
 //--- module.mlir
 // CHECK: [{arch = <wormhole_b0>, grid = 4x8, {{.*}}l1_size = 1000000, num_dram_channels = 6, {{.*}}, dram_grid = 1x6,
@@ -44,5 +51,9 @@ module {
   "dram_unreserved_base": 1024, "dram_unreserved_end": 1073741824}]}
 //--- short.ttsys
 {"mesh_shape": [1, 1], "chips": [{"arch": "wormhole_b0"}]}
+//--- prose.ttsys
+This is no machine.
+//--- other-attr.ttsys
+#ttcore.nothing<3>
 //--- broken.ttsys
 {"mesh_shape": [1,
