@@ -1,5 +1,6 @@
 //===- LocalizePresharded.cpp - what arrives and leaves in shards ---------===//
 
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,6 +69,9 @@ private:
                                    << ", which arrives in shards of type " << local
                                    << "; expected only identity mesh_shards of that type";
     argument.setType(onMesh(cast<RankedTensorType>(local), getOperation()));
+    // Who makes inputs wants to know what the type does not tell any more.
+    cast<func::FuncOp>(argument.getOwner()->getParentOp())
+        .setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
     for (ttir::MeshShardOp op : shards) {
       op->getResult(0).replaceAllUsesWith(argument);
       op.erase();

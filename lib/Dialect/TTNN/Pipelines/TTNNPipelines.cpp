@@ -9,6 +9,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -25,30 +26,28 @@ static void addDevicePasses(OpPassManager &manager, const ttnn::TTNNDeviceOption
   manager.addPass(ttcore::createTTCoreRegisterDevicePass(device));
 }
 
-/// What a program needs to run.
-static void addRuntimePasses(OpPassManager &manager) {
-  manager.addPass(ttnn::createTTNNDecomposeLayouts());
-  manager.addPass(ttnn::createTTNNDeallocate());
-}
-
-void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+  if (options.uniqueLocations)
+    manager.addPass(createTTNNUniqueLocations());
   addDevicePasses(manager, options);
   if (!options.argumentTypes.empty())
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   // TTIR that the chip can hold.
   manager.addPass(ttir::createTTIRInlineFunctions());
+  if (options.removeDeadValues)
+    manager.addPass(createRemoveDeadValuesPass());
   manager.addPass(ttir::createTTIRHoistConstants());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
-  if (options.implicitBroadcastFolding)
+  if (options.optimizations && options.implicitBroadcastFolding)
     manager.addPass(ttir::createTTIRImplicitBroadcastFold());
   auto addFusing = [&] {
-    if (options.fusing)
+    if (options.optimizations && options.fusing)
       manager.addPass(ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion}));
   };
   addFusing();
-  if (options.eraseInverseOps) {
+  if (options.optimizations && options.eraseInverseOps) {
     manager.addPass(ttir::createTTIRChannelsLast());
     manager.addPass(ttir::createTTIREraseInverseOps());
     // What movements kept apart.
@@ -58,25 +57,38 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
   // TTNN, with everything in its place.
   manager.addPass(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
-  if (options.fusing)
+  if (options.optimizations && options.fusing)
     manager.addPass(createTTNNFusing());
   if (options.weightDtype != BFPDtype::None)
     manager.addPass(createTTNNWeightDtypeConversion({options.weightDtype}));
-  if (options.constEval)
+  if (options.cacheDtype != BFPDtype::None)
+    manager.addPass(createTTNNKVCacheDtypeConversion({options.cacheDtype}));
+  manager.addPass(createTTNNSetComputeKernelConfig({options.mathFidelity, options.mathApproxMode, options.fp32DestAccEn,
+                                                    options.packerL1Acc, options.dstFullSyncEn}));
+  if (options.optimizations && options.constEval)
     manager.addPass(ttcore::createConstEvalHoistTransform());
-  addRuntimePasses(manager);
+  manager.addPass(createTTNNDecomposeLayouts());
+}
+
+void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+  createTTIRToTTNNCommonPipeline(manager, options);
+  manager.addPass(createTTNNDeallocate());
 }
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
   addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRInlineFunctions());
-  addRuntimePasses(manager);
+  manager.addPass(createTTNNDecomposeLayouts());
+  manager.addPass(createTTNNDeallocate());
 }
 
 void ttnn::registerTTNNPipelines() {
   for (StringRef name : {"ttir-to-ttnn-backend-pipeline", "ttir-to-ttnn-runtime-pipeline"})
     PassPipelineRegistration<TTIRToTTNNPipelineOptions>(name, "Lower TTIR to TTNN programs for the device",
                                                         createTTIRToTTNNPipeline);
+  PassPipelineRegistration<TTIRToTTNNPipelineOptions>("ttir-to-ttnn-common-pipeline",
+                                                      "Lower TTIR to TTNN programs that do not free their tensors",
+                                                      createTTIRToTTNNCommonPipeline);
   PassPipelineRegistration<TTNNDeviceOptions>("ttnn-common-to-runtime-pipeline",
                                               "Make TTNN programs ready to be written to a flatbuffer",
                                               createTTNNToRuntimePipeline);

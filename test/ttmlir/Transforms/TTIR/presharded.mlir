@@ -1,6 +1,6 @@
 // RUN: ttmlir-opt %s --ttir-localize-presharded --split-input-file --verify-diagnostics | FileCheck %s
 
-// CHECK-LABEL: func.func @both(%arg0: tensor<4x4xf32, #ttcore.tensor_mesh<"line">>) -> tensor<4x4xf32>
+// CHECK-LABEL: func.func @both(%arg0: tensor<4x4xf32, #ttcore.tensor_mesh<"line">> {ttcore.shard_dims = array<i64: -1, 0>}) -> tensor<4x4xf32>
 // CHECK-NEXT: "ttir.exp"(%arg0)
 // CHECK-NEXT: return
 module attributes {ttcore.meshes = #ttcore.meshes<[<"line" = 1x2>]>} {

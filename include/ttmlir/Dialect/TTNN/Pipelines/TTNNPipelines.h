@@ -3,6 +3,8 @@
 #define TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Dialect/TTNN/Pipelines/AbsentOptions.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Options.h"
 
 #include "mlir/Pass/PassOptions.h"
 
@@ -33,12 +35,35 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                    llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
                                                   "module's own"),
                                    llvm::cl::init("")};
-  Option<BFPDtype> weightDtype{
-      *this, "experimental-weight-dtype", llvm::cl::desc("Block format of weights"),
-      llvm::cl::values(clEnumValN(BFPDtype::None, "none", "As they are"),
-                       clEnumValN(BFPDtype::BFP_BFloat8, "bfp_bf8", "8 bits and a shared exponent"),
-                       clEnumValN(BFPDtype::BFP_BFloat4, "bfp_bf4", "4 bits and a shared exponent")),
-      llvm::cl::init(BFPDtype::None)};
+  Option<BFPDtype> weightDtype{*this, "experimental-weight-dtype", llvm::cl::desc("Block format of weights"),
+                               TTNN_BLOCK_FORMAT_VALUES, llvm::cl::init(BFPDtype::None)};
+  Option<BFPDtype> cacheDtype{*this, "experimental-kv-cache-dtype",
+                              llvm::cl::desc("Block format of caches of keys and values"), TTNN_BLOCK_FORMAT_VALUES,
+                              llvm::cl::init(BFPDtype::None)};
+  Option<OptionalMathFidelity> mathFidelity{*this, "compute-cfg-math-fidelity",
+                                            llvm::cl::desc("Phases of a product, for ops that do not say it"),
+                                            TTNN_MATH_FIDELITY_VALUES, llvm::cl::init(OptionalMathFidelity::Undefined)};
+  Option<OptionalSwitch> mathApproxMode{
+      *this, "compute-cfg-math-approx-mode",
+      llvm::cl::desc("Functions by faster approximations, for ops that do not say it"), TTNN_SWITCH_VALUES,
+      llvm::cl::init(OptionalSwitch::Undefined)};
+  Option<OptionalSwitch> fp32DestAccEn{*this, "compute-cfg-fp32-dest-acc-en",
+                                       llvm::cl::desc("Sums in f32, for ops that do not say it"), TTNN_SWITCH_VALUES,
+                                       llvm::cl::init(OptionalSwitch::Undefined)};
+  Option<OptionalSwitch> packerL1Acc{*this, "compute-cfg-packer-l1-acc",
+                                     llvm::cl::desc("The packer adds to what lies in L1, for ops that do not say it"),
+                                     TTNN_SWITCH_VALUES, llvm::cl::init(OptionalSwitch::Undefined)};
+  Option<OptionalSwitch> dstFullSyncEn{
+      *this, "compute-cfg-dst-full-sync-en",
+      llvm::cl::desc("Registers are handed over as a whole, for ops that do not say it"), TTNN_SWITCH_VALUES,
+      llvm::cl::init(OptionalSwitch::Undefined)};
+  Option<bool> uniqueLocations{*this, "check-unique-locs",
+                               llvm::cl::desc("Refuse a module with two ops of one location"), llvm::cl::init(false)};
+  Option<bool> removeDeadValues{*this, "enable-remove-dead-values", llvm::cl::desc("Drop what no result depends on"),
+                                llvm::cl::init(false)};
+  Option<bool> optimizations{*this, "enable-optimization-passes",
+                             llvm::cl::desc("false switches off folding, fusing, erasing and const evaluation at once"),
+                             llvm::cl::init(true)};
   Option<bool> implicitBroadcastFolding{*this, "enable-implicit-broadcast-folding-pass",
                                         llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
                                         llvm::cl::init(true)};
@@ -56,17 +81,22 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> constEval{*this, "enable-const-eval",
                          llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
                          llvm::cl::init(true)};
+  AbsentOptions absent{*this};
 };
 
 /// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
 /// docs/pipelines.md draws it.
 void createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
 
+/// The same without the last step, the freeing of tensors: what the pipelines to a flatbuffer, C++ and Python start
+/// from.
+void createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
+
 /// A module of TTNN ops, written by hand or by a builder, to the same.
 void createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options);
 
-/// Registers ttir-to-ttnn-backend-pipeline with its alias
-/// ttir-to-ttnn-runtime-pipeline, and ttnn-common-to-runtime-pipeline.
+/// Registers ttir-to-ttnn-backend-pipeline with its alias ttir-to-ttnn-runtime-pipeline, ttir-to-ttnn-common-pipeline
+/// and ttnn-common-to-runtime-pipeline.
 void registerTTNNPipelines();
 
 } // namespace mlir::tt::ttnn

@@ -3,6 +3,7 @@
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Options.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

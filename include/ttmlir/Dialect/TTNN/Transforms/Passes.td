@@ -65,12 +65,69 @@ def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion", "::mlir::Mo
   }];
   let options = [
     Option<"targetDtype", "target-dtype", "::mlir::tt::ttnn::BFPDtype", "::mlir::tt::ttnn::BFPDtype::None",
-           "Format of weights",
-           [{::llvm::cl::values(
-              clEnumValN(::mlir::tt::ttnn::BFPDtype::None, "none", "As they are"),
-              clEnumValN(::mlir::tt::ttnn::BFPDtype::BFP_BFloat8, "bfp_bf8", "8 bits and a shared exponent"),
-              clEnumValN(::mlir::tt::ttnn::BFPDtype::BFP_BFloat4, "bfp_bf4", "4 bits and a shared exponent"))}]>
+           "Format of weights", "TTNN_BLOCK_FORMAT_VALUES">
   ];
+}
+
+def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion", "::mlir::ModuleOp"> {
+  let summary = "Store caches of keys and values in a block format";
+  let description = [{
+    Arguments that fill_cache, update_cache, paged_fill_cache or paged_update_cache write to come in the format, and go
+    out in it where they are returned. Ops that read a cache take it as it is.
+
+    Before:
+    ```mlir
+    func.func @f(%cache: tensor<1x8x64x128xbf16, #bf16>, %new: tensor<1x8x64x128xbf16, #bf16>) {
+      "ttnn.fill_cache"(%cache, %new) <{batch_offset = 0 : i32}> : (tensor<1x8x64x128xbf16, #bf16>, tensor<1x8x64x128xbf16, #bf16>) -> ()
+    ```
+    After:
+    ```mlir
+    func.func @f(%cache: tensor<1x8x64x128xbf16, #bfp_bf8>, %new: tensor<1x8x64x128xbf16, #bf16>) {
+      "ttnn.fill_cache"(%cache, %new) <{batch_offset = 0 : i32}> : (tensor<1x8x64x128xbf16, #bfp_bf8>, tensor<1x8x64x128xbf16, #bf16>) -> ()
+    ```
+  }];
+  let options = [
+    Option<"targetDtype", "target-dtype", "::mlir::tt::ttnn::BFPDtype", "::mlir::tt::ttnn::BFPDtype::None",
+           "Format of caches", "TTNN_BLOCK_FORMAT_VALUES">
+  ];
+}
+
+def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config", "::mlir::ModuleOp"> {
+  let summary = "Say how exactly ops compute";
+  let description = [{
+    Every op that has a `compute_config` gets the fields that the options name, as far as it does not have them already.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.matmul"(%x, %w) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
+    ```
+    After, with `math-fidelity=hifi2`:
+    ```mlir
+    %0 = "ttnn.matmul"(%x, %w) <{compute_config = #ttnn.device_compute_kernel_config<math_fidelity = hifi2>}> : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"mathFidelity", "math-fidelity", "::mlir::tt::ttnn::OptionalMathFidelity",
+           "::mlir::tt::ttnn::OptionalMathFidelity::Undefined", "Phases of a product", "TTNN_MATH_FIDELITY_VALUES">,
+    Option<"mathApproxMode", "math-approx-mode", "::mlir::tt::ttnn::OptionalSwitch",
+           "::mlir::tt::ttnn::OptionalSwitch::Undefined", "Functions by faster approximations", "TTNN_SWITCH_VALUES">,
+    Option<"fp32DestAccEn", "fp32-dest-acc-en", "::mlir::tt::ttnn::OptionalSwitch",
+           "::mlir::tt::ttnn::OptionalSwitch::Undefined", "Sums in f32", "TTNN_SWITCH_VALUES">,
+    Option<"packerL1Acc", "packer-l1-acc", "::mlir::tt::ttnn::OptionalSwitch",
+           "::mlir::tt::ttnn::OptionalSwitch::Undefined", "The packer adds to what lies in L1", "TTNN_SWITCH_VALUES">,
+    Option<"dstFullSyncEn", "dst-full-sync-en", "::mlir::tt::ttnn::OptionalSwitch",
+           "::mlir::tt::ttnn::OptionalSwitch::Undefined", "One half of the registers at a time is not handed over early",
+           "TTNN_SWITCH_VALUES">
+  ];
+}
+
+def TTNNUniqueLocations : Pass<"ttnn-unique-locations", "::mlir::ModuleOp"> {
+  let summary = "Check that no two ops have the same location";
+  let description = [{
+    Changes nothing: two ops with results that have one location are an error, because a report could not tell them
+    apart. Numbers of source ops count as parts of locations.
+  }];
 }
 
 def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {

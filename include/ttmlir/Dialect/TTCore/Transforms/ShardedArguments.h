@@ -1,0 +1,15 @@
+//===- ShardedArguments.h - arguments that come in shards -------*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
+#define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::tt::ttcore {
+
+/// Attribute of an argument that comes in shards, whose type is that of one: array<i64: ...>, the dimension that each
+/// axis of the mesh splits, -1 for none.
+inline constexpr llvm::StringLiteral shardDimsName = "ttcore.shard_dims";
+
+} // namespace mlir::tt::ttcore
+
+#endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H

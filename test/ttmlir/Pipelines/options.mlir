@@ -1,0 +1,59 @@
+// Options of the pipeline to TTNN: what each does, and what is refused.
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="compute-cfg-math-fidelity=hifi3 compute-cfg-fp32-dest-acc-en=true" | FileCheck %s --check-prefix=CONFIG
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=experimental-kv-cache-dtype=bfp_bf8 | FileCheck %s --check-prefix=CACHE
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-remove-dead-values=true | FileCheck %s --check-prefix=DEAD
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline | FileCheck %s --check-prefixes=FUSED,KEPT
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-optimization-passes=false | FileCheck %s --check-prefix=PLAIN
+// RUN: ttmlir-opt %s --ttir-to-ttnn-common-pipeline | FileCheck %s --check-prefix=COMMON
+// RUN: ttmlir-opt %s --ttir-to-ttnn-common-pipeline | ttmlir-opt --ttnn-common-to-runtime-pipeline | FileCheck %s --check-prefix=RUNTIME
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=check-unique-locs=true 2>&1 | FileCheck %s --check-prefix=LOCS
+//
+// The values that say to do without what is not here are accepted.
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="optimization-level=0 enable-optimizer=false enable-trace=false disable-workarounds=true" | FileCheck %s --check-prefix=FUSED
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=optimization-level=2 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-optimizer 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-runtime-pipeline=max-legal-layouts=8 2>&1 | FileCheck %s --check-prefix=LAYOUTS
+// RUN: not ttmlir-opt %s --ttir-to-emitpy-pipeline=enable-trace=true 2>&1 | FileCheck %s --check-prefix=TRACE
+
+// LEVEL: for the --optimization-level option: '2' is not possible: there is no optimizer that searches for layouts; expected 0, or nothing
+// OPTIMIZER: for the --enable-optimizer option: 'true' is not possible: there is no optimizer that searches for layouts; expected false, or nothing
+// LAYOUTS: for the --max-legal-layouts option: '8' is not possible: there is no optimizer that searches for layouts
+// TRACE: for the --enable-trace option: 'true' is not possible: a program is planned once and needs no trace; expected false, or nothing
+
+// LOCS: 'ttir.neg' op has the same location as the 'ttir.exp' before it
+
+// CONFIG-LABEL: @product
+// CONFIG: "ttnn.matmul"{{.*}}#ttnn.device_compute_kernel_config<math_fidelity = hifi3, fp32_dest_acc_en = true>
+// FUSED-LABEL: @product
+// FUSED: "ttnn.matmul"{{.*}}activation = "relu"
+// PLAIN-LABEL: @product
+// PLAIN: "ttnn.matmul"
+// PLAIN-NOT: activation
+// PLAIN: "ttnn.relu"
+// COMMON-LABEL: @product
+// COMMON-NOT: ttnn.deallocate
+func.func @product(%a: tensor<32x32xbf16>, %b: tensor<32x32xbf16>) -> tensor<32x32xbf16> {
+  %0 = "ttir.matmul"(%a, %b) : (tensor<32x32xbf16>, tensor<32x32xbf16>) -> tensor<32x32xbf16>
+  %1 = "ttir.relu"(%0) : (tensor<32x32xbf16>) -> tensor<32x32xbf16>
+  return %1 : tensor<32x32xbf16>
+}
+
+// KEPT-LABEL: @unused
+// KEPT: "ttnn.exp"
+// DEAD-LABEL: @unused
+// DEAD-NOT: "ttnn.exp"
+// RUNTIME-LABEL: @unused
+// RUNTIME: "ttnn.deallocate"
+func.func @unused(%a: tensor<32x32xbf16>) -> tensor<32x32xbf16> {
+  %0 = "ttir.exp"(%a) : (tensor<32x32xbf16>) -> tensor<32x32xbf16> loc("same")
+  %1 = "ttir.neg"(%a) : (tensor<32x32xbf16>) -> tensor<32x32xbf16> loc("same")
+  return %1 : tensor<32x32xbf16>
+}
+
+// DEAD-LABEL: @cache
+// CACHE-LABEL: @cache
+// CACHE-SAME: (%{{.*}}: tensor<1x8x64x32xbf16, #[[CACHE:[a-z0-9_]+]]>, %{{.*}}: tensor<1x8x64x32xbf16, #[[NEW:[a-z0-9_]+]]>) -> tensor<1x8x64x32xbf16, #[[CACHE]]>
+func.func @cache(%cache: tensor<1x8x64x32xbf16>, %new: tensor<1x8x64x32xbf16>) -> tensor<1x8x64x32xbf16> {
+  "ttir.fill_cache"(%cache, %new) <{batch_offset = 0 : i32}> : (tensor<1x8x64x32xbf16>, tensor<1x8x64x32xbf16>) -> ()
+  return %cache : tensor<1x8x64x32xbf16>
+}
