@@ -7,8 +7,10 @@ pass refused it. `options` is written as for ttmlir-opt: "mesh-shape=1,2 system-
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ._mlir_libs._ttmlir import translate as _translate
 from .ir import Module
@@ -18,12 +20,41 @@ from .passmanager import PassManager
 PIPELINES = {
     "ttir_to_ttnn_backend_pipeline": "ttir-to-ttnn-backend-pipeline",
     "ttir_to_ttnn_runtime_pipeline": "ttir-to-ttnn-runtime-pipeline",
+    "ttir_to_ttnn_common_pipeline": "ttir-to-ttnn-common-pipeline",
+    "ttnn_common_to_runtime_pipeline": "ttnn-common-to-runtime-pipeline",
     "stablehlo_to_ttir_pipeline": "stablehlo-to-ttir-pipeline",
     "ttir_to_emitc_pipeline": "ttir-to-emitc-pipeline",
     "ttir_to_emitpy_pipeline": "ttir-to-emitpy-pipeline",
     "ttnn_common_to_emitc_pipeline": "ttnn-common-to-emitc-pipeline",
     "ttnn_common_to_emitpy_pipeline": "ttnn-common-to-emitpy-pipeline",
 }
+
+
+@contextmanager
+def _printed_errors() -> Iterator[list[str]]:
+    """What the parser of options prints instead of reporting it: a list that is filled behind the block."""
+    lines: list[str] = []
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            lines += [line for line in file.read().decode(errors="replace").splitlines() if line.strip(" :")]
+
+
+def _parsed(pipeline: str) -> PassManager:
+    with _printed_errors() as printed:
+        try:
+            return PassManager.parse(pipeline)
+        except ValueError as error:
+            refused = error
+    reasons = [line.removeprefix(": ").removeprefix("<Pass-Options-Parser>: ") for line in printed]
+    raise ValueError("; ".join([*reasons, str(refused)])) from refused
 
 
 def run_pass(module: Module, name: str, options: str = "", print_ir: bool = False) -> None:
@@ -38,7 +69,7 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool = Fals
         ttmlir.ir.MLIRError: a pass failed; carries the diagnostics.
     """
     with module.context:
-        manager = PassManager.parse(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
+        manager = _parsed(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
         if print_ir:
             module.context.enable_multithreading(False)
             manager.enable_ir_printing()
@@ -92,13 +123,19 @@ def mlir_to_cpp(module: Module) -> str:
     return _translate.mlir_to_cpp(module.operation)
 
 
-def mlir_to_python(module: Module) -> str:
-    """The Python program of a module of the emitpy dialect, formatted.
+def mlir_to_python(module: Module, file: str = "") -> str:
+    """The Python program of a module of the emitpy dialect, formatted; of several files (see `python_files`) one.
 
     Raises:
-        ttmlir.ir.MLIRError: an op that has no form in Python; names it.
+        ttmlir.ir.MLIRError: an op that has no form in Python, or a file that is not there; names it.
     """
-    return _translate.mlir_to_python(module.operation)
+    return _translate.mlir_to_python(module.operation, file)
+
+
+def python_files(module: Module) -> list[str]:
+    """The names of the files of an emitpy module that is split; none when it is one file."""
+    top = module.operation.regions[0].blocks[0].operations
+    return [op.attributes["id"].value for op in top if op.operation.name == "emitpy.file"]
 
 
 def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
@@ -110,4 +147,12 @@ def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
     _translate.write_tensor_files(module.operation, os.fspath(folder))
 
 
-__all__ = ["mlir_to_cpp", "mlir_to_python", "run_pass", "ttnn_to_flatbuffer_bin", "ttnn_to_flatbuffer_file", *PIPELINES]
+__all__ = [
+    "mlir_to_cpp",
+    "mlir_to_python",
+    "python_files",
+    "run_pass",
+    "ttnn_to_flatbuffer_bin",
+    "ttnn_to_flatbuffer_file",
+    *PIPELINES,
+]

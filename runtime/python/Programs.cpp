@@ -31,6 +31,12 @@ public:
   ProgramLibrary &operator=(const ProgramLibrary &) = delete;
   ~ProgramLibrary() { dlclose(handle); }
   const std::vector<::tt::ttnn::Program> &programs() const { return *list; }
+  /// Rows and columns.
+  std::pair<uint32_t, uint32_t> mesh() const {
+    using Entry = const uint32_t *(*)();
+    const auto entry = reinterpret_cast<Entry>(dlsym(handle, "ttnn_mesh"));
+    return entry ? std::pair(entry()[0], entry()[1]) : std::pair(1u, 1u);
+  }
 
 private:
   void *handle = nullptr;
@@ -43,7 +49,12 @@ void python::bindPrograms(nb::module_ &module) {
   using ::tt::ttnn::Program;
   nb::class_<Program>(module, "Program", "A function of tensors in a library of compiled programs.")
       .def_ro("name", &Program::name)
-      .def_ro("num_inputs", &Program::inputs)
+      .def_prop_ro(
+          "num_inputs",
+          [](const Program &self) {
+            return self.inputs == ::tt::ttnn::anyNumber ? std::nullopt : std::optional(self.inputs);
+          },
+          "Tensors that the program takes; None for one that takes a list.")
       .def(
           "create_inputs",
           [](const Program &self, const ::tt::ttnn::Device &device) {
@@ -60,5 +71,6 @@ void python::bindPrograms(nb::module_ &module) {
           nb::arg("inputs"), nb::arg("device"), "What the program returns for these inputs.");
   nb::class_<ProgramLibrary>(module, "ProgramLibrary", "Programs of emitted C++, compiled to a shared library.")
       .def(nb::init<const std::string &>(), nb::arg("path"))
-      .def_prop_ro("programs", &ProgramLibrary::programs, nb::rv_policy::reference_internal);
+      .def_prop_ro("programs", &ProgramLibrary::programs, nb::rv_policy::reference_internal)
+      .def_prop_ro("mesh_shape", &ProgramLibrary::mesh, "Rows and columns of the mesh that the programs are for.");
 }

@@ -40,7 +40,7 @@ ArrayRef<StringRef> emit::resultNames(Operation *op) {
   static constexpr StringRef valuesAndIndices[] = {"values", "indices"}, heads[] = {"query", "key", "value"};
   if (isa<ttnn::SortOp, ttnn::TopKOp, ttnn::MaxPool2dWithIndicesOp>(op))
     return valuesAndIndices;
-  if (isa<ttnn::SplitQueryKeyValueAndSplitHeadsOp>(op))
+  if (isa<ttnn::SplitQueryKeyValueAndSplitHeadsOp, ttnn::NLPCreateQKVHeadsDecodeOp>(op))
     return heads;
   return {};
 }

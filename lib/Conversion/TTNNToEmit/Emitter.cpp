@@ -3,7 +3,9 @@
 #include "Emitter.h"
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
+#include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -32,8 +34,84 @@ static std::string argumentName(func::FuncOp function, BlockArgument argument) {
   return name.empty() ? "arg" + std::to_string(argument.getArgNumber()) : name;
 }
 
-/// A function of TTNN ops that makes inputs for a program: random floats, and zeros of other types, which are valid
-/// indices and booleans.
+/// The tensor that a program takes in shards, whole and on the host; null when it does not, with the dimension that
+/// each axis of the mesh splits.
+static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, ArrayRef<int64_t> mesh,
+                                SmallVectorImpl<int64_t> &dims) {
+  auto noted = program.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), ttcore::shardDimsName);
+  auto type = cast<RankedTensorType>(argument.getType());
+  ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
+  if (!noted || !layout || noted.size() > static_cast<int64_t>(mesh.size()))
+    return {};
+  dims.assign(mesh.size() - noted.size(), -1);
+  llvm::append_range(dims, noted.asArrayRef());
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [devices, dim] : llvm::zip(mesh, dims))
+    if (dim >= 0 && dim < type.getRank())
+      shape[dim] *= devices;
+  layout = layout.withMesh({}).withShape(shape).withBufferType(shape, ttnn::BufferType::SystemMemory);
+  return ttnn::withLayout(RankedTensorType::get(shape, type.getElementType()), layout);
+}
+
+/// The input of a program: read from a file, random floats, or zeros of other types, which are valid indices and
+/// booleans. One that comes in shards is made whole and distributed.
+Value Emitter::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
+                           function_ref<Value()> meshDevice) {
+  MLIRContext *context = builder.getContext();
+  auto type = cast<RankedTensorType>(argument.getType());
+  std::string name = argumentName(program, argument);
+  SmallVector<int64_t> dims;
+  RankedTensorType whole = wholeOf(program, argument, mesh, dims);
+  auto make = [&](StringRef op, RankedTensorType result, ArrayRef<Value> operands, StringRef suffix,
+                  ArrayRef<NamedAttribute> attributes) {
+    OperationState state(NameLoc::get(builder.getStringAttr(name + suffix.str())), op);
+    state.addTypes(result);
+    state.addOperands(operands);
+    state.addAttributes(attributes);
+    return builder.create(state)->getResult(0);
+  };
+  auto attribute = [&](StringRef key, Attribute value) { return builder.getNamedAttr(key, value); };
+  auto isOnDevice = [](RankedTensorType of) {
+    ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(of);
+    return layout && layout.isOnDevice();
+  };
+
+  RankedTensorType first = whole ? whole : type;
+  StringRef suffix = whole ? "_whole" : "";
+  SmallVector<Value, 1> device;
+  if (isOnDevice(first))
+    device.push_back(meshDevice());
+  auto shape = ttnn::ShapeAttr::get(context, first.getShape());
+  Value made;
+  if (options.loadInputs) {
+    std::string folder = options.inputDirectory + (options.inputDirectory.empty() ? "" : "/");
+    auto path = builder.getStringAttr(folder + options.inputPrefix + std::to_string(number) + ".tensorbin");
+    made = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
+  } else if (isa<FloatType>(type.getElementType()) && isOnDevice(type)) {
+    auto seed = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number);
+    // Random numbers are drawn on a device.
+    RankedTensorType drawn = first;
+    if (whole)
+      drawn = ttnn::withLayout(whole, ttnn::TTNNLayoutAttr::of(type).withMesh({}).withShape(whole.getShape()));
+    made = make(ttnn::RandOp::getOperationName(), drawn, meshDevice(), suffix,
+                {attribute("size", shape), attribute("seed", seed)});
+    if (whole)
+      made = make(ttnn::FromDeviceOp::getOperationName(), whole, made, "_host", {});
+  } else {
+    made = make(ttnn::ZerosOp::getOperationName(), first, device, suffix, attribute("shape", shape));
+  }
+  if (!whole)
+    return made;
+  SmallVector<ttnn::PlacementAttr> placements = llvm::map_to_vector(dims, [&](int64_t dim) {
+    return dim < 0 ? ttnn::PlacementAttr::get(context, ttnn::PlacementType::Replicate, {})
+                   : ttnn::PlacementAttr::get(context, ttnn::PlacementType::Shard, builder.getI64IntegerAttr(dim));
+  });
+  auto mapper = ttnn::MeshMapperConfigAttr::get(context, placements, {});
+  return make(ttnn::DistributeTensorOp::getOperationName(), type, {made, meshDevice()}, "",
+              attribute("mapper_config", mapper));
+}
+
+/// A function of TTNN ops that makes inputs for a program.
 func::FuncOp Emitter::createInputs(func::FuncOp program) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(program);
@@ -46,43 +124,17 @@ func::FuncOp Emitter::createInputs(func::FuncOp program) {
                                        builder.getFunctionType({}, types));
   function->setAttr(inputsOfAttr, builder.getStringAttr(program.getSymName()));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  Value meshDevice;
-  auto deviceFor = [&](ttnn::TTNNLayoutAttr layout) -> Value {
-    if (!layout || !layout.isOnDevice())
-      return {};
-    if (!meshDevice)
-      meshDevice = ttnn::GetDeviceOp::create(builder, loc, ttnn::DeviceType::get(builder.getContext()),
-                                             ttnn::MeshShapeAttr(), ttnn::MeshOffsetAttr());
-    return meshDevice;
+  Value device;
+  auto meshDevice = [&] {
+    if (!device)
+      device = ttnn::GetDeviceOp::create(builder, loc, ttnn::DeviceType::get(builder.getContext()),
+                                         ttnn::MeshShapeAttr(), ttnn::MeshOffsetAttr());
+    return device;
   };
   SmallVector<Value> inputs;
-  unsigned number = 0;
-  for (BlockArgument argument : program.getArguments()) {
-    if (isa<ttnn::DeviceType>(argument.getType()))
-      continue;
-    auto type = cast<RankedTensorType>(argument.getType());
-    auto layout = ttnn::TTNNLayoutAttr::of(type);
-    OperationState state(NameLoc::get(builder.getStringAttr(argumentName(program, argument))), "");
-    state.addTypes(type);
-    if (Value meshValue = deviceFor(layout))
-      state.addOperands(meshValue);
-    auto shape = ttnn::ShapeAttr::get(builder.getContext(), type.getShape());
-    if (options.loadInputs) {
-      state.name = OperationName(ttnn::LoadTensorOp::getOperationName(), builder.getContext());
-      state.addAttribute("file_path",
-                         builder.getStringAttr(options.inputDirectory + (options.inputDirectory.empty() ? "" : "/") +
-                                               options.inputPrefix + std::to_string(number) + ".tensorbin"));
-    } else if (isa<FloatType>(type.getElementType()) && layout && layout.isOnDevice()) {
-      state.name = OperationName(ttnn::RandOp::getOperationName(), builder.getContext());
-      state.addAttribute("size", shape);
-      state.addAttribute("seed", builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number));
-    } else {
-      state.name = OperationName(ttnn::ZerosOp::getOperationName(), builder.getContext());
-      state.addAttribute("shape", shape);
-    }
-    inputs.push_back(builder.create(state)->getResult(0));
-    ++number;
-  }
+  for (BlockArgument argument : program.getArguments())
+    if (!isa<ttnn::DeviceType>(argument.getType()))
+      inputs.push_back(createInput(program, argument, inputs.size(), meshDevice));
   func::ReturnOp::create(builder, loc, inputs);
   return function;
 }
@@ -90,15 +142,25 @@ func::FuncOp Emitter::createInputs(func::FuncOp program) {
 /// Elements from which on a constant of one value is made once and not in every run.
 static constexpr int64_t cheapElements = 4096;
 
+/// Whether an op, here or in a function that is called, writes a value in place: it must be fresh in every run then.
+static bool isWritten(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto call = dyn_cast<func::CallOp>(user)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(user, call.getCalleeAttr());
+      return !callee || callee.isExternal() || isWritten(callee.getArgument(use.getOperandNumber()));
+    }
+    return !isa<ttnn::DeallocateOp>(user) && !isMemoryEffectFree(user);
+  });
+}
+
 /// Constants that would be read from files, or filled, in every run, as results of a function that is called once. No
 /// function when there are none.
 func::FuncOp Emitter::hoistConstants(func::FuncOp program) {
   SmallVector<ttnn::ConstantOp> constants;
-  // One that is written in place must be fresh in every run.
-  auto isWritten = [](Operation *user) { return !isa<ttnn::DeallocateOp>(user) && !isMemoryEffectFree(user); };
   for (auto constant : program.getOps<ttnn::ConstantOp>()) {
     bool isCheap = isa<SplatElementsAttr>(constant.getValue()) && constant.getValue().getNumElements() <= cheapElements;
-    if (!isCheap && llvm::none_of(constant->getUsers(), isWritten))
+    if (!isCheap && !isWritten(constant->getResult(0)))
       constants.push_back(constant);
   }
   if (constants.empty())
@@ -142,8 +204,6 @@ func::FuncOp Emitter::hoistConstants(func::FuncOp program) {
 }
 
 LogicalResult Emitter::collect() {
-  if (auto found = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName))
-    mesh.assign(found.getDeviceAttr().getMeshShape().begin(), found.getDeviceAttr().getMeshShape().end());
   NameScope names(spelling.language);
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())
@@ -152,13 +212,21 @@ LogicalResult Emitter::collect() {
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
     // The inputs of a program are named after what that became.
     std::string name;
-    if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr))
-      name = names.give("create_inputs_for_" + functions.find(program)->second.name);
-    else
+    if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr)) {
+      Function &entry = functions.find(program)->second;
+      name = names.give("create_inputs_for_" + entry.name);
+      entry.inputsTakeDevice = usesDevice(function);
+    } else {
       name = names.give(function.getSymName());
-    Function entry{
-        std::move(name),  {}, usesDevice(function), function.getNumResults(), function->hasAttr(inputsOfAttr),
-        function.getLoc()};
+    }
+    bool makesInputs = function->hasAttr(inputsOfAttr), isProgram = !makesInputs && !function.isPrivate();
+    Function entry{.name = std::move(name),
+                   .arguments = {},
+                   .takesDevice = usesDevice(function) || (isProgram && options.listInputs),
+                   .results = function.getNumResults(),
+                   .returnsList = makesInputs || (isProgram && options.listInputs),
+                   .takesList = isProgram && options.listInputs,
+                   .location = function.getLoc()};
     for (BlockArgument argument : function.getArguments())
       if (!isa<ttnn::DeviceType>(argument.getType()))
         entry.arguments.push_back(argumentName(function, argument));
@@ -169,7 +237,42 @@ LogicalResult Emitter::collect() {
   return success();
 }
 
+bool Emitter::readsTensors() {
+  bool any = false;
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    if (auto found = functions.find(function.getSymName()); found != functions.end() && !found->second.isEvaluatedOnce)
+      for (auto constant : function.getOps<ttnn::ConstantOp>())
+        any |= !isa<SplatElementsAttr>(constant.getValue());
+  return any;
+}
+
+/// Results of a function that is called may need a device that only this function knows of; callees come first.
+void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
+  auto find = [&](StringRef name) -> Function * {
+    auto found = functions.find(name);
+    return found == functions.end() ? nullptr : &found->second;
+  };
+  for (func::FuncOp source : sources) {
+    Function &caller = *find(source.getSymName());
+    for (Operation &op : source.getBody().front()) {
+      auto cached = dyn_cast<ttcore::LoadCachedOp>(op);
+      auto call = dyn_cast<func::CallOp>(op);
+      Function *callee = cached ? find(cached.getCallee()) : call ? find(call.getCallee()) : nullptr;
+      if (!callee)
+        continue;
+      (cached ? callee->isEvaluatedOnce : callee->isCalled) = true;
+      if (callee->takesDevice && !caller.takesDevice) {
+        caller.takesDevice = true;
+        caller.arguments.push_back("device");
+      }
+    }
+  }
+}
+
 LogicalResult Emitter::run() {
+  if (failed(checkLowered(module, spelling.language == Language::Python ? Written::Python : Written::Cpp,
+                          /*stillTTNN=*/true)))
+    return failure();
   SmallVector<func::FuncOp> programs, sources;
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     (function.isPrivate() ? sources : programs).push_back(function);
@@ -180,6 +283,8 @@ LogicalResult Emitter::run() {
     if (std::string name = nameByUse(constant->getResult(0)); !name.empty())
       constant->setLoc(NameLoc::get(builder.getStringAttr(name)));
   });
+  if (auto found = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName))
+    mesh.assign(found.getDeviceAttr().getMeshShape().begin(), found.getDeviceAttr().getMeshShape().end());
   // Those that are called come first, programs with their inputs behind them.
   for (func::FuncOp program : programs) {
     if (program.isExternal())
@@ -196,19 +301,15 @@ LogicalResult Emitter::run() {
   if (failed(collect()))
     return failure();
 
-  // Results of a cached function may need a device that only its callee knows of.
-  for (func::FuncOp function : sources)
-    for (auto cached : function.getOps<ttcore::LoadCachedOp>())
-      if (auto callee = functions.find(cached.getCallee()); callee != functions.end() && callee->second.takesDevice)
-        if (Function &caller = functions.find(function.getSymName())->second; !caller.takesDevice) {
-          caller.takesDevice = true;
-          caller.arguments.push_back("device");
-        }
-
+  passDevices(sources);
   bool hasTensorFiles = false;
   module.walk([&](ttnn::ConstantOp op) { hasTensorFiles |= !isa<SplatElementsAttr>(op.getValue()); });
   builder.setInsertionPointToEnd(module.getBody());
-  begin(hasTensorFiles);
+  SmallVector<std::string> evaluatedOnce;
+  for (func::FuncOp function : sources)
+    if (const Function &entry = functions.find(function.getSymName())->second; entry.isEvaluatedOnce)
+      evaluatedOnce.push_back(entry.name);
+  begin(hasTensorFiles, evaluatedOnce);
   for (func::FuncOp function : sources)
     if (failed(convert(function)))
       return failure();
@@ -287,6 +388,8 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertConstant(constant);
   if (auto cached = dyn_cast<ttcore::LoadCachedOp>(op))
     return convertLoadCached(cached);
+  if (auto callee = dyn_cast<func::CallOp>(op))
+    return convertCall(callee);
   FailureOr<Call> made = callOf(&op, spelling);
   if (failed(made))
     return failure();
@@ -364,13 +467,35 @@ LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
   return success();
 }
 
-LogicalResult Emitter::convertLoadCached(ttcore::LoadCachedOp op) {
-  auto found = functions.find(op.getCallee());
+FailureOr<const Emitter::Function *> Emitter::findCallee(Operation *op, StringRef name) {
+  auto found = functions.find(name);
   if (found == functions.end())
-    return op.emitOpError() << "calls '" << op.getCallee() << "', which is not there";
-  const Function &callee = found->second;
+    return op->emitOpError() << "calls '" << name << "', which is not there";
+  return &found->second;
+}
+
+LogicalResult Emitter::convertLoadCached(ttcore::LoadCachedOp op) {
+  FailureOr<const Function *> callee = findCallee(op, op.getCallee());
+  if (failed(callee))
+    return failure();
   SmallVector<Value> operands = llvm::map_to_vector(op.getInputs(), [&](Value value) { return values.lookup(value); });
-  map(*op, callCached(op.getLoc(), callee, operands, callee.takesDevice ? device : Value(), op->getNumResults(),
+  map(*op, callCached(op.getLoc(), **callee, operands, (*callee)->takesDevice ? device : Value(), op->getNumResults(),
                       namesOf(*op)));
+  return success();
+}
+
+LogicalResult Emitter::convertCall(func::CallOp op) {
+  FailureOr<const Function *> callee = findCallee(op, op.getCallee());
+  if (failed(callee))
+    return failure();
+  if ((*callee)->takesList)
+    return op.emitOpError() << "calls the program '" << op.getCallee() << "', which takes its inputs as a list";
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    if (!isa<ttnn::DeviceType>(operand.getType()))
+      operands.push_back(values.lookup(operand));
+  if ((*callee)->takesDevice)
+    operands.push_back(device);
+  map(*op, callFunction(op.getLoc(), **callee, operands, namesOf(*op)));
   return success();
 }

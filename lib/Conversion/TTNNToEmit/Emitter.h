@@ -15,6 +15,8 @@ struct EmitOptions {
   std::string tensorDirectory = "tensors";
   bool loadInputs = false;
   std::string inputDirectory, inputPrefix = "arg";
+  bool listInputs = false; // programs take one list, and return one
+  bool splitFiles = false; // what is evaluated once is in a file of its own
 };
 
 /// Rewrites a module of TTNN programs into one of functions of a language's dialect. What the languages share is here;
@@ -35,11 +37,15 @@ protected:
     bool takesDevice = false;
     unsigned results = 0;
     bool returnsList = false; // also of one result
+    bool takesList = false;   // of the arguments but the device
+    bool isEvaluatedOnce = false;
+    bool isCalled = false;         // by functions of this module
+    bool inputsTakeDevice = false; // of a program: the function that makes its inputs does
     Location location;
   };
 
   /// What stands before and behind the functions. `programs` are the public ones.
-  virtual void begin(bool hasTensorFiles) = 0;
+  virtual void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) = 0;
   virtual void finish(ArrayRef<Function> programs) = 0;
   /// Makes the function; the builder is put into its body. Returns its arguments.
   virtual SmallVector<Value> beginFunction(const Function &function) = 0;
@@ -50,10 +56,16 @@ protected:
   /// A call of a function of this module that is made once for the same arguments.
   virtual SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands,
                                         Value device, unsigned count, ArrayRef<std::string> names) = 0;
+  /// A call of a function of this module.
+  virtual SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
+                                          ArrayRef<std::string> names) = 0;
   /// The expression for the file of a constant.
   virtual std::string tensorPath(StringRef file) const = 0;
   /// The expression for a file beside the program.
   virtual std::string besidePath(StringRef file) const = 0;
+
+  /// Whether functions that are evaluated in every run read constants from files.
+  bool readsTensors();
 
   ArrayAttr namesAttribute(ArrayRef<std::string> names) {
     return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
@@ -69,11 +81,15 @@ protected:
 private:
   LogicalResult collect();
   func::FuncOp createInputs(func::FuncOp program);
+  Value createInput(func::FuncOp program, BlockArgument argument, unsigned number, function_ref<Value()> meshDevice);
   func::FuncOp hoistConstants(func::FuncOp program);
   LogicalResult convert(func::FuncOp function);
   LogicalResult convert(Operation &op);
   LogicalResult convertConstant(ttnn::ConstantOp op);
   LogicalResult convertLoadCached(ttcore::LoadCachedOp op);
+  LogicalResult convertCall(func::CallOp op);
+  FailureOr<const Function *> findCallee(Operation *op, StringRef name);
+  void passDevices(ArrayRef<func::FuncOp> sources);
   LogicalResult checkOperands(Operation *op);
   void map(Operation &op, ArrayRef<Value> results);
   SmallVector<std::string> namesOf(Operation &op) const;

@@ -11,13 +11,18 @@ using namespace mlir;
 using namespace mlir::tt;
 
 static void addEmitC(OpPassManager &manager, const EmitPipelineOptions &options) {
-  manager.addPass(createConvertTTNNToEmitC(
-      {options.withoutMain, options.tensorDirectory, options.loadInputs, options.inputDirectory, options.inputPrefix}));
+  if (options.recoverStructure)
+    manager.addPass(createTTNNRecoverStructure());
+  manager.addPass(createConvertTTNNToEmitC({options.withoutMain, options.tensorDirectory, options.loadInputs,
+                                            options.inputDirectory, options.inputPrefix, options.tuplifyInputs}));
 }
 
-static void addEmitPy(OpPassManager &manager, const EmitPipelineOptions &options) {
-  manager.addPass(createConvertTTNNToEmitPy(
-      {options.withoutMain, options.tensorDirectory, options.loadInputs, options.inputDirectory, options.inputPrefix}));
+static void addEmitPy(OpPassManager &manager, const EmitPyPipelineOptions &options) {
+  if (options.recoverStructure)
+    manager.addPass(createTTNNRecoverStructure());
+  manager.addPass(createConvertTTNNToEmitPy({options.withoutMain, options.tensorDirectory, options.loadInputs,
+                                             options.inputDirectory, options.inputPrefix, options.tuplifyInputs,
+                                             options.splitFiles}));
 }
 
 void tt::registerTTNNToEmitPipelines() {

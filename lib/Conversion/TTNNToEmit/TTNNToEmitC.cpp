@@ -24,9 +24,10 @@ private:
   void verbatim(const Twine &text) { emitc::VerbatimOp::create(builder, module.getLoc(), builder.getStringAttr(text)); }
   SmallVector<Value> build(Location location, StringRef callee, ArrayRef<Value> operands, ArrayRef<Attribute> arguments,
                            unsigned count, ArrayRef<std::string> names);
-  Value list(Location location, ArrayRef<Value> values);
+  Value list(Location location, ArrayRef<Value> values, StringRef type = "std::vector<ttnn::Tensor>");
+  static std::string arrayType(unsigned count) { return "std::array<ttnn::Tensor, " + std::to_string(count) + ">"; }
 
-  void begin(bool hasTensorFiles) override;
+  void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) override;
   void finish(ArrayRef<Function> programs) override;
   SmallVector<Value> beginFunction(const Function &function) override;
   void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
@@ -34,6 +35,8 @@ private:
                           unsigned count, ArrayRef<std::string> names) override;
   SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands, Value device,
                                 unsigned count, ArrayRef<std::string> names) override;
+  SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
+                                  ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override {
     return besidePath((options.tensorDirectory + "/" + file).str());
   }
@@ -43,36 +46,52 @@ private:
 };
 } // namespace
 
-void CppEmitter::begin(bool) {
+void CppEmitter::begin(bool, ArrayRef<std::string>) {
   for (StringRef header : {"ttnn/program.hpp", "ttnn/ttnn.hpp"})
     emitc::IncludeOp::create(builder, module.getLoc(), builder.getStringAttr(header), builder.getUnitAttr());
 }
 
 SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
-  SmallVector<Type> arguments(function.arguments.size(), type("ttnn::Tensor"));
+  SmallVector<std::string> names = function.arguments;
+  SmallVector<Type> arguments(names.size(), type("ttnn::Tensor"));
+  if (function.takesList) {
+    names = {"inputs", "device"};
+    arguments = {type("std::vector<ttnn::Tensor>"), Type()};
+  }
   if (function.takesDevice)
     arguments.back() = type("ttnn::Device");
   SmallVector<Type> results;
-  if (function.returnsList || function.results > 1)
+  if (function.isCalled && function.results > 1)
+    results.push_back(type(arrayType(function.results)));
+  else if (function.returnsList || function.results > 1)
     results.push_back(type("std::vector<ttnn::Tensor>"));
   else
     results.assign(function.results, type("ttnn::Tensor"));
   auto made =
       emitc::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
-  made->setAttr(namesAttr, namesAttribute(function.arguments));
+  made->setAttr(namesAttr, namesAttribute(names));
   builder.setInsertionPointToStart(made.addEntryBlock());
-  return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+  if (!function.takesList)
+    return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+  SmallVector<Value> values;
+  ArrayRef<std::string> inputs = ArrayRef(function.arguments).drop_back();
+  for (auto [index, name] : llvm::enumerate(inputs))
+    llvm::append_range(values, build(function.location, "ttnn::input", made.getArgument(0),
+                                     {builder.getIndexAttr(0), expression(std::to_string(index))}, 1, name));
+  values.push_back(made.getArgument(1));
+  return values;
 }
 
 /// Tensors as one value; where it is used once, our translation writes it as `{a, b}` there.
-Value CppEmitter::list(Location location, ArrayRef<Value> values) {
-  return emitc::CallOpaqueOp::create(builder, location, type("std::vector<ttnn::Tensor>"), "ttnn::tensors", values)
-      .getResult(0);
+Value CppEmitter::list(Location location, ArrayRef<Value> values, StringRef name) {
+  return emitc::CallOpaqueOp::create(builder, location, type(name), "ttnn::tensors", values).getResult(0);
 }
 
 void CppEmitter::endFunction(const Function &function, ArrayRef<Value> results, Location location) {
   Value returned;
-  if (function.returnsList || results.size() > 1)
+  if (function.isCalled && results.size() > 1)
+    returned = list(location, results, arrayType(results.size()));
+  else if (function.returnsList || results.size() > 1)
     returned = list(location, results);
   else if (!results.empty())
     returned = results.front();
@@ -134,7 +153,18 @@ SmallVector<Value> CppEmitter::callCached(Location location, const Function &cal
   return build(location, name, values, arguments, count, names);
 }
 
+SmallVector<Value> CppEmitter::callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
+                                            ArrayRef<std::string> names) {
+  SmallVector<Attribute> arguments;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    arguments.push_back(builder.getIndexAttr(i));
+  return build(location, callee.name, operands, arguments, callee.results, names);
+}
+
 void CppEmitter::finish(ArrayRef<Function> programs) {
+  // Who loads the program opens a mesh of this shape.
+  if (mesh[0] != 1 || mesh[1] != 1)
+    verbatim("TTNN_MESH(" + Twine(mesh[0]) + ", " + Twine(mesh[1]) + ")");
   for (const Function &program : programs)
     verbatim("TTNN_PROGRAM(" + program.name + ", create_inputs_for_" + program.name + ")");
   if (options.withMain && !programs.empty())
@@ -145,8 +175,9 @@ namespace {
 struct ConvertTTNNToEmitC : mlir::tt::impl::ConvertTTNNToEmitCBase<ConvertTTNNToEmitC> {
   using ConvertTTNNToEmitCBase::ConvertTTNNToEmitCBase;
   void runOnOperation() override {
-    if (failed(
-            CppEmitter(getOperation(), {!targetDylib, tensorDirectory, loadInputs, inputDirectory, inputPrefix}).run()))
+    if (failed(CppEmitter(getOperation(),
+                          {!targetDylib, tensorDirectory, loadInputs, inputDirectory, inputPrefix, tuplifyInputs})
+                   .run()))
       signalPassFailure();
   }
 };

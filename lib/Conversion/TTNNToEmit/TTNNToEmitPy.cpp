@@ -24,7 +24,7 @@ private:
   SmallVector<Value> build(Location location, StringRef callee, ArrayRef<Value> operands, ArrayRef<Attribute> arguments,
                            ArrayRef<std::string> keywords, unsigned count, ArrayRef<std::string> names);
 
-  void begin(bool hasTensorFiles) override;
+  void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) override;
   void finish(ArrayRef<Function> programs) override;
   SmallVector<Value> beginFunction(const Function &function) override;
   void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
@@ -32,14 +32,28 @@ private:
                           unsigned count, ArrayRef<std::string> names) override;
   SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands, Value device,
                                 unsigned count, ArrayRef<std::string> names) override;
+  SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
+                                  ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override { return "TENSORS / " + spelling.string(file); }
   std::string besidePath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
+
+  void beginFile(bool usesPath, bool hasTensorFiles);
+  bool isOneDevice() const { return mesh[0] == 1 && mesh[1] == 1; }
+  std::string meshShape() const {
+    return "ttnn.MeshShape(" + std::to_string(mesh[0]) + ", " + std::to_string(mesh[1]) + ")";
+  }
+
+  /// The files of a program that is split; null otherwise.
+  emitpy::FileOp mainFile, onceFile;
 };
 } // namespace
 
-void PythonEmitter::begin(bool hasTensorFiles) {
+/// Names of the files, which are those of Python modules.
+static constexpr StringLiteral mainId = "main", onceId = "consteval";
+
+void PythonEmitter::beginFile(bool usesPath, bool hasTensorFiles) {
   Location location = module.getLoc();
-  if (hasTensorFiles || options.loadInputs)
+  if (usesPath)
     emitpy::ImportOp::create(builder, location, builder.getStringAttr("pathlib"), builder.getStrArrayAttr({"Path"}));
   emitpy::ImportOp::create(builder, location, builder.getStringAttr("ttnn"), ArrayAttr());
   if (hasTensorFiles)
@@ -47,8 +61,38 @@ void PythonEmitter::begin(bool hasTensorFiles) {
                              cast<emitpy::OpaqueAttr>(expression(besidePath(options.tensorDirectory))));
 }
 
+void PythonEmitter::begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) {
+  Location location = module.getLoc();
+  bool isSplit = options.splitFiles && !evaluatedOnce.empty();
+  if (options.splitFiles)
+    mainFile = emitpy::FileOp::create(builder, location, mainId);
+  if (isSplit) {
+    onceFile = emitpy::FileOp::create(builder, location, onceId);
+    builder.setInsertionPointToEnd(&onceFile.getBody().front());
+    beginFile(hasTensorFiles, hasTensorFiles);
+  }
+  if (mainFile)
+    builder.setInsertionPointToEnd(&mainFile.getBody().front());
+  // Constants that must be fresh in every run are read by the programs.
+  bool ownTensors = hasTensorFiles && (!isSplit || readsTensors());
+  beginFile(ownTensors || options.loadInputs, ownTensors);
+  if (isSplit)
+    emitpy::ImportOp::create(builder, location, builder.getStringAttr(onceId), namesAttribute(evaluatedOnce));
+  // Who loads the program opens a mesh of this shape.
+  if (!isOneDevice())
+    emitpy::GlobalOp::create(builder, location, "MESH_SHAPE", cast<emitpy::OpaqueAttr>(expression(meshShape())));
+}
+
 SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
-  SmallVector<Type> arguments(function.arguments.size(), type("ttnn.Tensor"));
+  emitpy::FileOp file = function.isEvaluatedOnce && onceFile ? onceFile : mainFile;
+  if (file)
+    builder.setInsertionPointToEnd(&file.getBody().front());
+  SmallVector<std::string> names = function.arguments;
+  SmallVector<Type> arguments(names.size(), type("ttnn.Tensor"));
+  if (function.takesList) {
+    names = {"inputs", "device"};
+    arguments = {type("list[ttnn.Tensor]"), Type()};
+  }
   if (function.takesDevice)
     arguments.back() = type("ttnn.MeshDevice");
   SmallVector<Type> results;
@@ -59,9 +103,20 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
   // The source is still there under its name; it goes when all are done.
   auto made =
       func::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
-  made->setAttr(namesAttr, namesAttribute(function.arguments));
+  made->setAttr(namesAttr, namesAttribute(names));
   builder.setInsertionPointToStart(made.addEntryBlock());
-  return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+  if (!function.takesList)
+    return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+  SmallVector<Value> values;
+  ArrayRef<std::string> inputs = ArrayRef(function.arguments).drop_back();
+  if (!inputs.empty()) {
+    auto unpacked = emitpy::UnpackOp::create(
+        builder, function.location, SmallVector<Type>(inputs.size(), type("ttnn.Tensor")), made.getArgument(0));
+    unpacked->setAttr(namesAttr, namesAttribute(inputs));
+    llvm::append_range(values, unpacked.getItems());
+  }
+  values.push_back(made.getArgument(1));
+  return values;
 }
 
 void PythonEmitter::endFunction(const Function &function, ArrayRef<Value> results, Location location) {
@@ -129,14 +184,26 @@ SmallVector<Value> PythonEmitter::callCached(Location location, const Function &
   return build(location, "ttnn.load_cached", values, arguments, {}, count, names);
 }
 
+SmallVector<Value> PythonEmitter::callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
+                                               ArrayRef<std::string> names) {
+  SmallVector<Attribute> arguments;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    arguments.push_back(builder.getIndexAttr(i));
+  return build(location, callee.name, operands, arguments, {}, callee.results, names);
+}
+
 void PythonEmitter::finish(ArrayRef<Function> programs) {
   if (!options.withMain || programs.empty())
     return;
-  std::string text = "def main():\n    device = ttnn.open_mesh_device(ttnn.MeshShape(" + std::to_string(mesh[0]) +
-                     ", " + std::to_string(mesh[1]) + "))\n    try:\n";
-  for (const Function &program : programs)
-    text += "        print(\"" + program.name + ":\", " + program.name + "(*create_inputs_for_" + program.name +
-            "(device)" + (program.takesDevice ? ", device" : "") + "))\n";
+  if (mainFile)
+    builder.setInsertionPointToEnd(&mainFile.getBody().front());
+  std::string text = "def main():\n    device = ttnn.open_mesh_device(" + (isOneDevice() ? meshShape() : "MESH_SHAPE") +
+                     ")\n    try:\n";
+  for (const Function &program : programs) {
+    std::string inputs = "create_inputs_for_" + program.name + "(" + (program.inputsTakeDevice ? "device" : "") + ")";
+    text += "        print(\"" + program.name + ":\", " + program.name + "(" + (program.takesList ? "" : "*") + inputs +
+            (program.takesDevice ? ", device" : "") + "))\n";
+  }
   text += "    finally:\n        ttnn.close_mesh_device(device)\n\n\nif __name__ == \"__main__\":\n    main()\n";
   emitpy::VerbatimOp::create(builder, module.getLoc(), text);
 }
@@ -145,7 +212,8 @@ namespace {
 struct ConvertTTNNToEmitPy : mlir::tt::impl::ConvertTTNNToEmitPyBase<ConvertTTNNToEmitPy> {
   using ConvertTTNNToEmitPyBase::ConvertTTNNToEmitPyBase;
   void runOnOperation() override {
-    if (failed(PythonEmitter(getOperation(), {!targetModule, tensorDirectory, loadInputs, inputDirectory, inputPrefix})
+    if (failed(PythonEmitter(getOperation(), {!targetModule, tensorDirectory, loadInputs, inputDirectory, inputPrefix,
+                                              tuplifyInputs, splitFiles})
                    .run()))
       signalPassFailure();
   }

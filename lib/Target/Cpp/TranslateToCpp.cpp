@@ -9,9 +9,9 @@
 
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 
-#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Emit/Text.h"
+#include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "mlir/Dialect/EmitC/IR/EmitC.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -109,16 +109,18 @@ static unsigned countWord(StringRef text, StringRef word) {
   return count;
 }
 
-/// `std::vector<ttnn::Tensor> v = ttnn::tensors(a, b);` goes to the only place that uses v, as `{a, b}`.
+/// `std::vector<ttnn::Tensor> v = ttnn::tensors(a, b);` goes to the only place that uses v, as `{a, b}`; so does a
+/// std::array of them.
 void FunctionText::inlineLists() {
-  static constexpr StringLiteral type = "std::vector<ttnn::Tensor> ", call = " = ttnn::tensors(";
+  static constexpr StringLiteral call = " = ttnn::tensors(";
   for (size_t i = 0; i + 1 < lines.size(); ++i) {
     StringRef text = lines[i];
-    if (!text.consume_front(type) || !text.consume_back(");"))
+    if (!(text.starts_with("std::vector<") || text.starts_with("std::array<")) || !text.consume_back(");"))
       continue;
-    auto [variable, items] = text.split(call);
-    if (variable.size() == text.size())
+    auto [declared, items] = text.split(call);
+    if (declared.size() == text.size())
       continue;
+    StringRef variable = declared.rsplit(' ').second;
     unsigned uses = 0;
     for (const std::string &other : ArrayRef(lines).drop_front(i + 1))
       uses += countWord(other, variable);
@@ -203,6 +205,8 @@ LogicalResult emit::translateToCpp(Operation *op, llvm::raw_ostream &os) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError() << "expected a module, found '" << op->getName() << "'";
+  if (failed(checkLowered(module, Written::Cpp)))
+    return failure();
   OwningOpRef<ModuleOp> marked(module.clone());
   NameScope outer(Language::Cpp);
   for (auto function : module.getOps<emitc::FuncOp>())
@@ -216,15 +220,13 @@ LogicalResult emit::translateToCpp(Operation *op, llvm::raw_ostream &os) {
   return success();
 }
 
-void emit::registerTranslateToCpp() {
+void emit::registerTranslateToCpp(void (*dialects)(DialectRegistry &)) {
   registerTensorDirectoryOption();
   static TranslateFromMLIRRegistration registration(
       "mlir-to-cpp", "Print a module of the emitc dialect as C++",
       [](Operation *op, llvm::raw_ostream &os) {
+        keepDiagnosticsShort(op);
         return failure(failed(writeTensorFilesOfOption(op)) || failed(translateToCpp(op, os)));
       },
-      // Those of TTNN for the constants that the module notes.
-      [](DialectRegistry &registry) {
-        registry.insert<func::FuncDialect, emitc::EmitCDialect, ttcore::TTCoreDialect, ttnn::TTNNDialect>();
-      });
+      dialects);
 }

@@ -19,14 +19,15 @@ using llvm::StringRef;
 static const llvm::StringSet<> &reservedWords(emit::Language language) {
   // Builtins of Python may be hidden by variables, but a reader would stumble.
   static const llvm::StringSet<> python = {
-      "False", "None",   "True",    "and",      "as",     "assert",  "async", "await",   "break",  "class", "continue",
-      "def",   "del",    "elif",    "else",     "except", "finally", "for",   "from",    "global", "if",    "import",
-      "in",    "is",     "lambda",  "nonlocal", "not",    "or",      "pass",  "raise",   "return", "try",   "while",
-      "with",  "yield",  "abs",     "all",      "any",    "bool",    "bytes", "compile", "dict",   "dir",   "eval",
-      "exec",  "filter", "float",   "format",   "hash",   "id",      "input", "int",     "iter",   "len",   "list",
-      "map",   "max",    "min",     "next",     "object", "open",    "pow",   "print",   "range",  "repr",  "reversed",
-      "round", "set",    "slice",   "sorted",   "str",    "sum",     "super", "tuple",   "type",   "vars",  "zip",
-      "ttnn",  "Path",   "TENSORS", "main"};
+      "False",    "None",      "True",  "and",   "as",     "assert",   "async",   "await",  "break", "class",
+      "continue", "def",       "del",   "elif",  "else",   "except",   "finally", "for",    "from",  "global",
+      "if",       "import",    "in",    "is",    "lambda", "nonlocal", "not",     "or",     "pass",  "raise",
+      "return",   "try",       "while", "with",  "yield",  "abs",      "all",     "any",    "bool",  "bytes",
+      "compile",  "dict",      "dir",   "eval",  "exec",   "filter",   "float",   "format", "hash",  "id",
+      "input",    "int",       "iter",  "len",   "list",   "map",      "max",     "min",    "next",  "object",
+      "open",     "pow",       "print", "range", "repr",   "reversed", "round",   "set",    "slice", "sorted",
+      "str",      "sum",       "super", "tuple", "type",   "vars",     "zip",     "ttnn",   "Path",  "TENSORS",
+      "main",     "MESH_SHAPE"};
   static const llvm::StringSet<> cpp = {
       "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
       "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
@@ -188,9 +189,19 @@ static void wrap(emit::Language language, StringRef code, size_t indent, std::st
   }
 }
 
+/// Python's names on the left in brackets, where they leave no room for the call behind them.
+static std::string bracketed(StringRef statement, size_t indent) {
+  size_t equals = statement.find(" = "), call = statement.find('(');
+  StringRef names = statement.take_front(equals);
+  if (equals == StringRef::npos || call == StringRef::npos || call < equals || indent + call < emit::lineWidth ||
+      !names.contains(','))
+    return statement.str();
+  return ("(" + names + ")" + statement.drop_front(equals)).str();
+}
+
 std::string emit::wrapped(Language language, StringRef statement, size_t indent) {
-  std::string out;
-  wrap(language, statement.trim(), indent, out);
+  std::string out, code = statement.trim().str();
+  wrap(language, language == Language::Python ? bracketed(code, indent) : code, indent, out);
   return out;
 }
 

@@ -3,15 +3,16 @@
 #include "ttmlir/Target/Python/TranslateToPython.h"
 
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
-#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Emit/Text.h"
+#include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -84,7 +85,8 @@ namespace {
 class Printer {
 public:
   explicit Printer(llvm::raw_ostream &os) : os(os) {}
-  LogicalResult print(ModuleOp module);
+  /// Prints what stands at the top of a module or file.
+  LogicalResult print(Block &top);
 
 private:
   LogicalResult printTop(Operation &op);
@@ -128,17 +130,23 @@ void Printer::separate(Operation &op) {
     return;
   bool far = isa<func::FuncOp, VerbatimOp>(op) || isa<func::FuncOp>(previous);
   auto import = dyn_cast<ImportOp>(op), before = dyn_cast<ImportOp>(previous);
-  bool near = import && before && isStandard(import.getModuleName()) == isStandard(before.getModuleName());
+  // Python's own, then others, then those of the program.
+  auto group = [](ImportOp op) { return isStandard(op.getModuleName()) ? 0 : op.getNamesAttr() ? 2 : 1; };
+  bool near = import && before && group(import) == group(before);
   if (far)
     os << "\n\n";
   else if (!near && !(isa<GlobalOp>(op) && isa<GlobalOp>(previous)))
     os << '\n';
 }
 
-LogicalResult Printer::print(ModuleOp op) {
-  for (func::FuncOp function : op.getOps<func::FuncOp>())
+LogicalResult Printer::print(Block &top) {
+  for (func::FuncOp function : top.getOps<func::FuncOp>())
     module.reserve(function.getSymName());
-  for (Operation &each : *op.getBody()) {
+  for (auto import : top.getOps<ImportOp>())
+    if (ArrayAttr names = import.getNamesAttr())
+      for (StringRef name : names.getAsValueRange<StringAttr>())
+        module.reserve(name);
+  for (Operation &each : top) {
     separate(each);
     if (failed(printTop(each)))
       return failure();
@@ -193,7 +201,13 @@ LogicalResult Printer::printFunction(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     names[argument] =
         scope->give(wish(function, argument.getArgNumber(), "arg" + std::to_string(argument.getArgNumber())));
-  line(("def " + function.getSymName() + "(" + list(function.getArguments()) + "):").str(), 0);
+  SmallVector<std::string> parameters = llvm::map_to_vector(function.getArguments(), [&](BlockArgument argument) {
+    // Tensors and devices tell by their use what they are.
+    auto type = dyn_cast<emitpy::OpaqueType>(argument.getType());
+    bool isList = type && type.getValue().starts_with("list[");
+    return isList ? names[argument] + ": " + type.getValue().str() : names[argument];
+  });
+  line(("def " + function.getSymName() + "(" + llvm::join(parameters, ", ") + "):").str(), 0);
   Block &body = function.getBody().front();
   for (Operation &op : body)
     if (failed(printStatement(op)))
@@ -258,6 +272,14 @@ LogicalResult Printer::printStatement(Operation &op) {
         names[made.getResult()] = "[" + list(made.getItems()) + "]";
         return success();
       })
+      .Case([&](UnpackOp unpack) {
+        for (OpResult item : unpack.getResults())
+          names[item] = scope->give(wish(unpack, item.getResultNumber(), "item"));
+        std::string variables = list(unpack.getItems());
+        line((unpack.getItems().size() == 1 ? "[" + variables + "]" : variables) + " = " + nameOf(unpack.getList()),
+             emit::indentation);
+        return success();
+      })
       .Case([&](VerbatimOp text) {
         verbatim(text.getText(), emit::indentation);
         return success();
@@ -275,22 +297,44 @@ LogicalResult Printer::printStatement(Operation &op) {
       });
 }
 
-LogicalResult emitpy::translateToPython(Operation *op, llvm::raw_ostream &os) {
+SmallVector<StringRef> emitpy::fileIds(Operation *module) {
+  SmallVector<StringRef> ids;
+  for (Region &region : module->getRegions())
+    for (auto file : region.getOps<FileOp>())
+      ids.push_back(file.getId());
+  return ids;
+}
+
+LogicalResult emitpy::translateToPython(Operation *op, llvm::raw_ostream &os, StringRef id) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError() << "expected a module, found '" << op->getName() << "'";
-  return Printer(os).print(module);
+  if (failed(checkLowered(module, Written::Python)))
+    return failure();
+  SmallVector<StringRef> ids = fileIds(module);
+  auto listed = [&] { return llvm::join(ids, ", "); };
+  if (ids.empty()) {
+    if (!id.empty())
+      return module.emitError() << "the program is one file; there is none called '" << id << "'";
+    return Printer(os).print(*module.getBody());
+  }
+  if (id.empty())
+    return module.emitError() << "the program has the files " << listed() << "; choose one with --emitpy-file-id";
+  for (auto file : module.getOps<FileOp>())
+    if (file.getId() == id)
+      return Printer(os).print(file.getBody().front());
+  return module.emitError() << "the program has no file '" << id << "'; there are " << listed();
 }
 
-void emitpy::registerTranslateToPython() {
+void emitpy::registerTranslateToPython(void (*dialects)(DialectRegistry &)) {
   emit::registerTensorDirectoryOption();
+  static llvm::cl::opt<std::string> fileId("emitpy-file-id",
+                                           llvm::cl::desc("The file to print of a program that has several"));
   static TranslateFromMLIRRegistration registration(
       "mlir-to-python", "Print a module of the emitpy dialect as Python",
       [](Operation *op, llvm::raw_ostream &os) {
-        return failure(failed(emit::writeTensorFilesOfOption(op)) || failed(translateToPython(op, os)));
+        keepDiagnosticsShort(op);
+        return failure(failed(emit::writeTensorFilesOfOption(op)) || failed(translateToPython(op, os, fileId)));
       },
-      // Those of TTNN for the constants that the module notes.
-      [](DialectRegistry &registry) {
-        registry.insert<func::FuncDialect, EmitPyDialect, ttcore::TTCoreDialect, ttnn::TTNNDialect>();
-      });
+      dialects);
 }

@@ -7,6 +7,9 @@
 //   std::vector<ttnn::Tensor> create_inputs_for_model(ttnn::Device device);
 //   TTNN_PROGRAM(model, create_inputs_for_model)
 //
+// Instead of its tensors it may take a list of them. Programs for more than one
+// device say so: TTNN_MESH(2, 4).
+//
 // Who loads the library finds its programs through `ttnn_programs`, the one
 // symbol that it exports for that; `ttnn::run_programs` runs them all.
 //
@@ -28,12 +31,17 @@ namespace tt::ttnn {
 
 using Device = std::shared_ptr<sim::MeshDevice>;
 
+inline constexpr size_t anyNumber = ~size_t{0};
+
 struct Program {
   std::string name;
-  size_t inputs; // tensors that it takes
+  size_t inputs; // tensors that it takes, `anyNumber` for one that takes a list
   std::function<std::vector<Tensor>(std::span<const Tensor>, const Device &)> run;
   std::function<std::vector<Tensor>(const Device &)> createInputs;
 };
+
+/// One of the tensors of a program that takes them as a list. Throws Error.
+const Tensor &input(const std::vector<Tensor> &inputs, size_t index);
 
 /// A list of tensors, as functions take it.
 template <class... Tensors> std::vector<Tensor> tensors(const Tensors &...each) { return {each...}; }
@@ -55,6 +63,16 @@ TTNN_OWN std::vector<Program> &programs() {
   return all;
 }
 
+/// Rows and columns of the mesh that the programs are for.
+TTNN_OWN std::array<uint32_t, 2> &mesh() {
+  static std::array<uint32_t, 2> shape = {1, 1};
+  return shape;
+}
+
+template <class... Arguments> struct FirstIsList : std::false_type {};
+template <class First, class... Rest>
+struct FirstIsList<First, Rest...> : std::is_same<std::decay_t<First>, std::vector<Tensor>> {};
+
 template <class... Arguments> struct LastIsDevice : std::false_type {};
 template <class First> struct LastIsDevice<First> : std::is_same<std::decay_t<First>, Device> {};
 template <class First, class... Rest>
@@ -62,17 +80,31 @@ template <class First, class... Rest>
 struct LastIsDevice<First, Rest...> : LastIsDevice<Rest...> {};
 
 template <class... Arguments>
-inline constexpr size_t tensorCount = sizeof...(Arguments) - (LastIsDevice<Arguments...>::value ? 1 : 0);
+inline constexpr size_t tensorCount =
+    FirstIsList<Arguments...>::value ? anyNumber : sizeof...(Arguments) - (LastIsDevice<Arguments...>::value ? 1 : 0);
 
-/// Calls a program's function with as many tensors as it has parameters for them.
 template <class Result, class... Arguments>
-Result apply(Result (*function)(Arguments...), std::span<const Tensor> inputs, const Device &device) {
+Result applyToEach(Result (*function)(Arguments...), std::span<const Tensor> inputs, const Device &device) {
   return [&]<size_t... I>(std::index_sequence<I...>) {
     if constexpr (LastIsDevice<Arguments...>::value)
       return function(inputs[I]..., device);
     else
       return function(inputs[I]...);
   }(std::make_index_sequence<tensorCount<Arguments...>>());
+}
+
+/// Calls a program's function with as many tensors as it has parameters for them.
+template <class Result, class... Arguments>
+Result apply(Result (*function)(Arguments...), std::span<const Tensor> inputs, const Device &device) {
+  if constexpr (FirstIsList<Arguments...>::value) {
+    std::vector<Tensor> list(inputs.begin(), inputs.end());
+    if constexpr (LastIsDevice<Arguments...>::value)
+      return function(std::move(list), device);
+    else
+      return function(std::move(list));
+  } else {
+    return applyToEach(function, inputs, device);
+  }
 }
 
 inline std::vector<Tensor> asList(Tensor tensor) { return {std::move(tensor)}; }
@@ -86,7 +118,8 @@ bool add(std::string name, Result (*function)(Arguments...),
          std::function<std::vector<Tensor>(const Device &)> inputs) {
   constexpr size_t wanted = tensorCount<Arguments...>;
   auto run = [name, function](std::span<const Tensor> given, const Device &device) {
-    checkCount(name, wanted, given.size());
+    if constexpr (wanted != anyNumber)
+      checkCount(name, wanted, given.size());
     return asList(apply(function, given, device));
   };
   programs().push_back({std::move(name), wanted, run, std::move(inputs)});
@@ -144,8 +177,9 @@ std::array<Tensor, count> load_cached(Function *function, const std::vector<Tens
   return found;
 }
 
-TTNN_OWN int run_programs(uint32_t rows = 1, uint32_t columns = 1) {
-  return runPrograms(detail::programs(), rows, columns);
+/// On a mesh of this shape; without one on that of TTNN_MESH.
+TTNN_OWN int run_programs(uint32_t rows = 0, uint32_t columns = 0) {
+  return runPrograms(detail::programs(), rows ? rows : detail::mesh()[0], columns ? columns : detail::mesh()[1]);
 }
 
 #undef TTNN_OWN
@@ -153,11 +187,19 @@ TTNN_OWN int run_programs(uint32_t rows = 1, uint32_t columns = 1) {
 } // namespace tt::ttnn
 
 /// Changed whenever what `ttnn_programs` gives means something else.
-#define TTNN_PROGRAMS_VERSION 1
+#define TTNN_PROGRAMS_VERSION 2
 extern "C" __attribute__((visibility("default"), weak))
 const std::vector<::tt::ttnn::Program> *ttnn_programs(int version) {
   return version == TTNN_PROGRAMS_VERSION ? &::tt::ttnn::detail::programs() : nullptr;
 }
+/// Rows and columns of the mesh that the library's programs are for.
+extern "C" __attribute__((visibility("default"), weak)) const uint32_t *ttnn_mesh() {
+  return ::tt::ttnn::detail::mesh().data();
+}
+
+/// Says that the programs of this library run on a mesh of several devices.
+#define TTNN_MESH(rows, columns)                                                                                       \
+  [[maybe_unused]] static const bool ttnn_mesh_is_known = (::tt::ttnn::detail::mesh() = {rows, columns}, true);
 
 /// Offers a function, and the one that makes inputs for it, as a program of this library.
 #define TTNN_PROGRAM(function, inputs)                                                                                 \

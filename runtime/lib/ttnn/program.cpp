@@ -13,6 +13,13 @@ std::string beside(std::string_view source, std::string_view file) {
   return (std::filesystem::path(source).parent_path() / file).string();
 }
 
+const Tensor &input(const std::vector<Tensor> &inputs, size_t index) {
+  if (index >= inputs.size())
+    throw Error("the program reads input " + std::to_string(index) + ", " + std::to_string(inputs.size()) +
+                " were given");
+  return inputs[index];
+}
+
 namespace {
 
 /// "f32 [2, 32], first values 0.5 0.25 ..."

@@ -16,6 +16,7 @@ from ttmlir.ir import Context, Location, Module
 
 from . import loading
 from .builder import DEFAULT_MESH, Builder
+from .arguments import described
 from .builder_runtime import execute_fb
 from .builder_utils import (
     Operand,
@@ -28,7 +29,7 @@ from .builder_utils import (
 from .debugging import BreakpointCallback
 from .device_tensors import load_binary
 from .emitted import execute_cpp, execute_py
-from .emitting import Artifact, check_target, emitted
+from .emitting import Artifact, check_target, emitted, is_emit_option
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from .goldens import IntermediateGoldens, Programs
 from .report import GoldenReport
@@ -90,6 +91,8 @@ def build_module(
     Raises:
         TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
     """
+    if not callable(mod):
+        raise TypeError(f"build_module: mod is {described(mod)}; expected a function of a builder")
     cls = builder_class(builder_type)
     context = Context()
     builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
@@ -118,8 +121,13 @@ def load_mlir_file(
             nothing is written.
     Raises:
         TTBuilderCompileException: the text does not parse or verify; has the diagnostics.
-        ValueError: inputs for no function, of another number, or of other shapes.
+        ValueError: inputs for no function, of another number, or of other shapes; a path.
+        TypeError: no text.
     """
+    if not isinstance(mlir_text, str):
+        raise TypeError(f"load_mlir_file: mlir_text is {described(mlir_text)}; expected the text of a module")
+    if mlir_text.endswith(".mlir") and "\n" not in mlir_text:
+        raise ValueError(f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one")
     return loading.load_module(builder_class(target), Context(), mlir_text, golden_inputs)
 
 
@@ -146,7 +154,8 @@ class Lowering:
     target: "ttnn", a flatbuffer for the simulated device, "emitc", a C++ program, or "emitpy", a Python program.
     argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
     custom_pipeline: name or function to run instead of the back end's pipeline.
-    pipeline_options: options of that pipeline, "name=value" each; ttir_pipeline_options says the same.
+    pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
+        ttir_pipeline_options says the same.
     shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
     print_ir: print the module after each pass.
     """
@@ -168,7 +177,16 @@ class Lowering:
             options.append(f"system-desc-path={path}")
         if self.argument_types_string:
             options.append(f"argument-types={self.argument_types_string}")
-        return " ".join([*options, *(self.pipeline_options or ()), *(self.ttir_pipeline_options or ())])
+        return " ".join([*options, *(o for o in self._given() if not is_emit_option(o))])
+
+    def emit_options(self) -> list[str]:
+        return [o for o in self._given() if is_emit_option(o)]
+
+    def _given(self) -> list[str]:
+        """Single options: one string may have several."""
+        given = [self.pipeline_options or (), self.ttir_pipeline_options or ()]
+        texts = [text for each in given for text in ([each] if isinstance(each, str) else each)]
+        return [option for text in texts for option in text.split()]
 
 
 def run_pipeline(
@@ -213,7 +231,7 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
     pipeline = how.custom_pipeline or passes.ttir_to_ttnn_backend_pipeline
     options = how.options(mesh_shape, builder.system_desc_path)
     run_pipeline(clone, pipeline, options, "lowering to TTNN", how.print_ir)
-    return emitted(clone, how.target), clone, snapshot
+    return emitted(clone, how.target, how.emit_options()), clone, snapshot
 
 
 def save_texts(folder: Path, dialect: str, module: Any, lowered: Any) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import linecache
 import os
 import re
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 from golden import GoldenMapTensor
 
+from .arguments import check_device, check_goldens, check_path
 from .builder_runtime import goldens_of, numbered, output_records, raise_failures, save_torch_tensor
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, shards_of
@@ -37,6 +40,7 @@ class EmittedProgram:
     name: str
     create_inputs: Callable[[Any], Sequence[Any]]
     run: Callable[[Sequence[Any], Any], Sequence[Any]]
+    mesh: tuple[int, int] = (1, 1)  # that the program is for
 
 
 # ---------------------------------------------------------------------- C++
@@ -65,7 +69,10 @@ def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
         return call
 
-    return [EmittedProgram(p.name, checked(p.name, p.create_inputs), checked(p.name, p.run)) for p in loaded.programs]
+    mesh = tuple(loaded.mesh_shape)
+    return [
+        EmittedProgram(p.name, checked(p.name, p.create_inputs), checked(p.name, p.run), mesh) for p in loaded.programs
+    ]
 
 
 # ---------------------------------------------------------------------- Python
@@ -73,18 +80,26 @@ def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
 def user_error(path: str, what: str, error: BaseException) -> TTBuilderRuntimeException:
     """An error of a program, with the lines of the program that led there and no others."""
-    if isinstance(error, SyntaxError) and error.filename == path:
-        where = f"{path}:{error.lineno}"
+    folder = os.path.dirname(path)
+
+    def is_of_program(file: str | None) -> bool:
+        return file == path or (os.path.dirname(file or "") == folder and Path(file or "").suffix == ".py")
+
+    if isinstance(error, SyntaxError) and is_of_program(error.filename):
+        where = f"{error.filename}:{error.lineno}"
         line = (error.text or "").strip()
         return TTBuilderRuntimeException(f"{where}: SyntaxError: {error.msg}" + (f"\n    {line}" if line else ""))
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_of_program(f.filename)]
     text = "".join(traceback.format_exception_only(error)).strip()
     lines = [f"{f.filename}:{f.lineno}: in {f.name}\n    {f.line}" for f in frames]
     return TTBuilderRuntimeException("\n".join([f"{what}: {text.splitlines()[0]}", *lines]))
 
 
 def python_module(path: str) -> ModuleType:
-    """A Python file in a namespace of its own; what it does when it is run as a script is not done."""
+    """A Python file in a namespace of its own; what it does when it is run as a script is not done.
+
+    It finds modules in its folder, as a script does; they are read again for each file.
+    """
     try:
         source = Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
@@ -92,19 +107,42 @@ def python_module(path: str) -> ModuleType:
     module = ModuleType(get_sanitized_filename(Path(path).stem))
     module.__file__ = path
     linecache.checkcache(path)  # it may have been edited since its last error
+    folder = os.path.dirname(path)
+    sys.path.insert(0, folder)
+    known = set(sys.modules)
+    # Of a file that is edited twice within a second, bytecode would be that of the first time.
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
+        importlib.invalidate_caches()
         exec(compile(source, path, "exec"), module.__dict__)
     except Exception as error:
         raise user_error(path, path, error) from None
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
+        sys.path.remove(folder)
+        for name in set(sys.modules) - known:
+            if os.path.dirname(getattr(sys.modules[name], "__file__", None) or "") == folder:
+                del sys.modules[name]
     return module
+
+
+def takes_list(function: Callable[..., Any]) -> bool:
+    """Whether a program takes its tensors as one list, as its annotation says."""
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    annotation = None if first is None else first.annotation
+    return str(annotation).startswith("list[")
 
 
 def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
     """The programs of an emitted Python file: functions with one beside them that makes their inputs."""
     path = os.path.abspath(path)
-    functions = {k: f for k, f in vars(python_module(path)).items() if callable(f)}
+    module = python_module(path)
+    functions = {k: f for k, f in vars(module).items() if callable(f)}
+    rows, columns = getattr(module, "MESH_SHAPE", (1, 1))
 
     def call(name: str, function: Callable[..., Any], arguments: Sequence[Any], device: Any) -> Sequence[Any]:
+        if takes_list(function):
+            arguments = [list(arguments)]
         # The device is the last parameter of those that need it.
         takes_device = len(inspect.signature(function).parameters) > len(arguments)
         try:
@@ -122,6 +160,7 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
                     name,
                     lambda device, name=name, maker=maker: call(INPUTS + name, maker, [], device),
                     lambda inputs, device, name=name, function=function: call(name, function, inputs, device),
+                    (rows, columns),
                 )
             )
     if not programs:
@@ -195,7 +234,9 @@ def execute(
     artifacts: Path | None,
 ) -> GoldenReport:
     report = GoldenReport(pcc=verdict.pcc)
-    with device_for(device, mesh_of(goldens)) as used:
+    # Goldens without shards are of any mesh.
+    mesh = max([mesh_of(goldens), *(program.mesh for program in programs)])
+    with device_for(device, mesh) as used:
         for place, program in enumerate(programs):
             expected = goldens_of(goldens, place, source_name(goldens, program.name))
             entry = ProgramReport(program.name, place)
@@ -256,8 +297,12 @@ def execute_cpp(
     Raises:
         TTBuilderGoldenException: values differ; names the output, PCC and the largest errors.
         TTBuilderRuntimeException: no compiler, code that does not compile or run, inputs that are not the program's.
+        TypeError, ValueError: an argument is of another kind; names it.
     """
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    check_path("cpp_path", cpp_path, ".cpp")
+    check_device("execute_cpp", device)
+    check_goldens("execute_cpp", input_output_goldens)
     artifacts = Path(artifact_dir) if save_artifacts else None
     return execute(cpp_programs(cpp_path), input_output_goldens, verdict, disable_golden, device, artifacts)
 
@@ -285,7 +330,11 @@ def execute_py(
         TTBuilderGoldenException: values differ; names the output, PCC and the largest errors.
         TTBuilderRuntimeException: the file cannot be read or run, with the lines of it that led to the error; or inputs
             that are not the program's.
+        TypeError, ValueError: an argument is of another kind; names it.
     """
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+    check_path("compiled_bin", compiled_bin, ".py")
+    check_device("execute_py", device)
+    check_goldens("execute_py", input_output_goldens)
     artifacts = Path(artifact_dir) if save_artifacts else None
     return execute(python_programs(compiled_bin), input_output_goldens, verdict, disable_golden, device, artifacts)

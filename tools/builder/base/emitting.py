@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,18 @@ from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 ARTIFACT = "test_ttnn.mlir"  # with the target's suffix behind
 TENSORS = f"{ARTIFACT}.tensors"  # constants of a program, beside it
 TENSOR_SUFFIX = ".tensorbin"
+MAIN = "main"  # the file of a program, when it has several
+# Options of the pipelines of this module; others are of those before them.
+EMIT_OPTIONS = (
+    "load-input-tensors-from-disk",
+    "split-files",
+    "target-dylib",
+    "target-module",
+    "tensor-load-directory",
+    "tensor-load-file-prefix",
+    "try-recover-structure",
+    "tuplify-input-if-empty",
+)
 
 
 @dataclass(frozen=True)
@@ -23,14 +35,24 @@ class Language:
     """A language that TTNN programs are emitted in. pipeline changes a TTNN module, print_ gives its text."""
 
     pipeline: Callable[[Any, str], None]
-    print_: Callable[[Any], str]
+    print_: Callable[[Any], dict[str, str]]
     library: str  # the pipeline's option for a program without main
     suffix: str
 
 
+def cpp_text(module: Any) -> dict[str, str]:
+    return {MAIN: passes.mlir_to_cpp(module)}
+
+
+def python_texts(module: Any) -> dict[str, str]:
+    return {name: passes.mlir_to_python(module, name) for name in passes.python_files(module)} or {
+        MAIN: passes.mlir_to_python(module)
+    }
+
+
 LANGUAGES = {
-    "emitc": Language(passes.ttnn_common_to_emitc_pipeline, passes.mlir_to_cpp, "target-dylib", ".cpp"),
-    "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, passes.mlir_to_python, "target-module", ".py"),
+    "emitc": Language(passes.ttnn_common_to_emitc_pipeline, cpp_text, "target-dylib", ".cpp"),
+    "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, python_texts, "target-module", ".py"),
 }
 SUFFIXES = {"ttnn": ".ttnn"} | {name: language.suffix for name, language in LANGUAGES.items()}
 # Named in the guide, but their back ends are no part of this project.
@@ -47,13 +69,20 @@ def check_target(target: str) -> None:
     raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, [*SUFFIXES, *OTHER_TARGETS])}")
 
 
+def is_emit_option(option: str) -> bool:
+    """Whether "name=value" is an option of emitting."""
+    return option.partition("=")[0].strip() in EMIT_OPTIONS
+
+
 @dataclass(frozen=True)
 class Artifact:
-    """A compiled module: the bytes of a flatbuffer, or the text of a program, whose constants its module has."""
+    """A compiled module: the bytes of a flatbuffer, or the text of a program, whose constants its module has, and the
+    texts of files that it imports, by name."""
 
     data: bytes | str
     target: str
     module: Any = None
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -71,6 +100,8 @@ class Artifact:
             folder.mkdir(parents=True, exist_ok=True)
             if self.module is not None:
                 self.write_tensors(folder / TENSORS)
+            for name, text in self.beside.items():
+                write_whole(folder / f"{name}{SUFFIXES[self.target]}", text)
             write_whole(path, self.data)
         except OSError as error:
             raise TTBuilderCompileException(f"cannot write {path}: {error.strerror or error}") from error
@@ -90,20 +121,25 @@ class Artifact:
             folder.rmdir()
 
 
-def emitted(module: Any, target: str) -> Artifact:
+def emitted(module: Any, target: str, options: Sequence[str] = ()) -> Artifact:
     """The artifact that a target makes of a TTNN module, which is not changed.
 
+    Args:
+        options: of the target's pipeline, "name=value"; see EMIT_OPTIONS.
     Raises:
         TTBuilderCompileException: an op that the target cannot carry; has the diagnostics.
     """
     try:
         if target not in LANGUAGES:
+            if options:
+                raise ValueError(f"{', '.join(options)}: for a target that is emitted, {' or '.join(LANGUAGES)}")
             return Artifact(passes.ttnn_to_flatbuffer_bin(module), target)
         language = LANGUAGES[target]
         program = module.operation.clone(ip=False)
-        options = f"tensor-directory={TENSORS}" + (f" {language.library}=true" if target == "emitc" else "")
-        language.pipeline(program, options)
-        return Artifact(language.print_(program), target, program)
+        own = [f"tensor-directory={TENSORS}", *([f"{language.library}=true"] if target == "emitc" else [])]
+        language.pipeline(program, " ".join([*own, *options]))
+        texts = language.print_(program)
+        return Artifact(texts.pop(MAIN), target, program, texts)
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         diagnostics = diagnostics_of(error)
         what = "writing the flatbuffer" if target not in LANGUAGES else f"emitting {SUFFIXES[target][1:]}"

@@ -14,7 +14,34 @@ class ConvertTTNN<string argument> : Pass<argument, "::mlir::ModuleOp"> {
     Option<"inputDirectory", "tensor-load-directory", "std::string", "\"\"",
            "Folder of the inputs' files, seen from that of the program">,
     Option<"inputPrefix", "tensor-load-file-prefix", "std::string", "\"arg\"",
-           "The file of an input is this, the input's number and .tensorbin">];
+           "The file of an input is this, the input's number and .tensorbin">,
+    Option<"tuplifyInputs", "tuplify-input-if-empty", "bool", "false",
+           "Programs take their inputs as one list, also if there are none, and return a list">];
+}
+
+def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the parts that the names of ops tell";
+  let description = [{
+    Ops called `encoder/layer_0/query` and `encoder/layer_0/key` (or with dots) are parts of `layer_0`, a part of
+    `encoder`. Those that stand together become a function, called by the program, and so on within it. Ops without a
+    name go with those before them; constants, and what is computed once, stay in the program.
+
+    Before:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %0 = "ttnn.exp"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> loc("head.exp")
+      %1 = "ttnn.neg"(%0) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> loc("head.neg")
+      %2 = "ttnn.abs"(%1) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> loc("tail")
+    ```
+    After:
+    ```mlir
+    func.func private @head(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %1 = call @head(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> loc("head")
+      %2 = "ttnn.abs"(%1) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> loc("tail")
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
 def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
@@ -35,7 +62,9 @@ def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
     ```
   }];
   let options = !listconcat([Option<"targetModule", "target-module", "bool", "false",
-                                    "Without main: the program is imported by others">], common);
+                                    "Without main: the program is imported by others">], common, [
+    Option<"splitFiles", "split-files", "bool", "false",
+           "What is evaluated once goes into a file of its own, `consteval`">]);
   let dependentDialects = ["::mlir::tt::emitpy::EmitPyDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 

@@ -19,26 +19,46 @@ struct EmitPipelineOptions {
                        llvm::cl::init("")),
         inputPrefix(owner, "tensor-load-file-prefix",
                     llvm::cl::desc("The file of an input is this, the input's number and .tensorbin"),
-                    llvm::cl::init("arg")) {}
+                    llvm::cl::init("arg")),
+        tuplifyInputs(
+            owner, "tuplify-input-if-empty",
+            llvm::cl::desc("Programs take their inputs as one list, also if there are none, and return a list"),
+            llvm::cl::init(false)),
+        recoverStructure(owner, "try-recover-structure",
+                         llvm::cl::desc("Make functions of the parts that the names of ops tell"),
+                         llvm::cl::init(false)) {}
 
   detail::PassOptions::Option<bool> withoutMain;
   detail::PassOptions::Option<std::string> tensorDirectory;
   detail::PassOptions::Option<bool> loadInputs;
   detail::PassOptions::Option<std::string> inputDirectory;
   detail::PassOptions::Option<std::string> inputPrefix;
+  detail::PassOptions::Option<bool> tuplifyInputs;
+  detail::PassOptions::Option<bool> recoverStructure;
+};
+
+/// Python can be more than one file.
+struct EmitPyPipelineOptions : EmitPipelineOptions {
+  explicit EmitPyPipelineOptions(detail::PassOptions &owner)
+      : EmitPipelineOptions(owner, "target-module"),
+        splitFiles(owner, "split-files",
+                   llvm::cl::desc("What is evaluated once goes into a file of its own, `consteval`"),
+                   llvm::cl::init(false)) {}
+
+  detail::PassOptions::Option<bool> splitFiles;
 };
 
 struct TTNNToEmitCOptions : PassPipelineOptions<TTNNToEmitCOptions> {
   EmitPipelineOptions emit{*this, "target-dylib"};
 };
 struct TTNNToEmitPyOptions : PassPipelineOptions<TTNNToEmitPyOptions> {
-  EmitPipelineOptions emit{*this, "target-module"};
+  EmitPyPipelineOptions emit{*this};
 };
 struct TTIRToEmitCOptions : ttnn::TTIRToTTNNPipelineOptions {
   EmitPipelineOptions emit{*this, "target-dylib"};
 };
 struct TTIRToEmitPyOptions : ttnn::TTIRToTTNNPipelineOptions {
-  EmitPipelineOptions emit{*this, "target-module"};
+  EmitPyPipelineOptions emit{*this};
 };
 
 /// Registers ttir-to-emitc-pipeline, ttir-to-emitpy-pipeline, ttnn-common-to-emitc-pipeline and

@@ -10,8 +10,8 @@ namespace mlir::tt::emit {
 /// notes (see `namesAttr`), writes lists in place, and breaks long lines.
 LogicalResult translateToCpp(Operation *module, llvm::raw_ostream &os);
 
-/// Registers --mlir-to-cpp.
-void registerTranslateToCpp();
+/// Registers --mlir-to-cpp, which reads modules of `dialects` (those that it cannot print are refused by name).
+void registerTranslateToCpp(void (*dialects)(DialectRegistry &));
 
 } // namespace mlir::tt::emit
 

@@ -86,6 +86,17 @@ LogicalResult GlobalOp::verify() {
   return success();
 }
 
+void FileOp::build(OpBuilder &builder, OperationState &state, StringRef id) {
+  state.addAttribute(getIdAttrName(state.name), builder.getStringAttr(id));
+  state.addRegion()->emplaceBlock();
+}
+
+LogicalResult FileOp::verify() {
+  if (!isIdentifier(getId()))
+    return emitOpError() << "'" << getId() << "' is not the name of a Python module";
+  return success();
+}
+
 /// Counts uses of operands in an argument; an error names an index without an operand.
 static LogicalResult countUses(CallOpaqueOp op, Attribute argument, SmallVectorImpl<unsigned> &uses) {
   if (auto list = dyn_cast<ArrayAttr>(argument)) {

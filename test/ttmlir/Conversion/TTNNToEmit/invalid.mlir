@@ -18,7 +18,7 @@ func.func @f(%a: tensor<4xf32, #l>) -> tensor<4xf32> {
 
 #l = #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<dram>>, <interleaved>>
 func.func @f(%a: tensor<4xf32, #l>) -> tensor<4xf32, #l> {
-  // expected-error@+1 {{'ttir.exp' has no function in the TTNN library; a program cannot call it}}
+  // expected-error@+1 {{'ttir.exp' is TTIR, which cannot be written as Python; run ttir-to-emitpy-pipeline first}}
   %0 = "ttir.exp"(%a) : (tensor<4xf32, #l>) -> tensor<4xf32, #l>
   return %0 : tensor<4xf32, #l>
 }

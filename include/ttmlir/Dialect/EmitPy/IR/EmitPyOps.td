@@ -5,6 +5,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -91,6 +92,32 @@ def EmitPy_ListOp : EmitPy_Op<"list", [Pure]> {
   let arguments = (ins Variadic<AnyType>:$items);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$items attr-dict `:` functional-type($items, $result)";
+}
+
+def EmitPy_UnpackOp : EmitPy_Op<"unpack"> {
+  let summary = "The items of a list, each in a variable: `a, b = items`.";
+  let arguments = (ins AnyType:$list);
+  let results = (outs Variadic<AnyType>:$items);
+  let assemblyFormat = "$list attr-dict `:` functional-type($list, $items)";
+}
+
+def EmitPy_FileOp : EmitPy_Op<"file", [IsolatedFromAbove, NoTerminator, SingleBlock, SymbolTable]> {
+  let summary = "One of several files of a program; its id is the name under which others import it.";
+  let description = [{
+    ```mlir
+    emitpy.file "consteval" {
+      emitpy.import "ttnn"
+    }
+    ```
+    A module has either files or what stands in one. `ttmlir-translate --mlir-to-python --emitpy-file-id=consteval`
+    prints this one.
+  }];
+  let arguments = (ins StrAttr:$id);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$id $body attr-dict";
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$id)>];
 }
 
 def EmitPy_VerbatimOp : EmitPy_Op<"verbatim"> {

@@ -1,0 +1,214 @@
+//===- RecoverStructure.cpp - functions of the parts of a model -----------===//
+
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+
+#include "Calls.h"
+
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_TTNNRECOVERSTRUCTURE
+#include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+/// The parts of a name: "encoder/layer_0/query" is query in layer_0 in encoder. Slashes come before dots, which then
+/// belong to names.
+static SmallVector<std::string> split(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, name.contains('/') ? '/' : '.', -1, /*KeepEmpty=*/false);
+  return llvm::map_to_vector(parts, [](StringRef part) { return part.str(); });
+}
+
+/// Ops that stay in the program, at its head: they are no work of a part.
+static bool staysOutside(Operation *op) { return isa<ttnn::GetDeviceOp, ttnn::ConstantOp, ttcore::LoadCachedOp>(op); }
+
+static bool isWork(Operation *op) { return !isa<ttnn::DeallocateOp>(op); }
+
+namespace {
+/// An op, the parts it is in, and what it is called there.
+struct Entry {
+  Operation *op;
+  SmallVector<std::string> parts;
+  std::string name;
+
+  /// What it is called in a function of the part at `depth`: without that part and those around it.
+  void renameWithin(size_t depth) const {
+    if (name.empty())
+      return;
+    SmallVector<std::string> rest(llvm::drop_begin(parts, std::min(depth + 1, parts.size())));
+    rest.push_back(name);
+    op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), llvm::join(rest, "/"))));
+  }
+};
+
+struct RecoverStructure : mlir::tt::impl::TTNNRecoverStructureBase<RecoverStructure> {
+  void runOnOperation() override {
+    symbols.emplace(getOperation());
+    SmallVector<func::FuncOp> programs;
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (!function.isPrivate() && !function.isExternal() && function.getBody().hasOneBlock())
+        programs.push_back(function);
+    for (func::FuncOp program : programs)
+      recover(program);
+    symbols.reset();
+  }
+
+private:
+  void recover(func::FuncOp program) {
+    Block &body = program.getBody().front();
+    moveOutside(body);
+    SmallVector<Entry> entries;
+    for (Operation &op : body.without_terminator()) {
+      auto maker = isWork(&op) ? nullptr : op.getOperand(0).getDefiningOp();
+      if (staysOutside(&op) || (maker && staysOutside(maker)))
+        continue;
+      Entry entry{&op, split(emit::nameOf(op.getLoc())), ""};
+      if (!entry.parts.empty())
+        entry.name = entry.parts.pop_back_val();
+      // Who has no name goes with those before it; and a tensor is freed where it was last used, whatever it is called.
+      if ((entry.name.empty() || !isWork(&op)) && !entries.empty())
+        entry.parts = entries.back().parts;
+      entries.push_back(std::move(entry));
+    }
+    makeParts(program, entries, 0, {});
+  }
+
+  /// What depends on arguments and constants alone can stand before everything; it is freed behind everything.
+  static void moveOutside(Block &body) {
+    SmallVector<ttnn::DeallocateOp> frees(body.getOps<ttnn::DeallocateOp>());
+    for (ttnn::DeallocateOp free : frees)
+      if (Operation *maker = free->getOperand(0).getDefiningOp(); maker && staysOutside(maker))
+        free->moveBefore(body.getTerminator());
+    Operation *place = nullptr;
+    for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
+      auto isBefore = [&](Value operand) {
+        Operation *maker = operand.getDefiningOp();
+        return !maker || (staysOutside(maker) && (place && (maker == place || maker->isBeforeInBlock(place))));
+      };
+      if (!staysOutside(&op) || !llvm::all_of(op.getOperands(), isBefore))
+        continue;
+      if (place)
+        op.moveAfter(place);
+      else
+        op.moveBefore(&body.front());
+      place = &op;
+    }
+  }
+
+  /// Makes functions of runs of entries that are in one part at `depth`. `function` holds the entries.
+  void makeParts(func::FuncOp function, ArrayRef<Entry> entries, size_t depth, SmallVector<std::string> path) {
+    auto partAt = [](const Entry &entry, size_t at) {
+      return at < entry.parts.size() ? StringRef(entry.parts[at]) : StringRef();
+    };
+    // A part that everything is in says nothing.
+    while (!entries.empty() && !partAt(entries.front(), depth).empty() &&
+           llvm::all_of(entries, [&](const Entry &each) { return partAt(each, depth) == partAt(entries[0], depth); }))
+      path.push_back(entries.front().parts[depth++]);
+    for (size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+      StringRef part = partAt(entries[begin], depth);
+      while (end < entries.size() && partAt(entries[end], depth) == part)
+        ++end;
+      ArrayRef<Entry> run = entries.slice(begin, end - begin);
+      if (part.empty() || llvm::count_if(run, [](const Entry &each) { return isWork(each.op); }) < 2)
+        continue;
+      SmallVector<std::string> inner = path;
+      inner.push_back(part.str());
+      SmallVector<Entry> moved;
+      if (func::FuncOp made = outline(function, run, depth, llvm::join(inner, "_"), part, moved))
+        makeParts(made, moved, depth + 1, inner);
+    }
+  }
+
+  /// Moves ops that stand together, with nothing but ops that stay between them, into a function. `moved` are the
+  /// entries of the function.
+  func::FuncOp outline(func::FuncOp function, ArrayRef<Entry> run, size_t depth, StringRef name, StringRef part,
+                       SmallVectorImpl<Entry> &moved) {
+    llvm::SmallPtrSet<Operation *, 16> inside;
+    for (const Entry &entry : run)
+      inside.insert(entry.op);
+    // What stays and stands between depends on the part, or the other way round: the part is no function.
+    for (Operation *op = run.front().op; op != run.back().op; op = op->getNextNode())
+      if (!inside.contains(op))
+        return {};
+    llvm::SetVector<Value> inputs, outputs, devices;
+    for (const Entry &entry : run)
+      for (Value operand : entry.op->getOperands())
+        if (Operation *maker = operand.getDefiningOp(); !maker || !inside.contains(maker))
+          (maker && isa<ttnn::GetDeviceOp>(maker) ? devices : inputs).insert(operand);
+    for (const Entry &entry : run)
+      for (Value result : entry.op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+          outputs.insert(result);
+
+    MLIRContext *context = &getContext();
+    auto typesOf = [](ArrayRef<Value> values) {
+      return llvm::map_to_vector(values, [](Value value) { return value.getType(); });
+    };
+    Location location = NameLoc::get(StringAttr::get(context, part));
+    std::string symbol = emit::identifierOf(name);
+    OpBuilder builder(function);
+    auto made =
+        func::FuncOp::create(builder, location, symbol.empty() ? "part" : symbol,
+                             builder.getFunctionType(typesOf(inputs.getArrayRef()), typesOf(outputs.getArrayRef())));
+    made.setPrivate();
+    symbols->insert(made, function->getIterator());
+
+    builder.setInsertionPoint(run.front().op);
+    auto call = func::CallOp::create(builder, location, made, inputs.getArrayRef());
+    Block *body = made.addEntryBlock();
+    for (auto [input, argument] : llvm::zip(inputs, body->getArguments()))
+      argument.setLoc(nameFor(input, builder));
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    mapping.map(inputs.getArrayRef(), body->getArguments());
+    for (Value device : devices)
+      mapping.map(device, builder.clone(*device.getDefiningOp())->getResult(0));
+    for (const Entry &entry : run) {
+      entry.op->remove();
+      body->push_back(entry.op);
+      for (OpOperand &operand : entry.op->getOpOperands())
+        operand.set(mapping.lookupOrDefault(operand.get()));
+      moved.push_back(entry);
+    }
+    for (auto [output, result] : llvm::zip(outputs, call.getResults()))
+      Value(output).replaceUsesWithIf(result, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
+    builder.setInsertionPointToEnd(body);
+    func::ReturnOp::create(builder, location, outputs.getArrayRef());
+    // Several results are called as what they are.
+    if (outputs.size() > 1) {
+      SmallVector<Attribute> names;
+      for (Value output : outputs) {
+        std::string own = emit::nameOf(output.getLoc());
+        names.push_back(builder.getStringAttr(own.empty() ? part : StringRef(own)));
+      }
+      call->setAttr(emit::namesAttr, builder.getArrayAttr(names));
+    }
+    for (const Entry &entry : run)
+      entry.renameWithin(depth);
+    return made;
+  }
+
+  /// A location with the name of a value.
+  static Location nameFor(Value value, Builder &builder) {
+    std::string name = emit::nameOf(value.getLoc());
+    if (name.empty())
+      name = emit::nameByUse(value);
+    if (name.empty())
+      return UnknownLoc::get(builder.getContext());
+    // In its own part a value is called by its own name.
+    SmallVector<std::string> parts = split(name);
+    return NameLoc::get(builder.getStringAttr(parts.empty() ? name : parts.back()));
+  }
+
+  std::optional<SymbolTable> symbols;
+};
+} // namespace

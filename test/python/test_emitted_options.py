@@ -1,0 +1,149 @@
+"""Options of emitting: programs in several files, of lists, of parts, and for meshes give the flatbuffer's bits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, execute_cpp, execute_py
+from builder.base.builder_runtime import execute_fb
+from builder.base.emitted import EmittedProgram, cpp_programs, python_programs
+from builder.base.emitting import emitted
+from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
+from emit_cases import Subject, assert_same, of_flatbuffer, of_programs
+from op_cases import lowered
+
+OPTIONS = [
+    ("split-files=true",),
+    ("tuplify-input-if-empty=true",),
+    ("try-recover-structure=true",),
+    ("split-files=true", "tuplify-input-if-empty=true", "try-recover-structure=true"),
+]
+WEIGHTS = torch.sin(7.0 * torch.arange(64 * 64)).reshape(64, 64)
+PAIR = OrderedDict([("x", 1), ("y", 2)])
+
+
+def layers(builder: Any) -> None:
+    """Two layers whose parts have names, a head with two results, and a program without arguments."""
+
+    @builder.func([(32, 64)], [torch.float32])
+    def model(x: Any, builder: Any) -> Any:
+        for layer in ("encoder/layer_0", "encoder/layer_1"):
+            weights = builder.constant(WEIGHTS, loc=f"{layer}/attention/weights")
+            scores = builder.matmul(x, weights, loc=f"{layer}/attention/scores")
+            mixed = builder.softmax(scores, dimension=-1, loc=f"{layer}/attention/mixed")
+            x = builder.add(mixed, x, loc=f"{layer}/residual")
+        values, indices = builder.topk(x, k=5, dim=1, loc="head/best")
+        return builder.exp(values, loc="head/exp"), indices
+
+    @builder.func([], [])
+    def table(builder: Any) -> Any:
+        return builder.constant(WEIGHTS)
+
+
+def presharded(builder: Any) -> None:
+    @builder.func([(32, 128), (32, 128)], [torch.float32, torch.float32])
+    def model(x: Any, y: Any, builder: Any) -> Any:
+        builder.preshard_arg(x, shard_dims=(-1, 1))
+        mine = builder.mesh_shard(x, "identity", "full_to_shard", (1, 2), (-1, 1))
+        other = builder.mesh_shard(y, "devices", "full_to_shard", (1, 2), (-1, 1))
+        return builder.mesh_shard(builder.add(builder.exp(mine), other), "devices", "shard_to_full", (1, 2), (-1, 1))
+
+
+def subject(build: Any, mesh: OrderedDict[str, int] | None = None) -> Subject:
+    module, builder = build_module(build, "ttir", mesh_dict=mesh or OrderedDict([("x", 1), ("y", 1)]))
+    shape = tuple((mesh or {"x": 1, "y": 1}).values())
+    inputs = [goldens.inputs for goldens in builder.golden_map[0].values()]
+    return Subject(build.__name__, lowered(module, shape), inputs, shape)
+
+
+def programs_of(made: Subject, target: str, options: tuple[str, ...], folder: Path) -> list[EmittedProgram]:
+    known = [o for o in options if target == "emitpy" or not o.startswith("split-files")]
+    path = emitted(made.module, target, known).write(folder)
+    return (python_programs if target == "emitpy" else cpp_programs)(path)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+@pytest.mark.parametrize("target", ["emitpy", "emitc"])
+def test_bits(target: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    made = subject(layers)
+    programs = programs_of(made, target, options, tmp_path)
+    for expected, found in zip(of_flatbuffer(made), of_programs(made, programs), strict=True):
+        assert_same(f"{target} {options}", expected, found)
+
+
+@pytest.mark.parametrize("target", ["emitpy", "emitc"])
+def test_bits_on_a_mesh(target: str, tmp_path: Path) -> None:
+    made = subject(presharded, PAIR)
+    programs = programs_of(made, target, (), tmp_path)
+    assert [program.mesh for program in programs] == [(1, 2)]
+    for expected, found in zip(of_flatbuffer(made), of_programs(made, programs), strict=True):
+        assert_same(target, expected, found)
+
+
+@pytest.mark.parametrize("target, run", [("emitpy", execute_py), ("emitc", execute_cpp)])
+def test_inputs_of_its_own_are_distributed(target: str, run: Any) -> None:
+    _, path, _, _ = compile_ttir_to_flatbuffer(presharded, target=target, mesh_dict=PAIR)
+    # Without goldens the program tells the mesh.
+    assert run(path).passed
+    if target == "emitpy":
+        subprocess.run([sys.executable, path], check=True, capture_output=True)
+
+
+def test_files_of_a_split_program(tmp_path: Path) -> None:
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(
+        layers, target="emitpy", pipeline_options=["split-files=true"], output_root=str(tmp_path)
+    )
+    beside = Path(path).parent / "consteval.py"
+    assert "load_tensor" in beside.read_text() and "load_tensor" not in Path(path).read_text()
+    assert execute_py(path, goldens).passed
+    # The script finds it as well; an edit is seen, and a mistake in it has its place.
+    subprocess.run([sys.executable, path], check=True, capture_output=True)
+    text = beside.read_text()
+    beside.write_text(text.replace("ttnn.load_tensor(", "ttnn.load_tensors(", 1))
+    with pytest.raises(TTBuilderRuntimeException, match=r"load_tensors(.|\n)*consteval\.py:\d+: in model_constants"):
+        execute_py(path, goldens)
+    beside.write_text(text)
+    assert execute_py(path, goldens).passed
+
+
+def test_parts_are_functions(tmp_path: Path) -> None:
+    _, path, _, _ = compile_ttir_to_flatbuffer(
+        layers, target="emitpy", pipeline_options=["try-recover-structure=true"], output_root=str(tmp_path)
+    )
+    text = Path(path).read_text()
+    for name in ("encoder", "encoder_layer_0", "encoder_layer_0_attention", "encoder_layer_1", "head"):
+        assert f"def {name}(" in text
+    # Weights are read once, in the program, and not by its parts.
+    assert text.count("load_cached(") == 2
+
+
+def test_options_are_for_targets_that_are_emitted() -> None:
+    with pytest.raises(
+        TTBuilderCompileException, match="split-files=true: for a target that is emitted, emitc or emitpy"
+    ):
+        compile_ttir_to_flatbuffer(layers, pipeline_options=["split-files=true"])
+    with pytest.raises(TTBuilderCompileException, match="split-files"):
+        compile_ttir_to_flatbuffer(layers, target="emitc", pipeline_options=["split-files=true"])
+
+
+@pytest.mark.parametrize("dtype", ["bfp_bf8", "bfp_bf4"])
+def test_caches_in_a_block_format(dtype: str) -> None:
+    """A cache that is stored in blocks gives what rounding to blocks gives."""
+
+    def build(builder: Any) -> None:
+        @builder.func([(1, 2, 64, 32), (1, 2, 64, 32)], [torch.bfloat16, torch.bfloat16])
+        def model(cache: Any, new: Any, builder: Any) -> Any:
+            filled = builder.fill_cache(cache, new)
+            return builder.add(filled if filled is not None else cache, new)
+
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(build, pipeline_options=[f"experimental-kv-cache-dtype={dtype}"])
+    report = execute_fb(path, goldens, pcc=0.9)
+    assert report.passed
+    exact = compile_ttir_to_flatbuffer(build)
+    assert execute_fb(exact[1], exact[2], pcc=0.9999).passed
