@@ -32,35 +32,39 @@ def child(*words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def measured(name: str, model: str, dtype: str, work: Sequence[str], what: str, wanted: str = "") -> Outcome:
+def measured(name: str, dtype: str, work: Sequence[str], what: str, wanted: str = "") -> Outcome:
+    more = ""
     try:
         found = child(*work)
+        if work[0] == "run":
+            more = f", beside {child('code', *work[1:])['code'] / 1e6:.1f} MB of code of shared libraries"
     except RuntimeError as error:
         return Absent(name, dtype, what, str(error))
     needed = found["weights"] + found["activations"]
     note = (
         f"{what}: {found['peak'] / 1e6:.0f} MB for {found['weights'] / 1e6:.0f} MB of weights"
-        f" and {found['activations'] / 1e6:.1f} MB of activations"
+        f" and {found['activations'] / 1e6:.1f} MB of activations{more}"
     )
     return Measure(name, dtype, found["peak"] / needed, "x needed", wanted, note)
 
 
 def memory(model: str, settings: Settings) -> Iterator[Outcome]:
-    """Over what the process had before it touched the network; activations: what our plan of memory holds at once."""
+    """Over what the process had before it touched the network, but for the code of shared libraries (see
+    memory_child.py); activations: inputs, outputs, and what our plan of memory holds at once."""
     network, inputs = ZOO[model].make()
     for dtype, kind in DTYPES.items():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.ttnn"
             compiled(ZOO[model].on_chip(network, inputs, kind)).store(path)
             with settings.quiet():
-                yield measured(f"memory, {model}", model, dtype, ["run", str(path)], "run", WANTED)
+                yield measured(f"memory, {model}", dtype, ["run", str(path)], "run", WANTED)
                 if EAGER in settings.peers:
                     weights, saved = Path(folder) / "network.pt", ZOO[model].make()[0].to(kind)
                     torch.save(saved, weights)
                     arguments = ["torch", str(weights), str(path), model, dtype]
-                    yield measured(f"memory, {model}, torch", model, dtype, arguments, EAGER)
+                    yield measured(f"memory, {model}, torch", dtype, arguments, EAGER)
                     del saved
-                yield measured(f"memory, compile {model}", model, dtype, ["compile", model, dtype], "compile")
+                yield measured(f"memory, compile {model}", dtype, ["compile", model, dtype], "compile")
 
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {

@@ -1,15 +1,25 @@
 """The process that memory.py measures. Prints what it found as JSON: bytes of peak, weights and activations.
 
-usage: python -m bench.memory_child run FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE | compile MODEL DTYPE
+usage: python -m bench.memory_child run FLATBUFFER | code FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE
+                                    | compile MODEL DTYPE
+
+A peak is what the process had at its most, over what it had before it touched the network: values (weights in every
+form, inputs, outputs, intermediate values, scratch memory), pages of the network's file, machine code made for it, the
+objects that describe it, and whatever else is in its memory. Not counted are the pages of code and constants of the
+shared libraries: all are mapped before, on both sides of a comparison. They belong to the file of the library, are the
+same pages in every process that uses it, and do not grow with the network; how many of them a run touches is what
+`code` finds.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
+import mmap
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +29,49 @@ def status(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
+def library_mappings() -> Iterator[tuple[int, int, dict[str, int]]]:
+    """Where files of shared libraries are mapped that nobody writes: begin, end, and the kernel's figures in bytes."""
+    wanted = False
+    begin = end = 0
+    figures: dict[str, int] = {}
+    for line in [*Path("/proc/self/smaps").read_text().splitlines(), "0-0 end"]:
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            if wanted:
+                yield begin, end, figures
+            begin, end = (int(address, 16) for address in first.split("-"))
+            wanted = len(rest) == 5 and rest[0].startswith("r-") and ".so" in Path(rest[4]).name
+            figures = {}
+        elif rest[-1] == "kB":
+            figures[first[:-1]] = int(rest[0]) * 1024
+
+
+def map_libraries() -> None:
+    """Reads a byte of every page of the libraries' files."""
+    for begin, end, _ in list(library_mappings()):
+        for address in range(begin, end, mmap.PAGESIZE):
+            ctypes.string_at(address, 1)
+
+
+def code_bytes() -> int:
+    return sum(figures["Rss"] - figures["Anonymous"] for *_, figures in library_mappings())
+
+
 def peak_of(work: Callable[[], object]) -> int:
     """Bytes that the process had more, at its most, than before `work`."""
+    map_libraries()
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
     before = status("VmRSS")
     work()
     return status("VmHWM") - before
+
+
+KINDS = {"f32": "Float32", "bf16": "BFloat16", "si32": "Int32", "u32": "UInt32"}
+
+
+def width_of(description: dict[str, Any]) -> int:
+    """Bytes of an element."""
+    return 2 if description["data_type"] in ("bf16", "BFloat16") else 4
 
 
 def zeros_for(binary: Any) -> list[Any]:
@@ -35,8 +82,7 @@ def zeros_for(binary: Any) -> list[Any]:
     made = []
     for value in json.loads(binary.get_program_inputs_as_json(0)):
         shape, name = value["desc"]["shape"], value["desc"]["data_type"]
-        kind = {"f32": "Float32", "bf16": "BFloat16", "si32": "Int32", "u32": "UInt32"}.get(name, name)
-        width = 2 if kind == "BFloat16" else 4
+        kind, width = KINDS.get(name, name), width_of(value["desc"])
         strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         values = numpy.zeros(math.prod(shape) * width, numpy.uint8)
         made.append(
@@ -47,7 +93,8 @@ def zeros_for(binary: Any) -> list[Any]:
     return made
 
 
-def run(path: str) -> dict[str, int]:
+def run_of(path: str) -> Callable[[], None]:
+    """Loads a network and runs it twice. The device is open before."""
     import _ttmlir_runtime as rt
     import numpy  # noqa: F401 - so that it is there before, as in every program
 
@@ -63,19 +110,34 @@ def run(path: str) -> dict[str, int]:
             rt.runtime.submit(device, binary, 0, zeros_for(binary))
         found["binary"] = binary
 
-    peak = peak_of(work)
+    return work
+
+
+def run(path: str) -> dict[str, int]:
+    peak = peak_of(run_of(path))
     return {"peak": peak, **needed(path)}
 
 
+def code(path: str) -> dict[str, int]:
+    """Pages of shared libraries that a run touches first."""
+    work = run_of(path)
+    before = code_bytes()
+    work()
+    return {"code": code_bytes() - before}
+
+
 def needed(path: str) -> dict[str, int]:
-    """The weights in a flatbuffer, which is little else; and what our plan holds of intermediate values at once."""
+    """The weights in a flatbuffer, which is little else; and the activations: inputs, outputs, and what our plan holds
+    of intermediate values at once."""
     import _ttmlir_runtime as rt
 
     binary = rt.binary.load_from_path(path)
     device = rt.runtime.open_mesh_device(rt.runtime.MeshDeviceOptions())
     rt.runtime.submit(device, binary, 0, zeros_for(binary))
     report = rt.runtime.last_run(device)
-    return {"weights": os.path.getsize(path), "activations": report.arena_bytes}
+    ends = [*json.loads(binary.get_program_inputs_as_json(0)), *json.loads(binary.get_program_outputs_as_json(0))]
+    values = sum(math.prod(value["desc"]["shape"]) * width_of(value["desc"]) for value in ends)
+    return {"weights": os.path.getsize(path), "activations": report.arena_bytes + values}
 
 
 def torch_eager(network: str, path: str, model: str, dtype: str) -> dict[str, int]:
@@ -122,5 +184,5 @@ def compile_model(model: str, dtype: str) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    kinds = {"run": run, "torch": torch_eager, "compile": compile_model}
+    kinds = {"run": run, "code": code, "torch": torch_eager, "compile": compile_model}
     print(json.dumps(kinds[sys.argv[1]](*sys.argv[2:])))

@@ -4,8 +4,11 @@
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
+#include <unordered_map>
 
 namespace tt::ttnn {
 namespace {
@@ -23,8 +26,8 @@ size_t shardCount(const std::vector<uint32_t> &meshShape) {
   return count;
 }
 
-std::vector<std::shared_ptr<std::byte>> allocateShards(const TensorSpec &spec, size_t count) {
-  std::vector<std::shared_ptr<std::byte>> shards(count);
+Tensor::Shards allocateShards(const TensorSpec &spec, size_t count) {
+  Tensor::Shards shards(count);
   for (auto &shard : shards)
     shard = sim::allocateHost(spec.bytes(), "a tensor");
   return shards;
@@ -36,16 +39,62 @@ std::shared_ptr<Contents> newContents(bool tracked) {
   return contents;
 }
 
+/// The descriptions that tensors have.
+class Descriptions {
+public:
+  using Pointer = std::shared_ptr<const Tensor::Description>;
+  Pointer get(Tensor::Description wanted) {
+    const size_t hash = hashOf(wanted);
+    std::lock_guard lock(mutex);
+    const auto [begin, end] = known.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (Pointer found = it->second.lock(); found && *found == wanted)
+        return found;
+    if (known.size() >= limit) {
+      std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
+      limit = std::max(leastLimit, 2 * known.size());
+    }
+    auto made = std::make_shared<const Tensor::Description>(std::move(wanted));
+    known.emplace(hash, made);
+    return made;
+  }
+
+private:
+  static size_t hashOf(const Tensor::Description &description) {
+    const auto &[spec, meshShape] = description;
+    size_t hash = static_cast<size_t>(spec.dtype) << 8 | static_cast<size_t>(spec.memory.buffer);
+    const auto add = [&](auto value) {
+      hash = (std::rotl(hash, 23) ^ static_cast<size_t>(value)) * 0x9e3779b97f4a7c15u;
+    };
+    std::ranges::for_each(spec.shape, add);
+    std::ranges::for_each(spec.memory.shardShape, add);
+    std::ranges::for_each(meshShape, add);
+    return hash;
+  }
+  static constexpr size_t leastLimit = 1024;
+  std::mutex mutex;
+  std::unordered_multimap<size_t, std::weak_ptr<const Tensor::Description>> known;
+  size_t limit = leastLimit;
+};
+
+/// Never destroyed: tensors of static duration may outlive it.
+Descriptions &descriptions() {
+  static Descriptions *instance = new Descriptions;
+  return *instance;
+}
+
 } // namespace
 
-Tensor Tensor::make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards, std::vector<uint32_t> meshShape,
-                    std::shared_ptr<Contents> contents) {
+std::shared_ptr<const Tensor::Description> Tensor::describe(TensorSpec spec, std::vector<uint32_t> meshShape) {
   (void)spec.bytes(); // throws for a bad shape
-  auto storage = std::allocate_shared<Storage>(Recycling<Storage>());
   spec.distributed = !meshShape.empty();
-  storage->spec = std::move(spec);
+  return descriptions().get({std::move(spec), std::move(meshShape)});
+}
+
+Tensor Tensor::make(std::shared_ptr<const Description> description, Shards shards, std::shared_ptr<Contents> contents) {
+  auto storage = std::allocate_shared<Storage>(Recycling<Storage>());
+  storage->description = std::move(description);
   storage->shards = std::move(shards);
-  storage->meshShape = std::move(meshShape);
   storage->id = nextId.fetch_add(1, std::memory_order_relaxed);
   storage->contents = std::move(contents);
   Tensor tensor;
@@ -56,11 +105,11 @@ Tensor Tensor::make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> sha
 Tensor Tensor::onHost(TensorSpec spec, std::vector<uint32_t> meshShape) {
   spec.memory = {};
   auto shards = allocateShards(spec, shardCount(meshShape));
-  return make(std::move(spec), std::move(shards), std::move(meshShape), newContents(true));
+  return make(describe(std::move(spec), std::move(meshShape)), std::move(shards), newContents(true));
 }
 
 Tensor Tensor::borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape) {
-  std::vector<std::shared_ptr<std::byte>> owners;
+  Shards owners;
   for (std::byte *data : shards) {
     if (!data && spec.bytes())
       throw Error("a borrowed tensor of shape " + toString(spec.shape) + " has a null data pointer");
@@ -69,20 +118,26 @@ Tensor Tensor::borrow(TensorSpec spec, std::span<std::byte *const> shards, std::
   return fromShards(std::move(spec), std::move(owners), std::move(meshShape));
 }
 
-Tensor Tensor::fromShards(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
-                          std::vector<uint32_t> meshShape) {
+Tensor Tensor::fromShards(TensorSpec spec, Shards shards, std::vector<uint32_t> meshShape) {
   const size_t expected = shardCount(meshShape);
   if (shards.size() != expected)
     throw Error("a tensor over a mesh of " + std::to_string(expected) + " devices was given " +
                 std::to_string(shards.size()) + " shards");
   spec.memory = {};
-  return make(std::move(spec), std::move(shards), std::move(meshShape), newContents(false));
+  return fromShards(describe(std::move(spec), std::move(meshShape)), std::move(shards));
 }
 
-Tensor Tensor::onDevice(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
-                        std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation) {
+Tensor Tensor::onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::MeshDevice> device,
+                        sim::Allocation allocation) {
   std::vector<uint32_t> meshShape = spec.distributed ? device->meshShape() : std::vector<uint32_t>();
-  Tensor tensor = make(std::move(spec), std::move(shards), std::move(meshShape), newContents(true));
+  return fromShards(describe(std::move(spec), std::move(meshShape)), std::move(shards), std::move(device),
+                    std::move(allocation));
+}
+
+Tensor Tensor::fromShards(std::shared_ptr<const Description> description, Shards shards,
+                          std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation) {
+  // Values on the host are in reach of whoever they are handed to.
+  Tensor tensor = make(std::move(description), std::move(shards), newContents(device != nullptr));
   tensor.storage->device = std::move(device);
   tensor.storage->allocation = std::move(allocation);
   return tensor;
@@ -118,38 +173,37 @@ void Tensor::requireAllocated(const char *action) const {
   const Storage &mine = get();
   if (mine.device)
     mine.device->requireOpen(action);
-  throw Error(std::string(action) + ": the tensor of shape " + toString(mine.spec.shape) + " was deallocated");
+  throw Error(std::string(action) + ": the tensor of shape " + toString(spec().shape) + " was deallocated");
 }
 
 Tensor Tensor::shard(size_t index) const {
   const Storage &mine = get();
   if (index >= mine.shards.size())
     throw Error("shard " + std::to_string(index) + " of a tensor with " + std::to_string(mine.shards.size()));
-  TensorSpec spec = mine.spec;
+  TensorSpec spec = mine.description->spec;
   spec.memory = {};
-  return make(std::move(spec), {mine.shards[index]}, {}, mine.contents);
+  return make(describe(std::move(spec)), {mine.shards[index]}, mine.contents);
 }
 
 Tensor Tensor::withSpec(TensorSpec spec) const {
   const Storage &mine = get();
-  if (storageType(spec.dtype) != storageType(mine.spec.dtype) || volume(spec.shape) != volume(mine.spec.shape))
-    throw Error("a tensor of shape " + toString(mine.spec.shape) + " and type " +
-                std::string(toString(mine.spec.dtype)) + " cannot be seen as " + toString(spec.shape) + " of " +
-                std::string(toString(spec.dtype)));
+  if (storageType(spec.dtype) != storageType(dtype()) || volume(spec.shape) != volume(shape()))
+    throw Error("a tensor of shape " + toString(shape()) + " and type " + std::string(toString(dtype())) +
+                " cannot be seen as " + toString(spec.shape) + " of " + std::string(toString(spec.dtype)));
   spec.memory = {};
-  return make(std::move(spec), mine.shards, mine.meshShape, mine.contents);
+  return make(describe(std::move(spec), mine.description->meshShape), mine.shards, mine.contents);
 }
 
 Tensor Tensor::view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDevice> device,
                     sim::Allocation allocation) const {
   const Storage &mine = get();
-  if (offset > mine.spec.bytes() || spec.bytes() > mine.spec.bytes() - offset)
+  if (offset > bytes() || spec.bytes() > bytes() - offset)
     throw Error("a view of " + std::to_string(spec.bytes()) + " bytes from " + std::to_string(offset) +
-                " on does not fit a tensor of shape " + toString(mine.spec.shape));
+                " on does not fit a tensor of shape " + toString(shape()));
   auto shards = mine.shards;
   for (auto &shard : shards)
     shard = std::shared_ptr<std::byte>(shard, shard.get() + offset);
-  Tensor result = make(std::move(spec), std::move(shards), mine.meshShape, mine.contents);
+  Tensor result = make(describe(std::move(spec), mine.description->meshShape), std::move(shards), mine.contents);
   result.storage->device = std::move(device);
   result.storage->allocation = std::move(allocation);
   return result;
@@ -157,7 +211,7 @@ Tensor Tensor::view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDev
 
 Tensor Tensor::clone() const {
   const Storage &mine = get();
-  Tensor copy = onHost(mine.spec, mine.meshShape);
+  Tensor copy = onHost(spec(), meshShape());
   for (size_t i = 0; i < mine.shards.size() && bytes(); ++i)
     std::memcpy(copy.data(i), mine.shards[i].get(), bytes());
   return copy;

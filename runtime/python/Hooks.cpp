@@ -87,10 +87,15 @@ void bindHooks(nb::module_ &module) {
       });
   module.def("unregister_hooks", &runtime::clearHooks, nb::call_guard<nb::gil_scoped_release>());
 
-  module.def("submit", &runtime::submit, nb::arg("device"), nb::arg("executable"), nb::arg("program_index"),
-             nb::arg("inputs"), nb::call_guard<nb::gil_scoped_release>(),
-             "Runs a program and returns its outputs. Inputs have the program's shapes and data types, and lie on the "
-             "host or on the device.");
+  module.def(
+      "submit",
+      [](const runtime::Device &device, const runtime::Binary &binary, size_t program, const runtime::Tensors &inputs) {
+        return runtime::submit(device, binary, program, inputs);
+      },
+      nb::arg("device"), nb::arg("executable"), nb::arg("program_index"), nb::arg("inputs"),
+      nb::call_guard<nb::gil_scoped_release>(),
+      "Runs a program and returns its outputs. Inputs have the program's shapes and data types, and lie on the "
+      "host or on the device.");
   // One overload per name that callers use for what they wait for.
   for (const char *what : {"tensors", "tensor", "event"})
     module.def(

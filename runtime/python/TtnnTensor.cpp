@@ -61,7 +61,7 @@ Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Devi
                       " shards, for a mesh of " + std::to_string(values.meshShape()[0]) + "x" +
                       std::to_string(values.meshShape()[1]) + "; device " + std::to_string(device->id()) + " is " +
                       std::to_string(device->rows()) + "x" + std::to_string(device->columns()));
-  std::vector<std::shared_ptr<std::byte>> shards;
+  Tensor::Shards shards;
   for (size_t i = 0; i < values.shards(); ++i)
     shards.push_back(values.share(i));
   auto allocation = device->allocate(sim::footprint(device->chip(), spec), "tensor of " + std::string(action));

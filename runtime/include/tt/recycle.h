@@ -9,13 +9,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 
 namespace tt {
 
-/// At least `bytes` bytes from the operating system, aligned to 64, not initialised, on huge pages when it fills some;
-/// nullptr when there is no memory. For std::free.
+/// At least `bytes` bytes from the operating system, aligned to 64, not initialised, on huge pages as far as it fills
+/// them; nullptr when there is no memory. Nothing of a large block stays in the process when it is given to freeFresh.
 void *freshMemory(size_t bytes) noexcept;
+/// `bytes` as when it was taken.
+void freeFresh(void *data, size_t bytes) noexcept;
+/// The values of a piece of a block are not needed: whole huge pages in it are given back, and read as zeros from now
+/// on.
+void emptyFresh(void *data, size_t bytes) noexcept;
+
+/// Memory for what is made once and read by every run (weights in the order of a kernel): pieces lie behind one
+/// another, because each on huge pages of its own would waste the rest of the last. Throws std::bad_alloc.
+std::shared_ptr<std::byte> takeLasting(size_t bytes);
+/// No more is taken for now: gives back what the last piece leaves of its huge page.
+void settleLasting() noexcept;
+
 /// At least `bytes` bytes, aligned to 64, not initialised; nullptr when there is no memory.
 void *takeRecycled(size_t bytes) noexcept;
 /// `bytes` as when it was taken.

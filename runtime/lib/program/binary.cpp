@@ -6,6 +6,7 @@
 #include "tt/sim/host.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -88,6 +89,23 @@ BinaryImage::BinaryImage(std::string name, std::span<const std::byte> bytes, std
   readImage(*this);
 }
 
+void BinaryImage::release(std::span<const std::byte> values) const {
+  // Of a file in large pages the system maps a page as a whole, and with it the ends of values that were let go before.
+  constexpr size_t largePage = size_t(1) << 21;
+  static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  if (!isMapped || !holds(values))
+    return;
+  const auto first = static_cast<size_t>(values.data() - bytes.data()), last = first + values.size();
+  const size_t begin = (first - std::min(first, largePage)) / page * page,
+               end = std::min(last + largePage, bytes.size());
+  ::madvise(const_cast<std::byte *>(bytes.data()) + begin, end - begin, MADV_DONTNEED);
+}
+
+void BinaryImage::settle() const {
+  if (isMapped)
+    ::madvise(const_cast<std::byte *>(bytes.data()), bytes.size(), MADV_DONTNEED);
+}
+
 ttnn::OpCall Program::call(const Operation &operation) const {
   ttnn::OpCall call;
   call.name = std::string(operation.info->name);
@@ -120,6 +138,7 @@ Binary Binary::load(const std::string &path) {
   auto mapping = std::make_shared<Mapping>(data, size);
   Binary binary = load({static_cast<const std::byte *>(data), size}, mapping, path);
   binary.image->isMapped = true;
+  binary.image->settle(); // reading the tables between the weights has mapped weights, too
   return binary;
 }
 

@@ -1,13 +1,11 @@
 //===- constants.cpp - what is computed before a program runs -------------===//
 
 #include "planner.h"
+#include "tt/recycle.h"
 #include "tt/sim/formats.h"
-#include "tt/sim/host.h"
 
 #include <algorithm>
 #include <cstring>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace tt::runtime {
 namespace {
@@ -154,13 +152,39 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
     outs.push_back(values.back().get());
   }
   const auto scratch = sim::allocateHostOnce(kernel.scratchBytes(), "a kernel's scratch memory");
-  kernel.run({call.constantIns, outs, scratch.get()});
+  kernel.runOnce({call.constantIns, outs, scratch.get()}, *this);
   for (size_t i = 0; i < outs.size(); ++i) {
     Executable::Root &root = exe.roots[operation().outs[i]];
     root.home = Executable::Home::Constant;
     root.constant.assign(1, values[i]);
   }
   preparedBytes += foldedBytes();
+}
+
+void Planner::findDispensable() {
+  dispensable.clear();
+  const auto &ins = operation().ins;
+  for (uint32_t in : ins) {
+    if (in == absentOperand)
+      continue;
+    const uint32_t value = exe.rootOf[in];
+    const Executable::Root &root = exe.roots[value];
+    const auto isSame = [&](uint32_t other) { return other != absentOperand && exe.rootOf[other] == value; };
+    // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
+    if (root.home == Executable::Home::Constant && root.shards == 1 && root.constant.front().use_count() == 1 &&
+        program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
+        std::ranges::count_if(ins, isSame) == 1)
+      dispensable.push_back({root.constant.front().get(), program.spec(value).bytes()});
+  }
+  if (!dispensable.empty())
+    exe.image.settle(); // this is where most memory is in use
+}
+
+void Planner::release(std::span<const std::byte> values) const {
+  exe.image.release(values);
+  for (const auto &constant : dispensable)
+    if (values.data() >= constant.data() && values.data() + values.size() <= constant.data() + constant.size())
+      emptyFresh(const_cast<std::byte *>(values.data()), values.size());
 }
 
 void Planner::releaseConstants() {
@@ -173,7 +197,7 @@ void Planner::releaseConstants() {
       continue;
     for (auto &shard : root.constant)
       if (shard.use_count() == 0)
-        forgetPages(shard.get(), program.spec(value).bytes());
+        exe.image.release({shard.get(), program.spec(value).bytes()});
       else if (lastUse[value] == op && !isRead[value]) {
         preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
         shard.reset();
@@ -181,20 +205,35 @@ void Planner::releaseConstants() {
   }
 }
 
-/// Lets go of the memory that holds pages of the mapped file. Whoever needs them again (an embedding that shares its
-/// table with a product) reads them again, so it may be more than the values: the system maps large pages as a whole,
-/// and with them the ends of values that were let go before.
-void Planner::forgetPages(const std::byte *values, size_t bytes) const {
-  constexpr uintptr_t largePage = uintptr_t(1) << 21;
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto file = reinterpret_cast<uintptr_t>(exe.image.bytes.data()), fileEnd = file + exe.image.bytes.size();
-  const auto first = reinterpret_cast<uintptr_t>(values), last = first + bytes;
-  if (!exe.image.isMapped || bytes < page || first < file || last > fileEnd)
+/// Small constants that kernels read in the file each time get memory of their own: around each of them, the system
+/// would keep many times its size of the file.
+void Planner::keepSmallConstants() {
+  constexpr size_t small = size_t(1) << 18;
+  const auto isKept = [&](uint32_t value) {
+    const Executable::Root &root = exe.roots[value];
+    return root.home == Executable::Home::Constant && exe.rootOf[value] == value && isRead[value] &&
+           root.shards == root.constant.size() && root.constant.front().use_count() == 0 &&
+           program.spec(value).bytes() <= small &&
+           std::ranges::count(root.constant, root.constant.front()) == static_cast<ptrdiff_t>(root.shards) &&
+           exe.image.holds({root.constant.front().get(), program.spec(value).bytes()});
+  };
+  size_t bytes = 0;
+  for (uint32_t value = 0; value < program.values.size(); ++value)
+    if (isKept(value))
+      bytes += alignUp(program.spec(value).bytes());
+  if (!exe.image.isMapped || !bytes)
     return;
-  const uintptr_t begin = std::max(first - std::min(first, largePage), file), end = std::min(last + largePage, fileEnd);
-  const uintptr_t whole = (begin + page - 1) / page * page;
-  if (whole < end / page * page)
-    ::madvise(reinterpret_cast<void *>(whole), end / page * page - whole, MADV_DONTNEED);
+  const auto memory = sim::allocateHostOnce(bytes, "the small constants of a program");
+  size_t at = 0;
+  for (uint32_t value = 0; value < program.values.size(); ++value) {
+    if (!isKept(value))
+      continue;
+    Executable::Root &root = exe.roots[value];
+    const size_t size = program.spec(value).bytes();
+    std::memcpy(memory.get() + at, root.constant.front().get(), size);
+    root.constant.assign(root.shards, piece(memory, at));
+    at += alignUp(size);
+  }
 }
 
 } // namespace tt::runtime

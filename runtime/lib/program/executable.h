@@ -34,8 +34,8 @@ struct Argument {
 
 /// What a run gives.
 struct Results {
-  std::vector<std::vector<std::shared_ptr<std::byte>>> shards; // by output
-  std::vector<sim::Allocation> allocations;                    // by output; empty ones for host tensors
+  std::vector<Tensor::Shards> shards;       // by output
+  std::vector<sim::Allocation> allocations; // by output; empty ones for host tensors
 };
 
 /// Device memory of a program as a list of allocations and frees, and the state it leads to.
@@ -124,8 +124,7 @@ public:
   bool fits(std::span<const Tensor> inputs) const;
 
   /// The device's run mutex is held by the caller.
-  std::vector<Tensor> run(const Binary &binary, const std::vector<Tensor> &inputs, const Hooks *hooks,
-                          RunReport &report);
+  Tensors run(const Binary &binary, std::span<const Tensor> inputs, const Hooks *hooks, RunReport &report);
   /// Runs a program that another one calls. Results may be the arguments or constants themselves.
   Results evaluate(std::span<const Argument> arguments);
 
@@ -189,6 +188,7 @@ private:
   void attribute(const Step &step, int64_t ns, RunReport &report) const;
   void bindInputs(std::span<const Tensor> inputs, std::vector<Tensor> &bound, std::vector<bool> &moved) const;
   std::vector<Argument> argumentsOf(std::span<const Tensor> inputs) const;
+  void describeOutputs();
   void createOutputs(Results &results, bool shareable) const;
   void bindPatches(const Results &results);
   const std::byte *copied(const OutputCopy &copy, const Results &results, uint32_t shard) const;
@@ -220,6 +220,7 @@ private:
   std::vector<Patch> patches;
   std::vector<OutputCopy> copies;
   std::vector<bool> outputIsHome; // its kernel writes it
+  std::vector<std::shared_ptr<const Tensor::Description>> outputDescriptions;
   std::shared_ptr<std::byte> arena;
   size_t arenaBytes = 0, scratchBytes = 0;
   MemoryPlan memory;

@@ -1,6 +1,7 @@
 //===- execute.cpp - run a prepared program -------------------------------===//
 
 #include "executable.h"
+#include "tt/recycle.h"
 #include "tt/sim/host.h"
 
 #include <algorithm>
@@ -213,6 +214,17 @@ const std::byte *Executable::copied(const OutputCopy &copy, const Results &resul
   throw Error(name() + ": output " + std::to_string(copy.output) + " has no value");
 }
 
+void Executable::describeOutputs() {
+  for (size_t k = 0; k < program.outputs.size(); ++k) {
+    TensorSpec spec = program.spec(program.outputs[k]);
+    if (memory.outputGroups[k] == MemoryPlan::none)
+      spec.memory = {};
+    const bool isSpread = spec.distributed && program.devices() > 1;
+    outputDescriptions.push_back(
+        Tensor::describe(std::move(spec), isSpread ? program.meshShape : std::vector<uint32_t>()));
+  }
+}
+
 /// Memory for the outputs; with `shareable`, for those that a kernel writes.
 void Executable::createOutputs(Results &results, bool shareable) const {
   results.shards.resize(program.outputs.size());
@@ -226,8 +238,7 @@ void Executable::createOutputs(Results &results, bool shareable) const {
   }
 }
 
-std::vector<Tensor> Executable::run(const Binary &binary, const std::vector<Tensor> &inputs, const Hooks *hooks,
-                                    RunReport &report) {
+Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, const Hooks *hooks, RunReport &report) {
   const Device device = this->device.lock();
   if (running)
     throw Error(name() + " was submitted from a hook of its own run");
@@ -280,17 +291,13 @@ std::vector<Tensor> Executable::run(const Binary &binary, const std::vector<Tens
       std::memcpy(results.shards[copy.output][d].get(), copied(copy, results, d), bytes);
   }
 
-  std::vector<Tensor> outputs;
+  Tensors outputs;
   outputs.reserve(results.shards.size());
-  for (size_t k = 0; k < results.shards.size(); ++k) {
-    TensorSpec spec = program.spec(program.outputs[k]);
-    spec.distributed = spec.distributed && program.devices() > 1;
-    auto meshShape = spec.distributed ? program.meshShape : std::vector<uint32_t>();
-    outputs.push_back(
-        memory.outputGroups[k] != MemoryPlan::none
-            ? Tensor::onDevice(std::move(spec), std::move(results.shards[k]), device, std::move(results.allocations[k]))
-            : Tensor::fromShards(std::move(spec), std::move(results.shards[k]), std::move(meshShape)));
-  }
+  for (size_t k = 0; k < results.shards.size(); ++k)
+    outputs.push_back(memory.outputGroups[k] != MemoryPlan::none
+                          ? Tensor::fromShards(outputDescriptions[k], std::move(results.shards[k]), device,
+                                               std::move(results.allocations[k]))
+                          : Tensor::fromShards(outputDescriptions[k], std::move(results.shards[k])));
   device->addRun({1, static_cast<int64_t>(program.operations.size()), totalDuration.cycles, totalDuration.ns});
   return outputs;
 }
@@ -525,6 +532,8 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     old.reset();
   }
   auto executable = std::make_shared<Executable>(binary.impl(), program, device, mode, inputs);
+  binary.impl().settle();
+  settleLasting();
   if (device->options().programCache) {
     std::lock_guard lock(cache.mutex);
     cache.entries.push_back({device->id(), device, epoch, program, mode, executable});

@@ -26,6 +26,16 @@ class BinaryImage {
 public:
   BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
+  bool holds(std::span<const std::byte> values) const {
+    return !values.empty() && values.data() >= bytes.data() && values.size() <= bytes.size() &&
+           static_cast<size_t>(values.data() - bytes.data()) <= bytes.size() - values.size();
+  }
+  /// Lets go of the pages of a mapped file that hold values. Whoever needs them again (an embedding that shares its
+  /// table with a product) reads them again, so it may be more than the values.
+  void release(std::span<const std::byte> values) const;
+  /// The same for all that was read to load the file or to prepare a program.
+  void settle() const;
+
   const std::string name; // of the file, for messages
   const uint64_t id;
   const std::span<const std::byte> bytes;

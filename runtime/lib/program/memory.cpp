@@ -116,7 +116,10 @@ void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, in
       if (relevant(event, moved))
         apply(memories, event, blocks);
     Known &state = known[nextKnown++ % known.size()];
-    state = {true, fingerprint, moved, std::vector<sim::Block>(outputGroups.size()), {}};
+    state.valid = true;
+    state.fingerprint = fingerprint;
+    state.moved = moved;
+    state.outputs.resize(outputGroups.size());
     for (size_t k = 0; k < outputGroups.size(); ++k)
       if (outputGroups[k] != none)
         state.outputs[k] = *blocks.of[outputGroups[k]];

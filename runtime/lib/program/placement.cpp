@@ -1,13 +1,8 @@
 //===- placement.cpp - a place in memory for every value ------------------===//
 
 #include "planner.h"
-#include "tt/sim/host.h"
 
 namespace tt::runtime {
-
-static size_t alignUp(size_t bytes) {
-  return (bytes + sim::hostAlignment - 1) / sim::hostAlignment * sim::hostAlignment;
-}
 
 void Planner::placeValues() {
   if (observed) {

@@ -1,7 +1,6 @@
 //===- planner.cpp - prepare a program for a device -----------------------===//
 
 #include "planner.h"
-#include "tt/sim/host.h"
 
 #include <algorithm>
 
@@ -35,8 +34,10 @@ void Planner::plan() {
   checkMemory();
   // What calls gave was allocated when it was computed, or is by the observed run of the call.
   exe.memory.cachedIsResident = exe.mode != Mode::Estimated;
-  if (exe.mode == Mode::Fast)
+  if (exe.mode == Mode::Fast) {
     fuseChains();
+    keepSmallConstants();
+  }
   placeValues();
   bindSteps();
 }
@@ -68,6 +69,13 @@ void Planner::findLastUses() {
   }
   for (uint32_t output : program.outputs)
     lastUse[output] = opCount;
+  std::vector<size_t> lastUsed(opCount + 1, 0); // bytes of constants, per op
+  for (const Operation &operation : program.operations)
+    if (operation.info->name == "ttnn.constant" && operation.outs.size() == 1)
+      lastUsed[lastUse[operation.outs[0]]] += program.spec(operation.outs[0]).bytes();
+  constantsAfter.assign(opCount + 1, 0);
+  for (uint32_t i = opCount; i-- > 0;)
+    constantsAfter[i] = constantsAfter[i + 1] + lastUsed[i + 1];
 }
 
 void Planner::checkSize(uint32_t value, const std::string &what) const {
@@ -180,9 +188,12 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   bool allConstant = !observed;
   for (uint32_t in : ins)
     allConstant = allConstant && (in == absentOperand || constantBytes(in));
-  if (!observed)
+  if (!observed) {
     for (uint32_t in : ins)
       call.constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
+    call.constants = this;
+    findDispensable();
+  }
   std::unique_ptr<ttnn::Kernel> kernel = info.make(call);
   checkDistribution();
   const uint32_t viewed = viewedOperand(*kernel, call);
@@ -338,6 +349,7 @@ Executable::Executable(const BinaryImage &image, size_t programIndex, const Devi
   if (mode == Mode::Fast && callsOthers(program) && given.empty())
     given = argumentsOf(inputs);
   Planner(*this, device, given).plan();
+  describeOutputs();
   for (Parameter &parameter : parameters) {
     const Tensor &tensor = inputs[parameter.input];
     const ttnn::Contents &contents = tensor.contents();

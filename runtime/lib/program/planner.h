@@ -9,13 +9,19 @@
 #pragma once
 
 #include "executable.h"
+#include "tt/sim/host.h"
 
 namespace tt::runtime {
 
 /// Constants are computed ahead up to this many bytes per program; beyond, recomputing is better than the memory.
 inline constexpr size_t maxPreparedBytes = size_t(4) << 30;
 
-class Planner {
+/// `bytes` as a place takes them that others follow.
+constexpr size_t alignUp(size_t bytes) {
+  return (bytes + sim::hostAlignment - 1) / sim::hostAlignment * sim::hostAlignment;
+}
+
+class Planner : ttnn::ConstantStore {
 public:
   Planner(Executable &exe, const Device &device, std::span<const Argument> arguments)
       : exe(exe), program(exe.program), device(device), arguments(arguments), chip(device->chip()),
@@ -64,7 +70,10 @@ private:
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
   /// Gives back the memory of constants that this op was the last to use, and that no kernel reads.
   void releaseConstants();
-  void forgetPages(const std::byte *values, size_t bytes) const;
+  void keepSmallConstants();
+  /// Finds what was computed ahead for this op alone.
+  void findDispensable();
+  void release(std::span<const std::byte> values) const override;
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
@@ -105,9 +114,11 @@ private:
   std::vector<uint32_t> groupOf;                            // per value, of device memory
   std::vector<uint32_t> references;                         // per group
   std::vector<uint32_t> lastUse;                            // per root: the last op that uses it
+  std::vector<size_t> constantsAfter;                       // per op: bytes of constants that later ops use last
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
+  std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };
 
 template <class F> auto Planner::located(F f) const {

@@ -82,7 +82,7 @@ void requireMatch(const Binary &binary, const Program &program, const Device &de
     throw DeviceError(binary.fileName() + " was compiled for " + std::string(toString(arch)) + ", but device " +
                       std::to_string(device->id()) + " is " + std::string(toString(device->chip().arch)));
   // A program for one chip runs on every chip of a mesh alike.
-  if (program.devices() != 1 && program.meshShape != device->meshShape())
+  if (program.devices() != 1 && (program.meshShape[0] != device->rows() || program.meshShape[1] != device->columns()))
     throw DeviceError("program \"" + std::string(program.name) + "\" was compiled for a mesh of " +
                       meshText(program.meshShape) + ", but device " + std::to_string(device->id()) + " is " +
                       meshText(device->meshShape()) + "; open it with mesh_shape [" +
@@ -189,7 +189,7 @@ Tensor createBorrowedHostTensor(void *data, Shape shape, DataType dtype) {
 Tensor createMultiDeviceHostTensor(std::span<const Tensor> shards, std::vector<uint32_t> meshShape) {
   if (shards.empty())
     throw Error("a multi-device tensor needs at least one shard");
-  std::vector<std::shared_ptr<std::byte>> data;
+  Tensor::Shards data;
   for (size_t i = 0; i < shards.size(); ++i) {
     shards[i].requireAllocated("create_multi_device_host_tensor");
     if (shards[i].shape() != shards[0].shape() || shards[i].dtype() != shards[0].dtype() || shards[i].shards() != 1)
@@ -247,7 +247,7 @@ Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &sp
   TensorSpec wanted = spec;
   wanted.shape = tensor.shape();
   wanted.distributed = tensor.shards() > 1;
-  std::vector<std::shared_ptr<std::byte>> shards;
+  Tensor::Shards shards;
   for (size_t i = 0; i < rounded.shards(); ++i)
     shards.push_back(rounded.share(i));
   if (wanted.memory.buffer == BufferType::SystemMemory) {
@@ -312,8 +312,7 @@ void copyData(const Tensor &to, const Tensor &from) {
 
 //===- Running ------------------------------------------------------------===//
 
-std::vector<Tensor> submit(const Device &device, const Binary &binary, size_t program,
-                           const std::vector<Tensor> &inputs) {
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
   if (!device)
     throw DeviceError("submit: no device");
   const Program &found = binary.program(program);

@@ -58,7 +58,8 @@ std::shared_ptr<std::byte> allocateHost(size_t bytes, const char *purpose) {
 }
 
 std::shared_ptr<std::byte> allocateHostOnce(size_t bytes, const char *purpose) {
-  return owned(bytes, purpose, [&] { return freshMemory(bytes); }, [](std::byte *data) { std::free(data); });
+  return owned(
+      bytes, purpose, [&] { return freshMemory(bytes); }, [bytes](std::byte *data) { freeFresh(data, bytes); });
 }
 
 } // namespace tt::sim

@@ -93,9 +93,9 @@ private:
 
   void pack(const Values &now, int64_t keyHead, std::byte *scratch) const {
     panels::pack(unit, now.key + keyHead * a.columns * a.size * bytes, {1, a.size}, a.size, a.columns,
-                 scratch + keyPlace);
+                 scratch + keyPlace, panels::panelBytes(unit, a.size));
     panels::pack(unit, now.value + keyHead * a.columns * a.valueSize * bytes, {a.valueSize, 1}, a.columns, a.valueSize,
-                 scratch + valuePlace);
+                 scratch + valuePlace, panels::panelBytes(unit, a.columns));
   }
 
   void block(const Values &now, const panels::Session &session, int64_t head, int64_t first, std::byte *scratch) const {

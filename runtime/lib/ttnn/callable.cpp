@@ -49,7 +49,7 @@ Attribute defaultOf(const Parameter &parameter, AttributeKind kind) {
 }
 
 Callable joined(const api::Function &function, const OpInfo &info, std::vector<Shape> (*shapes)(const ShapeQuery &)) {
-  Callable callable{&function, &info, {}, {}, shapes, performerOf(function.op)};
+  Callable callable{&function, &info, {}, {}, {}, shapes, performerOf(function.op)};
   for (const Parameter &parameter : function.parameters) {
     if (parameter.role != Role::Value)
       continue;
@@ -59,6 +59,8 @@ Callable joined(const api::Function &function, const OpInfo &info, std::vector<S
     else if (parameter.hasDefault)
       callable.defaults.push_back({std::string(parameter.ods), defaultOf(parameter, spec->kind)});
   }
+  if (std::ranges::all_of(info.attributes, [&](const AttributeSpec &spec) { return mayBeLeftOut(callable, spec); }))
+    callable.unset = Attributes(std::string(info.name), callable.defaults);
   return callable;
 }
 
@@ -115,6 +117,12 @@ std::string kindName(AttributeKind kind) {
 }
 
 } // namespace
+
+bool mayBeLeftOut(const Callable &callable, const AttributeSpec &spec) {
+  const Parameter *parameter = callable.function->findOds(spec.name);
+  return !spec.required || (parameter && parameter->optional) ||
+         std::ranges::find(callable.defaults, spec.name, &NamedAttribute::name) != callable.defaults.end();
+}
 
 std::span<const Callable> callables() { return all(); }
 

@@ -18,6 +18,8 @@ std::vector<Tensor> (*performerOf(std::string_view op))(const CallArguments &);
 
 /// Throws OpError that names the public function.
 [[noreturn]] void failCall(const Callable &callable, const std::string &message);
+/// Whether a call need not give the attribute.
+bool mayBeLeftOut(const Callable &callable, const AttributeSpec &spec);
 /// The value of an enum by its symbol or public name. Throws OpError.
 Attribute enumAttribute(std::string_view type, std::string_view symbol);
 /// Brings an attribute into the form that kernels take: an integer where a list is expected is a list of one, floats

@@ -164,13 +164,19 @@ public:
     assignSlots();
   }
 
-  void run(const Buffers &buffers) const override {
-    if (total == 0)
-      return;
-    const auto grain = static_cast<int64_t>(std::max<size_t>(1, 16384 / unit));
-    parallelFor(static_cast<int64_t>(total / unit), grain, [&](int64_t begin, int64_t end) {
-      part(buffers, static_cast<size_t>(begin) * unit, static_cast<size_t>(end) * unit);
-    });
+  void run(const Buffers &buffers) const override { runPart(buffers, 0, total); }
+
+  void runOnce(const Buffers &buffers, const ConstantStore &store) const override {
+    constexpr size_t pieceBytes = size_t(1) << 21;
+    const Stage &stage = stages.front();
+    const size_t piece = std::max(pieceBytes / (stage.outBytes * unit), size_t(1)) * unit;
+    for (size_t begin = 0; begin < total; begin += piece) {
+      const size_t end = std::min(total, begin + piece);
+      runPart(buffers, begin, end);
+      for (const Operand &operand : stage.operands)
+        if (operand.access != Access::Stage && liesLikeResult(stage, operand))
+          store.release({buffers.ins[operand.index], end * operand.bytes});
+    }
   }
 
   std::vector<Stage> stages;
@@ -209,6 +215,22 @@ private:
         if (stages[before].kept && last[before] == s)
           free.push_back(stages[before].slot);
     }
+  }
+
+  static bool liesLikeResult(const Stage &stage, const Operand &operand) {
+    int64_t stride = 1;
+    for (size_t d = stage.dims.size(); d-- > 0; stride *= stage.dims[d])
+      if (operand.strides[d] != stride)
+        return false;
+    return true;
+  }
+
+  /// Elements [begin, end), both multiples of the unit, by all threads.
+  void runPart(const Buffers &buffers, size_t begin, size_t end) const {
+    const auto grain = static_cast<int64_t>(std::max<size_t>(1, 16384 / unit));
+    parallelFor(static_cast<int64_t>((end - begin) / unit), grain, [&](int64_t first, int64_t last) {
+      part(buffers, begin + static_cast<size_t>(first) * unit, begin + static_cast<size_t>(last) * unit);
+    });
   }
 
   void part(const Buffers &buffers, size_t begin, size_t end) const {

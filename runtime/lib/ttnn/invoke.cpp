@@ -12,6 +12,7 @@
 #include "tt/sim/host.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -56,13 +57,6 @@ public:
     add(memory.layout);
     add(memory.grid);
     add(memory.shardShape);
-  }
-  void add(const TensorSpec &spec) {
-    add(spec.dtype);
-    add(spec.layout);
-    add(spec.distributed);
-    add(spec.shape);
-    add(spec.memory);
   }
   void add(const Output &output) {
     add(output.dtype);
@@ -135,7 +129,7 @@ struct Request {
   const std::vector<NamedAttribute> &attributes;
   std::span<const Output> outputs;
   const Device &device;
-  const std::vector<uint32_t> &meshShape;
+  std::span<const uint32_t> meshShape;
 
   /// Operands that the op writes are never taken for constants.
   Identity identity(size_t i) const {
@@ -149,9 +143,7 @@ struct Request {
     hash.add(&callable);
     hash.add(device.get());
     for (size_t i = 0; i < operands.size(); ++i) {
-      hash.add(static_cast<bool>(operands[i]));
-      if (operands[i])
-        hash.add(operands[i].spec());
+      hash.add(operands[i] ? operands[i].description().get() : nullptr);
       hash.add(identity(i).contents);
       hash.add(identity(i).data);
     }
@@ -159,7 +151,8 @@ struct Request {
     hash.add(outputs.size());
     for (const Output &output : outputs)
       hash.add(output);
-    hash.add(meshShape);
+    for (const uint32_t size : meshShape)
+      hash.add(size);
     return hash.value();
   }
 };
@@ -171,7 +164,7 @@ struct Request {
 struct Made {
   // What it was made for.
   const Callable *callable;
-  std::vector<std::optional<TensorSpec>> ins;
+  std::vector<std::shared_ptr<const Tensor::Description>> ins; // nullptr for an absent one
   std::vector<Identity> identities;
   std::vector<NamedAttribute> attributes;
   std::vector<Output> outputs;
@@ -179,9 +172,9 @@ struct Made {
   std::vector<uint32_t> meshShape;
 
   // What follows from that.
-  std::vector<TensorSpec> results;
+  std::vector<std::shared_ptr<const Tensor::Description>> results;
   std::vector<sim::Footprint> footprints; // of results on the device
-  std::string label;
+  std::optional<sim::Label> label;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<MeshKernel> mesh;
   int alias = -1; // the operand that the result is a view of
@@ -192,12 +185,12 @@ struct Made {
 
   bool fits(const Request &request) const {
     if (callable != &request.callable || ins.size() != request.operands.size() ||
-        outputs.size() != request.outputs.size() || meshShape != request.meshShape || device.lock() != request.device)
+        outputs.size() != request.outputs.size() || !std::ranges::equal(meshShape, request.meshShape) ||
+        device.lock() != request.device)
       return false;
     for (size_t i = 0; i < ins.size(); ++i) {
       const Tensor &operand = request.operands[i];
-      if (ins[i].has_value() != static_cast<bool>(operand) || (operand && operand.spec() != *ins[i]) ||
-          identities[i] != request.identity(i))
+      if (ins[i].get() != (operand ? operand.description().get() : nullptr) || identities[i] != request.identity(i))
         return false;
     }
     return Same::equal(attributes, request.attributes) &&
@@ -281,12 +274,12 @@ Attributes completed(const Callable &callable, std::vector<NamedAttribute> attri
   for (const NamedAttribute &each : callable.defaults)
     if (std::ranges::none_of(attributes, [&](const auto &given) { return given.name == each.name; }))
       attributes.push_back(each);
-  for (const AttributeSpec &spec : callable.info->attributes) {
-    const api::Parameter *parameter = callable.function->findOds(spec.name);
-    if (spec.required && !(parameter && parameter->optional) &&
-        std::ranges::none_of(attributes, [&](const auto &given) { return given.name == spec.name; }))
+  for (const AttributeSpec &spec : callable.info->attributes)
+    if (!mayBeLeftOut(callable, spec) &&
+        std::ranges::none_of(attributes, [&](const auto &given) { return given.name == spec.name; })) {
+      const api::Parameter *parameter = callable.function->findOds(spec.name);
       failCall(callable, std::string(parameter ? parameter->name : spec.name) + ": a value is needed");
-  }
+    }
   return Attributes(std::string(callable.info->name), std::move(attributes));
 }
 
@@ -314,21 +307,21 @@ std::shared_ptr<Made> make(const Request &request) {
   made->attributes = request.attributes;
   made->outputs.assign(request.outputs.begin(), request.outputs.end());
   made->device = request.device;
-  made->meshShape = request.meshShape;
+  made->meshShape.assign(request.meshShape.begin(), request.meshShape.end());
 
   OpCall call{std::string(info.name), {}, {}, completed(callable, request.attributes), {1, 1}, {}};
   for (size_t i = 0; i < request.operands.size(); ++i) {
     const Tensor &operand = request.operands[i];
-    made->ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
+    made->ins.push_back(operand ? operand.description() : nullptr);
+    call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
     made->identities.push_back(request.identity(i));
     const bool constant = info.make && made->identities.back().contents != 0;
     call.constantIns.push_back(constant ? operand.data() : nullptr);
     if (constant)
       made->constants.push_back(operand.share());
   }
-  call.ins = made->ins;
   if (request.meshShape.size() == 2)
-    call.meshShape = request.meshShape;
+    call.meshShape = made->meshShape;
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
                           request.operands);
   settle(call);
@@ -361,7 +354,10 @@ std::shared_ptr<Made> make(const Request &request) {
     made->footprints.push_back(request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint());
   }
   made->reproducible = isReproducible(info, call.outs);
-  made->results = std::move(call.outs);
+  for (TensorSpec &spec : call.outs) {
+    const bool isSpread = spec.distributed;
+    made->results.push_back(Tensor::describe(std::move(spec), isSpread ? made->meshShape : std::vector<uint32_t>()));
+  }
   made->label = "result of " + call.name;
   return made;
 }
@@ -388,37 +384,25 @@ Device deviceOf(const Callable &callable, std::span<const Tensor> operands, cons
   return device;
 }
 
-/// The scratch of whatever kernel runs on this thread.
-std::byte *scratch(size_t bytes) {
-  thread_local std::shared_ptr<std::byte> memory;
-  thread_local size_t size = 0;
-  if (bytes > size) {
-    memory.reset();
-    size = 0;
-    memory = sim::allocateHost(bytes, "a kernel's scratch memory");
-    size = bytes;
-  }
-  return memory.get();
-}
-
 Tensor newResult(const Made &made, size_t index, const Device &device) {
-  const TensorSpec &spec = made.results[index];
+  const auto &description = made.results[index];
+  const TensorSpec &spec = description->spec;
   const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
   if (!onDevice)
-    return Tensor::onHost(spec, spec.distributed ? made.meshShape : std::vector<uint32_t>());
-  sim::Allocation allocation = device->allocate(made.footprints[index], made.label);
-  std::vector<std::shared_ptr<std::byte>> shards(spec.distributed ? device->devices() : 1);
+    return Tensor::onHost(spec, description->meshShape);
+  sim::Allocation allocation = device->allocate(made.footprints[index], *made.label);
+  Tensor::Shards shards(spec.distributed ? device->devices() : 1);
   for (auto &shard : shards)
     shard = sim::allocateHost(spec.bytes(), "a tensor");
-  return Tensor::onDevice(spec, std::move(shards), device, std::move(allocation));
+  return Tensor::fromShards(description, std::move(shards), device, std::move(allocation));
 }
 
 Tensor newView(const Made &made, const Tensor &operand, const Device &device) {
-  const TensorSpec &spec = made.results[0];
+  const TensorSpec &spec = made.results[0]->spec;
   const size_t offset = made.kernel->aliasOffset();
   if (spec.memory.buffer == BufferType::SystemMemory)
     return operand.view(spec, offset);
-  return operand.view(spec, offset, device, device->allocate(made.footprints[0], made.label));
+  return operand.view(spec, offset, device, device->allocate(made.footprints[0], *made.label));
 }
 
 void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
@@ -443,13 +427,16 @@ void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<
   if (results.empty())
     for (const Tensor &operand : operands)
       shards = std::max(shards, operand ? operand.shards() : 1);
-  std::byte *const memory = scratch(made.kernel->scratchBytes());
+  // For the length of the call, so that it lies where values have just died, and values where it was.
+  const size_t scratchBytes = made.kernel->scratchBytes();
+  const std::shared_ptr<std::byte> scratch =
+      scratchBytes ? sim::allocateHost(scratchBytes, "a kernel's scratch memory") : nullptr;
   for (size_t shard = 0; shard < shards; ++shard) {
     for (size_t i = 0; i < operands.size(); ++i)
       ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
     for (size_t i = 0; i < results.size(); ++i)
       outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
-    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, memory});
+    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch.get()});
   }
 }
 
@@ -477,8 +464,8 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
                  "tensors of " + std::to_string(shards) + " and " + std::to_string(operand.shards()) + " shards");
       shards = operand.shards();
     }
-  for (const TensorSpec &result : made.results)
-    if (!made.mesh && shards > 1 && !result.distributed)
+  for (const auto &result : made.results)
+    if (!made.mesh && shards > 1 && !result->spec.distributed)
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
@@ -489,15 +476,20 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
                          const Device &givenDevice) {
   if (callable.perform) {
     checkOperands(callable, operands);
+    if (attributes.empty() && callable.unset)
+      return callable.perform({callable, operands, *callable.unset, outputs, givenDevice});
     const Attributes complete = completed(callable, std::move(attributes));
     return callable.perform({callable, operands, complete, outputs, givenDevice});
   }
   while (!operands.empty() && !operands.back())
     operands = operands.first(operands.size() - 1);
   const Device device = deviceOf(callable, operands, givenDevice);
-  std::vector<uint32_t> meshShape;
-  if (device)
-    meshShape = device->meshShape();
+  std::array<uint32_t, 2> ofDevice{};
+  std::span<const uint32_t> meshShape;
+  if (device) {
+    ofDevice = {device->rows(), device->columns()};
+    meshShape = ofDevice;
+  }
   for (const Tensor &operand : operands)
     if (operand && operand.shards() > 1 && !operand.meshShape().empty())
       meshShape = operand.meshShape();
@@ -519,7 +511,7 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
     if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
       Tensor(operands[static_cast<size_t>(written)]).unshare();
   if (device && !device->isOpen())
-    device->requireOpen(made->label.c_str());
+    device->requireOpen(made->label->text().c_str());
 
   std::vector<Tensor> results;
   results.reserve(made->results.size());

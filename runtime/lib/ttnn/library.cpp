@@ -1,14 +1,11 @@
 //===- library.cpp - primitives of the kernel library (oneDNN) ------------===//
 
 #include "library.h"
+#include "tt/recycle.h"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include <utility>
 
 // libgomp's, which the library runs on; clang's omp.h is that of another runtime.
 extern "C" {
@@ -82,58 +79,18 @@ Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) 
   return primitive;
 }
 
-namespace {
-
-constexpr size_t line = 64, hugePage = size_t(1) << 21;
-
-/// Memory for std::free. Only what fills huge pages is asked to lie on them, so that nothing is taken for nothing.
-std::shared_ptr<std::byte> aligned(size_t size, size_t alignment) {
-  const size_t whole = (std::max<size_t>(size, 1) + line - 1) / line * line;
-  void *data = nullptr;
-  if (posix_memalign(&data, alignment, whole) != 0)
-    throw std::bad_alloc();
-#if defined(__linux__)
-  if (alignment == hugePage)
-    madvise(data, whole / hugePage * hugePage, MADV_HUGEPAGE); // a hint: small pages are right as well
-#endif
-  return {static_cast<std::byte *>(data), [](std::byte *p) { std::free(p); }};
-}
-
-/// Weights of a program lie behind one another in slabs: each on huge pages of its own would waste the rest of the
-/// last. A slab goes with the last piece of it.
-class Slabs {
-public:
-  std::shared_ptr<std::byte> take(size_t size) {
-    const size_t whole = (size + line - 1) / line * line;
-    std::lock_guard lock(mutex);
-    std::shared_ptr<std::byte> slab = current.lock();
-    if (!slab || used + whole > slabBytes) {
-      slab = aligned(slabBytes, hugePage);
-      current = slab;
-      used = 0;
-    }
-    std::byte *const at = slab.get() + used;
-    used += whole;
-    return {std::move(slab), at};
-  }
-  static constexpr size_t slabBytes = 16 * hugePage;
-
-private:
-  std::mutex mutex;
-  std::weak_ptr<std::byte> current;
-  size_t used = 0;
-};
-
-} // namespace
-
 AlignedBytes::AlignedBytes(size_t size) {
-  static Slabs *const slabs = new Slabs; // outlives kernels of static duration
-  if (size < hugePage / 8)
-    bytes = aligned(size, line);
-  else if (size > Slabs::slabBytes / 2)
-    bytes = aligned(size, hugePage);
-  else
-    bytes = slabs->take(size);
+  // A few are better off between what malloc gives, which takes them again one by one.
+  constexpr size_t few = size_t(1) << 18;
+  if (size >= few) {
+    bytes = takeLasting(size);
+    return;
+  }
+  constexpr size_t line = 64;
+  void *data = std::aligned_alloc(line, (std::max<size_t>(size, 1) + line - 1) / line * line);
+  if (!data)
+    throw std::bad_alloc();
+  bytes = {static_cast<std::byte *>(data), [](std::byte *p) { std::free(p); }};
 }
 
 Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch) {
@@ -165,17 +122,70 @@ const std::byte *Packed::constantValues() const { return made ? made.data() : co
 
 void Packed::convert(const std::byte *from, std::byte *to) const { conversion->run({{&from, 1}, {&to, 1}, nullptr}); }
 
+namespace {
+
+/// `count` of the first dimension, from `first` on: how they lie, and where they begin.
+std::pair<dnnl::memory::desc, int64_t> slice(const dnnl::memory::desc &desc, int64_t first, int64_t count) {
+  dnnl::memory::dims dims = desc.dims(), offsets(dims.size(), 0);
+  dims[0] = count;
+  offsets[0] = first;
+  dnnl::memory::desc part = desc.submemory_desc(dims, offsets);
+  const int64_t start = std::exchange(part.data.offset0, 0);
+  return {std::move(part), start * static_cast<int64_t>(dnnl::memory::data_type_size(desc.data_type()))};
+}
+
+/// How many of the first dimension lie in a block, or 0 where memory is not cut along it.
+int64_t blockOfFirst(const dnnl::memory::desc &desc) {
+  const dnnl_memory_desc_t &data = desc.data;
+  if (data.format_kind != dnnl_blocked || data.extra.flags != dnnl_memory_extra_flag_none || data.offset0 != 0)
+    return 0;
+  int64_t block = 1;
+  for (int i = 0; i < data.format_desc.blocking.inner_nblks; ++i)
+    if (data.format_desc.blocking.inner_idxs[i] == 0)
+      block *= data.format_desc.blocking.inner_blks[i];
+  const auto *strides = data.format_desc.blocking.strides;
+  return std::max_element(strides, strides + data.ndims) == strides ? block : 0;
+}
+
+/// In how many pieces of one size, which one primitive does, constant values are brought into another order.
+int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &wanted) {
+  constexpr int64_t most = int64_t(1) << 21;
+  const auto bytes = static_cast<int64_t>(given.get_size());
+  const int64_t count = given.dims()[0], block = blockOfFirst(given) == 1 ? blockOfFirst(wanted) : 0;
+  if (block == 0 || count % block != 0)
+    return 1;
+  int64_t pieces = 1;
+  while (bytes / pieces > most && pieces < count / block)
+    do
+      ++pieces;
+    while (count / block % pieces != 0);
+  return pieces;
+}
+
+} // namespace
+
 Ordered::Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
-                 ScratchLayout &scratch) {
+                 ScratchLayout &scratch, const ConstantStore *store) {
   if (given == wanted)
     return;
-  Primitive primitive = library::reorder(given, wanted);
-  if (const std::byte *constant = values.constantValues()) {
-    made = AlignedBytes(wanted.get_size());
-    primitive.run({constant, made.data()});
-  } else {
-    reorder = std::move(primitive);
+  const std::byte *constant = values.constantValues();
+  if (!constant) {
+    reorder = library::reorder(given, wanted);
     place = scratch.take(wanted.get_size());
+    return;
+  }
+  made = AlignedBytes(wanted.get_size());
+  const int64_t pieces = store ? piecesOf(given, wanted) : 1;
+  if (pieces == 1) {
+    library::reorder(given, wanted).run({constant, made.data()});
+    return;
+  }
+  const int64_t count = given.dims()[0] / pieces;
+  const Primitive primitive = library::reorder(slice(given, 0, count).first, slice(wanted, 0, count).first);
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t from = slice(given, i * count, count).second, to = slice(wanted, i * count, count).second;
+    primitive.run({constant + from, made.data() + to});
+    store->release({constant, given.get_size() / static_cast<size_t>(pieces) * static_cast<size_t>(i + 1)});
   }
 }
 

@@ -37,7 +37,7 @@ public:
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     cut();
     placeLeft();
-    placeRight();
+    placeRight(call.constants);
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * panelCount);
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
@@ -56,7 +56,7 @@ public:
       now.bias =
           reinterpret_cast<const float *>(packedBias.get(buffers.ins[static_cast<size_t>(bias)], buffers.scratch));
     if (right == Right::Before)
-      packAll(now.b, buffers.scratch + rightPlace);
+      pack(now.b, 0, matrixCount(), {0, depth, 0, panelCount}, buffers.scratch + rightPlace);
     const int64_t items = p.batches() * rowBlocks * panelCount;
     parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s)
@@ -114,12 +114,12 @@ private:
       leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
   }
 
-  void placeRight() {
+  void placeRight(const ConstantStore *store) {
     packedTogether = std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, panelBytes), 1, 8);
     if (const std::byte *constant = packedB.constantValues()) {
       right = Right::Once;
       ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
-      packAll(constant, ordered.data());
+      packOnce(constant, store);
     } else if (rowBlocks == 1 && depth <= depthPerBlock) {
       right = Right::WhereUsed;
       rightPlace = slot.take(static_cast<size_t>(packedTogether * panelBytes));
@@ -129,22 +129,63 @@ private:
     }
   }
 
-  /// Panels [first, last) of a matrix.
-  void packSome(const std::byte *b, int64_t matrix, int64_t first, int64_t last, std::byte *to) const {
-    const int64_t column = first * width;
-    panels::pack(unit, b + (matrices.offsets[static_cast<size_t>(matrix)] + column * p.bColumn) * bytes,
-                 {p.bRow, p.bColumn}, p.k, std::min(last * width, p.n) - column, to);
+  /// A piece of a matrix: rows from a multiple of 32 on, and panels.
+  struct Piece {
+    int64_t firstRow, lastRow, firstPanel, lastPanel;
+  };
+  int64_t matrixCount() const { return static_cast<int64_t>(matrices.offsets.size()); }
+
+  /// Where the values of a piece begin.
+  const std::byte *startOf(const std::byte *b, int64_t matrix, const Piece &piece) const {
+    return b + (matrices.offsets[static_cast<size_t>(matrix)] + piece.firstRow * p.bRow +
+                piece.firstPanel * width * p.bColumn) *
+                   bytes;
   }
-  void packAll(const std::byte *b, std::byte *to) const {
-    const int64_t groups = ceilDivide(panelCount, packedTogether);
-    const auto count = static_cast<int64_t>(matrices.offsets.size()) * groups;
-    parallelFor(count, 1 + 16384 / (packedTogether * panelBytes), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t matrix = i / groups, first = i % groups * packedTogether;
-        packSome(b, matrix, first, std::min(panelCount, first + packedTogether),
-                 to + (matrix * panelCount + first) * panelBytes);
-      }
-    });
+  int64_t rowsOf(const Piece &piece) const { return std::min(piece.lastRow, p.k) - piece.firstRow; }
+  int64_t columnsOf(const Piece &piece) const {
+    return std::min(piece.lastPanel * width, p.n) - piece.firstPanel * width;
+  }
+
+  /// to: where the rows of the piece begin in its first panel.
+  void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to) const {
+    panels::pack(unit, startOf(b, matrix, piece), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, panelBytes);
+  }
+  /// The same piece of some matrices, by all threads; to: where all panels are.
+  void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
+    const int64_t groups = ceilDivide(piece.lastPanel - piece.firstPanel, packedTogether);
+    const int64_t rowBytes = width * bytes, size = rowBytes * (piece.lastRow - piece.firstRow);
+    parallelFor((lastMatrix - firstMatrix) * groups, 1 + 16384 / (packedTogether * size),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t matrix = firstMatrix + i / groups;
+                    Piece some = piece;
+                    some.firstPanel += i % groups * packedTogether;
+                    some.lastPanel = std::min(piece.lastPanel, some.firstPanel + packedTogether);
+                    packSome(b, matrix, some,
+                             to + (matrix * panelCount + some.firstPanel) * panelBytes + some.firstRow * rowBytes);
+                  }
+                });
+  }
+
+  /// Constant values, let go while they are packed: both forms of a large matrix need not be there at once.
+  void packOnce(const std::byte *values, const ConstantStore *store) {
+    constexpr int64_t most = int64_t(1) << 22;
+    const bool byRows = p.bRow > p.bColumn; // what lies together is let go together
+    const int64_t perRow = p.n * bytes, perPanel = p.k * width * bytes;
+    const int64_t matricesAtOnce = std::max<int64_t>(most / (p.k * perRow), 1);
+    const int64_t rows = byRows ? std::max<int64_t>(most / perRow / 32, 1) * 32 : depth;
+    const int64_t panelsAtOnce = byRows ? panelCount : std::max<int64_t>(most / perPanel, 1);
+    for (int64_t first = 0; first < matrixCount(); first += matricesAtOnce)
+      for (int64_t row = 0; row < depth; row += rows)
+        for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
+          const int64_t last = std::min(matrixCount(), first + matricesAtOnce);
+          const Piece piece{row, std::min(depth, row + rows), panel, std::min(panelCount, panel + panelsAtOnce)};
+          pack(values, first, last, piece, ordered.data());
+          const int64_t read = ((rowsOf(piece) - 1) * p.bRow + (columnsOf(piece) - 1) * p.bColumn + 1) * bytes;
+          const bool all = piece.lastRow - row == depth && piece.lastPanel - panel == panelCount;
+          for (int64_t matrix = first; store && !all && matrix < last; ++matrix)
+            store->release({startOf(values, matrix, piece), static_cast<size_t>(read)});
+        }
   }
 
   /// Items [begin, end) of the list.
@@ -176,7 +217,7 @@ private:
         for (int64_t panel = group; panel < std::min(last, group + together); ++panel) {
           const int64_t place = (panel - first) % packedTogether;
           if (!all && place == 0)
-            packSome(now.b, matrix, panel, std::min(last, panel + packedTogether), scratch + rightPlace);
+            packSome(now.b, matrix, {0, depth, panel, std::min(last, panel + packedTogether)}, scratch + rightPlace);
           const std::byte *b =
               all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);

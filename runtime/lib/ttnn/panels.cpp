@@ -77,13 +77,13 @@ void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, i
   }
 }
 
-void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to) {
+void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   constexpr int64_t columnsOfPanel = width(Unit::F32), vectors = columnsOfPanel / 16, rowBytes = columnsOfPanel * 4;
   if (s.column == 1) {
     for (int64_t i = 0; i < k; ++i, from += s.row * 4, to += rowBytes)
       for (int64_t c = 0; c < columns; c += columnsOfPanel)
         for (int64_t v = 0; v < vectors; ++v)
-          _mm512_store_si512(to + c * k * 4 + v * 64,
+          _mm512_store_si512(to + c / columnsOfPanel * nextPanel + v * 64,
                              _mm512_maskz_loadu_epi8(byteMask((columns - c - v * 16) * 4), from + (c + v * 16) * 4));
     return;
   }
@@ -101,7 +101,7 @@ void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::
 }
 
 /// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2], a tile being 1024 contiguous bytes.
-void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to) {
+void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   const int64_t padded = depth(Unit::BF16, k);
   if (s.row == 1) {
     for (int64_t half = 0; half < 2; ++half)
@@ -123,7 +123,7 @@ void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std:
     const __m512i low = _mm512_load_si512(order.low), high = _mm512_load_si512(order.high);
     for (int64_t i = 0; i < padded; i += 2) {
       std::byte *target = to + i / 32 * 2048 + i % 32 / 2 * 64;
-      for (int64_t c = 0; c < columns; c += 32, target += padded * 64) {
+      for (int64_t c = 0; c < columns; c += 32, target += nextPanel) {
         const __mmask64 mask = byteMask((columns - c) * 2);
         const std::byte *row = from + (i * s.row + c) * 2;
         const __m512i even = _mm512_maskz_loadu_epi8(i < k ? mask : 0, row);
@@ -282,14 +282,15 @@ bool supported(Unit unit) {
   return unit == Unit::F32 ? vector : matrix;
 }
 
-void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to) {
+void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
+          int64_t nextPanel) {
   const auto packed = unit == Unit::F32 ? packF32 : packBf16;
   if (strides.column == 1)
-    return packed(from, strides, k, columns, to);
+    return packed(from, strides, k, columns, to, nextPanel);
   const int64_t most = width(unit);
   for (int64_t c = 0; c < columns; c += most)
     packed(from + c * strides.column * elementBytes(unit), strides, k, columns - c < most ? columns - c : most,
-           to + c / most * panelBytes(unit, k));
+           to + c / most * nextPanel, nextPanel);
 }
 
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
@@ -360,7 +361,7 @@ void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t c
 #else // another machine: nothing is supported, and nothing below is called
 
 bool supported(Unit) { return false; }
-void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
+void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 Session::Session(Unit unit, int64_t) : unit(unit) {}
 Session::~Session() = default;

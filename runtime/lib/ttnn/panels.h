@@ -35,9 +35,12 @@ struct Strides {
   int64_t row, column;
 };
 
-/// Makes panels of `columns` columns of the k rows at `from`, one after another; columns that the last one lacks become
-/// zeros. Columns that lie side by side are best packed some panels at a time: a row is then read in longer pieces.
-void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to);
+/// Makes panels of `columns` columns of the k rows at `from`, `nextPanel` bytes from one to the next: panelBytes, or
+/// that of all rows where these are some of them (from a multiple of 32 on, `k` rows being a multiple of 32 but at the
+/// end). Columns that the last panel lacks become zeros. Columns that lie side by side are best packed some panels at a
+/// time: a row is then read in longer pieces.
+void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
+          int64_t nextPanel);
 
 /// Where the rows of a left operand are, in bytes.
 struct Rows {

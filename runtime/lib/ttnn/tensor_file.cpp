@@ -73,7 +73,7 @@ public:
       fail("shape", std::string("is wrong: ") + error.what(), "sizes of at least 0");
     }
     const std::vector<uint32_t> mesh = numbers<uint32_t>(root->mesh_shape());
-    std::vector<std::shared_ptr<std::byte>> shards;
+    Tensor::Shards shards;
     const auto *list = root->shards();
     for (uint32_t i = 0; i < (list ? list->size() : 0); ++i) {
       const auto *data = list->Get(i)->data();

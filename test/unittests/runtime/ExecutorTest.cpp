@@ -317,7 +317,7 @@ TEST(Hooks, SeeAndReplaceValues) {
   std::vector<std::string> order;
   std::vector<Floats> seen;
   runtime::ProgramContextPtr kept;
-  std::vector<runtime::Tensor> outputs;
+  runtime::Tensors outputs;
   {
     runtime::Hooks hooks;
     hooks.beforeProgram = [&](const auto &) { order.push_back("begin"); };

@@ -208,7 +208,7 @@ void checkProgram(const Binary &binary, size_t index, int times) {
   Eager eager(binary, program, device);
   // Twice: the second time with kernels that were kept.
   for (int pass = 0; pass < 2; ++pass) {
-    const std::vector<Tensor> expected = runtime::submit(device, binary, index, placed());
+    const runtime::Tensors expected = runtime::submit(device, binary, index, placed());
     const std::vector<Tensor> found = eager.run(placed());
     for (size_t k = 0; k < expected.size(); ++k) {
       bool same = expected[k].bytes() == found[k].bytes() && expected[k].shards() == found[k].shards();

@@ -19,12 +19,15 @@
 #include "tt/ttnn/tensor.h"
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <span>
 
 namespace tt::runtime {
 
 using Device = std::shared_ptr<sim::MeshDevice>;
 using Tensor = ttnn::Tensor;
+using Tensors = ttnn::Tensors;
 
 //===- Devices ------------------------------------------------------------===//
 
@@ -63,9 +66,13 @@ void copyData(const Tensor &to, const Tensor &from);
 //===- Running ------------------------------------------------------------===//
 
 /// Runs a program and returns its outputs, on the device where the program leaves them there. Inputs may be host
-/// tensors or lie on the device; shape and data type must be the program's, placement is converted.
-std::vector<Tensor> submit(const Device &device, const Binary &binary, size_t program,
-                           const std::vector<Tensor> &inputs);
+/// tensors or lie on the device; shape and data type must be the program's, placement is converted. A program that ran
+/// before allocates nothing: the outputs, and the list of them, lie in what earlier outputs gave back.
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs);
+inline Tensors submit(const Device &device, const Binary &binary, size_t program,
+                      std::initializer_list<Tensor> inputs) {
+  return submit(device, binary, program, std::span(inputs.begin(), inputs.size()));
+}
 
 /// What an op took.
 struct OpPerf {

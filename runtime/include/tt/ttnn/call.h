@@ -32,6 +32,7 @@ struct Callable {
   const OpInfo *info = nullptr;
   std::vector<const api::Parameter *> operands; // in ODS order; the last may be variadic
   std::vector<NamedAttribute> defaults;         // of attributes that a call leaves out
+  std::optional<Attributes> unset;              // of a call that leaves out all; nothing when it must not
   std::vector<Shape> (*shapes)(const ShapeQuery &) = nullptr;
   std::vector<Tensor> (*perform)(const CallArguments &) = nullptr; // ops that are no kernel's business (to_device)
 };

@@ -78,6 +78,18 @@ private:
   std::vector<NamedAttribute> entries;
 };
 
+/// Where constant operands lie.
+class ConstantStore {
+public:
+  /// A kernel has these in a form of its own and will not look at them again, in no attempt to make it: their memory
+  /// may be given back. A large constant is let go piece by piece while it is brought into that form, so that both need
+  /// not be there at once; what was let go may be told again.
+  virtual void release(std::span<const std::byte> values) const = 0;
+
+protected:
+  ~ConstantStore() = default;
+};
+
 /// One op as it stands in a program. An operand that is absent is nullopt.
 struct OpCall {
   std::string name;
@@ -89,6 +101,8 @@ struct OpCall {
   /// that they can be brought into the form that the kernel likes once; otherwise nullptr. Empty when none is known.
   /// They stay readable as long as the kernel lives, and run() gets the same values.
   std::vector<const std::byte *> constantIns;
+  /// Of constantIns, when there is one: to be used while the kernel is made.
+  const ConstantStore *constants = nullptr;
 };
 
 /// Values of the operands and results on one device, contiguous, row-major.
@@ -114,6 +128,8 @@ class Kernel {
 public:
   virtual ~Kernel() = default;
   virtual void run(const Buffers &buffers) const = 0;
+  /// The same, for the only time: the operands are not needed when it is done.
+  virtual void runOnce(const Buffers &buffers, const ConstantStore &store) const { run(buffers); }
   virtual size_t scratchBytes() const { return 0; }
   /// The operand whose bytes the result is, unchanged (reshape), or -1. run() copies them all the same.
   virtual int alias() const { return -1; }

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/recycle.h"
 #include "tt/sim/device.h"
 #include "tt/types.h"
 
@@ -33,6 +34,17 @@ struct Contents {
 /// A handle: copies share values and device memory, which go with the last of them.
 class Tensor {
 public:
+  /// Values by shard.
+  using Shards = std::vector<std::shared_ptr<std::byte>, Recycling<std::shared_ptr<std::byte>>>;
+  /// What is known of a tensor but its values. Tensors that are alike share one: it is compared by its address.
+  struct Description {
+    TensorSpec spec;
+    std::vector<uint32_t> meshShape; // of the mesh that a distributed tensor is spread over, else empty
+    bool operator==(const Description &) const = default;
+  };
+  /// Distributed if there is a mesh. Throws Error for a bad shape.
+  static std::shared_ptr<const Description> describe(TensorSpec spec, std::vector<uint32_t> meshShape = {});
+
   Tensor() = default;
 
   /// On the host, values not initialised. More than one shard makes it distributed over a mesh of `meshShape`.
@@ -40,23 +52,26 @@ public:
   /// On the host, over memory of the caller that must outlive it (nullptr is refused).
   static Tensor borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape = {});
   /// On the host, over shards with owners.
-  static Tensor fromShards(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
-                           std::vector<uint32_t> meshShape = {});
+  static Tensor fromShards(TensorSpec spec, Shards shards, std::vector<uint32_t> meshShape = {});
   /// On a device, with its memory.
-  static Tensor onDevice(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards,
-                         std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation);
+  static Tensor onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::MeshDevice> device,
+                         sim::Allocation allocation);
+  /// The same by a description that is there: on `device` with its memory, or on the host. Takes recycled memory only.
+  static Tensor fromShards(std::shared_ptr<const Description> description, Shards shards,
+                           std::shared_ptr<sim::MeshDevice> device = nullptr, sim::Allocation allocation = {});
   /// On a device, values not initialised. Throws OutOfMemoryError.
   static Tensor onDevice(TensorSpec spec, std::shared_ptr<sim::MeshDevice> device, const std::string &label);
 
   explicit operator bool() const { return storage != nullptr; }
-  const TensorSpec &spec() const { return get().spec; }
-  const Shape &shape() const { return get().spec.shape; }
-  DataType dtype() const { return get().spec.dtype; }
-  Layout layout() const { return get().spec.layout; }
-  const MemoryConfig &memory_config() const { return get().spec.memory; }
+  const std::shared_ptr<const Description> &description() const { return get().description; }
+  const TensorSpec &spec() const { return get().description->spec; }
+  const Shape &shape() const { return spec().shape; }
+  DataType dtype() const { return spec().dtype; }
+  Layout layout() const { return spec().layout; }
+  const MemoryConfig &memory_config() const { return spec().memory; }
   size_t shards() const { return get().shards.size(); }
   /// Of the mesh the shards belong to; empty for one that is not distributed.
-  const std::vector<uint32_t> &meshShape() const { return get().meshShape; }
+  const std::vector<uint32_t> &meshShape() const { return get().description->meshShape; }
   const std::shared_ptr<sim::MeshDevice> &device() const { return get().device; }
   bool isOnDevice() const { return get().device != nullptr; }
   /// Address in every bank; 0 on the host.
@@ -94,7 +109,7 @@ public:
   /// Values of a shard, row-major; not checked.
   std::byte *data(size_t shard = 0) const { return get().shards[shard].get(); }
   std::shared_ptr<std::byte> share(size_t shard = 0) const { return get().shards[shard]; }
-  size_t bytes() const { return get().spec.bytes(); }
+  size_t bytes() const { return spec().bytes(); }
 
   /// One shard as a tensor of its own, sharing the values; on the host.
   Tensor shard(size_t index) const;
@@ -116,9 +131,8 @@ public:
 
 private:
   struct Storage {
-    TensorSpec spec;
-    std::vector<std::shared_ptr<std::byte>> shards;
-    std::vector<uint32_t> meshShape;
+    std::shared_ptr<const Description> description;
+    Shards shards;
     std::shared_ptr<sim::MeshDevice> device;
     sim::Allocation allocation;
     bool retain = false;
@@ -126,8 +140,7 @@ private:
     uint64_t id = 0;
     std::shared_ptr<Contents> contents;
   };
-  static Tensor make(TensorSpec spec, std::vector<std::shared_ptr<std::byte>> shards, std::vector<uint32_t> meshShape,
-                     std::shared_ptr<Contents> contents);
+  static Tensor make(std::shared_ptr<const Description> description, Shards shards, std::shared_ptr<Contents> contents);
   Storage &get() const {
     if (!storage)
       throw Error("the tensor is empty");
@@ -135,5 +148,8 @@ private:
   }
   std::shared_ptr<Storage> storage;
 };
+
+/// A list of results.
+using Tensors = std::vector<Tensor, Recycling<Tensor>>;
 
 } // namespace tt::ttnn

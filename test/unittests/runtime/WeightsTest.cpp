@@ -1,0 +1,112 @@
+//===- WeightsTest.cpp - weights in a file that is mapped -----------------===//
+//
+// Pages of the file go when the weights on them have been packed, and values
+// computed ahead go with the op that they were for. Whatever is needed again is
+// there again: results are those of the same program in memory, to the bit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramBuilder.h"
+#include "tt/recycle.h"
+
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace tt;
+using namespace tt::test;
+using Floats = std::vector<float>;
+
+namespace {
+
+Floats counted(size_t count, size_t period) {
+  Floats values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<float>(i * 7919 % period) / static_cast<float>(period) - 0.5f;
+  return values;
+}
+
+constexpr int64_t rows = 1500, columns = 3000, words = 600;
+
+/// (x * (weights * scale) + bias) * table^T, and the table twice: small and large constants, a large one that is
+/// computed ahead for one product, and one that a product and others share.
+std::vector<std::byte> network() {
+  ProgramBuilder builder;
+  const auto x = builder.input(deviceSpec({2, rows}));
+  const TensorSpec weightsSpec = deviceSpec({rows, columns}), tableSpec = deviceSpec({words, columns});
+  const auto weights = builder.constant(weightsSpec, counted(rows * columns, 509));
+  const auto table = builder.constant(tableSpec, counted(words * columns, 251));
+  const auto scale = builder.constant(deviceSpec({rows, 1}), counted(rows, 61));
+  const auto bias = builder.constant(deviceSpec({1, columns}), counted(columns, 17));
+  const auto scaled = builder.op("ttnn.multiply", {weights, scale}, weightsSpec);
+  const auto product = builder.op("ttnn.matmul", {x, scaled}, deviceSpec({2, columns}));
+  const auto sum = builder.op("ttnn.add", {product, bias}, deviceSpec({2, columns}));
+  const auto back =
+      builder.op("ttnn.matmul", {sum, table}, deviceSpec({2, words}), {builder.boolean("transpose_b", true)});
+  return builder.finish({back, builder.op("ttnn.add", {table, table}, tableSpec)});
+}
+
+std::vector<Floats> results(const runtime::Binary &binary, const runtime::Device &device) {
+  const runtime::Tensor x = tensor(counted(2 * rows, 127), {2, rows});
+  std::vector<Floats> all;
+  for (const runtime::Tensor &output : runtime::submit(device, binary, 0, {x})) {
+    const runtime::Tensor host = runtime::toHost(output, true)[0];
+    const auto *values = reinterpret_cast<const float *>(host.data());
+    all.emplace_back(values, values + host.bytes() / sizeof(float));
+  }
+  return all;
+}
+
+} // namespace
+
+TEST(Weights, OfAMappedFileGiveTheSameAsInMemory) {
+  const std::string path = testing::TempDir() + "weights.ttnn";
+  const auto bytes = network();
+  const auto inMemory = runtime::Binary::load(bytes);
+  inMemory.store(path);
+  const auto device = runtime::openMeshDevice({});
+  const std::vector<Floats> expected = results(inMemory, device);
+  {
+    const auto mapped = runtime::Binary::load(path);
+    for (int run = 0; run < 3; ++run)
+      EXPECT_TRUE(results(mapped, device) == expected) << "run " << run;
+    // The file is as it was.
+    EXPECT_TRUE(mapped.bytes().size() == bytes.size() &&
+                std::memcmp(mapped.bytes().data(), bytes.data(), bytes.size()) == 0);
+  }
+  std::filesystem::remove(path);
+  runtime::closeMeshDevice(device);
+}
+
+TEST(Weights, LieBehindOneAnother) {
+  std::vector<std::pair<std::shared_ptr<std::byte>, size_t>> pieces;
+  unsigned char value = 0;
+  for (size_t bytes : {size_t(300000), size_t(5000000), size_t(1), size_t(17) << 20, size_t(9999999), size_t(3) << 20,
+                       size_t(15) << 20, size_t(16) << 20}) {
+    pieces.emplace_back(takeLasting(bytes), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces.back().first.get()) % 64, 0u);
+    std::memset(pieces.back().first.get(), ++value, bytes);
+    settleLasting(); // others are taken after it all the same
+  }
+  for (size_t i = 0; i < pieces.size(); ++i)
+    for (size_t at : {size_t(0), pieces[i].second / 2, pieces[i].second - 1})
+      EXPECT_EQ(static_cast<unsigned>(pieces[i].first.get()[at]), i + 1) << "piece " << i << " at " << at;
+}
+
+TEST(Weights, OfWhichAPieceIsGivenBackKeepTheRest) {
+  constexpr size_t bytes = size_t(11) << 20, first = (size_t(1) << 20) + 64, count = size_t(7) << 20;
+  auto *const data = static_cast<std::byte *>(freshMemory(bytes));
+  ASSERT_NE(data, nullptr);
+  std::memset(data, 0x5a, bytes);
+  emptyFresh(data + first, count);
+  emptyFresh(data + first, 5);
+  for (size_t i = 0; i < bytes; i += 64)
+    if (i < first || i >= first + count)
+      ASSERT_EQ(data[i], std::byte(0x5a)) << i;
+  freeFresh(data, bytes);
+  // The same memory again, or other memory: all of it can be written.
+  auto *const again = static_cast<std::byte *>(freshMemory(bytes));
+  ASSERT_NE(again, nullptr);
+  std::memset(again, 1, bytes);
+  freeFresh(again, bytes);
+}

@@ -1,0 +1,142 @@
+//===- ConstantStoreTest.cpp - constants that go while they are packed ----===//
+//
+// A kernel that says it does not need values again must not look at them: the
+// store of these tests writes over what it is told.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTest.h"
+
+using namespace tt;
+using namespace tt::ttnn;
+using namespace tt::ttnn::test;
+
+namespace {
+
+/// One constant, of which what is let go becomes NaNs.
+class Overwriting final : public ConstantStore {
+public:
+  explicit Overwriting(Value value) : value(std::move(value)), gone(this->value.bytes.size(), false) {}
+
+  void release(std::span<const std::byte> values) const override {
+    ASSERT_GE(values.data(), value.bytes.data());
+    const auto first = static_cast<size_t>(values.data() - value.bytes.data());
+    ASSERT_LE(first + values.size(), value.bytes.size());
+    std::fill_n(value.bytes.begin() + static_cast<ptrdiff_t>(first), values.size(), std::byte(0xff));
+    std::fill_n(gone.begin() + static_cast<ptrdiff_t>(first), values.size(), true);
+  }
+  bool isGone() const { return std::ranges::all_of(gone, std::identity()); }
+  bool isWhole() const { return std::ranges::none_of(gone, std::identity()); }
+
+  mutable Value value;
+
+private:
+  mutable std::vector<bool> gone;
+};
+
+/// The result of an op of x and a constant, made with a store or without one.
+Value resultWith(const std::string &name, const Value &x, const Value &constant, const Value &out,
+                 const Named &attributes, const ConstantStore *store) {
+  OpCall call = callOf(name, {&x, &constant}, {out.spec}, attributes);
+  call.constantIns = {nullptr, constant.bytes.data()};
+  call.constants = store;
+  const auto kernel = findOp(name)->make(call);
+  Value result = out;
+  std::vector<std::byte> scratch;
+  std::byte *const room = aligned(scratch, kernel->scratchBytes());
+  const std::byte *const ins[] = {x.bytes.data(), kernel->reads(1) ? constant.bytes.data() : nullptr};
+  std::byte *const outs[] = {result.bytes.data()};
+  kernel->run({ins, outs, room});
+  return result;
+}
+
+void expectSame(const std::string &name, const Value &x, Value constant, const Value &out, const Named &attributes) {
+  const Value expected = resultWith(name, x, constant, out, attributes, nullptr);
+  for (int threads : {1, 2}) {
+    setThreads(threads);
+    const Overwriting store(constant);
+    const Value found = resultWith(name, x, store.value, out, attributes, &store);
+    EXPECT_TRUE(found.bytes == expected.bytes) << name << " of " << toString(constant.spec.dtype);
+  }
+  setThreads(0);
+}
+
+/// A vector of pairwise different values costs less than random ones.
+Value counted(DataType type, Shape shape) {
+  Value value(type, std::move(shape));
+  for (size_t i = 0; i < value.size(); ++i)
+    value.set(i, static_cast<double>(i * 7919 % 509) / 256 - 1);
+  return value;
+}
+
+} // namespace
+
+// Large enough to be packed in several pieces.
+TEST(ConstantStore, MatricesArePackedPieceByPiece) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+    const int64_t k = type == DataType::Float32 ? 2080 : 3105, n = 3001, m = 3;
+    const Value x = random(type, {m, k}, -1, 1);
+    for (bool transposed : {false, true})
+      expectSame("ttnn.matmul", x, counted(type, transposed ? Shape{n, k} : Shape{k, n}), Value(type, {m, n}),
+                 {{"transpose_b", flag(transposed)}});
+  }
+}
+
+TEST(ConstantStore, MatricesOfABatchArePackedOneAfterTheOther) {
+  const Value x = random(DataType::Float32, {3, 2, 1100}, -1, 1);
+  expectSame("ttnn.matmul", x, counted(DataType::Float32, {3, 1100, 2000}), Value(DataType::Float32, {3, 2, 2000}), {});
+  expectSame("ttnn.matmul", x, counted(DataType::Float32, {3, 2000, 1100}), Value(DataType::Float32, {3, 2, 2000}),
+             {{"transpose_b", flag(true)}});
+}
+
+TEST(ConstantStore, FiltersAreOrderedPieceByPiece) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16})
+    for (int64_t groups : {1, 4, 416}) {
+      const int64_t in = 416, out = groups == 416 ? 416 * 16 : 416, size = 3, taps = groups == 416 ? 9 : 3;
+      const Value x = random(type, {1, size, size, in}, -1, 1);
+      expectSame("ttnn.conv2d", x, counted(type, {out, in / groups, taps, taps}), Value(type, {1, size, size, out}),
+                 {{"in_channels", integer(in)},
+                  {"out_channels", integer(out)},
+                  {"batch_size", integer(1)},
+                  {"input_height", integer(size)},
+                  {"input_width", integer(size)},
+                  {"kernel_size", ints({taps, taps})},
+                  {"stride", ints({1, 1})},
+                  {"padding", ints({taps / 2, taps / 2})},
+                  {"dilation", ints({1, 1})},
+                  {"groups", integer(groups)}});
+    }
+}
+
+// What is computed ahead: operands as long as the result go with it, others are read until the end.
+TEST(ConstantStore, ElementwiseOperandsGoWithTheResult) {
+  const Value scale = random(DataType::Float32, {300, 1}, -1, 1);
+  for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+    const Value weights = counted(type, {300, 5003});
+    const OpCall call = callOf("ttnn.multiply", {&weights, &scale}, {weights.spec}, {});
+    const auto kernel = findOp("ttnn.multiply")->make(call);
+    Value expected = weights, found = weights;
+    const auto runOn = [&](const Value &given, Value &result, const ConstantStore *store) {
+      const std::byte *const ins[] = {given.bytes.data(), scale.bytes.data()};
+      std::byte *const outs[] = {result.bytes.data()};
+      store ? kernel->runOnce({ins, outs, nullptr}, *store) : kernel->run({ins, outs, nullptr});
+    };
+    runOn(weights, expected, nullptr);
+    const Overwriting store(weights);
+    runOn(store.value, found, &store);
+    EXPECT_TRUE(found.bytes == expected.bytes);
+    EXPECT_TRUE(store.isGone());
+  }
+}
+
+TEST(ConstantStore, OtherKernelsKeepTheirOperands) {
+  const Value x = counted(DataType::Float32, {64, 64});
+  const auto kernel = findOp("ttnn.softmax")->make(callOf("ttnn.softmax", {&x}, {x.spec}, {{"dimension", integer(1)}}));
+  Value result = x;
+  const Overwriting store(x);
+  const std::byte *const ins[] = {store.value.bytes.data()};
+  std::byte *const outs[] = {result.bytes.data()};
+  std::vector<std::byte> scratch;
+  kernel->runOnce({ins, outs, aligned(scratch, kernel->scratchBytes())}, store);
+  EXPECT_TRUE(store.isWhole());
+}
