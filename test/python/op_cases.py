@@ -17,10 +17,11 @@ from op_rows import Case, Row
 from op_table import NO_ROW, TTIR
 from op_table_stablehlo import NO_ROW as NO_STABLEHLO_ROW
 from op_table_stablehlo import STABLEHLO
+from op_table_ttnn import TTNN
 from ttmlir import ir
 from ttmlir.passes import stablehlo_to_ttir_pipeline, ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
 
-TABLE: dict[str, Row] = TTIR | STABLEHLO
+TABLE: dict[str, Row] = TTIR | STABLEHLO | TTNN
 WITHOUT_ROW: dict[str, str] = NO_ROW | NO_STABLEHLO_ROW
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32, "i1": torch.bool}
@@ -57,18 +58,22 @@ def sample(dtype: torch.dtype) -> torch.Tensor:
 
 
 def called(builder: Any, name: str, made: Row, case: Case, arguments: list[Any], dtype: str) -> list[Any]:
-    """Results of an op's builder method. On a mesh, the first operand is split before and results are joined after."""
+    """Results of an op's builder method. On a mesh, operands are split before and results are joined after."""
     arguments = list(arguments)
-    if made.mesh != (1, 1):
-        arguments[0] = mesh_shard(builder, arguments[0], "full_to_shard", made.mesh, made.split)
+    splits = {case.items()[0][0]: made.split, **made.splits} if made.mesh != (1, 1) else {}
     values: list[tuple[str | int, Any]] = []
     for key, operand in case.items():
         if isinstance(operand, list):
             values.append((key, [arguments.pop(0) for _ in operand]))
         elif isinstance(operand, float):
             values.append((key, builder.constant(torch.tensor(operand, dtype=DTYPES[dtype]))))
+        elif operand is None:
+            values.append((key, None))
+        elif key in splits:
+            whole = arguments.pop(0)
+            values.append((key, mesh_shard(builder, whole, "full_to_shard", made.mesh, splits[key])))
         else:
-            values.append((key, None if operand is None else arguments.pop(0)))
+            values.append((key, arguments.pop(0)))
     attributes = attribute_values(case, dtype)
     if made.result:
         attributes["output_type"] = DTYPES[made.result]
@@ -126,7 +131,7 @@ def clone(module: Any) -> Any:
 
 
 def lowered(module: Any, mesh: tuple[int, int], options: str = "") -> Any:
-    """The TTNN module of a TTIR or StableHLO module, as the pipelines make it."""
+    """The TTNN module of a module of any dialect, as the pipelines make it."""
     result = clone(module)
     if "stablehlo." in str(result):
         stablehlo_to_ttir_pipeline(result)

@@ -28,7 +28,6 @@ NO_LOWERING: dict[str, str] = {
 
 # The simulated library has no such op.
 NO_KERNEL: dict[str, str] = {
-    **reason("not in the simulated library yet", "ttnn.distributed_layer_norm ttnn.distributed_rms_norm"),
     **reason("traces are not simulated", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
     **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
     **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),

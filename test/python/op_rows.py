@@ -38,7 +38,7 @@ class Row:
     result: dtype asked of the result, where it is not what inference says.
     mesh: devices (rows, columns); on more than one the first operand is split along `split`, the results joined along
         `join`, by tensor dimension for each mesh axis (-1: not split).
-    random: results are random, so that only shape, dtype and range can be compared.
+    splits: the same of further operands, by position or name.
     tolerance: (atol, rtol) by dtype where the dtype's own do not hold; `because` says why.
     """
 
@@ -50,7 +50,7 @@ class Row:
     mesh: tuple[int, int] = (1, 1)
     split: tuple[int, int] = (-1, -1)
     join: tuple[int, int] = (-1, -1)
-    random: bool = False
+    splits: Mapping[str | int, tuple[int, int]] = field(default_factory=dict)
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     because: str = ""
 

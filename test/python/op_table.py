@@ -2,8 +2,8 @@
 
 One row an op (see op_rows.py). test_op_tables.py runs every row through the builder, the compiler, the flatbuffer and
 the simulated chip against its golden, prints and re-parses it, and gives it wrong inputs. Sample domains come from the
-golden tables. StableHLO's rows are in op_table_stablehlo.py, those of TTNN ops that no TTIR op lowers to in
-op_table_ttnn.py.
+golden tables. Rows of attention are in op_table_attention.py, StableHLO's in op_table_stablehlo.py, those of TTNN ops
+that no TTIR op is lowered to in op_table_ttnn.py.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from op_rows import (
     ternary,
     unary,
 )
+from op_table_attention import ATTENTION
 
 ELEMENTWISE = {
     **rows(
@@ -211,7 +212,12 @@ CONVOLUTION = {
     "conv3d": row(
         case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), (1, 1, 1, 1, 6), stride=[1, 1, 1], padding=[1, 1, 1], groups=1),
         case((1, 5, 8, 7, 4), (6, 4, 2, 2, 2), None, stride=[2, 1, 2], padding=[0, 0, 0], groups=1),
+        case((2, 3, 4, 5, 6), (4, 3, 3, 1, 2), None, stride=1, padding=[1, 0, 2, 1, 0, 0], groups=2),
+        case(
+            (1, 2, 4, 3, 4), (4, 4, 3, 3, 3), (1, 1, 1, 1, 4), stride=1, padding=1, groups=1, padding_mode="replicate"
+        ),
         wrong=[
+            (case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=[1, 1], groups=1), "padding"),
             (case((1, 5, 8, 7, 4), (6, 3, 3, 3, 3), None, stride=[1, 1, 1], padding=[1, 1, 1], groups=1), "3"),
         ],
     ),
@@ -232,6 +238,26 @@ CONVOLUTION = {
         case((2, 3, 5, 7), scale_factor=[2, 3], mode="nearest"),
         case((1, 4, 4, 8), scale_factor=2, mode="bilinear"),
         wrong=[(case((4, 4), scale_factor=2), ""), (case((1, 4, 4, 8), scale_factor=2, mode="cubic"), "cubic")],
+    ),
+}
+
+QUANTIZATION = {
+    "quantize_unrolled": row(
+        case((33, 65), (1,), (1,)),
+        case((4, 6), (6,), (6,), axis=1),
+        dtypes=("f32",),
+        fixed={2: "i32"},
+        result="i32",
+    ),
+    "dequantize_unrolled": row(
+        case((33, 65), (1,), (1,)),
+        case((4, 6), (4,), (4,), axis=0),
+        dtypes=("f32",),
+        fixed={0: "i32", 2: "i32"},
+        result="f32",
+    ),
+    "requantize_unrolled": row(
+        case((33, 65), (1,), (1,), (1,), (1,)), dtypes=("f32",), fixed={0: "i32", 2: "i32", 4: "i32"}
     ),
 }
 
@@ -431,43 +457,26 @@ CREATION = {
     "empty": row(case(shape=[33, 65], dtype="dtype")),
 }
 
-ATTENTION = {
-    "scaled_dot_product_attention": row(
-        case((1, 4, 64, 32), (1, 4, 64, 32), (1, 4, 64, 32), is_causal=True),
-        case((2, 4, 33, 16), (2, 2, 33, 16), (2, 2, 33, 16), is_causal=False),
-        case((1, 2, 7, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 1, 7, 9), is_causal=False, scale=0.5),
-        wrong=[(case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "16.*8"), (case((4, 4), (4, 4), (4, 4)), "")],
-    ),
-    "fill_cache": row(
-        case((2, 4, 64, 32), (1, 4, 33, 32), batch_offset=1),
-        wrong=[(case((2, 4, 64, 32), (1, 4, 65, 32), batch_offset=0), "65")],
-    ),
-    "update_cache": row(
-        case((2, 4, 64, 32), (1, 4, 2, 32), (1,), batch_offset=0),
-        wrong=[(case((2, 4, 64, 32), (1, 4, 2, 16), (1,), batch_offset=0), "16")],
-        fixed={2: "i32"},
-    ),
-    "scaled_dot_product_attention_decode": row(
-        case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal=True),
-        case((1, 2, 4, 16), (2, 4, 64, 16), (2, 4, 64, 16), (2,), (2, 1, 4, 64), is_causal=False, scale=0.5),
-        fixed={3: "i32"},
-    ),
-    "paged_update_cache": row(
-        named(cache=(8, 4, 32, 16), input=(1, 3, 4, 16), update_index=(3,), page_table=(3, 2)),
-        named(cache=(3, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
-        fixed={"update_index": "i32", "page_table": "i32"},
-    ),
-    "paged_fill_cache": row(
-        named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
-        fixed={"page_table": "i32"},
-        named({"share_cache": True}, cache=(1, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
-    ),
-}
-
 
 def collective(split: int, join: int, *cases: Case, wrong: Sequence[tuple[Case, str]] = ()) -> Row:
     """On a mesh of 1 x 2: split along one dimension of the operand, joined along one of the result."""
     return Row(cases, wrong, mesh=(1, 2), split=(-1, split), join=(-1, join))
+
+
+def distributed_norm(*parameters: str) -> Row:
+    """On a mesh of 1 x 2, each device with a half of every row and of the parameters."""
+    options = {"cluster_axis": 1, "epsilon": 1e-5}
+    cases = [
+        named(options, input=(64, 128)),
+        named(options, input=(33, 130), residual=(33, 130), **dict.fromkeys(parameters, (130,))),
+        named(options, input=(1, 2), **dict.fromkeys(parameters, (2,))),
+    ]
+    wrong = [
+        (named(options, input=(4, 8), weight=(6,)), "weight"),
+        (named(options, input=(4, 8), residual=(4, 6)), "4x3"),
+    ]
+    splits = {"residual": (-1, 1), **dict.fromkeys(parameters, (-1, 0))}
+    return Row(cases, wrong, mesh=(1, 2), split=(-1, 1), join=(-1, 1), splits=splits)
 
 
 COLLECTIVE = {
@@ -501,6 +510,8 @@ COLLECTIVE = {
         case((66, 65), source_target_pairs=[[0, 1]]),
         wrong=[(case((4, 4), source_target_pairs=[[0, 1], [0, 1]]), "")],
     ),
+    "distributed_layer_norm": distributed_norm("weight", "bias"),
+    "distributed_rms_norm": distributed_norm("weight"),
     "mesh_partition": collective(
         0, 1, case((64, 128), dim=1, cluster_axis=1), wrong=[(case((4, 5), dim=1, cluster_axis=1), "5")]
     ),
@@ -513,6 +524,7 @@ TTIR: dict[str, Row] = {
         REDUCTION,
         MATMUL,
         CONVOLUTION,
+        QUANTIZATION,
         NORMALIZATION,
         DATA_MOVEMENT,
         CREATION,
@@ -524,18 +536,6 @@ TTIR: dict[str, Row] = {
 
 # Ops that no row can call by itself, and what tests them instead.
 NO_ROW: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "ttir.chunked_scaled_dot_product_attention",
-            "ttir.dequantize_unrolled",
-            "ttir.distributed_layer_norm",
-            "ttir.distributed_rms_norm",
-            "ttir.paged_scaled_dot_product_attention_decode",
-            "ttir.quantize_unrolled",
-            "ttir.requantize_unrolled",
-        ),
-        "its TTNN op is not in the simulated library yet; lit test Dialect/TTIR",
-    ),
     "ttir.tt_lang_op": "kernel source; lit test Dialect/TTIR",
     "ttir.ttnn_metal_layout_cast": "memory of another back end; lit test Dialect/TTIR",
     "ttir.mesh_shard": "every row on a mesh is split and joined by it",

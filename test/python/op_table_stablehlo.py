@@ -33,6 +33,14 @@ def convolution(*operands: Operand, **attributes: object):
     return case(*operands, **CONVOLUTION | attributes)
 
 
+def convolution_over(rank: int, *operands: Operand, **attributes: object):
+    """Over another number of dimensions than two."""
+    names = ("input_spatial_dimensions", "kernel_spatial_dimensions", "output_spatial_dimensions")
+    sizes = dict.fromkeys(("window_strides", "lhs_dilation", "rhs_dilation"), [1] * rank)
+    own = {name: list(range(2, 2 + rank)) for name in names} | sizes | {"padding": [[0, 0]] * rank}
+    return convolution(*operands, **own | attributes)
+
+
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 STABLEHLO: dict[str, Row] = {
@@ -108,7 +116,17 @@ STABLEHLO: dict[str, Row] = {
             ],
         ),
         "convolution": row(
-            convolution((1, 4, 9, 9), (6, 4, 3, 3)), wrong=[(convolution((1, 4, 9, 9), (6, 5, 3, 3)), "")]
+            convolution((1, 4, 9, 9), (6, 4, 3, 3)),
+            convolution((1, 4, 9, 9), (6, 4, 3, 2), padding=[[1, 0], [0, 2]], rhs_dilation=[1, 2]),
+            convolution_over(1, (2, 4, 17), (6, 2, 3), feature_group_count=2, window_strides=[2], padding=[[2, 1]]),
+            convolution_over(3, (1, 3, 4, 5, 6), (4, 3, 2, 3, 3), window_strides=[1, 2, 1]),
+            # Dilated inputs: transposed convolutions.
+            convolution((1, 4, 5, 6), (6, 4, 3, 3), lhs_dilation=[2, 2], padding=[[1, 1], [1, 2]]),
+            convolution(
+                (2, 4, 5, 3), (6, 2, 2, 3), lhs_dilation=[3, 2], padding=[[0, 3], [2, 4]], feature_group_count=2
+            ),
+            convolution((1, 3, 4, 4), (5, 3, 3, 2), lhs_dilation=[2, 1], rhs_dilation=[1, 2]),
+            wrong=[(convolution((1, 4, 9, 9), (6, 5, 3, 3)), "")],
         ),
         "bitcast_convert": Row([case(s, output_shape=list(s)) for s in SHAPES], dtypes=("f32",), result="i32"),
         "dynamic_slice": row(

@@ -24,7 +24,7 @@ def test_agrees_with_golden(name: str, dtype: str) -> None:
     """Builder, compiler, flatbuffer and simulated chip together compute what the golden says."""
     made = TABLE[name]
     for outcome in outcomes(name, dtype):
-        golden, found, comparison = outcome.golden, outcome.found, outcome.comparison
+        comparison = outcome.comparison
         where = f"{name} {dtype} case {outcome.case} ({made.cases[outcome.case]}), output {outcome.output}"
         print(f"{where}: PCC {comparison.pcc:.6f}, largest error {comparison.max_abs:.3g}")
         assert not comparison.problem, f"{where}: {comparison.problem}"

@@ -76,10 +76,51 @@ def from_pages(cache: Tensor, page_table: Tensor) -> Tensor:
     return cache[page_table.long()].permute(0, 2, 1, 3, 4).flatten(2, 3)
 
 
-def paged_attention_decode(query: Tensor, key: Tensor, value: Tensor, page_table: Tensor, *rest: Any, **options: Any):
+def paged_attention_decode(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    page_table: Tensor,
+    *rest: Any,
+    is_causal: bool = True,
+    scale: float | None = None,
+    sliding_window_size: int | None = None,
+) -> Tensor:
     """TTIR passes an output tensor before the optional operands; its shape is the query's."""
     masks = rest[1:] if len(rest) == 4 else rest
-    return attention_decode(query, from_pages(key, page_table), from_pages(value, page_table), *masks, **options)
+    key, value = from_pages(key, page_table), from_pages(value, page_table)
+    return attention_decode(
+        query, key, value, *masks, is_causal=is_causal, scale=scale, sliding_window_size=sliding_window_size
+    )
+
+
+def latent_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    *,
+    head_dim_v: int,
+    is_causal: bool = True,
+    scale: float | None = None,
+) -> Tensor:
+    """Attention whose values are the beginnings of the keys, unless they are given."""
+    value = key[..., :head_dim_v] if value is None else value
+    return attention(query, key, value, attention_mask, None, is_causal, scale)
+
+
+def paged_latent_attention_decode(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None,
+    page_table: Tensor,
+    *masks: Tensor | None,
+    head_dim_v: int,
+    is_causal: bool = True,
+    scale: float | None = None,
+) -> Tensor:
+    value = key[..., :head_dim_v] if value is None else value
+    return paged_attention_decode(query, key, value, page_table, *masks, is_causal=is_causal, scale=scale)
 
 
 def chunked_attention(
@@ -163,10 +204,13 @@ def create_heads_for_decode(
     *,
     num_heads: int,
     num_kv_heads: int | None = None,
+    slice_size: int | None = None,
     out: list[TensorSpec],
 ) -> list[Tensor]:
-    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]."""
+    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]; a slice of the batch if asked."""
     kv = num_kv_heads or num_heads
+    if batch_offset is not None and slice_size is not None:
+        x = x.narrow(2, int(batch_offset.flatten()[0]), slice_size)
     parts = x.unflatten(-1, (num_heads + 2 * kv, -1))[0].split([num_heads, kv, kv], dim=-2)
     return [p.reshape(o.shape) for p, o in zip(parts, out, strict=True)]
 
@@ -179,6 +223,10 @@ def pages_of_second(shapes: Any, attributes: Any) -> tuple[int, int]:
     return (0, max(shapes[1][0] - 1, 0))
 
 
+def position_in_pages(shapes: Any, attributes: Any) -> tuple[int, int]:
+    return (0, max(shapes[3][-1] * shapes[1][-2] - 1, 0))
+
+
 def position_in(which: int):
     return lambda shapes, attributes: (0, max(shapes[which][-2] - 1, 0))
 
@@ -186,9 +234,18 @@ def position_in(which: int):
 ATTENTION = {
     "scaled_dot_product_attention": Op(attention, aten="scaled_dot_product_attention"),
     "scaled_dot_product_attention_decode": Op(attention_decode, operand_domains={4: position_in(1)}),
-    "paged_scaled_dot_product_attention_decode": Op(paged_attention_decode, operand_domains={3: pages_of_second}),
+    "paged_scaled_dot_product_attention_decode": Op(
+        paged_attention_decode, operand_domains={3: pages_of_second, 6: position_in_pages}
+    ),
+    "ttnn.paged_scaled_dot_product_attention_decode": Op(
+        paged_attention_decode, operand_domains={3: pages_of_second, 5: position_in_pages}
+    ),
     "chunked_scaled_dot_product_attention": Op(
         chunked_attention, operand_domains={3: pages_of_second, 4: lambda shapes, attributes: (0, 0)}
+    ),
+    "flash_mla_prefill": Op(latent_attention),
+    "paged_flash_multi_latent_attention_decode": Op(
+        paged_latent_attention_decode, operand_domains={3: pages_of_second, 5: position_in_pages}
     ),
     "rotary_embedding": Op(rotate_half),
     "rotary_embedding_llama": Op(rotate_pairs),

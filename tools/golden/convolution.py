@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,6 +16,7 @@ from .activation import activated, activation_of
 from .op import Op, TensorSpec, ints
 
 CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
 Ints = int | Sequence[int]
 
 
@@ -30,15 +33,6 @@ def padded(x: Tensor, padding: Sequence[tuple[int, int]], value: float = 0.0) ->
     return F.pad(x, flat, value=value) if any(flat) else x
 
 
-def channels_first(x: Tensor, batch_dim: int, channel_dim: int, spatial: Sequence[int]) -> Tensor:
-    return x.permute(batch_dim, channel_dim, *spatial)
-
-
-def channels_back(x: Tensor, batch_dim: int, channel_dim: int, spatial: Sequence[int]) -> Tensor:
-    order = [batch_dim, channel_dim, *spatial]
-    return x.permute([order.index(d) for d in range(len(order))])
-
-
 def flattened_compat(info: Any) -> dict[str, int] | None:
     """Batch and sizes of an image batch that travels as [1, 1, N*H*W, C]."""
     if not info:
@@ -46,53 +40,91 @@ def flattened_compat(info: Any) -> dict[str, int] | None:
     return {k: int(v) for k, v in re.findall(r"(batch_size|input_height|input_width)\s*=\s*(\d+)", str(info))}
 
 
+@dataclass(frozen=True)
+class Images:
+    """Batches of channels and their places: where the dimensions are, and the sizes when they travel flattened."""
+
+    dims: tuple[int, int, Sequence[int]]  # batch, channel, spatial
+    flat: dict[str, int] | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims[2])
+
+    def channels_first(self, x: Tensor) -> Tensor:
+        if self.flat:
+            x = x.reshape(self.flat["batch_size"], self.flat["input_height"], self.flat["input_width"], -1)
+        batch, channel, spatial = self.dims
+        return x.permute(batch, channel, *spatial)
+
+    def back(self, y: Tensor, bias: Tensor | None, out: TensorSpec | None) -> Tensor:
+        """The result in the order and shape of the op's, with a bias for each channel."""
+        batch, channel, spatial = self.dims
+        order = [batch, channel, *spatial]
+        if bias is not None:
+            y = y + bias.reshape(-1, *[1] * self.rank)
+        y = y.permute([order.index(d) for d in range(len(order))])
+        return y.reshape(out.shape) if self.flat and out else y
+
+
 def convolve(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    dims: tuple[int, int, Sequence[int]],
+    images: Images,
     stride: Ints,
     padding: Ints,
     dilation: Ints,
     groups: int,
     padding_mode: str = "zeros",
+    output_padding: Ints | None = None,
+    out: TensorSpec | None = None,
 ) -> Tensor:
-    """`dims`: batch, channel and spatial dimensions of the input and the result; the weight is [O, I/groups, ...]."""
-    rank = len(dims[2])
-    x = channels_first(x, *dims)
-    if padding_mode == "zeros":
-        x = padded(x, pads(padding, rank))
+    """The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups, ...]."""
+    rank = images.rank
+    x, sides = images.channels_first(x), pads(padding, rank)
+    options = {"stride": ints(stride, rank), "dilation": ints(dilation, rank), "groups": groups}
+    if output_padding is not None:  # padding is cut off the full result
+        y = TRANSPOSED[rank](x, weight, **options)
+        extra = ints(output_padding, rank)
+        y = padded(y, [(-low, more - high) for (low, high), more in zip(sides, extra, strict=True)])
+    elif padding_mode == "zeros":
+        y = CONV[rank](padded(x, sides), weight, **options)
     else:
-        x = F.pad(x, [p for pair in reversed(pads(padding, rank)) for p in pair], mode=padding_mode)
-    y = CONV[rank](x, weight, stride=ints(stride, rank), dilation=ints(dilation, rank), groups=groups)
-    y = channels_back(y, *dims)
-    return y if bias is None else y + bias.reshape(-1).reshape([-1 if d == dims[1] else 1 for d in range(y.dim())])
+        flat = [p for low_high in reversed(sides) for p in low_high]
+        y = CONV[rank](F.pad(x, flat, mode=padding_mode), weight, **options)
+    return images.back(y, bias, out)
 
 
 def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, batch_dim=0, length_dim=1, channel_dim=2):
-    return convolve(x, weight, bias, (batch_dim, channel_dim, [length_dim]), stride, padding, dilation, groups)
+    return convolve(x, weight, bias, Images((batch_dim, channel_dim, [length_dim])), stride, padding, dilation, groups)
 
 
-def conv2d(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-    batch_dim: int = 0,
-    height_dim: int = 1,
-    width_dim: int = 2,
-    channel_dim: int = 3,
-    flattened_compat_info: Any = None,
-    out: TensorSpec | None = None,
-) -> Tensor:
-    if sizes := flattened_compat(flattened_compat_info):
-        x = x.reshape(sizes["batch_size"], sizes["input_height"], sizes["input_width"], -1)
-    dims = (batch_dim, channel_dim, [height_dim, width_dim])
-    y = convolve(x, weight, bias, dims, stride, padding, dilation, groups)
-    return y.reshape(out.shape) if flattened_compat_info and out else y
+def convolution2d(transposed: bool) -> Callable[..., Tensor]:
+    def golden(
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        groups: int = 1,
+        output_padding: Ints = 0,
+        batch_dim: int = 0,
+        height_dim: int = 1,
+        width_dim: int = 2,
+        channel_dim: int = 3,
+        flattened_compat_info: Any = None,
+        out: TensorSpec | None = None,
+    ) -> Tensor:
+        images = Images((batch_dim, channel_dim, [height_dim, width_dim]), flattened_compat(flattened_compat_info))
+        extra = output_padding if transposed else None
+        return convolve(x, weight, bias, images, stride, padding, dilation, groups, output_padding=extra, out=out)
+
+    return golden
+
+
+conv2d, conv_transpose2d = convolution2d(transposed=False), convolution2d(transposed=True)
 
 
 def conv3d(
@@ -109,38 +141,8 @@ def conv3d(
     channel_dim=4,
     padding_mode="zeros",
 ):
-    dims = (batch_dim, channel_dim, [depth_dim, height_dim, width_dim])
-    return convolve(x, weight, bias, dims, stride, padding, 1, groups, padding_mode)
-
-
-def conv_transpose2d(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    output_padding: Ints = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-    batch_dim: int = 0,
-    height_dim: int = 1,
-    width_dim: int = 2,
-    channel_dim: int = 3,
-    flattened_compat_info: Any = None,
-    out: TensorSpec | None = None,
-) -> Tensor:
-    """The weight is [I, O/groups, KH, KW]. Padding is cut off the full result."""
-    if sizes := flattened_compat(flattened_compat_info):
-        x = x.reshape(sizes["batch_size"], sizes["input_height"], sizes["input_width"], -1)
-    dims = (batch_dim, channel_dim, [height_dim, width_dim])
-    stride, output_padding = ints(stride, 2), ints(output_padding, 2)
-    y = F.conv_transpose2d(
-        channels_first(x, *dims), weight, None, stride, 0, 0, groups=groups, dilation=ints(dilation, 2)
-    )
-    y = padded(y, [(-low, extra - high) for (low, high), extra in zip(pads(padding, 2), output_padding, strict=True)])
-    y = channels_back(y, *dims)
-    y = y if bias is None else y + bias.reshape(-1).reshape([-1 if d == channel_dim else 1 for d in range(4)])
-    return y.reshape(out.shape) if flattened_compat_info and out else y
+    images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
+    return convolve(x, weight, bias, images, stride, padding, 1, groups, padding_mode)
 
 
 def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
@@ -153,12 +155,30 @@ def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tenso
         options = {k: rest[k] for k in ("output_padding", "padding_mode") if rest.get(k) is not None}
         if rank < 3:
             options["dilation"] = dilation
-        if weight.dim() != rank + 2:  # a conv1d weight may be kept as 4D
+        if rank == 3 and weight.dim() == 2:
+            weight = from_prepared(weight, in_channels // groups, rest["kernel_size"], rest.get("conv3d_config"))
+        elif weight.dim() != rank + 2:  # a conv1d weight may be kept as 4D
             weight = weight.reshape(*weight.shape[: rank + 2])
         y = golden(x, weight, bias, stride=stride, padding=padding, groups=groups, **options)
         return activated(y, activation_of(rest.get("conv2d_config"))).reshape(out.shape)
 
     return flattened
+
+
+def prepare_volumes(weight: Tensor, groups: int, c_in_block: int, alignment: int) -> Tensor:
+    """[O, I/groups, depth, height, width] as [rows, O]: blocks of channels, in each the places, then the channels."""
+    channels = -(-weight.shape[1] // alignment) * alignment
+    weight = F.pad(weight, [0] * 7 + [channels - weight.shape[1]])
+    blocks = weight.unflatten(1, (-1, c_in_block or channels))
+    return blocks.permute(1, 3, 4, 5, 2, 0).reshape(-1, weight.shape[0])
+
+
+def from_prepared(matrix: Tensor, channels: int, kernel: Sequence[int], config: Any) -> Tensor:
+    """The inverse, without the channels that filled it up."""
+    block = re.search(r"c_in_block\s*=\s*(\d+)", str(config))
+    size = int(block[1]) if block and int(block[1]) else matrix.shape[0] // math.prod(kernel)
+    blocks = matrix.reshape(-1, *kernel, size, matrix.shape[1])
+    return blocks.permute(5, 0, 4, 1, 2, 3).flatten(1, 2)[:, :channels]
 
 
 def device_padding(padding: Ints, rank: int) -> Ints:
@@ -260,5 +280,6 @@ CONVOLUTION = {
     "ttnn.conv1d": Op(device_conv(conv1d, 1), domain=(-1.0, 1.0)),
     "ttnn.conv2d": Op(device_conv(conv2d, 2), domain=(-1.0, 1.0)),
     "ttnn.conv3d": Op(device_conv(conv3d, 3), domain=(-1.0, 1.0)),
+    "ttnn.prepare_conv3d_weights": Op(prepare_volumes, moves=True),
     "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2), domain=(-1.0, 1.0)),
 }

@@ -140,12 +140,14 @@ def statistics_before_gather(second_moment_only: bool):
 
 
 def layer_norm_after_gather(x, stats, weight=None, bias=None, epsilon: float = 1e-12) -> Tensor:
-    """`stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32."""
+    """`stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32. Sums that were
+    rounded may leave less than no variance."""
     devices = stats.shape[-1] // 64
     count = x.shape[-1] * devices
     squares = sum(stats[..., 64 * d : 64 * d + 1] for d in range(devices)) / count
     mean = sum(stats[..., 64 * d + 32 : 64 * d + 33] for d in range(devices)) / count
-    return scaled((x - mean) * torch.rsqrt(squares - mean.square() + epsilon), weight, bias)
+    variance = (squares - mean.square()).clamp(min=0)
+    return scaled((x - mean) * torch.rsqrt(variance + epsilon), weight, bias)
 
 
 def distributed(norm):
@@ -183,5 +185,5 @@ NORMALIZATION = {
     "distributed_layer_norm": Op(distributed(layer_norm), mesh=True),
     "rms_norm_pre_all_gather": Op(statistics_before_gather(True)),
     "layer_norm_pre_all_gather": Op(statistics_before_gather(False)),
-    "layer_norm_post_all_gather": Op(layer_norm_after_gather),
+    "layer_norm_post_all_gather": Op(layer_norm_after_gather, operand_domains=POSITIVE_AT(1)),
 }

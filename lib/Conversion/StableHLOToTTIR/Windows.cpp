@@ -208,50 +208,149 @@ static LogicalResult lowerReduceWindow(OpLowering &lowering, stablehlo::ReduceWi
 // Convolutions
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// A convolution over one to three dimensions. One of a dilated input is a transposed convolution, whose windows are
+/// laid over the result: its kernel is the other way round, and what padding is missing for a whole window is cut off.
+class Convolution {
+public:
+  Convolution(OpLowering &lowering, stablehlo::ConvolutionOp op)
+      : lowering(lowering), op(op), dims(op.getDimensionNumbers()), spatial(dims.getInputSpatialDimensions()),
+        rank(spatial.size()), groups(op.getFeatureGroupCount()), padding(orZero(op.getPadding(), rank)),
+        dilation(orDefault(op.getRhsDilation(), rank, 1)), stride(orDefault(op.getWindowStrides(), rank, 1)) {
+    SmallVector<int64_t> spread = orDefault(op.getLhsDilation(), rank, 1);
+    if (!isPlain(spread)) {
+      transposed = true;
+      stride.swap(spread);
+      steps = spread;
+    }
+  }
+
+  LogicalResult lower() {
+    if (failed(check()))
+      return failure();
+    Value kernel = makeKernel();
+    if (transposed && failed(cutPadding()))
+      return failure();
+    // The result has its dimensions where the input has them; `toResult` moves them to where they belong.
+    SmallVector<int64_t> toResult(rank + 2), shape(rank + 2);
+    toResult[dims.getOutputBatchDimension()] = dims.getInputBatchDimension();
+    toResult[dims.getOutputFeatureDimension()] = dims.getInputFeatureDimension();
+    for (auto [from, to] : llvm::zip_equal(spatial, dims.getOutputSpatialDimensions()))
+      toResult[to] = from;
+    RankedTensorType type = lowering.resultType();
+    for (auto [to, from] : llvm::enumerate(toResult))
+      shape[from] = type.getDimSize(to);
+    Value result = lowering.makeNamed(name(), type.clone(shape), {op.getLhs(), kernel}, attributes());
+    return lowering.replace(lowering.permute(result, toResult));
+  }
+
+private:
+  static bool isPlain(ArrayRef<int64_t> steps) {
+    return llvm::all_of(steps, [](int64_t step) { return step == 1; });
+  }
+
+  StringRef name() const {
+    static constexpr StringRef names[] = {"ttir.conv1d", "ttir.conv2d", "ttir.conv3d"};
+    return transposed ? "ttir.conv_transpose2d" : names[rank - 1];
+  }
+
+  LogicalResult check() {
+    if (rank < 1 || rank > 3)
+      return lowering.refuse("it has " + Twine(rank) + " spatial dimensions; 1 to 3 are lowered");
+    if (op.getBatchGroupCount() != 1)
+      return lowering.refuse("batch groups are not lowered");
+    if (transposed && rank != 2)
+      return lowering.refuse("its input is dilated over " + Twine(rank) +
+                             " dimensions; transposed convolutions are lowered over 2");
+    if (transposed && !isPlain(steps))
+      return lowering.refuse("its input is dilated and its window has strides; expected one of the two");
+    if (rank == 3 && !isPlain(dilation))
+      return lowering.refuse("its kernel is dilated over 3 dimensions, which TTIR's conv3d is not");
+    if (!transposed && llvm::any_of(padding, [](int64_t size) { return size < 0; }))
+      return lowering.refuse("negative padding is not lowered");
+    return success();
+  }
+
+  /// [out, in / groups, window...], or transposed [in, out / groups, window...].
+  Value makeKernel() {
+    SmallVector<int64_t> order = {dims.getKernelOutputFeatureDimension(), dims.getKernelInputFeatureDimension()};
+    llvm::append_range(order, dims.getKernelSpatialDimensions());
+    if (transposed && groups == 1)
+      std::swap(order[0], order[1]);
+    Value kernel = lowering.permute(op.getRhs(), order);
+    SmallVector<int64_t> shape(OpLowering::typeOf(kernel).getShape()), turned;
+    for (int64_t d = 0; d < rank; ++d)
+      if (shape[2 + d] > 1 && (op.getWindowReversal() && (*op.getWindowReversal())[d]) != transposed)
+        turned.push_back(2 + d);
+    if (!turned.empty())
+      kernel = lowering.makeNamed("ttir.reverse", kernel.getType(), kernel,
+                                  lowering.attr("dimensions", lowering.attributes().getDenseI64ArrayAttr(turned)));
+    if (!transposed || groups == 1)
+      return kernel;
+    // Within each group the channels change places.
+    SmallVector<int64_t> apart = {groups, shape[0] / groups}, places = {0, 2, 1},
+                         joined = {groups * shape[1], apart[1]};
+    for (int64_t d = 1; d < rank + 2; ++d)
+      apart.push_back(shape[d]);
+    for (int64_t d = 0; d < rank; ++d) {
+      places.push_back(3 + d);
+      joined.push_back(shape[2 + d]);
+    }
+    return lowering.reshape(lowering.permute(lowering.reshape(kernel, apart), places), joined);
+  }
+
+  /// Padding as a transposed convolution has it: what is cut off the full result; beyond that, `extra` behind it.
+  LogicalResult cutPadding() {
+    ArrayRef<int64_t> kernel = OpLowering::typeOf(op.getRhs()).getShape();
+    for (int64_t d = 0; d < rank; ++d) {
+      const int64_t reach = dilation[d] * (kernel[dims.getKernelSpatialDimensions()[d]] - 1);
+      int64_t &low = padding[2 * d], &high = padding[2 * d + 1];
+      if (low > reach)
+        return lowering.refuse("its input is dilated and padded by " + Twine(low) + " where the window reaches " +
+                               Twine(reach) + "; no more is lowered");
+      low = reach - low;
+      extra.push_back(std::max<int64_t>(high - reach, 0));
+      high = std::max<int64_t>(reach - high, 0);
+    }
+    return success();
+  }
+
+  SmallVector<NamedAttribute> attributes() {
+    Builder &builder = lowering.attributes();
+    // All paddings before the dimensions, then those behind them.
+    SmallVector<int64_t> sides;
+    for (int64_t side : {0, 1})
+      for (int64_t d = 0; d < rank; ++d)
+        sides.push_back(padding[2 * d + side]);
+    SmallVector<NamedAttribute> attrs = {
+        lowering.attr("batch_dim", builder.getI64IntegerAttr(dims.getInputBatchDimension())),
+        lowering.attr("channel_dim", builder.getI64IntegerAttr(dims.getInputFeatureDimension())),
+        lowering.attr("groups", builder.getI32IntegerAttr(groups)), lowering.attr("padding", numbers(lowering, sides)),
+        lowering.attr("stride", numbers(lowering, stride))};
+    static constexpr StringRef places[] = {"depth_dim", "height_dim", "width_dim"};
+    for (int64_t d = 0; d < rank; ++d)
+      attrs.push_back(
+          lowering.attr(rank == 1 ? "length_dim" : places[3 - rank + d], builder.getI64IntegerAttr(spatial[d])));
+    if (rank < 3)
+      attrs.push_back(lowering.attr("dilation", numbers(lowering, dilation)));
+    if (transposed)
+      attrs.push_back(lowering.attr("output_padding", numbers(lowering, extra)));
+    return attrs;
+  }
+
+  OpLowering &lowering;
+  stablehlo::ConvolutionOp op;
+  stablehlo::ConvDimensionNumbersAttr dims;
+  ArrayRef<int64_t> spatial;
+  int64_t rank, groups;
+  SmallVector<int64_t> padding, dilation, stride;
+  SmallVector<int64_t> steps, extra; // of a transposed one: of the window, and what is added to the result
+  bool transposed = false;
+};
+} // namespace
+
 static LogicalResult lowerConvolution(OpLowering &lowering, stablehlo::ConvolutionOp op) {
-  stablehlo::ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
-  ArrayRef<int64_t> spatial = dims.getInputSpatialDimensions();
-  if (spatial.size() != 2)
-    return lowering.refuse("it has " + Twine(spatial.size()) + " spatial dimensions; only 2 are lowered");
-  if (op.getBatchGroupCount() != 1)
-    return lowering.refuse("batch groups are not lowered");
-  if (orDefault(op.getLhsDilation(), 2, 1) != SmallVector<int64_t>{1, 1})
-    return lowering.refuse("a dilated input (a transposed convolution) is not lowered");
-  if (op.getWindowReversal() && llvm::is_contained(*op.getWindowReversal(), true))
-    return lowering.refuse("a reversed window is not lowered");
-
-  SmallVector<int64_t> padding = orZero(op.getPadding(), 2);
-  if (llvm::any_of(padding, [](int64_t size) { return size < 0; }))
-    return lowering.refuse("negative padding is not lowered");
-
-  Value weight =
-      lowering.permute(op.getRhs(), {dims.getKernelOutputFeatureDimension(), dims.getKernelInputFeatureDimension(),
-                                     dims.getKernelSpatialDimensions()[0], dims.getKernelSpatialDimensions()[1]});
-  // The result has its dimensions where the input has them; `toResult` moves them to where they belong.
-  SmallVector<int64_t> toResult(4);
-  toResult[dims.getOutputBatchDimension()] = dims.getInputBatchDimension();
-  toResult[dims.getOutputFeatureDimension()] = dims.getInputFeatureDimension();
-  for (auto [from, to] : llvm::zip_equal(spatial, dims.getOutputSpatialDimensions()))
-    toResult[to] = from;
-  RankedTensorType type = lowering.resultType();
-  SmallVector<int64_t> shape(4);
-  for (auto [to, from] : llvm::enumerate(toResult))
-    shape[from] = type.getDimSize(to);
-  Builder &attributes = lowering.attributes();
-  auto dimension = [&](StringRef name, int64_t value) {
-    return lowering.attr(name, attributes.getI64IntegerAttr(value));
-  };
-  Value result = lowering.makeNamed(
-      "ttir.conv2d", type.clone(shape), {op.getLhs(), weight},
-      {dimension("batch_dim", dims.getInputBatchDimension()), dimension("channel_dim", dims.getInputFeatureDimension()),
-       lowering.attr("dilation", numbers(lowering, orDefault(op.getRhsDilation(), 2, 1))),
-       lowering.attr("groups", attributes.getI32IntegerAttr(op.getFeatureGroupCount())),
-       dimension("height_dim", spatial[0]),
-       // Top, left, bottom, right.
-       lowering.attr("padding", numbers(lowering, {padding[0], padding[2], padding[1], padding[3]})),
-       lowering.attr("stride", numbers(lowering, orDefault(op.getWindowStrides(), 2, 1))),
-       dimension("width_dim", spatial[1])});
-  return lowering.replace(lowering.permute(result, toResult));
+  return Convolution(lowering, op).lower();
 }
 
 void tt::addWindowRules(Rules &rules) {

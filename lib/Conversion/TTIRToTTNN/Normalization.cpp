@@ -148,8 +148,28 @@ static LogicalResult lowerTraining(Lowering &lowering) {
   return lowering.replace(results);
 }
 
+/// TTNN's have operands of the chips' library behind those of TTIR: rms_norm buffers for its statistics, both a device.
+static LogicalResult lowerDistributed(Lowering &lowering) {
+  Operation *op = lowering.op;
+  Value device = lowering.device();
+  if (!device)
+    return lowering.refuse("there is no mesh to gather its statistics over");
+  auto given = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
+  SmallVector<int32_t> segments(given.asArrayRef());
+  if (isa<ttir::DistributedRMSNormOp>(op))
+    segments.append({0, 0});
+  segments.push_back(1);
+  SmallVector<Value> operands(op->getOperands());
+  operands.push_back(device);
+  return lowering.replaceBy(
+      ("ttnn." + op->getName().stripDialect()).str(), operands,
+      {lowering.attr("cluster_axis", op->getAttr("cluster_axis")), lowering.attr("epsilon", op->getAttr("epsilon")),
+       lowering.attr("operandSegmentSizes", lowering.attributes().getDenseI32ArrayAttr(segments))});
+}
+
 void ttnn::addNormalizationRules(Rules &rules) {
   rules["batch_norm_inference"] = lowerInference;
   rules["batch_norm_training"] = lowerTraining;
   rules["layer_norm"] = rules["rms_norm"] = lowerLastDimNorm;
+  rules["distributed_layer_norm"] = rules["distributed_rms_norm"] = lowerDistributed;
 }

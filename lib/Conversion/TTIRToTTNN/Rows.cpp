@@ -14,11 +14,13 @@ struct AttributeRow {
   Attribute (*convert)(Attribute) = nullptr;
 };
 
-/// Row of an op. `onDevice`: the TTNN op takes a device after its operands.
+/// Row of an op. `onDevice`: the TTNN op takes a device after its operands. `without`: an operand that it does not
+/// have, a tensor that TTIR names to take the result, with none or only single ones before it.
 struct OpRow {
   StringRef from, to;
   std::vector<AttributeRow> attributes = {};
   bool onDevice = false;
+  std::optional<unsigned> without = std::nullopt;
 };
 } // namespace
 
@@ -43,6 +45,7 @@ template <unsigned width> static Attribute toSigned(Attribute attr) {
 static const std::vector<OpRow> &opRows() {
   static const std::vector<OpRow> rows = {
       {"broadcast", "repeat", {{"broadcast_dimensions", "repeat_dims", toShape}}},
+      {"chunked_scaled_dot_product_attention", "chunked_scaled_dot_product_attention", {}, false, /*without=*/5},
       {"constant", "constant", {}, /*onDevice=*/true},
       {"cumprod", "cumprod", {{"dim", "dim", toSigned<32>}}},
       {"cumsum", "cumsum", {{"dim", "dim", toSigned<32>}}},
@@ -52,6 +55,11 @@ static const std::vector<OpRow> &opRows() {
       {"full", "full", {{"shape", "shape", toShape}}, /*onDevice=*/true},
       {"gather", "gather", {{"dim", "dim", toSigned<32>}}},
       {"ones", "ones", {{"shape", "shape", toShape}}, /*onDevice=*/true},
+      {"paged_scaled_dot_product_attention_decode",
+       "paged_scaled_dot_product_attention_decode",
+       {},
+       false,
+       /*without=*/4},
       {"pow", "pow_tensor"},
       {"quantize_unrolled", "quantize"},
       {"rand", "rand", {{"size", "size", toShape}}, /*onDevice=*/true},
@@ -67,6 +75,18 @@ static const std::vector<OpRow> &opRows() {
   return rows;
 }
 
+static LogicalResult lowerWithout(Lowering &lowering, const OpRow &row, SmallVector<NamedAttribute> attrs) {
+  SmallVector<Value> operands(lowering.op->getOperands());
+  operands.erase(operands.begin() + *row.without);
+  for (NamedAttribute &attr : attrs)
+    if (attr.getName() == "operandSegmentSizes") {
+      SmallVector<int32_t> segments(cast<DenseI32ArrayAttr>(attr.getValue()).asArrayRef());
+      segments.erase(segments.begin() + *row.without);
+      attr.setValue(lowering.attributes().getDenseI32ArrayAttr(segments));
+    }
+  return lowering.replaceBy(("ttnn." + row.to).str(), operands, attrs);
+}
+
 static LogicalResult lowerByRow(Lowering &lowering, const OpRow &row) {
   SmallVector<NamedAttribute> attrs;
   for (NamedAttribute attr : lowering.op->getAttrs()) {
@@ -76,7 +96,7 @@ static LogicalResult lowerByRow(Lowering &lowering, const OpRow &row) {
     else if (!found->to.empty())
       attrs.push_back(lowering.attr(found->to, found->convert ? found->convert(attr.getValue()) : attr.getValue()));
   }
-  return lowerTo(lowering, row.to, attrs, row.onDevice);
+  return row.without ? lowerWithout(lowering, row, attrs) : lowerTo(lowering, row.to, attrs, row.onDevice);
 }
 
 void ttnn::addRows(Rules &rules) {

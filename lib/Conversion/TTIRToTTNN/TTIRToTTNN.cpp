@@ -95,7 +95,8 @@ private:
       else if (auto call = dyn_cast<func::CallOp>(op))
         diagnostic << "a program on the device has no calls; '" << call.getCallee() << "' was not inlined";
       else
-        diagnostic << "ops of dialect '" << dialect << "' are not TTIR";
+        diagnostic << "ops of dialect '" << dialect << "' are not TTIR"
+                   << (dialect == "stablehlo" ? "; run stablehlo-to-ttir-pipeline first" : "");
     });
     return any;
   }

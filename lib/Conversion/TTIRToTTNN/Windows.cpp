@@ -194,96 +194,51 @@ static LogicalResult lowerConv1d(Lowering &lowering) {
   return lowering.replace(lowering.permute(lowering.reshape(value, shape), inverse));
 }
 
-namespace {
-/// A convolution of volumes as the sum of convolutions of images, one for each layer of the kernel: that of layer k
-/// takes the images k, k + stride, ... of the volume. Sums are f32, so that the result is rounded once.
-class Convolution3d {
-public:
-  explicit Convolution3d(Lowering &lowering)
-      : lowering(lowering), op(cast<ttir::Conv3dOp>(lowering.op)), weight(lowering.shapeOf(op.getWeight())),
-        stride(ints(op.getStride(), 3)), padding(ints(op.getPadding(), 3)) {
-    for (uint64_t dim : {op.getBatchDim(), op.getDepthDim(), op.getHeightDim(), op.getWidthDim(), op.getChannelDim()})
-      order.push_back(dim);
-    for (int64_t dim : order)
-      result.push_back(lowering.resultType().getShape()[dim]);
+/// The value in row-major order, in which volumes are convolved: a tile would take the memory of 32 channels for those
+/// of a pixel.
+static RankedTensorType inRows(RankedTensorType type) {
+  return ttnn::withLayout(type, ttnn::TTNNLayoutAttr::of(type).withLayout(type.getShape(), ttnn::Layout::RowMajor));
+}
+
+/// Volumes, whose weights are [out, in / groups, depth, height, width].
+static LogicalResult lowerConv3d(Lowering &lowering) {
+  auto op = cast<ttir::Conv3dOp>(lowering.op);
+  if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate")
+    return lowering.refuse("padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
+  Value device = lowering.device();
+  if (!device)
+    return lowering.refuse("there is no device to run it on");
+  SmallVector<int64_t> order, inverse(5), result;
+  for (uint64_t dim : {op.getBatchDim(), op.getDepthDim(), op.getHeightDim(), op.getWidthDim(), op.getChannelDim()}) {
+    inverse[dim] = order.size();
+    order.push_back(dim);
+    result.push_back(lowering.resultType().getShape()[dim]);
   }
+  ArrayRef<int64_t> weight = lowering.shapeOf(op.getWeight());
+  Value volume = lowering.permute(op.getInput(), order);
+  volume = lowering.make("to_layout", volume, inRows(cast<RankedTensorType>(volume.getType())));
+  SmallVector<Value> operands = {volume, weightInRows(lowering, op.getWeight())};
+  if (op.getBias())
+    operands.push_back(lowering.reshape(op.getBias(), ArrayRef<int64_t>{1, weight[0]}));
+  operands.push_back(device);
 
-  LogicalResult lower() {
-    if (op.getPaddingMode() != "zeros")
-      return lowering.refuse("padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros'");
-    if (padding.size() != 3)
-      return lowering.refuse("padding has " + Twine(padding.size()) + " numbers; expected one, or three");
-    device = lowering.device();
-    if (!device)
-      return lowering.refuse("there is no device to run it on");
-    Value volume = lowering.permute(op.getInput(), order);
-    if (padding[0] != 0)
-      volume = padDepth(volume);
-    const int64_t layers = weight[2];
-    Value sum;
-    for (int64_t k = 0; k < layers; ++k) {
-      Value part = convolve(volume, k, resultType(layers == 1));
-      sum = sum ? lowering.make("add", {sum, part}, resultType(k + 1 == layers)) : part;
-    }
-    SmallVector<int64_t> inverse(order.size());
-    for (auto [to, from] : llvm::enumerate(order))
-      inverse[from] = to;
-    return lowering.replace(lowering.permute(lowering.reshape(sum, result), inverse));
-  }
-
-private:
-  /// The flat images of the result, rounded or not.
-  RankedTensorType resultType(bool rounded) const {
-    Value like = lowering.op->getResult(0);
-    SmallVector<int64_t> shape = {1, 1, result[0] * result[1] * result[2] * result[3], result[4]};
-    return rounded ? lowering.typeLike(like, shape) : lowering.typeLike(like, shape, ttcore::DataType::Float32);
-  }
-
-  Value padDepth(Value volume) {
-    SmallVector<int64_t> shape(lowering.shapeOf(volume));
-    shape[1] += 2 * padding[0];
-    Builder &builder = lowering.attributes();
-    return lowering.make("pad", volume, lowering.typeLike(volume, shape),
-                         {array(lowering, "padding", {0, 0, padding[0], padding[0], 0, 0, 0, 0, 0, 0}),
-                          lowering.attr("value", builder.getF32FloatAttr(0)),
-                          lowering.attr("use_multicore", builder.getBoolAttr(true))});
-  }
-
-  /// What layer `k` of the kernel adds; the first adds the bias, too.
-  Value convolve(Value volume, int64_t k, RankedTensorType type) {
-    SmallVector<int64_t> shape(lowering.shapeOf(volume));
-    shape[1] = result[1];
-    Value images =
-        lowering.slice(volume, lowering.typeLike(volume, shape), 1, k, k + (result[1] - 1) * stride[0] + 1, stride[0]);
-    Image image{shape[0] * shape[1], shape[2], shape[3], shape[4]};
-    SmallVector<int64_t> layer(weight);
-    layer[2] = 1;
-    Value kernel = lowering.slice(op.getWeight(), lowering.typeLike(op.getWeight(), layer), 2, k, k + 1);
-    kernel = lowering.reshape(kernel, ArrayRef<int64_t>{weight[0], weight[1], weight[3], weight[4]});
-
-    SmallVector<Value> operands = {lowering.reshape(images, image.flat()), weightInRows(lowering, kernel)};
-    if (k == 0 && op.getBias())
-      operands.push_back(lowering.reshape(op.getBias(), ArrayRef<int64_t>{1, 1, 1, weight[0]}));
-    operands.push_back(device);
-    SmallVector<NamedAttribute> attrs = imageAttributes(lowering, image, signlessInt);
-    attrs.push_back(lowering.attr("in_channels", signlessInt(lowering, image.channels)));
-    attrs.push_back(lowering.attr("out_channels", signlessInt(lowering, weight[0])));
-    attrs.push_back(lowering.attr("groups", op.getGroupsAttr()));
-    attrs.push_back(array(lowering, "kernel_size", {static_cast<int32_t>(weight[3]), static_cast<int32_t>(weight[4])}));
-    attrs.push_back(array(lowering, "stride", {stride[1], stride[2]}));
-    attrs.push_back(array(lowering, "dilation", {1, 1}));
-    attrs.push_back(array(lowering, "padding", {padding[1], padding[1], padding[2], padding[2]}));
-    return lowering.make("conv2d", operands, type, attrs);
-  }
-
-  Lowering &lowering;
-  ttir::Conv3dOp op;
-  ArrayRef<int64_t> weight; // [out, in / groups, depth, height, width]
-  SmallVector<int32_t> stride, padding;
-  SmallVector<int64_t> order, result; // result: batch, depth, height, width, channels
-  Value device;
-};
-} // namespace
+  // TTIR gives padding before the dimensions, then behind them; TTNN the two of each dimension.
+  SmallVector<int32_t> padding = ints(op.getPadding(), 3);
+  if (padding.size() == 6)
+    padding = {padding[0], padding[3], padding[1], padding[4], padding[2], padding[5]};
+  SmallVector<NamedAttribute> attrs = {lowering.attr("in_channels", signlessInt(lowering, lowering.shapeOf(volume)[4])),
+                                       lowering.attr("out_channels", signlessInt(lowering, weight[0])),
+                                       lowering.attr("groups", op.getGroupsAttr()),
+                                       lowering.attr("padding_mode", op.getPaddingModeAttr()),
+                                       array(lowering, "kernel_size", SmallVector<int32_t>(weight.drop_front(2))),
+                                       array(lowering, "stride", ints(op.getStride(), 3)),
+                                       array(lowering, "padding", padding)};
+  for (size_t place = 0; StringRef name : {"batch_size", "input_depth", "input_height", "input_width"})
+    attrs.push_back(lowering.attr(name, signlessInt(lowering, lowering.shapeOf(volume)[place++])));
+  RankedTensorType type = lowering.typeLike(op.getResult(), result);
+  Value value = lowering.make("conv3d", operands, inRows(type), attrs);
+  return lowering.replace(lowering.permute(lowering.make("to_layout", value, type), inverse));
+}
 
 /// Pools of NHWC images; those with indices have a second result of the shape of the first.
 static LogicalResult lowerPool(Lowering &lowering) {
@@ -321,6 +276,6 @@ static LogicalResult lowerPool(Lowering &lowering) {
 void ttnn::addWindowRules(Rules &rules) {
   rules["conv1d"] = lowerConv1d;
   rules["conv2d"] = rules["conv_transpose2d"] = lowerConv;
-  rules["conv3d"] = [](Lowering &lowering) { return Convolution3d(lowering).lower(); };
+  rules["conv3d"] = lowerConv3d;
   rules["max_pool2d"] = rules["avg_pool2d"] = rules["max_pool2d_with_indices"] = lowerPool;
 }

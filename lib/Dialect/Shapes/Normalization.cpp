@@ -63,6 +63,51 @@ LogicalResult tt::shapes::layerNormLastDim(const Reporter &report, Value input, 
   return success();
 }
 
+/// A tensor that is added to the input has its shape.
+static LogicalResult checkResidual(const Reporter &report, Value residual, RankedTensorType input) {
+  return checkParameter(report, residual, "residual", input.getShape());
+}
+
+LogicalResult tt::shapes::residualNorm(const Reporter &report, Value input, Value weight, Value bias, Value residual,
+                                       Types &results) {
+  if (failed(layerNormLastDim(report, input, weight, bias, results)))
+    return failure();
+  return checkResidual(report, residual, cast<RankedTensorType>(input.getType()));
+}
+
+constexpr int64_t tileColumns = 32;
+
+LogicalResult tt::shapes::rowSums(const Reporter &report, Value input, Value residual, int64_t count, Types &results) {
+  FailureOr<RankedTensorType> type = ranked(report, input, "input");
+  if (failed(type))
+    return failure();
+  if (type->getRank() == 0)
+    return report.error("operand 'input' is ", *type, "; expected rank 1 or more");
+  if (failed(checkResidual(report, residual, *type)))
+    return failure();
+  Shape shape(type->getShape());
+  shape.back() = count * tileColumns;
+  return push(report, shape, *type, results);
+}
+
+LogicalResult tt::shapes::normOfSums(const Reporter &report, Value input, Value stats, Value weight, Value bias,
+                                     Types &results) {
+  if (failed(layerNormLastDim(report, input, weight, bias, results)))
+    return failure();
+  FailureOr<RankedTensorType> sums = ranked(report, stats, "stats");
+  if (failed(sums))
+    return failure();
+  ArrayRef<int64_t> rows = cast<RankedTensorType>(input.getType()).getShape().drop_back();
+  if (sums->getRank() == 0 || sums->getShape().drop_back() != rows || sums->getShape().back() < 1 ||
+      sums->getShape().back() % (2 * tileColumns) != 0) {
+    Shape expected(rows);
+    expected.push_back(2 * tileColumns);
+    return report.error("operand 'stats' has shape ", text(sums->getShape()), "; expected ", text(expected),
+                        " for each chip, side by side");
+  }
+  return success();
+}
+
 LogicalResult tt::shapes::groupNorm(const Reporter &report, Value input, Value weight, Value bias, int64_t groups,
                                     int64_t channelDim, Types &results) {
   FailureOr<RankedTensorType> type = ranked(report, input, "input", 4);
@@ -164,6 +209,10 @@ LogicalResult tt::shapes::checkCache(const Reporter &report, Value cache, Value 
                         onePosition ? std::string() : std::to_string(c[2]));
   if (i[1] != c[1])
     return report.error("numbers of heads ", c[1], " of 'cache' and ", i[1], " of 'input' differ");
+  const int64_t users = onePosition && i[0] == 1 ? i[2] : i[0];
+  if (users > c[0] - batchOffset)
+    return report.error("operand 'input' has a batch of ", users, "; expected at most ", c[0] - batchOffset,
+                        ", the batches of 'cache' from 'batch_offset' on");
   return success();
 }
 
@@ -177,6 +226,8 @@ LogicalResult tt::shapes::checkPagedCache(const Reporter &report, Value cache, V
   if (cacheType->getDimSize(3) != inputType->getDimSize(3))
     return report.error("head sizes ", cacheType->getDimSize(3), " of 'cache' and ", inputType->getDimSize(3),
                         " of 'input' differ");
+  if (inputType->getDimSize(0) != 1)
+    return report.error("operand 'input' has the first size ", inputType->getDimSize(0), "; expected 1");
   return success();
 }
 
@@ -209,4 +260,67 @@ LogicalResult tt::shapes::splitHeads(const Reporter &report, Value input, Value 
   return success(succeeded(push(report, {batch, heads, positions, size}, *type, results)) &&
                  succeeded(push(report, key, *type, results)) &&
                  succeeded(push(report, {batch, others, positions, size}, *type, results)));
+}
+
+LogicalResult tt::shapes::joinDecodedHeads(const Reporter &report, Value input, int64_t heads, Types &results) {
+  FailureOr<RankedTensorType> type = ranked(report, input, "input", 4);
+  if (failed(type))
+    return failure();
+  ArrayRef<int64_t> shape = type->getShape();
+  if (shape[0] != 1)
+    return report.error("operand 'input' has shape ", text(shape), "; expected one position, 1 x users x heads x size");
+  if (heads < 1 || heads > shape[2])
+    return report.error("attribute 'num_heads' is ", heads, "; expected 1 to ", shape[2]);
+  return push(report, {1, 1, shape[1], heads * shape[3]}, *type, results);
+}
+
+LogicalResult tt::shapes::decodedHeads(const Reporter &report, Value input, Value batchOffset, int64_t heads,
+                                       std::optional<int64_t> keyValueHeads, std::optional<int64_t> sliceSize,
+                                       Types &results) {
+  FailureOr<RankedTensorType> type = ranked(report, input, "input", 4);
+  if (failed(type))
+    return failure();
+  ArrayRef<int64_t> shape = type->getShape();
+  if (shape[0] != 1 || shape[1] != 1)
+    return report.error("operand 'input' has shape ", text(shape),
+                        "; expected one position, 1 x 1 x users x (heads * size)");
+  const int64_t others = keyValueHeads.value_or(heads);
+  if (heads < 1 || others < 1)
+    return report.error("has ", heads, " query and ", others, " key heads; expected 1 or more");
+  const int64_t parts = heads + 2 * others; // both are 32-bit numbers
+  if (shape[3] % parts != 0)
+    return report.error("the last size ", shape[3], " of 'input' does not divide into ", parts, " heads");
+  if (static_cast<bool>(batchOffset) != sliceSize.has_value())
+    return report.error("has ", batchOffset ? "operand 'batch_offset'" : "attribute 'slice_size'", " without ",
+                        batchOffset ? "attribute 'slice_size'" : "operand 'batch_offset'");
+  if (batchOffset) {
+    FailureOr<RankedTensorType> offset = ranked(report, batchOffset, "batch_offset");
+    if (failed(offset))
+      return failure();
+    if (product(offset->getShape()) < 1 || !offset->getElementType().isInteger())
+      return report.error("operand 'batch_offset' is ", *offset, "; expected an integer");
+    if (*sliceSize < 1 || *sliceSize > shape[2])
+      return report.error("attribute 'slice_size' is ", *sliceSize, "; expected 1 to ", shape[2], " users");
+  }
+  const int64_t users = sliceSize.value_or(shape[2]), size = shape[3] / parts;
+  return success(succeeded(push(report, {1, users, heads, size}, *type, results)) &&
+                 succeeded(push(report, {1, users, others, size}, *type, results)) &&
+                 succeeded(push(report, {1, users, others, size}, *type, results)));
+}
+
+LogicalResult tt::shapes::latentAttention(const Reporter &report, Value query, Value key, Value value,
+                                          int64_t valueSize, Types &results) {
+  FailureOr<RankedTensorType> queryType = ranked(report, query, "query", 4), keyType = ranked(report, key, "key", 4);
+  if (failed(queryType) || failed(keyType))
+    return failure();
+  Shape shape(queryType->getShape());
+  if (keyType->getDimSize(3) != shape[3])
+    return report.error("operand 'key' has shape ", text(keyType->getShape()), "; expected heads of ", shape[3]);
+  if (valueSize < 1 || valueSize > shape[3])
+    return report.error("attribute 'head_dim_v' is ", valueSize, "; expected 1 to ", shape[3]);
+  Shape values(keyType->getShape());
+  values[3] = shape[3] = valueSize;
+  if (failed(checkParameter(report, value, "value", values)))
+    return failure();
+  return push(report, shape, *queryType, results);
 }

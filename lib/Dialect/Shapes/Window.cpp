@@ -248,12 +248,12 @@ static FailureOr<Shape> imageSizes(const Reporter &report, RankedTensorType type
   return sizes;
 }
 
-/// Appends the type with `sizes` = [batch, height, width, channels].
+/// Appends the type with `sizes` = [batch, spatial..., channels].
 static LogicalResult pushImage(const Reporter &report, ArrayRef<int64_t> sizes, RankedTensorType like,
                                ArrayRef<int64_t> dims, bool flattened, Types &results) {
   if (failed(checkSize(report, sizes)))
     return failure();
-  Shape shape(4);
+  Shape shape(sizes.size());
   for (auto [dim, size] : llvm::zip(dims, sizes))
     shape[dim] = size;
   if (flattened)
@@ -333,63 +333,128 @@ LogicalResult tt::shapes::globalPool2d(const Reporter &report, Value input, Type
   return push(report, {type->getDimSize(0), 1, 1, type->getDimSize(3)}, *type, results);
 }
 
-LogicalResult tt::shapes::flattenedWindow2d(const Reporter &report, Value input, const Window2d &window,
-                                            bool withIndices, Types &results) {
-  FailureOr<RankedTensorType> type = ranked(report, input, "input", 4);
+/// Sequences and images may come flattened or as they are, volumes only as they are.
+static FailureOr<RankedTensorType> imagesOfAttributes(const Reporter &report, Value input,
+                                                      const WindowAttributes &window) {
+  const size_t count = window.sizes.size();
+  FailureOr<RankedTensorType> type =
+      count == 1 ? ranked(report, input, "input") : ranked(report, input, "input", count + 2);
   if (failed(type))
     return failure();
-  const Shape image = {window.batch, window.height, window.width, window.inChannels};
+  Shape image = {window.batch};
+  image.append(window.sizes.begin(), window.sizes.end());
+  image.push_back(window.inChannels);
   for (int64_t size : image)
     if (size < 0)
       return report.error("attributes give an input of shape ", text(image), "; sizes cannot be negative");
   if (failed(checkSize(report, image)))
     return failure();
-  // The image may come as it is, too; the result is flattened all the same.
-  const Shape flat = {1, 1, product({window.batch, window.height, window.width}), window.inChannels};
-  if (type->getShape() != ArrayRef<int64_t>(flat) && type->getShape() != ArrayRef<int64_t>(image))
-    return report.error("operand 'input' has shape ", text(type->getShape()), "; expected ", text(flat), " or ",
-                        text(image), " by the attributes");
+  const Shape flat = {1, 1, product(ArrayRef<int64_t>(image).drop_back()), window.inChannels};
+  const bool isVolume = count == 3, isFlat = !isVolume && type->getShape() == ArrayRef<int64_t>(flat);
+  if (!isFlat && type->getShape() != ArrayRef<int64_t>(image))
+    return report.error("operand 'input' has shape ", text(type->getShape()), "; expected ",
+                        isVolume ? std::string() : text(flat) + " or ", text(image), " by the attributes");
+  return type;
+}
 
+LogicalResult tt::shapes::windowOfAttributes(const Reporter &report, Value input, const WindowAttributes &window,
+                                             bool withIndices, Types &results) {
+  FailureOr<RankedTensorType> type = imagesOfAttributes(report, input, window);
+  if (failed(type))
+    return failure();
+  static constexpr StringRef words[] = {"", "one number", "two numbers", "three numbers"};
+  const size_t count = window.sizes.size();
+  auto fits = [&](ArrayRef<int32_t> values, int32_t least) {
+    return values.size() == count && llvm::all_of(values, [&](int32_t value) { return value >= least; });
+  };
   for (auto [name, values] : {std::pair<StringRef, ArrayRef<int32_t>>("kernel_size", window.kernel),
                               {"stride", window.stride},
                               {"dilation", window.dilation}})
-    if (values.size() != 2 || values[0] < 1 || values[1] < 1)
-      return report.error("attribute '", name, "' is [", values, "]; expected two numbers of 1 or more");
+    if (!fits(values, 1))
+      return report.error("attribute '", name, "' is [", values, "]; expected ", words[count], " of 1 or more");
   ArrayRef<int32_t> padding = window.padding, extra = window.outputPadding;
-  if ((padding.size() != 2 && padding.size() != 4) || llvm::any_of(padding, [](int32_t n) { return n < 0; }))
-    return report.error("attribute 'padding' is [", padding, "]; expected two or four numbers of 0 or more");
-  if (window.transposed && (extra.size() != 2 || extra[0] < 0 || extra[1] < 0))
-    return report.error("attribute 'output_padding' is [", extra, "]; expected two numbers of 0 or more");
+  const bool hasSides = padding.size() == 2 * count;
+  if ((!hasSides && padding.size() != count) || llvm::any_of(padding, [](int32_t n) { return n < 0; })) {
+    static constexpr StringRef either[] = {"", "one or two", "two or four", "three or six"};
+    return report.error("attribute 'padding' is [", padding, "]; expected ", either[count], " numbers of 0 or more");
+  }
+  if (window.transposed && !fits(extra, 0))
+    return report.error("attribute 'output_padding' is [", extra, "]; expected ", words[count], " of 0 or more");
 
-  Shape result = {window.batch, 0, 0, window.outChannels};
-  for (size_t i = 0; i < 2; ++i) {
-    // [height, width] or [top, bottom, left, right]
-    int64_t before = padding.size() == 2 ? padding[i] : padding[2 * i];
-    int64_t after = padding.size() == 2 ? padding[i] : padding[2 * i + 1];
-    Window one{window.kernel[i], window.stride[i], before, after, window.dilation[i]};
+  Shape result = {window.batch};
+  for (size_t i = 0; i < count; ++i) {
+    Window one{window.kernel[i], window.stride[i], padding[hasSides ? 2 * i : i], padding[hasSides ? 2 * i + 1 : i],
+               window.dilation[i]};
     FailureOr<int64_t> size = window.transposed
-                                  ? transposedCount(report, image[i + 1], one, extra[i], spatialNames(2)[i])
-                                  : windowCount(report, image[i + 1], one, window.ceilMode, spatialNames(2)[i]);
+                                  ? transposedCount(report, window.sizes[i], one, extra[i], spatialNames(count)[i])
+                                  : windowCount(report, window.sizes[i], one, window.ceilMode, spatialNames(count)[i]);
     if (failed(size))
       return failure();
-    result[i + 1] = *size;
+    result.push_back(*size);
   }
   if (window.outChannels < 0)
     return report.error("attribute 'out_channels' is ", window.outChannels, "; expected 0 or more");
-  return success(succeeded(pushImage(report, result, *type, {0, 1, 2, 3}, /*flattened=*/true, results)) &&
+  result.push_back(window.outChannels);
+  Shape inOrder = llvm::to_vector(llvm::seq<int64_t>(0, result.size()));
+  return success(succeeded(pushImage(report, result, *type, inOrder, /*flattened=*/count < 3, results)) &&
                  succeeded(pushIndices(report, withIndices, results)));
 }
 
-LogicalResult tt::shapes::flattenedConvolution2d(const Reporter &report, Value input, Value weight, Value bias,
-                                                 int64_t groups, const Window2d &window, Types &results) {
-  if (failed(flattenedWindow2d(report, input, window, /*withIndices=*/false, results)))
+LogicalResult tt::shapes::convolutionOfAttributes(const Reporter &report, Value input, Value weight, Value bias,
+                                                  int64_t groups, const WindowAttributes &window, Types &results) {
+  if (failed(windowOfAttributes(report, input, window, /*withIndices=*/false, results)))
     return failure();
-  FailureOr<RankedTensorType> type = ranked(report, weight, "weight", 4);
+  SmallVector<int32_t> kernel(window.kernel);
+  FailureOr<RankedTensorType> type = ranked(report, weight, "weight");
   if (failed(type))
     return failure();
-  bool isPrepared = type->getDimSize(0) == 1 && type->getDimSize(1) == 1;
-  if (isPrepared)
-    return success();
-  return checkWeight(report, weight, bias, window.inChannels, window.outChannels, groups, window.kernel,
-                     window.transposed);
+  if (type->getRank() == 4 && kernel.size() < 3) {
+    if (type->getDimSize(0) == 1 && type->getDimSize(1) == 1) // prepared
+      return success();
+    if (kernel.size() == 1) // of a sequence, as of an image one pixel wide
+      kernel.push_back(1);
+  }
+  return checkWeight(report, weight, bias, window.inChannels, window.outChannels, groups, kernel, window.transposed);
+}
+
+LogicalResult tt::shapes::convolution3dOfAttributes(const Reporter &report, Value input, Value weight, Value bias,
+                                                    int64_t groups, const WindowAttributes &window,
+                                                    StringRef paddingMode, Types &results) {
+  if (paddingMode != "zeros" && paddingMode != "replicate")
+    return report.error("attribute 'padding_mode' is '", paddingMode, "'; expected 'zeros' or 'replicate'");
+  auto type = dyn_cast<RankedTensorType>(weight.getType());
+  if (!type || type.getRank() != 2)
+    return convolutionOfAttributes(report, input, weight, bias, groups, window, results);
+  if (failed(windowOfAttributes(report, input, window, /*withIndices=*/false, results)))
+    return failure();
+  int64_t places = product({window.kernel[0], window.kernel[1], window.kernel[2]});
+  if (groups < 1 || window.inChannels % groups != 0 || type.getDimSize(0) % places != 0 ||
+      type.getDimSize(0) / places < window.inChannels / groups || type.getDimSize(1) != window.outChannels)
+    return report.error("operand 'weight' has shape ", text(type.getShape()), "; expected ", places,
+                        " times at least as many rows as the channels of a group, ", window.inChannels, " / ", groups,
+                        ", and ", window.outChannels, " columns");
+  return success();
+}
+
+LogicalResult tt::shapes::prepareVolumes(const Reporter &report, Value weight, int64_t groups, int64_t block,
+                                         int64_t alignment, Types &results) {
+  FailureOr<RankedTensorType> type = ranked(report, weight, "weight_tensor", 5);
+  if (failed(type))
+    return failure();
+  ArrayRef<int64_t> shape = type->getShape();
+  if (groups < 1 || shape[0] % groups != 0)
+    return report.error("attribute 'groups' is ", groups, ", which does not divide ", shape[0], " output channels");
+  if (alignment < 1)
+    return report.error("attribute 'alignment' is ", alignment, "; expected 1 or more");
+  std::optional<int64_t> padded = add(shape[1], alignment - 1);
+  if (!padded)
+    return report.error("the number of input channels does not fit into 64 bits");
+  int64_t channels = *padded / alignment * alignment;
+  if (block < 0 || (block > 0 && channels % block != 0))
+    return report.error("attribute 'c_in_block' is ", block, "; expected 0, or a divisor of ", channels,
+                        " input channels");
+  Shape rows = {channels, shape[2], shape[3], shape[4]};
+  if (failed(checkSize(report, rows)))
+    return failure();
+  return push(report, {product(rows), shape[0]}, *type, results);
 }

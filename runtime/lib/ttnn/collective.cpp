@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "op.h"
+#include "mesh.h"
 #include "storage.h"
 #include "strided.h"
 #include "tt/parallel.h"
@@ -16,9 +16,6 @@
 
 namespace tt::ttnn {
 namespace {
-
-using DeviceIns = std::span<const std::span<const std::byte *const>>;
-using DeviceOuts = std::span<const std::span<std::byte *const>>;
 
 //===----------------------------------------------------------------------===//
 // The mesh
@@ -78,26 +75,6 @@ Mesh meshOf(const OpCall &call, std::string_view config, size_t axes) {
     fail(call, "attribute '" + std::string(config) + "' names " + std::to_string(axes) + " axes of a mesh of shape " +
                    quoted(mesh.shape));
   return mesh;
-}
-
-/// The devices of each group along an axis, in order.
-std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis) {
-  const size_t rows = call.meshShape[0], columns = call.meshShape[1];
-  if (axis != 0 && axis != 1)
-    fail(call, "attribute 'cluster_axis' is " + std::to_string(axis) + "; expected 0 (rows vary) or 1 (columns vary)");
-  std::vector<std::vector<size_t>> groups(axis == 0 ? columns : rows);
-  for (size_t device = 0; device < rows * columns; ++device)
-    groups[axis == 0 ? device % columns : device / columns].push_back(device);
-  return groups;
-}
-
-int64_t groupSize(const OpCall &call) {
-  return static_cast<int64_t>(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))[0].size());
-}
-
-/// A value that is not distributed is the same on every device.
-const std::byte *on(std::span<const std::byte *const> values, size_t device) {
-  return values[values.size() == 1 ? 0 : device];
 }
 
 //===----------------------------------------------------------------------===//

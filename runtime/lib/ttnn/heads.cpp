@@ -27,12 +27,41 @@ std::unique_ptr<Kernel> makeConcatenateHeads(const OpCall &call) {
                    kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); }));
 }
 
-/// A part of the fused projection, and the result that it becomes.
+/// The part of an operand that becomes a result.
 struct HeadsPart {
   size_t operand;
-  int64_t first, heads; // first: column
-  bool transposed;
+  Shape dims; // of the result
+  std::vector<int64_t> strides;
+  int64_t first; // element
 };
+
+/// A copy of a part for each result. `skipped`: bytes of operand 0 that a run leaves out.
+std::unique_ptr<Kernel> copyParts(const OpCall &call, const std::vector<HeadsPart> &parts,
+                                  std::function<size_t(const Buffers &)> skipped = nullptr) {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<size_t> operands;
+  size_t scratch = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const HeadsPart &part = parts[i];
+    const TensorSpec &in = operand(call, part.operand);
+    expectResultShape(call, part.dims, i);
+    StridedCopy copy(part.dims, part.strides, part.first, storageBytes(in.dtype));
+    kernels.push_back(roundedTo(result(call, i), in.dtype, kernelOf([copy = std::move(copy)](const Buffers &b) {
+                                  copy.run(b.ins[0], b.outs[0]);
+                                })));
+    operands.push_back(part.operand);
+    scratch = std::max(scratch, kernels.back()->scratchBytes());
+  }
+  auto shared = std::make_shared<std::vector<std::unique_ptr<Kernel>>>(std::move(kernels));
+  auto run = [shared, operands, skipped](const Buffers &buffers) {
+    const size_t skip = skipped ? skipped(buffers) : 0;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const std::byte *from = buffers.ins[operands[i]] + (operands[i] == 0 ? skip : 0);
+      (*shared)[i]->run({{&from, 1}, {&buffers.outs[i], 1}, buffers.scratch});
+    }
+  };
+  return kernelOf(run, scratch);
+}
 
 /// The fused projection [batch, rows, columns] into query, key and value by heads.
 std::unique_ptr<Kernel> makeSplitHeads(const OpCall &call) {
@@ -55,39 +84,80 @@ std::unique_ptr<Kernel> makeSplitHeads(const OpCall &call) {
     expected.back() = 2 * keyHeads * size;
     expectOperandShape(call, 1, expected);
   }
-  const bool transposeKey = call.attributes.get<bool>("transpose_key");
+  // Columns of an operand by heads.
+  auto part = [&](size_t index, int64_t first, int64_t count) {
+    const int64_t columns = operand(call, index).shape.back();
+    return HeadsPart{index, {batch, count, rows, size}, {rows * columns, size, columns, 1}, first};
+  };
   const size_t keyOperand = fused ? 1 : 0;
   const int64_t keyFirst = fused ? 0 : heads * size;
-  const HeadsPart all[] = {{0, 0, heads, false},
-                           {keyOperand, keyFirst, keyHeads, transposeKey},
-                           {keyOperand, keyFirst + keyHeads * size, keyHeads, false}};
-  std::vector<std::unique_ptr<Kernel>> kernels;
-  for (size_t i = 0; i < 3; ++i) {
-    const HeadsPart &part = all[i];
-    const TensorSpec &in = operand(call, part.operand), &out = result(call, i);
-    const int64_t columns = in.shape.back();
-    Shape dims = {batch, part.heads, rows, size};
-    std::vector<int64_t> strides = {rows * columns, size, columns, 1};
-    if (part.transposed) {
-      std::swap(dims[2], dims[3]);
-      std::swap(strides[2], strides[3]);
-    }
-    expectResultShape(call, dims, i);
-    StridedCopy copy(dims, strides, part.first, storageBytes(in.dtype));
-    kernels.push_back(roundedTo(
-        out, in.dtype, kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); })));
+  std::vector<HeadsPart> all = {part(0, 0, heads), part(keyOperand, keyFirst, keyHeads),
+                                part(keyOperand, keyFirst + keyHeads * size, keyHeads)};
+  if (call.attributes.get<bool>("transpose_key")) {
+    std::swap(all[1].dims[2], all[1].dims[3]);
+    std::swap(all[1].strides[2], all[1].strides[3]);
   }
-  size_t scratch = 0;
-  for (const auto &kernel : kernels)
-    scratch = std::max(scratch, kernel->scratchBytes());
-  auto shared = std::make_shared<std::vector<std::unique_ptr<Kernel>>>(std::move(kernels));
-  auto run = [shared, keyOperand](const Buffers &buffers) {
-    const size_t operands[] = {0, keyOperand, keyOperand};
-    for (size_t i = 0; i < 3; ++i)
-      (*shared)[i]->run({{&buffers.ins[operands[i]], 1}, {&buffers.outs[i], 1}, buffers.scratch});
-  };
-  return kernelOf(run, scratch);
+  return copyParts(call, all);
 }
+
+//===----------------------------------------------------------------------===//
+// One position per user
+//===----------------------------------------------------------------------===//
+
+/// The first heads of [1, users, heads, size] as [1, 1, users, heads * size].
+std::unique_ptr<Kernel> makeConcatenateDecodedHeads(const OpCall &call) {
+  const Shape &s = operand(call, 0).shape;
+  const auto heads = call.attributes.get<int64_t>("num_heads");
+  if (s.size() != 4 || s[0] != 1)
+    fail(call, "operand 0 has shape " + toString(s) + "; expected [1, users, heads, size]");
+  if (heads < 1 || heads > s[2])
+    fail(call, "attribute 'num_heads' is " + std::to_string(heads) + "; expected 1 to " + std::to_string(s[2]));
+  return copyParts(call, {{0, {1, 1, s[1], heads * s[3]}, {0, 0, s[2] * s[3], 1}, 0}});
+}
+
+/// The fused projection [1, 1, users, columns] into query, key and value, each [1, users, heads, size].
+std::unique_ptr<Kernel> makeDecodedHeads(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0);
+  const auto heads = call.attributes.get<int64_t>("num_heads");
+  const auto keyHeads = call.attributes.get<int64_t>("num_kv_heads", heads);
+  if (heads < 1 || keyHeads < 1 || heads > INT32_MAX || keyHeads > INT32_MAX)
+    fail(call, "attributes 'num_heads' and 'num_kv_heads' are " + std::to_string(heads) + " and " +
+                   std::to_string(keyHeads) + "; expected positive numbers");
+  const int64_t parts = heads + 2 * keyHeads;
+  if (in.shape.size() != 4 || in.shape[0] != 1 || in.shape[1] != 1 || in.shape[3] % parts != 0)
+    fail(call, "operand 0 has shape " + toString(in.shape) + "; expected [1, 1, users, a multiple of " +
+                   std::to_string(parts) + "]");
+  const int64_t all = in.shape[2], columns = in.shape[3], size = columns / parts;
+  const TensorSpec *offset = optionalOperand(call, 1);
+  const int64_t *slice = call.attributes.find<int64_t>("slice_size");
+  if ((offset != nullptr) != (slice != nullptr))
+    fail(call, "operand 'batch_offset' and attribute 'slice_size' go together");
+  if (slice && (*slice < 1 || *slice > all))
+    fail(call, "attribute 'slice_size' is " + std::to_string(*slice) + "; expected 1 to " + std::to_string(all));
+  if (offset && (volume(offset->shape) < 1 || isFloat(offset->dtype)))
+    fail(call, "operand 1 is of type " + std::string(toString(offset->dtype)) + " and shape " +
+                   toString(offset->shape) + "; expected an integer");
+  const int64_t users = slice ? *slice : all;
+  auto part = [&](int64_t first, int64_t count) {
+    return HeadsPart{0, {1, users, count, size}, {0, columns, size, 1}, first * size};
+  };
+  std::function<size_t(const Buffers &)> skipped;
+  if (offset)
+    skipped = [load = loader<int64_t>(offset->dtype), name = call.name, last = all - users,
+               row = static_cast<size_t>(columns) * storageBytes(in.dtype)](const Buffers &buffers) {
+      int64_t first;
+      load(buffers.ins[1], &first, 1);
+      if (first < 0 || first > last)
+        throw OpError(name + ": operand 'batch_offset' is " + std::to_string(first) + "; expected 0 to " +
+                      std::to_string(last));
+      return static_cast<size_t>(first) * row;
+    };
+  return copyParts(call, {part(0, heads), part(heads, keyHeads), part(heads + keyHeads, keyHeads)}, skipped);
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary embeddings
+//===----------------------------------------------------------------------===//
 
 /// x * cos + (the second half of x negated, then the first) * sin, by rows; cos and sin hold a row for each position.
 std::unique_ptr<Kernel> makeRotaryEmbedding(const OpCall &call) {
@@ -198,6 +268,23 @@ std::vector<OpInfo> headOps() {
   return {
       {"ttnn.concatenate_heads", 1, 1, 1, {}, makeConcatenateHeads, nullptr, traffic},
       {"ttnn.nlp_concat_heads", 1, 1, 1, {}, makeConcatenateHeads, nullptr, traffic},
+      {"ttnn.nlp_concat_heads_decode",
+       1,
+       1,
+       1,
+       {required("num_heads", Int)},
+       makeConcatenateDecodedHeads,
+       nullptr,
+       traffic},
+      {"ttnn.nlp_create_qkv_heads_decode",
+       1,
+       2,
+       3,
+       {required("num_heads", Int), optional("num_kv_heads", Int), optional("overlap_qk_coregrid", Bool),
+        optional("slice_size", Int)},
+       makeDecodedHeads,
+       nullptr,
+       traffic},
       {"ttnn.split_query_key_value_and_split_heads",
        1,
        2,

@@ -26,7 +26,7 @@ public:
   }
 
   void run(const Buffers &buffers) const override {
-    const Axis &h = window.height, &w = window.width;
+    const Axis &h = window.axes[0], &w = window.axes[1];
     const int64_t rows = window.batch * h.out;
     const int64_t work = std::max<int64_t>(1, w.out * window.channels * h.kernel * w.kernel);
     parallelFor(rows, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
@@ -41,7 +41,7 @@ private:
   static constexpr int64_t chunk = 512;
 
   void position(const Buffers &buffers, int64_t image, int64_t y, int64_t x, int64_t channel, int64_t count) const {
-    const Axis &h = window.height, &w = window.width;
+    const Axis &h = window.axes[0], &w = window.axes[1];
     const auto n = static_cast<size_t>(count);
     alignas(64) float result[chunk], value[chunk];
     alignas(64) int64_t where[chunk];
@@ -104,7 +104,7 @@ std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
     if (isFloat(result(call, 1).dtype))
       fail(call, "the indices are of type " + std::string(toString(result(call, 1).dtype)) + "; expected integers");
   }
-  if (pool == Pool::Average && (window.height.dilation != 1 || window.width.dilation != 1))
+  if (pool == Pool::Average && (window.axes[0].dilation != 1 || window.axes[1].dilation != 1))
     fail(call, "attribute 'dilation' is not 1");
   // A pixel's channels are a row of the result, so groups of a block format begin with it.
   const DataType produced = result(call).dtype;
@@ -128,7 +128,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
 Cost poolCost(const OpCall &call) {
   Cost cost = traffic(call);
   const Window window = windowOf(call, "channels");
-  cost.sfpuTiles = tiles(result(call)) * window.height.kernel * window.width.kernel;
+  cost.sfpuTiles = tiles(result(call)) * window.area();
   return cost;
 }
 

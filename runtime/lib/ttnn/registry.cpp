@@ -60,11 +60,30 @@ std::string_view kindOf(const Attribute &attribute) { return kindNames[attribute
 
 std::vector<OpInfo> collect() {
   std::vector<OpInfo> all;
-  for (auto family : {elementwiseOps, dataMovementOps, creationOps,     conversionOps,     reductionOps,
-                      matmulOps,      convolutionOps,  poolingOps,      normalizationOps,  collectiveOps,
-                      debugOps,       attentionOps,    cacheOps,        headOps,           lookupOps,
-                      resamplingOps,  scanOps,         quantizationOps, pagedAttentionOps, transposedConvolutionOps,
-                      callOps,        tensorFileOps})
+  for (auto family : {elementwiseOps,
+                      dataMovementOps,
+                      creationOps,
+                      conversionOps,
+                      reductionOps,
+                      matmulOps,
+                      convolutionOps,
+                      poolingOps,
+                      normalizationOps,
+                      collectiveOps,
+                      debugOps,
+                      attentionOps,
+                      cacheOps,
+                      headOps,
+                      lookupOps,
+                      resamplingOps,
+                      scanOps,
+                      quantizationOps,
+                      pagedAttentionOps,
+                      convolutionWeightOps,
+                      callOps,
+                      tensorFileOps,
+                      distributedNormalizationOps,
+                      latentAttentionOps})
     for (OpInfo &info : family())
       all.push_back(std::move(info));
   std::ranges::sort(all, {}, &OpInfo::name);

@@ -112,59 +112,6 @@ int64_t part(const ShapeQuery &query, std::string_view ods, int64_t size, int64_
   return size / parts;
 }
 
-//===- Windows ----------------------------------------------------------------===//
-
-struct Window {
-  int64_t size, kernel, stride, dilation, low, high;
-};
-
-/// Height and width of a 2-d window with its padding: two numbers, or top, bottom, left, right.
-std::pair<Window, Window> windowsOf(const ShapeQuery &query) {
-  const auto pair = [&](std::string_view ods, int64_t least) -> const std::vector<int64_t> & {
-    const auto &values = query.integers(ods);
-    if (values.size() != 2 || values[0] < least || values[1] < least || values[0] > INT32_MAX || values[1] > INT32_MAX)
-      query.fail(ods, "expected two sizes of at least " + std::to_string(least) + "; found " + quoted(values));
-    return values;
-  };
-  const auto size = [&](std::string_view ods) {
-    const int64_t value = query.integer(ods);
-    if (value < 0 || value > INT32_MAX)
-      query.fail(ods, "a size of " + std::to_string(value));
-    return value;
-  };
-  const auto &kernel = pair("kernel_size", 1), &stride = pair("stride", 1), &dilation = pair("dilation", 1);
-  const auto &padding = query.integers("padding");
-  const bool four = padding.size() == 4;
-  if ((!four && padding.size() != 2) ||
-      std::ranges::any_of(padding, [](int64_t value) { return value < 0 || value > INT32_MAX; }))
-    query.fail("padding", "expected two or four sizes of at least 0; found " + quoted(padding));
-  return {{size("input_height"), kernel[0], stride[0], dilation[0], padding[0], padding[four ? 1 : 0]},
-          {size("input_width"), kernel[1], stride[1], dilation[1], padding[four ? 2 : 1], padding[four ? 3 : 1]}};
-}
-
-/// Places of a window over its dimension.
-int64_t places(const Window &window, bool ceil) {
-  const int64_t room = window.size + window.low + window.high - window.dilation * (window.kernel - 1) - 1;
-  if (room < 0)
-    return 0;
-  const int64_t count = (room + (ceil ? window.stride - 1 : 0)) / window.stride + 1;
-  // A window that would begin in the padding behind the input is left out.
-  return ceil && (count - 1) * window.stride >= window.size + window.low ? count - 1 : count;
-}
-
-Shape images(const ShapeQuery &query, int64_t height, int64_t width, int64_t channels) {
-  const int64_t batch = query.integer("batch_size");
-  const int64_t pixels = query.product("batch_size", query.product("input_height", height, width), batch);
-  return {1, 1, pixels, channels};
-}
-
-Shape pooled(const ShapeQuery &query) {
-  const auto [rows, columns] = windowsOf(query);
-  const bool ceil = query.boolean("ceil_mode");
-  const Shape &in = query.shape(0);
-  return images(query, places(rows, ceil), places(columns, ceil), in.empty() ? 1 : in.back());
-}
-
 //===- Slices -------------------------------------------------------------------===//
 
 Shape sliced(const ShapeQuery &query, std::span<const int64_t> begins, std::span<const int64_t> ends,
@@ -310,33 +257,6 @@ Shapes matmul(const ShapeQuery &query) {
   if (const Shape *bias = query.optionalShape(2))
     broadcastInto(query, shape, *bias, *bias);
   return {shape};
-}
-
-Shapes conv2d(const ShapeQuery &query) {
-  const auto [rows, columns] = windowsOf(query);
-  return {images(query, places(rows, false), places(columns, false), query.integer("out_channels"))};
-}
-
-Shapes convTranspose2d(const ShapeQuery &query) {
-  const auto [rows, columns] = windowsOf(query);
-  const auto &more = query.integers("output_padding");
-  if (more.size() != 2 || std::ranges::any_of(more, [](int64_t size) { return size < 0 || size > INT32_MAX; }))
-    query.fail("output_padding", "expected two sizes of at least 0; found " + quoted(more));
-  const auto size = [](const Window &window, int64_t more) {
-    const int64_t spread = window.size > 0 ? (window.size - 1) * window.stride : 0;
-    return std::max<int64_t>(spread + window.dilation * (window.kernel - 1) + 1 + more - window.low - window.high, 0);
-  };
-  return {images(query, size(rows, more[0]), size(columns, more[1]), query.integer("out_channels"))};
-}
-
-Shapes pool2d(const ShapeQuery &query) { return {pooled(query)}; }
-Shapes pool2dWithIndices(const ShapeQuery &query) { return Shapes(2, pooled(query)); }
-
-Shapes globalPool2d(const ShapeQuery &query) {
-  const Shape &in = query.shape(0);
-  if (in.size() != 4)
-    query.fail("input", "shape " + toString(in) + "; expected [batch, height, width, channels]");
-  return {{in[0], 1, 1, in[3]}};
 }
 
 Shapes upsample(const ShapeQuery &query) {
@@ -491,6 +411,53 @@ Shapes splitHeads(const ShapeQuery &query) {
   return {
       {in[0], heads, in[1], size}, query.boolean("transpose_key") ? Shape{in[0], keyHeads, size, keyLength} : key, key};
 }
+
+Shapes latentAttention(const ShapeQuery &query) {
+  Shape shape = query.shape(0);
+  const int64_t size = query.integer("head_dim_v");
+  if (shape.size() != 4)
+    query.fail("query", "shape " + toString(shape) + "; expected four dimensions");
+  if (size < 1 || size > shape[3])
+    query.fail("head_dim_v", std::to_string(size) + " of " + std::to_string(shape[3]) + " elements");
+  shape[3] = size;
+  return {shape};
+}
+
+Shapes decodedHeads(const ShapeQuery &query) {
+  const Shape &in = query.shape(0);
+  const int64_t heads = query.integer("num_heads"), keyHeads = query.optionalInteger("num_kv_heads").value_or(heads);
+  if (in.size() != 4)
+    query.fail("input", "shape " + toString(in) + "; expected [1, 1, batch, size of all heads]");
+  for (const auto &[ods, count] : {std::pair("num_heads", heads), std::pair("num_kv_heads", keyHeads)})
+    if (count < 1 || count > INT32_MAX)
+      query.fail(ods, std::to_string(count) + " heads");
+  const int64_t users = query.optionalInteger("slice_size").value_or(in[2]), size = in[3] / (heads + 2 * keyHeads);
+  if (users < 0)
+    query.fail("slice_size", std::to_string(users) + " users");
+  const Shape key = {1, users, keyHeads, size};
+  return {{1, users, heads, size}, key, key};
+}
+
+Shapes joinDecodedHeads(const ShapeQuery &query) {
+  const Shape &in = query.shape(0);
+  const int64_t heads = query.integer("num_heads");
+  if (in.size() != 4)
+    query.fail("input", "shape " + toString(in) + "; expected [1, batch, heads, size]");
+  if (heads < 1 || heads > in[2])
+    query.fail("num_heads", std::to_string(heads) + " of " + std::to_string(in[2]) + " heads");
+  return {{1, 1, in[1], query.product("num_heads", heads, in[3])}};
+}
+
+/// Sums of rows, each in the first column of a tile.
+static Shapes rowSums(const ShapeQuery &query, int64_t sums) {
+  Shape shape = query.shape(0);
+  if (shape.empty())
+    query.fail("input", "a scalar; expected at least one dimension");
+  shape.back() = 32 * sums;
+  return {shape};
+}
+Shapes rowSquares(const ShapeQuery &query) { return rowSums(query, 1); }
+Shapes rowMoments(const ShapeQuery &query) { return rowSums(query, 2); }
 
 Shapes concatenateHeads(const ShapeQuery &query) {
   const Shape &in = query.shape(0);

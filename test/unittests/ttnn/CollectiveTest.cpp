@@ -32,23 +32,7 @@ Attribute reduceType(const char *symbol, int64_t value) { return {EnumAttribute{
 /// Runs a mesh op; `ins` has one value, or one per device.
 std::vector<Value> runMesh(const std::string &name, const std::vector<Value> &ins, DataType type, const Shape &shape,
                            Named attributes, bool toHost = false) {
-  std::vector<Value> outs(toHost ? 1 : rows * columns, Value(type, shape));
-  OpCall call = callOf(name, {&ins[0]}, {outs[0].spec}, std::move(attributes));
-  call.meshShape = {rows, columns};
-  const OpInfo *info = findOp(name);
-  check(*info, call);
-  const auto kernel = info->makeMesh(call);
-  EXPECT_GE(info->cost(call).fabricBytes, 0);
-  std::vector<const std::byte *> from;
-  std::vector<std::byte *> to;
-  for (const Value &in : ins)
-    from.push_back(in.bytes.data());
-  for (Value &out : outs)
-    to.push_back(out.bytes.data());
-  const std::span<const std::byte *const> in(from);
-  const std::span<std::byte *const> out(to);
-  kernel->run({&in, 1}, {&out, 1});
-  return outs;
+  return runOnMesh(name, {ins}, type, shape, std::move(attributes), rows, columns, toHost ? 1 : rows * columns);
 }
 
 std::vector<Value> perDevice(DataType type, const Shape &shape) {

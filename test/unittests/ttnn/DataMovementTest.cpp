@@ -187,4 +187,34 @@ TEST(Conversion, MovesKeepBytesAndConvertTypes) {
   expectEqual(run("ttnn.to_layout", {&x}, bf16, {33, 65}), rounded);
 }
 
+TEST(DataMovement, CopyWritesItsSecondOperand) {
+  struct Row {
+    DataType from, to;
+    Shape shape;
+  };
+  const DataType f32 = DataType::Float32, bf16 = DataType::BFloat16, i32 = DataType::Int32;
+  const Row rows[] = {{f32, f32, {3, 33}}, {f32, bf16, {2, 5, 7}},
+                      {bf16, f32, {1}},    {bf16, bf16, {1, 1, 1, 1}},
+                      {i32, i32, {17}},    {f32, i32, {4, 5}},
+                      {f32, f32, {}},      {f32, f32, {0, 4}},
+                      {i32, bf16, {2, 3}}, {f32, DataType::BFP_BFloat8, {2, 32}}};
+  for (const Row &row : rows) {
+    const Value x = random(row.from, row.shape, -4, 4);
+    const Value target(row.to, row.shape); // what the kernel writes to, though it is an operand
+    runAll("ttnn.copy", {&x, &target}, {});
+    std::vector<double> expected = x.values();
+    if (row.to == i32)
+      for (double &v : expected)
+        v = std::trunc(v);
+    const bool block = row.to == DataType::BFP_BFloat8;
+    expectNear(target, expected, row.to == bf16 ? 0x1p-8 : 0, block ? 4 * 0x1p-6 : 0);
+  }
+  const OpInfo *info = findOp("ttnn.copy");
+  EXPECT_EQ(info->writes, std::vector<int>{1});
+  const Value x(f32, {2, 3}), y(f32, {3, 2});
+  EXPECT_EQ(errorOf([&] { runAll("ttnn.copy", {&x, &y}, {}); }),
+            "ttnn.copy: operand 1 has shape [3, 2]; expected [2, 3]");
+  EXPECT_EQ(errorOf([&] { runAll("ttnn.copy", {&x, &y}, {x}); }), "ttnn.copy: 1 results; expected 0");
+}
+
 } // namespace

@@ -130,34 +130,84 @@ inline std::byte *aligned(std::vector<std::byte> &bytes, size_t size) {
   return reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(bytes.data()) + 63) / 64 * 64);
 }
 
-/// Runs an op with one result on one and on two threads, which must agree to the bit.
-inline Value run(const std::string &name, const std::vector<const Value *> &ins, DataType type, Shape shape,
-                 Named attributes = {}, std::vector<bool> constant = {}) {
-  Value out(type, std::move(shape));
-  OpCall call = callOf(name, ins, {out.spec}, std::move(attributes));
+/// A kernel with its operands where `constant` says so.
+inline std::unique_ptr<Kernel> kernelFor(const std::string &name, const std::vector<const Value *> &ins,
+                                         const std::vector<Value> &outs, const Named &attributes,
+                                         const std::vector<bool> &constant = {}) {
+  std::vector<TensorSpec> specs;
+  for (const Value &out : outs)
+    specs.push_back(out.spec);
+  OpCall call = callOf(name, ins, specs, attributes);
   const OpInfo *info = findOp(name);
   if (!info)
     throw OpError(name + " is not known");
   check(*info, call);
+  EXPECT_TRUE(info->cost(call).dramBytes >= 0);
   for (size_t i = 0; i < constant.size(); ++i)
     call.constantIns.push_back(constant[i] ? ins[i]->bytes.data() : nullptr);
-  std::vector<const std::byte *> inPointers;
-  for (const Value *in : ins)
-    inPointers.push_back(in ? in->bytes.data() : nullptr);
-  Value single = out;
-  for (Value *to : {&single, &out}) {
-    setThreads(to == &single ? 1 : 2);
-    const std::unique_ptr<Kernel> kernel = info->make(call);
+  return info->make(call);
+}
+
+/// Runs an op on one and on two threads, which must agree to the bit. An operand that the kernel does not read once it
+/// is made is not given.
+inline std::vector<Value> runAll(const std::string &name, const std::vector<const Value *> &ins,
+                                 const std::vector<Value> &outs, const Named &attributes = {},
+                                 const std::vector<bool> &constant = {}) {
+  std::vector<Value> results[] = {outs, outs};
+  for (int threads : {1, 2}) {
+    setThreads(threads);
+    const std::unique_ptr<Kernel> kernel = kernelFor(name, ins, outs, attributes, constant);
+    std::vector<const std::byte *> inPointers;
+    for (size_t i = 0; i < ins.size(); ++i) {
+      const bool given = ins[i] && (i >= constant.size() || !constant[i] || kernel->reads(i));
+      inPointers.push_back(given ? ins[i]->bytes.data() : nullptr);
+    }
     std::vector<std::byte> scratch;
     std::byte *at = aligned(scratch, kernel->scratchBytes());
     std::memset(at, 0xff, kernel->scratchBytes());
-    std::fill(to->bytes.begin(), to->bytes.end(), std::byte(0xcd));
-    std::byte *outPointer = to->bytes.data();
-    kernel->run({inPointers, {&outPointer, 1}, at});
+    std::vector<std::byte *> outPointers;
+    for (Value &to : results[threads - 1]) {
+      std::fill(to.bytes.begin(), to.bytes.end(), std::byte(0xcd));
+      outPointers.push_back(to.bytes.data());
+    }
+    kernel->run({inPointers, outPointers, at});
   }
   setThreads(0);
-  EXPECT_TRUE(single.bytes == out.bytes) << name << ": results on one and two threads differ";
-  return out;
+  for (size_t i = 0; i < outs.size(); ++i)
+    EXPECT_TRUE(results[0][i].bytes == results[1][i].bytes)
+        << name << ": results " << i << " on one and two threads differ";
+  return results[1];
+}
+inline Value run(const std::string &name, const std::vector<const Value *> &ins, DataType type, Shape shape,
+                 const Named &attributes = {}, const std::vector<bool> &constant = {}) {
+  return runAll(name, ins, {Value(type, std::move(shape))}, attributes, constant)[0];
+}
+
+/// Runs an op across a mesh; an operand has one value, one for each device, or none.
+inline std::vector<Value> runOnMesh(const std::string &name, const std::vector<std::vector<Value>> &ins, DataType type,
+                                    const Shape &shape, Named attributes, uint32_t rows, uint32_t columns,
+                                    size_t results) {
+  std::vector<Value> outs(results, Value(type, shape));
+  std::vector<const Value *> firsts;
+  for (const auto &values : ins)
+    firsts.push_back(values.empty() ? nullptr : &values[0]);
+  OpCall call = callOf(name, firsts, {outs[0].spec}, std::move(attributes));
+  call.meshShape = {rows, columns};
+  const OpInfo *info = findOp(name);
+  check(*info, call);
+  const auto kernel = info->makeMesh(call);
+  EXPECT_GE(info->cost(call).fabricBytes, 0);
+  std::vector<std::vector<const std::byte *>> from(ins.size());
+  std::vector<std::byte *> to;
+  for (size_t i = 0; i < ins.size(); ++i)
+    for (const Value &value : ins[i])
+      from[i].push_back(value.bytes.data());
+  for (Value &out : outs)
+    to.push_back(out.bytes.data());
+  const std::vector<std::span<const std::byte *const>> inSpans(from.begin(), from.end());
+  const std::span<std::byte *const> outSpan(to);
+  kernel->run(inSpans, {&outSpan, 1});
+  return outs;
 }
 
 /// Equal to a reference within a relative and an absolute tolerance; NaN and Inf at the same places.

@@ -218,4 +218,45 @@ TEST(RotaryEmbedding, HalvesAndPairs) {
   expectNear(run("ttnn.rotary_embedding_llama", {&x, &cos, &sin, &pairs}, f32, x.spec.shape), swapped, 1e-5, 1e-6);
 }
 
+/// Values that are the beginnings of the keys, and those that are given, as plain attention has them.
+TEST(AttentionLatent, IsAttentionWithTheBeginningsOfTheKeys) {
+  const DataType f32 = DataType::Float32, bf16 = DataType::BFloat16, i32 = DataType::Int32;
+  for (DataType type : {f32, bf16})
+    for (int64_t rows : {1, 5, 40}) {
+      const int64_t size = 24, half = 16;
+      const Value query = random(type, {2, 4, rows, size}, -1, 1, 1), key = random(type, {2, 2, 40, size}, -1, 1, 2);
+      const Value value =
+          run("ttnn.slice_static", {&key}, type, {2, 2, 40, half},
+              {{"begins", ints({0, 0, 0, 0})}, {"ends", ints({2, 2, 40, half})}, {"step", ints({1, 1, 1, 1})}});
+      const Shape out = {2, 4, rows, half};
+      const Value expected = run("ttnn.scaled_dot_product_attention", {&query, &key, &value}, type, out);
+      const Named attributes = {{"head_dim_v", integer(half)}};
+      for (bool constant : {false, true})
+        expectEqual(run("ttnn.flash_mla_prefill", {&query, &key}, type, out, attributes, {false, constant}),
+                    expected.values());
+      expectEqual(run("ttnn.flash_mla_prefill", {&query, &key, &value}, type, out, attributes), expected.values());
+    }
+  // Three pages of 32 for each of two users.
+  const Value query = random(f32, {1, 2, 4, 24}, -1, 1, 1), pages = random(f32, {6, 1, 32, 24}, -1, 1, 2);
+  const Value table(i32, {2, 3}, {5, 0, 2, 1, 4, 3}), position(i32, {2}, {70, 3});
+  const Value values =
+      run("ttnn.slice_static", {&pages}, f32, {6, 1, 32, 16},
+          {{"begins", ints({0, 0, 0, 0})}, {"ends", ints({6, 1, 32, 16})}, {"step", ints({1, 1, 1, 1})}});
+  expectEqual(run("ttnn.paged_flash_multi_latent_attention_decode",
+                  {&query, &pages, nullptr, &table, nullptr, &position}, f32, {1, 2, 4, 16},
+                  {{"head_dim_v", integer(16)}}),
+              run("ttnn.paged_scaled_dot_product_attention_decode",
+                  {&query, &pages, &values, &table, nullptr, &position}, f32, {1, 2, 4, 16})
+                  .values());
+  EXPECT_EQ(errorOf([&] {
+              run("ttnn.flash_mla_prefill", {&query, &query}, f32, {1, 2, 4, 25}, {{"head_dim_v", integer(25)}});
+            }),
+            "ttnn.flash_mla_prefill: attribute 'head_dim_v' is 25 with keys of shape [1, 2, 4, 24]; expected four "
+            "dimensions, and at most the size of the keys");
+  EXPECT_EQ(errorOf([&] {
+              run("ttnn.flash_mla_prefill", {&query, &query, &query}, f32, {1, 2, 4, 8}, {{"head_dim_v", integer(8)}});
+            }),
+            "ttnn.flash_mla_prefill: operand 2 has shape [1, 2, 4, 24]; expected [1, 2, 4, 8]");
+}
+
 } // namespace

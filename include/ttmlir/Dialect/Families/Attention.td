@@ -78,4 +78,20 @@ def TTIR_ChunkedScaledDotProductAttentionOp : TT_QueryAttentionOp<TTIR_Dialect, 
     !con(TT_QueryKeyValue, TT_Paged, (ins AnyRankedTensor:$output)), (ins OptionalAttr<F32Attr>:$scale),
     "Attention of a chunk of positions to a paged cache.">;
 
+// The values are the first `head_dim_v` elements of the keys, unless they are given.
+class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, string text>
+    : TT_PureOp<dialect, mnemonic,
+                !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, Optional<AnyRankedTensor>:$value), operands),
+                (ins UI32Attr:$head_dim_v, TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), text,
+                "latentAttention(report, op.getQuery(), op.getKey(), op.getValue(), op.getHeadDimV(), results)",
+                [AttrSizedOperandSegments]>;
+multiclass LatentAttention<string mnemonic, dag operands, string text> {
+  def TTIR_#NAME#Op : TT_LatentAttentionOp<TTIR_Dialect, mnemonic, operands, text>;
+  def TTNN_#NAME#Op : TT_LatentAttentionOp<TTNN_Dialect, mnemonic, operands, text>;
+}
+defm PagedFlashMultiLatentAttentionDecode : LatentAttention<"paged_flash_multi_latent_attention_decode",
+    (ins AnyRankedTensor:$page_table, Optional<AnyRankedTensor>:$attention_mask,
+         Optional<AnyRankedTensor>:$cur_pos_tensor, Optional<AnyRankedTensor>:$attention_sink),
+    "Attention of one position per user, [1, users, heads, size], to a paged cache of keys whose beginnings are the values.">;
+
 #endif // TTMLIR_DIALECT_FAMILIES_ATTENTION_TD

@@ -65,16 +65,17 @@ def TTIR_BatchNormTrainingOp : TT_PureOp<TTIR_Dialect, "batch_norm_training",
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$batch_mean, AnyRankedTensor:$batch_variance);
 }
 
-class TTIR_DistributedNormOp<string mnemonic, dag parameters, string text>
+class TTIR_DistributedNormOp<string mnemonic, dag parameters, string bias, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters),
-                (ins UI32Attr:$cluster_axis, TT_F32<"1e-05">:$epsilon), text, "same(report, op.getInput(), results)",
+                (ins UI32Attr:$cluster_axis, TT_F32<"1e-05">:$epsilon), text,
+                "residualNorm(report, op.getInput(), op.getWeight(), " # bias # ", op.getResidual(), results)",
                 [AttrSizedOperandSegments]>;
 
 def TTIR_DistributedLayerNormOp : TTIR_DistributedNormOp<"distributed_layer_norm",
     (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias, Optional<AnyRankedTensor>:$residual),
-    "layer_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+    "op.getBias()", "layer_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
 def TTIR_DistributedRMSNormOp : TTIR_DistributedNormOp<"distributed_rms_norm",
     (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$residual),
-    "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+    "{}", "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD

@@ -242,20 +242,27 @@ LogicalResult convTranspose2d(const Reporter &report, Value input, Value weight,
 LogicalResult pool2d(const Reporter &report, Value input, const Pool2dConfig &config, bool withIndices, Types &results);
 LogicalResult globalPool2d(const Reporter &report, Value input, Types &results);
 
-/// What TTNN's flattened convolutions and pools say about themselves. Padding
-/// is [height, width] or [top, bottom, left, right].
-struct Window2d {
-  int64_t batch, height, width, inChannels, outChannels;
+/// What TTNN's convolutions and pools say about themselves, sizes outermost first. Padding is one number for each
+/// dimension, or those before and after each: [top, bottom, left, right].
+struct WindowAttributes {
+  int64_t batch;
+  SmallVector<int64_t, 3> sizes;
+  int64_t inChannels, outChannels;
   ArrayRef<int32_t> kernel, stride, padding, dilation, outputPadding = {};
   bool ceilMode = false, transposed = false;
 };
 
-/// The result of a flattened op, 1 x 1 x (batch * height * width) x channels.
-LogicalResult flattenedWindow2d(const Reporter &report, Value input, const Window2d &window, bool withIndices,
-                                Types &results);
-/// As `flattenedWindow2d`, with a weight as TTIR has it or prepared: 1 x 1 x rows x columns.
-LogicalResult flattenedConvolution2d(const Reporter &report, Value input, Value weight, Value bias, int64_t groups,
-                                     const Window2d &window, Types &results);
+/// The result of a flattened op, 1 x 1 x (batch * height * width) x channels; volumes are not flattened.
+LogicalResult windowOfAttributes(const Reporter &report, Value input, const WindowAttributes &window, bool withIndices,
+                                 Types &results);
+/// As `windowOfAttributes`, with a weight as TTIR has it or prepared: 1 x 1 x rows x columns.
+LogicalResult convolutionOfAttributes(const Reporter &report, Value input, Value weight, Value bias, int64_t groups,
+                                      const WindowAttributes &window, Types &results);
+/// Of volumes; a prepared weight is rows x columns.
+LogicalResult convolution3dOfAttributes(const Reporter &report, Value input, Value weight, Value bias, int64_t groups,
+                                        const WindowAttributes &window, StringRef paddingMode, Types &results);
+LogicalResult prepareVolumes(const Reporter &report, Value weight, int64_t groups, int64_t block, int64_t alignment,
+                             Types &results);
 
 //===----------------------------------------------------------------------===//
 // Normalization and attention
@@ -269,6 +276,13 @@ struct NamedValue {
 LogicalResult layerNorm(const Reporter &report, Value input, Value weight, Value bias, ArrayRef<int64_t> normalized,
                         Types &results);
 LogicalResult layerNormLastDim(const Reporter &report, Value input, Value weight, Value bias, Types &results);
+/// As `layerNormLastDim`, of input + residual.
+LogicalResult residualNorm(const Reporter &report, Value input, Value weight, Value bias, Value residual,
+                           Types &results);
+/// Sums of the rows of input + residual: `count` tiles of 32 columns.
+LogicalResult rowSums(const Reporter &report, Value input, Value residual, int64_t count, Types &results);
+/// As `layerNormLastDim`, with two tiles of sums for each chip.
+LogicalResult normOfSums(const Reporter &report, Value input, Value stats, Value weight, Value bias, Types &results);
 LogicalResult groupNorm(const Reporter &report, Value input, Value weight, Value bias, int64_t groups,
                         int64_t channelDim, Types &results);
 /// Parameters have one value per index of `dimension`; in training, types of the new running mean and variance follow.
@@ -277,8 +291,15 @@ LogicalResult batchNorm(const Reporter &report, Value input, ArrayRef<NamedValue
 /// TTNN's form: channels are dimension 1 of 4, parameters are 1 x C x 1 x 1 or C.
 LogicalResult batchNormChannels(const Reporter &report, Value input, ArrayRef<NamedValue> parameters, Types &results);
 LogicalResult attention(const Reporter &report, Value query, Value key, Value value, Value mask, Types &results);
+/// Values are the first `valueSize` elements of the keys, or given with that size.
+LogicalResult latentAttention(const Reporter &report, Value query, Value key, Value value, int64_t valueSize,
+                              Types &results);
 LogicalResult splitHeads(const Reporter &report, Value input, Value keyValue, int64_t heads,
                          std::optional<int64_t> keyValueHeads, bool transposeKey, Types &results);
+/// Heads of one position per user: [1, users, heads, size].
+LogicalResult joinDecodedHeads(const Reporter &report, Value input, int64_t heads, Types &results);
+LogicalResult decodedHeads(const Reporter &report, Value input, Value batchOffset, int64_t heads,
+                           std::optional<int64_t> keyValueHeads, std::optional<int64_t> sliceSize, Types &results);
 LogicalResult checkPagedCache(const Reporter &report, Value cache, Value input);
 LogicalResult checkCache(const Reporter &report, Value cache, Value input, int64_t batchOffset, bool onePosition);
 

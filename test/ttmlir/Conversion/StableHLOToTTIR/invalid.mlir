@@ -76,8 +76,32 @@ func.func @subtract(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-func.func @transposed_convolution(%x: tensor<1x4x9x9xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32> {
-  // expected-error@+1 {{a dilated input (a transposed convolution) is not lowered}}
-  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32>
-  return %0 : tensor<1x6x15x15xf32>
+func.func @convolution_strided_both(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x6x4x4xf32> {
+  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its input is dilated and its window has strides; expected one of the two}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {stride = [2, 2], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x4x4xf32>
+  return %0 : tensor<1x6x4x4xf32>
+}
+
+// -----
+
+func.func @convolution_padded_far(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x6x10x7xf32> {
+  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its input is dilated and padded by 3 where the window reaches 2; no more is lowered}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[3, 0], [0, 0]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x10x7xf32>
+  return %0 : tensor<1x6x10x7xf32>
+}
+
+// -----
+
+func.func @convolution_volume_spread(%x: tensor<1x4x3x3x3xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x3x3xf32> {
+  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its input is dilated over 3 dimensions; transposed convolutions are lowered over 2}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {lhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x3x3x3xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x3x3xf32>
+  return %0 : tensor<1x6x3x3x3xf32>
+}
+
+// -----
+
+func.func @convolution_volume_dilated(%x: tensor<1x4x5x5x5xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x1x1xf32> {
+  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its kernel is dilated over 3 dimensions, which TTIR's conv3d is not}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {rhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x1x1xf32>
+  return %0 : tensor<1x6x1x1x1xf32>
 }

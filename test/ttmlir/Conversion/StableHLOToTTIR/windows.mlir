@@ -66,3 +66,47 @@ func.func @convolution(%x: tensor<2x15x17x8xf32>, %w: tensor<3x5x4x12xf32>) -> t
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, f, 0, 1], window = {stride = [2, 1], pad = [[1, 1], [2, 2]]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x15x17x8xf32>, tensor<3x5x4x12xf32>) -> tensor<2x12x8x17xf32>
   return %0 : tensor<2x12x8x17xf32>
 }
+
+// CHECK-LABEL: @sequences
+func.func @sequences(%x: tensor<2x4x17xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x9xf32> {
+  // CHECK-NEXT: "ttir.conv1d"(%arg0, %arg1) <{batch_dim = 0 : i64, channel_dim = 1 : i64, dilation = array<i32: 1>, groups = 2 : i32, length_dim = 2 : i64, padding = array<i32: 2, 1>, stride = array<i32: 2>}>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [2], pad = [[2, 1]]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x4x17xf32>, tensor<6x2x3xf32>) -> tensor<2x6x9xf32>
+  return %0 : tensor<2x6x9xf32>
+}
+
+// CHECK-LABEL: @volumes
+func.func @volumes(%x: tensor<1x4x5x6x3xf32>, %w: tensor<2x3x3x3x8xf32>) -> tensor<1x3x5x4x8xf32> {
+  // CHECK-NEXT: %[[W:.*]] = "ttir.permute"(%arg1) <{permutation = array<i64: 4, 3, 0, 1, 2>}>
+  // CHECK-NEXT: "ttir.conv3d"(%arg0, %[[W]]) <{batch_dim = 0 : i64, channel_dim = 4 : i64, depth_dim = 1 : i64, groups = 1 : i32, height_dim = 2 : i64, padding = array<i32: 0, 1, 0, 0, 1, 0>, padding_mode = "zeros", stride = array<i32: 1, 1, 1>, width_dim = 3 : i64}>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f], window = {pad = [[0, 0], [1, 1], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x6x3xf32>, tensor<2x3x3x3x8xf32>) -> tensor<1x3x5x4x8xf32>
+  return %0 : tensor<1x3x5x4x8xf32>
+}
+
+// A dilated input: the kernel is the other way round, and its channels change places within each group.
+// CHECK-LABEL: @transposed
+func.func @transposed(%x: tensor<1x4x5x6xf32>, %w: tensor<6x2x3x2xf32>) -> tensor<1x6x9x14xf32> {
+  // CHECK-NEXT: %[[W:.*]] = "ttir.reverse"(%arg1) <{dimensions = array<i64: 2, 3>}>
+  // CHECK-NEXT: %[[G:.*]] = "ttir.reshape"(%[[W]]) {{.*}} -> tensor<2x3x2x3x2xf32>
+  // CHECK-NEXT: %[[P:.*]] = "ttir.permute"(%[[G]]) <{permutation = array<i64: 0, 2, 1, 3, 4>}>
+  // CHECK-NEXT: %[[K:.*]] = "ttir.reshape"(%[[P]]) {{.*}} -> tensor<4x3x3x2xf32>
+  // CHECK-NEXT: "ttir.conv_transpose2d"(%arg0, %[[K]]) <{batch_dim = 0 : i64, channel_dim = 1 : i64, dilation = array<i32: 1, 1>, groups = 2 : i32, height_dim = 2 : i64, output_padding = array<i32: 0, 3>, padding = array<i32: 1, 1, 1, 0>, stride = array<i32: 2, 2>, width_dim = 3 : i64}>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [0, 4]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x4x5x6xf32>, tensor<6x2x3x2xf32>) -> tensor<1x6x9x14xf32>
+  return %0 : tensor<1x6x9x14xf32>
+}
+
+// CHECK-LABEL: @reversed
+func.func @reversed(%x: tensor<1x4x5x6xf32>, %w: tensor<6x4x3x2xf32>) -> tensor<1x6x3x5xf32> {
+  // CHECK-NEXT: %[[W:.*]] = "ttir.reverse"(%arg1) <{dimensions = array<i64: 2>}>
+  // CHECK-NEXT: "ttir.conv2d"(%arg0, %[[W]])
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {reverse = [true, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x6xf32>, tensor<6x4x3x2xf32>) -> tensor<1x6x3x5xf32>
+  return %0 : tensor<1x6x3x5xf32>
+}
+
+// CHECK-LABEL: @transposed_in_one_group
+func.func @transposed_in_one_group(%x: tensor<1x4x9x9xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32> {
+  // CHECK-NEXT: %[[P:.*]] = "ttir.permute"(%arg1) <{permutation = array<i64: 1, 0, 2, 3>}>
+  // CHECK-NEXT: %[[W:.*]] = "ttir.reverse"(%[[P]]) <{dimensions = array<i64: 2, 3>}>
+  // CHECK-NEXT: "ttir.conv_transpose2d"(%arg0, %[[W]]) {{.*}}padding = array<i32: 2, 2, 2, 2>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32>
+  return %0 : tensor<1x6x15x15xf32>
+}

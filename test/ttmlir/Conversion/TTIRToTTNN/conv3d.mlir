@@ -1,17 +1,27 @@
 // RUN: ttmlir-opt %s --ttcore-register-device --ttnn-layout --convert-ttir-to-ttnn --split-input-file | FileCheck %s
 
-// Two layers of the kernel: two convolutions of images, summed in f32 and rounded once.
-// CHECK-LABEL: @layers
-// CHECK: "ttnn.pad"(%arg0){{.*}}padding = array<i32: 0, 0, 1, 1, 0, 0, 0, 0, 0, 0>{{.*}} -> tensor<1x6x8x8x3xbf16
-// CHECK: "ttnn.slice_static"{{.*}}begins = [0 : i32, 0 : i32, 0 : i32, 0 : i32, 0 : i32], ends = [1 : i32, 5 : i32,{{.*}}step = [1 : i32, 2 : i32,
-// CHECK: %[[A:.*]] = "ttnn.conv2d"({{.*}}, {{.*}}, {{.*}}, %{{.*}}) {{.*}}batch_size = 3 : i32{{.*}} -> tensor<1x1x192x4xf32
-// CHECK: "ttnn.slice_static"{{.*}}begins = [0 : i32, 1 : i32, 0 : i32, 0 : i32, 0 : i32], ends = [1 : i32, 6 : i32
-// CHECK: %[[B:.*]] = "ttnn.conv2d"({{.*}}, {{.*}}, %{{.*}}) {{.*}} -> tensor<1x1x192x4xf32
-// CHECK: "ttnn.add"(%[[A]], %[[B]]) : {{.*}} -> tensor<1x1x192x4xbf16
-// CHECK: "ttnn.reshape"{{.*}} -> tensor<1x3x8x8x4xbf16
-func.func @layers(%x: tensor<1x4x8x8x3xbf16>, %w: tensor<4x3x2x3x3xbf16>, %b: tensor<1x1x1x1x4xbf16>) -> tensor<1x3x8x8x4xbf16> {
+// Volumes lie in row-major order, in which a pixel takes no more than its channels.
+// CHECK-LABEL: @volumes
+// CHECK: %[[D:.*]] = "ttnn.get_device"
+// CHECK: %[[X:.*]] = "ttnn.to_layout"(%arg0)
+// CHECK: %[[B:.*]] = "ttnn.reshape"(%arg2){{.*}} -> tensor<1x4xbf16
+// CHECK: %[[Y:.*]] = "ttnn.conv3d"(%[[X]], %arg1, %[[B]], %[[D]]) <{batch_size = 1 : i32, groups = 1 : i32, in_channels = 3 : i32, input_depth = 4 : i32, input_height = 8 : i32, input_width = 8 : i32, kernel_size = array<i32: 2, 3, 3>, out_channels = 4 : i32, padding = array<i32: 1, 1, 1>, padding_mode = "zeros", stride = array<i32: 2, 1, 1>}>
+// CHECK: "ttnn.to_layout"(%[[Y]]){{.*}} -> tensor<1x3x8x8x4xbf16
+func.func @volumes(%x: tensor<1x4x8x8x3xbf16>, %w: tensor<4x3x2x3x3xbf16>, %b: tensor<1x1x1x1x4xbf16>) -> tensor<1x3x8x8x4xbf16> {
   %0 = "ttir.conv3d"(%x, %w, %b) <{stride = array<i32: 2, 1, 1>, padding = array<i32: 1, 1, 1>, groups = 1 : i32}> : (tensor<1x4x8x8x3xbf16>, tensor<4x3x2x3x3xbf16>, tensor<1x1x1x1x4xbf16>) -> tensor<1x3x8x8x4xbf16>
   return %0 : tensor<1x3x8x8x4xbf16>
+}
+
+// -----
+
+// TTIR has the paddings before all dimensions first, TTNN the two of each dimension side by side.
+// CHECK-LABEL: @channels_first
+// CHECK: "ttnn.permute"(%arg0) <{permutation = array<i64: 0, 2, 3, 4, 1>}>
+// CHECK: "ttnn.conv3d"{{.*}}padding = array<i32: 1, 1, 0, 2, 2, 0>, padding_mode = "replicate"
+// CHECK: "ttnn.permute"{{.*}} <{permutation = array<i64: 0, 4, 1, 2, 3>}>
+func.func @channels_first(%x: tensor<1x3x4x8x8xbf16>, %w: tensor<4x3x2x3x3xbf16>) -> tensor<1x4x3x8x8xbf16> {
+  %0 = "ttir.conv3d"(%x, %w) <{batch_dim = 0 : i64, channel_dim = 1 : i64, depth_dim = 2 : i64, height_dim = 3 : i64, width_dim = 4 : i64, stride = array<i32: 2, 1, 1>, padding = array<i32: 1, 0, 2, 1, 2, 0>, groups = 1 : i32, padding_mode = "replicate"}> : (tensor<1x3x4x8x8xbf16>, tensor<4x3x2x3x3xbf16>) -> tensor<1x4x3x8x8xbf16>
+  return %0 : tensor<1x4x3x8x8xbf16>
 }
 
 // -----

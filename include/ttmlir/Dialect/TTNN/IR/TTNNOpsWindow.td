@@ -1,6 +1,7 @@
 //===- TTNNOpsWindow.td - TTNN's convolution and pooling --------*- tablegen -*-===//
 //
-// Tensors are flattened: 1 x 1 x (batch * height * width) x channels (see Families/Window.td).
+// Images and sequences are flattened: 1 x 1 x (batch * height * width) x channels (see Families/Window.td). Volumes are
+// batch x depth x height x width x channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAtt
 class TTNN_ConvOp<string mnemonic, dag extra, string text, string transposed, string outputPadding>
     : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
                 !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, [{
-        flattenedConvolution2d(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
-            {signedInt(op.getBatchSize()), signedInt(op.getInputHeight()), signedInt(op.getInputWidth()),
+        convolutionOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
+            {signedInt(op.getBatchSize()), {signedInt(op.getInputHeight()), signedInt(op.getInputWidth())},
              signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
              op.getPadding(), op.getDilation(), }] # outputPadding # ", /*ceilMode=*/false, " # transposed # "}, results)">;
 
@@ -33,6 +34,40 @@ def TTNN_Conv2dOp : TTNN_ConvOp<"conv2d", (ins),
 def TTNN_ConvTranspose2dOp : TTNN_ConvOp<"conv_transpose2d", (ins DenseI32ArrayAttr:$output_padding),
     "Transposed convolution; the weight is [in channels, out channels / groups, height, width] or prepared.", "true",
     "op.getOutputPadding()">;
+
+def TTNN_Conv1dOp : TT_PureOp<TTNN_Dialect, "conv1d", TTNN_ConvOperands,
+    (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_length, I32Attr:$kernel_size,
+         I32Attr:$stride, DenseI32ArrayAttr:$padding, I32Attr:$dilation, I32Attr:$groups,
+         OptionalAttr<TTNN_Conv2dConfigAttr>:$conv2d_config,
+         OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
+         OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config),
+    "Convolution of sequences; the weight is [out channels, in channels / groups, length], or prepared.", [{
+        convolutionOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
+            {signedInt(op.getBatchSize()), {signedInt(op.getInputLength())}, signedInt(op.getInChannels()),
+             signedInt(op.getOutChannels()), static_cast<int32_t>(op.getKernelSize()),
+             static_cast<int32_t>(op.getStride()), op.getPadding(), static_cast<int32_t>(op.getDilation())}, results)}]>;
+
+def TTNN_Conv3dOp : TT_PureOp<TTNN_Dialect, "conv3d", TTNN_ConvOperands,
+    (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_depth, I32Attr:$input_height,
+         I32Attr:$input_width, DenseI32ArrayAttr:$kernel_size, DenseI32ArrayAttr:$stride, DenseI32ArrayAttr:$padding,
+         DefaultValuedAttr<StrAttr, "\"zeros\"">:$padding_mode, I32Attr:$groups,
+         OptionalAttr<TTNN_Conv3dConfigAttr>:$conv3d_config,
+         OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config),
+    "Convolution of volumes; the weight is [out channels, in channels / groups, depth, height, width], or prepared in "
+    "blocks of `conv3d_config`'s channels. `padding_mode` is 'zeros', or 'replicate' for the nearest element.", [{
+        convolution3dOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
+            {signedInt(op.getBatchSize()),
+             {signedInt(op.getInputDepth()), signedInt(op.getInputHeight()), signedInt(op.getInputWidth())},
+             signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
+             op.getPadding(), {1, 1, 1}}, op.getPaddingMode(), results)}]>;
+
+def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weights",
+    (ins AnyRankedTensor:$weight_tensor, TTNN_Device:$device),
+    (ins I32Attr:$groups, I32Attr:$c_in_block, I32Attr:$alignment),
+    "A weight as conv3d reads it: a matrix [rows, out channels] whose rows are blocks of `c_in_block` channels (0: one "
+    "block of all), in each the places of the window, at each place the channels; filled up with zeros to `alignment`.",
+    "prepareVolumes(report, op.getWeightTensor(), signedInt(op.getGroups()), signedInt(op.getCInBlock()), "
+    "signedInt(op.getAlignment()), results)">;
 
 // The result is in the order that the convolution reads fastest; its shape is the library's.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
@@ -68,8 +103,8 @@ class TTNN_PoolOp<string mnemonic, string text, dag extra = (ins), string indice
                           DenseI32ArrayAttr:$dilation, OptionalAttr<TTNN_TensorMemoryLayoutAttr>:$applied_shard_scheme,
                           BoolAttr:$ceil_mode, TT_Bool<"true">:$reallocate_halo_output), extra,
                      (ins OptionalAttr<BoolAttr>:$config_tensors_in_dram)), text, [{
-        flattenedWindow2d(report, op.getInput(),
-            {op.getBatchSize(), op.getInputHeight(), op.getInputWidth(), op.getChannels(), op.getChannels(),
+        windowOfAttributes(report, op.getInput(),
+            {op.getBatchSize(), {op.getInputHeight(), op.getInputWidth()}, op.getChannels(), op.getChannels(),
              op.getKernelSize(), op.getStride(), op.getPadding(), op.getDilation(), {}, op.getCeilMode()},
             /*withIndices=*/}] # indices # ", results)">;
 

@@ -1,0 +1,87 @@
+"""Rows of attention, heads, positions and caches (see op_rows.py)."""
+
+from __future__ import annotations
+
+from op_rows import case, named, row
+
+ATTENTION = {
+    "scaled_dot_product_attention": row(
+        case((1, 4, 64, 32), (1, 4, 64, 32), (1, 4, 64, 32), is_causal=True),
+        case((2, 4, 33, 16), (2, 2, 33, 16), (2, 2, 33, 16), is_causal=False),
+        case((1, 2, 7, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 1, 7, 9), is_causal=False, scale=0.5),
+        wrong=[(case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "16.*8"), (case((4, 4), (4, 4), (4, 4)), "")],
+    ),
+    "fill_cache": row(
+        case((2, 4, 64, 32), (1, 4, 33, 32), batch_offset=1),
+        wrong=[(case((2, 4, 64, 32), (1, 4, 65, 32), batch_offset=0), "65")],
+    ),
+    "update_cache": row(
+        case((2, 4, 64, 32), (1, 4, 2, 32), (1,), batch_offset=0),
+        wrong=[(case((2, 4, 64, 32), (1, 4, 2, 16), (1,), batch_offset=0), "16")],
+        fixed={2: "i32"},
+    ),
+    "scaled_dot_product_attention_decode": row(
+        case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal=True),
+        case((1, 2, 4, 16), (2, 4, 64, 16), (2, 4, 64, 16), (2,), (2, 1, 4, 64), is_causal=False, scale=0.5),
+        fixed={3: "i32"},
+    ),
+    "paged_scaled_dot_product_attention_decode": row(
+        named(
+            query=(1, 2, 4, 16),
+            key=(8, 2, 32, 16),
+            value=(8, 2, 32, 16),
+            page_table=(2, 3),
+            output=(1, 2, 4, 16),
+            cur_pos_tensor=(2,),
+        ),
+        named(
+            {"is_causal": False, "scale": 0.5},
+            query=(1, 3, 2, 8),
+            key=(5, 2, 32, 8),
+            value=(5, 2, 32, 8),
+            page_table=(3, 2),
+            output=(1, 3, 2, 8),
+            attention_mask=(3, 1, 2, 64),
+        ),
+        fixed={"page_table": "i32", "cur_pos_tensor": "i32"},
+    ),
+    "chunked_scaled_dot_product_attention": row(
+        case((1, 4, 32, 16), (8, 2, 32, 16), (8, 2, 32, 16), (1, 4), (1,), (1, 4, 32, 16), scale=0.5),
+        fixed={3: "i32", 4: "i32"},
+    ),
+    "paged_flash_multi_latent_attention_decode": row(
+        named(
+            {"head_dim_v": 16},
+            query=(1, 2, 4, 24),
+            key=(6, 1, 32, 24),
+            value=None,
+            page_table=(2, 3),
+            cur_pos_tensor=(2,),
+        ),
+        named(
+            {"head_dim_v": 8, "is_causal": False, "scale": 0.5},
+            query=(1, 3, 2, 8),
+            key=(5, 2, 32, 8),
+            value=(5, 2, 32, 8),
+            page_table=(3, 2),
+            attention_mask=(3, 1, 2, 64),
+        ),
+        fixed={"page_table": "i32", "cur_pos_tensor": "i32"},
+        wrong=[
+            (
+                named({"head_dim_v": 25}, query=(1, 2, 4, 24), key=(6, 1, 32, 24), value=None, page_table=(2, 3)),
+                "head_dim_v",
+            )
+        ],
+    ),
+    "paged_update_cache": row(
+        named(cache=(8, 4, 32, 16), input=(1, 3, 4, 16), update_index=(3,), page_table=(3, 2)),
+        named(cache=(3, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
+        named({"share_cache": True}, cache=(1, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
+        fixed={"update_index": "i32", "page_table": "i32"},
+    ),
+    "paged_fill_cache": row(
+        named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
+        fixed={"page_table": "i32"},
+    ),
+}

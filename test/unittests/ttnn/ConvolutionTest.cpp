@@ -1,0 +1,333 @@
+//===- ConvolutionTest.cpp - convolutions of 1 to 3 dimensions, prepared weights -===//
+
+#include "OpTest.h"
+
+using namespace tt;
+using namespace tt::ttnn;
+using namespace tt::ttnn::test;
+
+namespace {
+
+constexpr DataType f32 = DataType::Float32, bf16 = DataType::BFloat16;
+
+/// A convolution of one to three spatial dimensions, outermost first. Padding: one number each, or two.
+struct Case {
+  std::vector<int64_t> sizes, kernel, stride, dilation, padding;
+  int64_t batch = 1, in = 4, out = 8, groups = 1;
+  std::vector<int64_t> extra = {}; // output_padding of a transposed one
+  std::string mode = "zeros";
+
+  size_t rank() const { return sizes.size(); }
+  bool transposed() const { return !extra.empty(); }
+  std::string name() const {
+    return transposed() ? "ttnn.conv_transpose2d" : "ttnn.conv" + std::to_string(rank()) + "d";
+  }
+  int64_t pad(size_t d, size_t after) const { return padding.size() == rank() ? padding[d] : padding[2 * d + after]; }
+  int64_t result(size_t d) const {
+    const int64_t extent = dilation[d] * (kernel[d] - 1) + 1, pads = pad(d, 0) + pad(d, 1);
+    return transposed() ? (sizes[d] - 1) * stride[d] + extent + extra[d] - pads
+                        : (sizes[d] + pads - extent) / stride[d] + 1;
+  }
+  Shape results() const {
+    Shape shape;
+    for (size_t d = 0; d < rank(); ++d)
+      shape.push_back(result(d));
+    return shape;
+  }
+  /// Images of that size as the op takes them.
+  Shape images(const Shape &size, int64_t channels) const {
+    if (rank() < 3)
+      return {1, 1, batch * volume(size), channels};
+    return {batch, size[0], size[1], size[2], channels};
+  }
+  Shape filter() const {
+    Shape shape = transposed() ? Shape{in, out / groups} : Shape{out, in / groups};
+    shape.insert(shape.end(), kernel.begin(), kernel.end());
+    return shape;
+  }
+  Named attributes() const {
+    Named a = {{"batch_size", integer(batch)},
+               {"in_channels", integer(in)},
+               {"out_channels", integer(out)},
+               {"groups", integer(groups)},
+               {"padding", ints(padding)}};
+    const char *names[] = {"input_depth", "input_height", "input_width"};
+    for (size_t d = 0; d < rank(); ++d)
+      a.push_back({rank() == 1 ? "input_length" : names[3 - rank() + d], integer(sizes[d])});
+    auto each = [&](const char *key, const std::vector<int64_t> &values) {
+      a.push_back({key, rank() == 1 ? integer(values[0]) : ints(values)});
+    };
+    each("kernel_size", kernel);
+    each("stride", stride);
+    if (rank() < 3)
+      each("dilation", dilation);
+    else
+      a.push_back({"padding_mode", text(mode)});
+    if (transposed())
+      a.push_back({"output_padding", ints(extra)});
+    return a;
+  }
+
+  /// Calls f(place in an input image or -1, place under the window, place in a result image) for all that meet.
+  void forEach(const std::function<void(int64_t, int64_t, int64_t)> &f) const {
+    // The window lies over what it reads; a transposed one over what it writes.
+    const Shape small = transposed() ? sizes : results(), large = transposed() ? results() : sizes;
+    for (int64_t place = 0; place < volume(small); ++place)
+      for (int64_t k = 0; k < volume(kernel); ++k) {
+        int64_t at = 0, step = 1, restPlace = place, restKernel = k;
+        bool inside = true;
+        for (size_t d = rank(); d-- > 0; step *= large[d]) {
+          int64_t x = restPlace % small[d] * stride[d] + restKernel % kernel[d] * dilation[d] - pad(d, 0);
+          restPlace /= small[d];
+          restKernel /= kernel[d];
+          if (mode == "replicate")
+            x = std::clamp<int64_t>(x, 0, large[d] - 1);
+          inside &= x >= 0 && x < large[d];
+          at += x * step;
+        }
+        if (inside)
+          transposed() ? f(place, k, at) : f(at, k, place);
+      }
+  }
+  std::vector<double> expected(const Value &x, const Value &w) const {
+    const int64_t from = volume(sizes), to = volume(results()), window = volume(kernel);
+    const int64_t inGroup = in / groups, outGroup = out / groups;
+    std::vector<double> y(static_cast<size_t>(batch * to * out));
+    forEach([&](int64_t source, int64_t k, int64_t target) {
+      for (int64_t n = 0; n < batch; ++n)
+        for (int64_t o = 0; o < out; ++o)
+          for (int64_t c = 0; c < inGroup; ++c) {
+            const int64_t channel = o / outGroup * inGroup + c;
+            const int64_t row = transposed() ? channel * outGroup + o % outGroup : o * inGroup + c;
+            y[static_cast<size_t>((n * to + target) * out + o)] +=
+                x.get(static_cast<size_t>((n * from + source) * in + channel)) *
+                w.get(static_cast<size_t>(row * window + k));
+          }
+    });
+    return y;
+  }
+};
+
+Named with(Named attributes, const std::string &name, Attribute value) {
+  attributes.push_back({name, std::move(value)});
+  return attributes;
+}
+
+class Convolutions : public testing::TestWithParam<Case> {};
+
+TEST_P(Convolutions, MatchTheLoops) {
+  const Case &c = GetParam();
+  for (DataType type : {f32, bf16}) {
+    const Value x = random(type, c.images(c.sizes, c.in), -1, 1, 1), w = random(type, c.filter(), -1, 1, 2),
+                bias = random(type, {1, 1, 1, c.out}, -1, 1, 3);
+    const Shape out = c.images(c.results(), c.out);
+    const double relative = type == bf16 ? 0x1p-8 : 1e-6;
+    std::vector<double> expected = c.expected(x, w);
+    for (bool constant : {false, true})
+      expectNear(run(c.name(), {&x, &w}, type, out, c.attributes(), {false, constant}), expected, relative, 2e-5);
+    for (size_t i = 0; i < expected.size(); ++i)
+      expected[i] += bias.get(i % static_cast<size_t>(c.out));
+    for (bool constant : {false, true})
+      expectNear(run(c.name(), {&x, &w, &bias}, type, out, c.attributes(), {false, constant, constant}), expected,
+                 relative, 2e-5);
+  }
+}
+
+TEST_P(Convolutions, KeepNoSecondCopyOfWeights) {
+  const Case &c = GetParam();
+  const Value x(bf16, c.images(c.sizes, c.in)), w(bf16, c.filter()), bias(bf16, {1, 1, 1, c.out}),
+      out(bf16, c.images(c.results(), c.out));
+  // bf16 biases are added in f32: the kernel has them in that form. Weights may lie as the library likes them already.
+  const auto fixed = kernelFor(c.name(), {&x, &w, &bias}, {out}, c.attributes(), {false, true, true});
+  EXPECT_TRUE(fixed->reads(0));
+  EXPECT_FALSE(fixed->reads(2));
+  if (c.in > 1 && volume(c.kernel) > 1)
+    EXPECT_FALSE(fixed->reads(1));
+  const auto varying = kernelFor(c.name(), {&x, &w, &bias}, {out}, c.attributes());
+  for (size_t i : {0, 1, 2})
+    EXPECT_TRUE(varying->reads(i));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Window, Convolutions,
+    testing::Values(
+        // Sequences
+        Case{{9}, {3}, {1}, {1}, {1}}, Case{{17}, {4}, {3}, {2}, {2, 0}, 2, 6, 9, 3},
+        Case{{1}, {1}, {1}, {1}, {0}, 1, 1, 1},
+        // Transposed
+        Case{{5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 4, 8, 1, {0, 0}},
+        Case{{4, 3}, {3, 2}, {2, 3}, {1, 1}, {1, 0}, 2, 16, 5, 1, {1, 2}},
+        Case{{5, 5}, {2, 3}, {2, 2}, {2, 1}, {0, 1, 2, 0}, 1, 8, 12, 4, {0, 0}},
+        Case{{6, 6}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 1, 16, 16, 16, {1, 1}},
+        Case{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 1, 1, 1, {0, 0}},
+        // More behind the result than a stride
+        Case{{3, 4}, {2, 3}, {3, 2}, {1, 1}, {1, 0, 0, 0}, 2, 4, 6, 2, {5, 2}},
+        Case{{2, 2}, {1, 2}, {1, 1}, {1, 1}, {0, 1}, 1, 3, 2, 1, {2, 4}},
+        // Volumes
+        Case{{3, 5, 4}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+        Case{{4, 7, 5}, {2, 3, 1}, {2, 1, 3}, {1, 1, 1}, {0, 1, 0}, 2, 3, 5},
+        Case{{4, 4, 4}, {3, 2, 2}, {1, 2, 1}, {1, 1, 1}, {1, 0, 0, 1, 2, 0}, 1, 6, 9, 3},
+        Case{{2, 3, 4}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 2, 1}, 2, 5, 7, 1, {}, "replicate"},
+        Case{{5, 4, 4}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {1, 0, 0, 1, 3, 2}, 1, 4, 4, 2, {}, "replicate"},
+        Case{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1}));
+
+TEST(Convolution, ActivationAndWeightsOfSequencesAsImages) {
+  const Case c{{9}, {3}, {2}, {1}, {1}, 2};
+  const Value x = random(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter());
+  Value image = w;
+  image.spec.shape.push_back(1);
+  std::vector<double> expected = c.expected(x, w);
+  for (double &v : expected)
+    v = std::max(v, 0.0);
+  const StructAttribute relu{"ttnn.unary_with_param", {{"op_type", {EnumAttribute{"ttnn.unary_op_type", "relu", 3}}}}};
+  const Named attributes =
+      with(c.attributes(), "conv2d_config", {StructAttribute{"ttnn.conv2d_config", {{"activation", {relu}}}}});
+  expectNear(run(c.name(), {&x, &image}, f32, c.images(c.results(), c.out), attributes), expected, 1e-6, 1e-5);
+}
+
+//===----------------------------------------------------------------------===//
+// Prepared weights
+//===----------------------------------------------------------------------===//
+
+Named prepared(int64_t groups, int64_t block, int64_t alignment) {
+  return {{"groups", integer(groups)}, {"c_in_block", integer(block)}, {"alignment", integer(alignment)}};
+}
+
+TEST(PrepareVolumes, BlocksOfChannels) {
+  // [out, in, depth, height, width] = [2, 3, 1, 1, 2]: element 100 * out + 10 * in + place.
+  Value w(f32, {2, 3, 1, 1, 2});
+  for (size_t i = 0; i < w.size(); ++i)
+    w.set(i, static_cast<double>(i / 6 * 100 + i / 2 % 3 * 10 + i % 2));
+  expectEqual(run("ttnn.prepare_conv3d_weights", {&w}, f32, {6, 2}, prepared(1, 0, 1)),
+              {0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121});
+  expectEqual(run("ttnn.prepare_conv3d_weights", {&w}, bf16, {8, 2}, prepared(2, 2, 4)),
+              {0, 100, 10, 110, 1, 101, 11, 111, 20, 120, 0, 0, 21, 121, 0, 0});
+}
+
+TEST(PrepareVolumes, ConvolutionsTakeThemInAnyBlocks) {
+  const Case c{{3, 4, 5}, {2, 3, 1}, {1, 1, 2}, {1, 1, 1}, {1, 1, 0}, 1, 20, 6, 2};
+  for (DataType type : {f32, bf16}) {
+    const Value x = random(type, c.images(c.sizes, c.in), -1, 1, 1), w = random(type, c.filter(), -1, 1, 2);
+    const Shape out = c.images(c.results(), c.out);
+    const Value expected = run(c.name(), {&x, &w}, type, out, c.attributes());
+    for (const auto &[block, alignment] : {std::pair<int64_t, int64_t>{0, 1}, {0, 32}, {4, 16}, {8, 8}}) {
+      const int64_t channels = (c.in / c.groups + alignment - 1) / alignment * alignment;
+      const Value matrix = run("ttnn.prepare_conv3d_weights", {&w}, type, {channels * volume(c.kernel), c.out},
+                               prepared(c.groups, block, alignment));
+      const Named attributes = with(c.attributes(), "conv3d_config",
+                                    {StructAttribute{"ttnn.conv3d_config", {{"c_in_block", integer(block)}}}});
+      for (bool constant : {false, true})
+        expectEqual(run(c.name(), {&x, &matrix}, type, out, attributes, {false, constant}), expected.values());
+    }
+  }
+}
+
+TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
+  struct Row {
+    const char *name;
+    Shape from, to;
+    Named more;
+  };
+  const Named weights = {{"weights_format", text("OIHW")}, {"has_bias", flag(true)}};
+  Named transposed = weights;
+  transposed.insert(transposed.end(), {{"output_padding", ints({0, 0})}, {"mirror_kernel", flag(true)}});
+  const Row rows[] = {
+      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {1, 1, 27, 8}, weights},
+      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {8, 3, 3, 3}, weights},
+      {"ttnn.prepare_conv2d_weights", {1, 1, 1, 1}, {1, 1, 1, 1}, weights},
+      {"ttnn.prepare_conv2d_bias", {7}, {1, 1, 1, 7}, {}},
+      {"ttnn.prepare_conv2d_bias", {1, 1, 1, 33}, {1, 1, 1, 33}, {}},
+      {"ttnn.prepare_conv_transpose2d_weights", {5, 2, 3, 2}, {1, 1, 30, 2}, transposed},
+      {"ttnn.prepare_conv_transpose2d_bias", {1, 1, 1, 2}, {1, 1, 1, 2}, {}},
+  };
+  for (const Row &row : rows)
+    for (DataType from : {f32, bf16})
+      for (DataType to : {f32, bf16, DataType::BFP_BFloat8}) {
+        const Value x = random(from, row.from, -4, 4);
+        Named attributes = {{"in_channels", integer(3)},  {"out_channels", integer(8)}, {"batch_size", integer(1)},
+                            {"input_height", integer(5)}, {"input_width", integer(5)},  {"kernel_size", ints({3, 3})},
+                            {"stride", ints({1, 1})},     {"padding", ints({0, 0})},    {"dilation", ints({1, 1})},
+                            {"groups", integer(1)}};
+        attributes.insert(attributes.end(), row.more.begin(), row.more.end());
+        const Value y = run(row.name, {&x}, to, row.to, attributes);
+        // The shared exponent of a block leaves seven bits of its largest element.
+        if (to == DataType::BFP_BFloat8)
+          expectNear(y, x.values(), 0, 4 * 0x1p-6);
+        else
+          expectNear(y, x.values(), to == bf16 ? 0x1p-8 : 0, 0);
+      }
+}
+
+TEST(Convolution, ErrorsNameOperandsAndAttributes) {
+  struct Row {
+    Case c;
+    Shape x, w, bias, out;
+    const char *message;
+  };
+  const Case image{{5, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 1, 4, 6, 1, {1, 1}};
+  Case many = image, cut = image, deep{{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}}, mirrored = deep;
+  many.groups = 4;
+  cut.padding = {9, 9};
+  mirrored.mode = "reflect";
+  const Shape x = {1, 1, 25, 4}, w = {4, 6, 3, 3}, y = {1, 1, 100, 6}, volumes = {1, 3, 3, 3, 4};
+  const Row rows[] = {
+      {image,
+       {1, 1, 24, 4},
+       w,
+       {},
+       y,
+       "ttnn.conv_transpose2d: operand 0 has shape [1, 1, 24, 4]; expected [1, 1, 25, 4]"},
+      {image, x, {6, 4, 3, 3}, {}, y, "ttnn.conv_transpose2d: operand 1 has shape [6, 4, 3, 3]; expected [4, 6, 3, 3]"},
+      {image, x, w, {1, 1, 1, 4}, y, "ttnn.conv_transpose2d: the bias has shape [1, 1, 1, 4]; expected [1, 1, 1, 6]"},
+      {image,
+       x,
+       w,
+       {},
+       {1, 1, 81, 6},
+       "ttnn.conv_transpose2d: result 0 has shape [1, 1, 81, 6]; expected [1, 1, 100, 6]"},
+      {many,
+       x,
+       w,
+       {},
+       y,
+       "ttnn.conv_transpose2d: attribute 'groups' is 4; expected a divisor of 4 input and 6 output channels"},
+      {cut, x, w, {}, y, "ttnn.conv_transpose2d: attribute 'padding' leaves -6 elements of 'input_height'"},
+      {deep,
+       {1, 1, 27, 3},
+       {8, 4, 1, 1, 1},
+       {},
+       {1, 3, 3, 3, 8},
+       "ttnn.conv3d: operand 0 has shape [1, 1, 27, 3]; expected [1, 3, 3, 3, 4]"},
+      {deep,
+       volumes,
+       {3, 8},
+       {},
+       {1, 3, 3, 3, 8},
+       "ttnn.conv3d: the prepared weight has shape [3, 8]; expected [1 * channels, 8] with at least 4 channels"},
+      {mirrored,
+       volumes,
+       {8, 4, 1, 1, 1},
+       {},
+       {1, 3, 3, 3, 8},
+       "ttnn.conv3d: attribute 'padding_mode' is 'reflect'; expected 'zeros' or 'replicate'"},
+  };
+  for (const Row &row : rows) {
+    const Value input(f32, row.x), weight(f32, row.w), bias(f32, row.bias);
+    EXPECT_EQ(errorOf([&] {
+                run(row.c.name(), {&input, &weight, row.bias.empty() ? nullptr : &bias}, f32, row.out,
+                    row.c.attributes());
+              }),
+              row.message);
+  }
+  const Value filter(f32, {4, 3, 1, 1, 1});
+  for (const auto &[attributes, shape, message] :
+       {std::tuple{prepared(3, 0, 1), Shape{3, 4}, "attribute 'groups' is 3; expected a divisor of 4 output channels"},
+        {prepared(1, 2, 1), Shape{3, 4},
+         "attribute 'c_in_block' is 2; expected 0 or a divisor of 3 aligned input channels"},
+        {prepared(1, 0, 0), Shape{3, 4}, "attribute 'alignment' is 0; expected at least 1"},
+        {prepared(1, 0, 4), Shape{3, 4}, "result 0 has shape [3, 4]; expected [4, 4]"}})
+    EXPECT_EQ(errorOf([&] { run("ttnn.prepare_conv3d_weights", {&filter}, f32, shape, attributes); }),
+              std::string("ttnn.prepare_conv3d_weights: ") + message);
+}
+
+} // namespace
