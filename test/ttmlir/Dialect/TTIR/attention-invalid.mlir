@@ -56,6 +56,14 @@ func.func @cache_batch(%a0: tensor<1x4x96x32xf32>, %a1: tensor<1x4x64x32xf32>) {
 
 // -----
 
+func.func @cache_users(%a0: tensor<4x4x96x32xf32>, %a1: tensor<3x4x64x32xf32>) {
+  // expected-error@+1 {{'ttir.fill_cache' op operand 'input' has a batch of 3; expected at most 2, the batches of 'cache' from 'batch_offset' on}}
+  "ttir.fill_cache"(%a0, %a1) <{batch_offset = 2 : i32}> : (tensor<4x4x96x32xf32>, tensor<3x4x64x32xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @cache_positions(%a0: tensor<1x4x96x32xf32>, %a1: tensor<1x4x97x32xf32>) {
   // expected-error@+1 {{'ttir.fill_cache' op operand 'input' has 97 positions; expected at most 96}}
   "ttir.fill_cache"(%a0, %a1) <{batch_offset = 0 : i32}> : (tensor<1x4x96x32xf32>, tensor<1x4x97x32xf32>) -> ()

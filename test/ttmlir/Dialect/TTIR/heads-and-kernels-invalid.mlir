@@ -40,6 +40,14 @@ func.func @paged_cache(%a0: tensor<8x4x32x64xf32>, %a1: tensor<1x4x32x32xf32>, %
 
 // -----
 
+func.func @paged_batch(%a0: tensor<8x4x32x64xf32>, %a1: tensor<2x4x32x64xf32>, %a2: tensor<1x8xi32>) {
+  // expected-error@+1 {{'ttir.paged_fill_cache' op operand 'input' has the first size 2; expected 1}}
+  "ttir.paged_fill_cache"(%a0, %a1, %a2) : (tensor<8x4x32x64xf32>, tensor<2x4x32x64xf32>, tensor<1x8xi32>) -> ()
+  return
+}
+
+// -----
+
 func.func @dynamic_begins(%a0: tensor<4x6xf32>, %a1: tensor<3xi32>, %a2: tensor<2xi32>) {
   // expected-error@+1 {{'ttir.slice_dynamic' op operand 'begins' is 'tensor<3xi32>'; expected one integer per dimension, 2}}
   %0 = "ttir.slice_dynamic"(%a0, %a1, %a2) : (tensor<4x6xf32>, tensor<3xi32>, tensor<2xi32>) -> tensor<2x2xf32>
