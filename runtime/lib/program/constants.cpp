@@ -231,6 +231,7 @@ void Planner::keepSmallConstants() {
     Executable::Root &root = exe.roots[value];
     const size_t size = program.spec(value).bytes();
     std::memcpy(memory.get() + at, root.constant.front().get(), size);
+    exe.image.release({root.constant.front().get(), size});
     root.constant.assign(root.shards, piece(memory, at));
     at += alignUp(size);
   }
