@@ -154,8 +154,8 @@ PAUSE = 0.03
 def alternate(sides: Sequence[Work], seconds: float, block_ms: float = 40.0) -> list[float]:
     """Median milliseconds of each of some functions, called in turns for about `seconds` altogether.
 
-    They take turns in blocks of calls that last `block_ms`, so that all meet the same state of the machine. The first
-    calls of a block are not counted: they find the others' data in the caches.
+    They take turns in blocks of calls that last `block_ms`, every other time in reverse order, so that all meet the
+    same state of the machine. The first calls of a block are not counted: they find the others' data in the caches.
     """
     for work in sides:
         for _ in range(2):
@@ -164,15 +164,18 @@ def alternate(sides: Sequence[Work], seconds: float, block_ms: float = 40.0) -> 
     quiet: list[list[float]] = [[] for _ in sides]
     disturbed: list[list[float]] = [[] for _ in sides]
     load = OtherLoad()
+    turns = list(range(len(sides)))
     start, rounds = time.perf_counter(), 0
     while True:
         load.restart()
-        times = []
-        for work, size in zip(sides, sizes, strict=True):
+        times: list[list[float]] = [[] for _ in sides]
+        for side in turns:
+            work, size = sides[side], sizes[side]
             time.sleep(PAUSE)
             for _ in range(1 + size // 10):
                 work()
-            times.append([once(work) for _ in range(size)])
+            times[side] = [once(work) for _ in range(size)]
+        turns.reverse()
         calm = load.share() <= TOLERATED
         for kept, new in zip(quiet if calm else disturbed, times, strict=True):
             kept.extend(new)
