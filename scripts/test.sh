@@ -21,7 +21,7 @@ if [ "$all" = --all ]; then
   echo "== sanitizers"
   cmake --preset sanitize >/dev/null
   cmake --build --preset sanitize
-  ctest --preset sanitize --output-on-failure
+  ctest --preset sanitize --parallel "$jobs" --output-on-failure
 fi
 echo "== Python tests"
 .venv/bin/python -m pytest -q -n "$jobs" ${all:+--slow}

@@ -6,32 +6,39 @@
 include "ttmlir/Dialect/Families/Base.td"
 
 // Writes into its first operand, a cache [batch, heads, positions, size].
-class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, bit verified = 1>
+class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string check>
     : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>]> {
   let summary = text;
   let arguments = !con(operands, attributes);
-  let hasVerifier = verified;
+  let hasVerifier = 1;
+  let extraClassDefinition = TT_Check<check>.definition;
 }
 
-multiclass Cache<string mnemonic, dag operands, dag attributes, string text> {
-  def TTIR_#NAME#Op : TT_CacheOp<TTIR_Dialect, mnemonic, operands, attributes, text>;
-  def TTNN_#NAME#Op : TT_CacheOp<TTNN_Dialect, mnemonic, operands, attributes, text>;
+multiclass Cache<string mnemonic, dag operands, dag attributes, string text, string check> {
+  def TTIR_#NAME#Op : TT_CacheOp<TTIR_Dialect, mnemonic, operands, attributes, text, check>;
+  def TTNN_#NAME#Op : TT_CacheOp<TTNN_Dialect, mnemonic, operands, attributes, text, check>;
 }
 
 defm FillCache : Cache<"fill_cache", (ins AnyRankedTensor:$cache, AnyRankedTensor:$input),
-    (ins I32Attr:$batch_offset), "Writes the first positions of a cache, from batch `batch_offset` on.">;
+    (ins I32Attr:$batch_offset), "Writes the first positions of a cache, from batch `batch_offset` on.",
+    [{checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
+                 /*onePosition=*/false)}]>;
 defm UpdateCache : Cache<"update_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index),
-    (ins I32Attr:$batch_offset), "Writes one position of a cache, that of `update_index`.">;
+    (ins I32Attr:$batch_offset), "Writes one position of a cache, that of `update_index`.",
+    [{checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
+                 /*onePosition=*/true)}]>;
 
 defm PagedFillCache : Cache<"paged_fill_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$page_table,
          Optional<AnyRankedTensor>:$batch_idx_tensor), (ins),
-    "Writes the pages of a cache [pages, heads, page size, size] that belong to a batch.">;
+    "Writes the pages of a cache [pages, heads, page size, size] that belong to a batch.",
+    "checkPagedCache(shapes::Reporter(*this), getCache(), getInput())">;
 defm PagedUpdateCache : Cache<"paged_update_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index,
          Optional<AnyRankedTensor>:$page_table), (ins TT_Bool<"false">:$share_cache),
-    "Writes one position of each user of a paged cache.">;
+    "Writes one position of each user of a paged cache.",
+    "checkPagedCache(shapes::Reporter(*this), getCache(), getInput())">;
 
 defm ScaledDotProductAttention : TT_Both<"scaled_dot_product_attention",
     (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, Optional<AnyRankedTensor>:$attention_mask,

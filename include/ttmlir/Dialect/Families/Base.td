@@ -78,6 +78,16 @@ class TT_InferShape<dag operands, string rule> : TT_InferShapeWith<"InferredShap
 // inferred only to build an op without one; what can be said of a declared type is the op's verifier.
 class TT_SuggestShape<dag operands, string rule> : TT_InferShapeWith<"SuggestedShape", operands, rule>;
 
+// What `verify()` of an op is: a call of a function of Shapes.h, written with the op's own accessors.
+class TT_Check<string call> {
+  string definition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      using namespace ::mlir::tt;
+      return shapes::}] # call # [{;
+    }
+  }];
+}
+
 // An op without effects, with one result whose type is inferred by `rule`.
 class TT_PureOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
                 list<Trait> traits = []>

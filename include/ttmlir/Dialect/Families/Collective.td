@@ -16,18 +16,21 @@ class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string t
     : TT_PureOp<dialect, mnemonic, TT_Unary, attributes, text, rule, [TT_CollectiveTrait]>;
 
 // The size of the result depends on the mesh.
-class TT_ResizingCollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule>
+class TT_ResizingCollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule, string check>
     : Op<dialect, mnemonic, [Pure, TT_CollectiveTrait, TT_SuggestShape<TT_Unary, rule>]> {
   let summary = text;
   let arguments = !con(TT_Unary, attributes);
   let results = (outs AnyRankedTensor:$result);
   let hasVerifier = 1;
+  let extraClassDefinition = TT_Check<check>.definition;
 }
 
 class TT_AllGatherOp<Dialect dialect, dag extra = (ins)>
     : TT_ResizingCollectiveOp<dialect, "all_gather", !con((ins SI32Attr:$all_gather_dim, UI32Attr:$cluster_axis), extra),
                               "The tensors of the chips along `cluster_axis` one after another, on each of them.",
-                              "allGather(report, op.getInput(), op.getAllGatherDim(), op.getClusterAxis(), results)">;
+                              "allGather(report, op.getInput(), op.getAllGatherDim(), op.getClusterAxis(), results)",
+                              [{checkMeshMultiple(*this, "all_gather_dim", getAllGatherDim(), getClusterAxis(),
+                                                  getInput(), getResult())}]>;
 
 class TT_ReduceScatterOp<Dialect dialect, dag extra = (ins)>
     : TT_ResizingCollectiveOp<dialect, "reduce_scatter",
@@ -35,22 +38,22 @@ class TT_ReduceScatterOp<Dialect dialect, dag extra = (ins)>
                                    extra),
                               "The tensors along `cluster_axis` combined, each chip keeping its part of `scatter_dim`.",
                               "scatterOverMesh(report, op.getInput(), \"scatter_dim\", op.getScatterDim(), "
-                              "op.getClusterAxis(), results)">;
+                              "op.getClusterAxis(), results)",
+                              [{checkMeshMultiple(*this, "scatter_dim", getScatterDim(), getClusterAxis(),
+                                                  getResult(), getInput())}]>;
 
 class TT_AllReduceOp<Dialect dialect, string mnemonic, dag extra = (ins)>
     : TT_CollectiveOp<dialect, mnemonic, !con((ins TTCore_ReduceTypeAttr:$reduce_type, UI32Attr:$cluster_axis), extra),
                       "The tensors of the chips along `cluster_axis` combined, on each of them.",
                       "same(report, op.getInput(), results)">;
 
-multiclass MeshPartition<string mnemonic> {
-  def TTIR_#NAME#Op : TT_ResizingCollectiveOp<TTIR_Dialect, mnemonic,
-      (ins SI32Attr:$dim, OptionalAttr<UI32Attr>:$cluster_axis), "Each chip keeps its part of `dim`.",
-      "scatterOverMesh(report, op.getInput(), \"dim\", op.getDim(), op.getClusterAxis(), results)">;
-  def TTNN_#NAME#Op : TT_ResizingCollectiveOp<TTNN_Dialect, mnemonic,
-      (ins SI32Attr:$dim, OptionalAttr<UI32Attr>:$cluster_axis), "Each chip keeps its part of `dim`.",
-      "scatterOverMesh(report, op.getInput(), \"dim\", op.getDim(), op.getClusterAxis(), results)">;
-}
-defm MeshPartition : MeshPartition<"mesh_partition">;
+class TT_MeshPartitionOp<Dialect dialect>
+    : TT_ResizingCollectiveOp<dialect, "mesh_partition", (ins SI32Attr:$dim, OptionalAttr<UI32Attr>:$cluster_axis),
+                              "Each chip keeps its part of `dim`.",
+                              "scatterOverMesh(report, op.getInput(), \"dim\", op.getDim(), op.getClusterAxis(), results)",
+                              [{checkMeshMultiple(*this, "dim", getDim(), getClusterAxis(), getResult(), getInput())}]>;
+def TTIR_MeshPartitionOp : TT_MeshPartitionOp<TTIR_Dialect>;
+def TTNN_MeshPartitionOp : TT_MeshPartitionOp<TTNN_Dialect>;
 
 def TTIR_AllGatherOp : TT_AllGatherOp<TTIR_Dialect>;
 def TTIR_ReduceScatterOp : TT_ReduceScatterOp<TTIR_Dialect>;

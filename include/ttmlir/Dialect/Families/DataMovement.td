@@ -57,6 +57,8 @@ class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
                        OptionalAttr<I32ArrayAttr>:$step);
   let results = (outs AnyRankedTensor:$result);
   let hasVerifier = 1;
+  let extraClassDefinition = TT_Check<[{checkDynamicSlice(shapes::Reporter(*this), getInput(), getBegins(), getEnds(),
+                                                          getStepAttr(), getResult())}]>.definition;
 }
 
 def TTIR_SliceDynamicOp : TT_SliceDynamicOp<TTIR_Dialect>;

@@ -58,13 +58,8 @@ void ToLayoutOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEf
 }
 
 //===----------------------------------------------------------------------===//
-// Slices and kernels
+// Kernels
 //===----------------------------------------------------------------------===//
-
-LogicalResult SliceDynamicOp::verify() {
-  return shapes::checkDynamicSlice(shapes::Reporter(*this), getInput(), getBegins(), getEnds(), getStepAttr(),
-                                   getResult());
-}
 
 /// Roles are in, out or inout, one per input; each written input has a result of its type.
 LogicalResult TTLangOp::verify() {
@@ -85,44 +80,4 @@ LogicalResult TTLangOp::verify() {
     return emitOpError("has results of types ")
            << getResultTypes() << "; expected those of the written inputs, " << written;
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Collectives
-//===----------------------------------------------------------------------===//
-
-LogicalResult AllGatherOp::verify() {
-  return shapes::checkMeshMultiple(*this, "all_gather_dim", getAllGatherDim(), getClusterAxis(), getInput(),
-                                   getResult());
-}
-
-LogicalResult ReduceScatterOp::verify() {
-  return shapes::checkMeshMultiple(*this, "scatter_dim", getScatterDim(), getClusterAxis(), getResult(), getInput());
-}
-
-LogicalResult MeshPartitionOp::verify() {
-  std::optional<int64_t> clusterAxis = getClusterAxis();
-  return shapes::checkMeshMultiple(*this, "dim", getDim(), clusterAxis, getResult(), getInput());
-}
-
-//===----------------------------------------------------------------------===//
-// Caches
-//===----------------------------------------------------------------------===//
-
-LogicalResult FillCacheOp::verify() {
-  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                            /*onePosition=*/false);
-}
-
-LogicalResult UpdateCacheOp::verify() {
-  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                            /*onePosition=*/true);
-}
-
-LogicalResult PagedFillCacheOp::verify() {
-  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
-}
-
-LogicalResult PagedUpdateCacheOp::verify() {
-  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
 }

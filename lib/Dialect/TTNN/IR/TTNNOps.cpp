@@ -97,47 +97,6 @@ LogicalResult AggregateTensorOp::verify() {
   return verifyParts(*this, getResult(), getInput(), dims, "composer_config");
 }
 
-LogicalResult AllGatherOp::verify() {
-  return shapes::checkMeshMultiple(*this, "all_gather_dim", getAllGatherDim(), getClusterAxis(), getInput(),
-                                   getResult());
-}
-
-LogicalResult ReduceScatterOp::verify() {
-  return shapes::checkMeshMultiple(*this, "scatter_dim", getScatterDim(), getClusterAxis(), getResult(), getInput());
-}
-
-LogicalResult MeshPartitionOp::verify() {
-  std::optional<int64_t> clusterAxis = getClusterAxis();
-  return shapes::checkMeshMultiple(*this, "dim", getDim(), clusterAxis, getResult(), getInput());
-}
-
-//===----------------------------------------------------------------------===//
-// Caches
-//===----------------------------------------------------------------------===//
-
-LogicalResult FillCacheOp::verify() {
-  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                            /*onePosition=*/false);
-}
-
-LogicalResult UpdateCacheOp::verify() {
-  return shapes::checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                            /*onePosition=*/true);
-}
-
-LogicalResult PagedFillCacheOp::verify() {
-  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
-}
-
-LogicalResult PagedUpdateCacheOp::verify() {
-  return shapes::checkPagedCache(shapes::Reporter(*this), getCache(), getInput());
-}
-
-LogicalResult SliceDynamicOp::verify() {
-  return shapes::checkDynamicSlice(shapes::Reporter(*this), getInput(), getBegins(), getEnds(), getStepAttr(),
-                                   getResult());
-}
-
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//

@@ -27,8 +27,7 @@ struct KVCacheDtypeConversion : ttnn::impl::TTNNKVCacheDtypeConversionBase<KVCac
   void runOnOperation() override {
     if (targetDtype == BFPDtype::None)
       return;
-    ttcore::DataType format =
-        targetDtype == BFPDtype::BFP_BFloat8 ? ttcore::DataType::BFP_BFloat8 : ttcore::DataType::BFP_BFloat4;
+    const ttcore::DataType format = toDataType(targetDtype);
     WalkResult result = getOperation().walk([&](func::FuncOp function) {
       if (function.isExternal())
         return WalkResult::advance();

@@ -44,8 +44,7 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
   void runOnOperation() override {
     if (targetDtype == BFPDtype::None)
       return;
-    ttcore::DataType format =
-        targetDtype == BFPDtype::BFP_BFloat8 ? ttcore::DataType::BFP_BFloat8 : ttcore::DataType::BFP_BFloat4;
+    const ttcore::DataType format = toDataType(targetDtype);
     // One cast serves all uses of a weight.
     DenseMap<Value, Value> casts;
     getOperation().walk([&](Operation *op) {

@@ -9,6 +9,11 @@ namespace mlir::tt::ttnn {
 /// A switch that can also be left as each op has it.
 enum class OptionalSwitch { Off, On, Undefined };
 
+/// The data type that `format`, which is not None, stands for.
+inline ttcore::DataType toDataType(BFPDtype format) {
+  return format == BFPDtype::BFP_BFloat8 ? ttcore::DataType::BFP_BFloat8 : ttcore::DataType::BFP_BFloat4;
+}
+
 } // namespace mlir::tt::ttnn
 
 /// Their values on a command line.
