@@ -31,6 +31,9 @@ static constexpr uint64_t maxFileBytes = uint64_t(1) << 31;
 /// The index of an operand that is absent.
 static constexpr uint32_t absentOperand = 0xFFFFFFFF;
 
+/// Streams into strings have no buffer of their own, and the printer writes a few characters at a time.
+static constexpr size_t textBuffer = 1 << 12;
+
 static OpPrintingFlags textFlags() {
   return OpPrintingFlags().elideLargeElementsAttrs(shownElements).elideLargeResourceString(0);
 }
@@ -44,7 +47,7 @@ class BinaryWriter {
 public:
   explicit BinaryWriter(ModuleOp module)
       : module(module), builder(reserve(module)), constants(builder), attributes(builder, constants),
-        names(module, textFlags()) {}
+        names(module, textFlags()), locationNames(module.getContext()) {}
 
   LogicalResult write(llvm::raw_ostream &os);
 
@@ -69,7 +72,7 @@ private:
   flatbuffers::FlatBufferBuilder builder;
   ConstantWriter constants;
   AttributeWriter attributes;
-  AsmState names;
+  AsmState names, locationNames;
 
   OffsetTo<fb::SystemDesc> system;
   std::vector<uint32_t> mesh;
@@ -119,7 +122,9 @@ std::string BinaryWriter::moduleText() {
   });
   std::string text;
   llvm::raw_string_ostream stream(text);
+  stream.SetBufferSize(textBuffer);
   module->print(stream, names);
+  stream.flush();
   for (auto &[blob, values] : emptied)
     *blob = std::move(values);
   return text;
@@ -345,8 +350,10 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   std::string location, text;
   {
     llvm::raw_string_ostream locationStream(location), textStream(text);
-    ttcore::withoutSourceNumber(op->getLoc()).print(locationStream);
+    LocationAttr(ttcore::withoutSourceNumber(op->getLoc())).print(locationStream, locationNames);
+    textStream.SetBufferSize(textBuffer);
     op->print(textStream, names);
+    textStream.flush();
   }
   operations.push_back(fb::CreateOperation(
       builder, builder.CreateString(op->getName().getStringRef().str()), builder.CreateVector(operandsOf(op)),

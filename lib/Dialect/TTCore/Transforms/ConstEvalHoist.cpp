@@ -30,13 +30,18 @@ struct ConstEvalHoist : ttcore::impl::ConstEvalHoistTransformBase<ConstEvalHoist
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     ttcore::ObservedSources observed(getOperation());
+    bool changed = false;
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
       if (function.isExternal() || !function.getBody().hasOneBlock() || (type && type == ttcore::constEvalType))
         continue;
-      for (auto [index, subgraph] : llvm::enumerate(findSubgraphs(function, observed)))
+      for (auto [index, subgraph] : llvm::enumerate(findSubgraphs(function, observed))) {
+        changed = true;
         hoist(function, subgraph, index, symbols);
+      }
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:

@@ -38,7 +38,10 @@ struct WrapDeviceModule : ttcore::impl::TTCoreWrapDeviceModulePassBase<WrapDevic
 struct UnwrapDeviceModule : ttcore::impl::TTCoreUnwrapDeviceModulePassBase<UnwrapDeviceModule> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (auto deviceModule : llvm::make_early_inc_range(module.getBody()->getOps<DeviceModuleOp>())) {
+    auto deviceModules = llvm::to_vector(module.getBody()->getOps<DeviceModuleOp>());
+    if (deviceModules.empty())
+      return markAllAnalysesPreserved();
+    for (DeviceModuleOp deviceModule : deviceModules) {
       // The verifier took nothing else than one module.
       auto inner = cast<ModuleOp>(deviceModule->getRegion(0).front().front());
       for (NamedAttribute attr : inner->getDiscardableAttrs())

@@ -17,23 +17,26 @@ using namespace mlir::tt::ttir;
 namespace {
 struct ChannelsLast : ttir::impl::TTIRChannelsLastBase<ChannelsLast> {
   void runOnOperation() override {
+    bool changed = false;
     getOperation()->walk([&](Operation *op) {
       if (isa<Conv2dOp, ConvTranspose2dOp>(op) && !op->hasAttr("flattened_compat_info"))
-        reorder(op);
+        changed |= reorder(op);
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
   static constexpr StringRef dims[] = {"batch_dim", "height_dim", "width_dim", "channel_dim"};
 
-  static void reorder(Operation *op) {
+  static bool reorder(Operation *op) {
     auto input = cast<RankedTensorType>(op->getOperand(0).getType());
     auto result = cast<RankedTensorType>(op->getResult(0).getType());
     SmallVector<int64_t> order;
     for (StringRef dim : dims)
       order.push_back(op->getAttrOfType<IntegerAttr>(dim).getInt());
     if (llvm::equal(order, llvm::seq<int64_t>(order.size())))
-      return;
+      return false;
     auto toLast = [&](ArrayRef<int64_t> shape) { return Movement::permutation(shape, order); };
     Movement back = toLast(result.getShape());
     SmallVector<int64_t> ordered = back.to;
@@ -53,6 +56,7 @@ private:
     builder.setInsertionPointAfter(op);
     Value moved = Movement::permutation(ordered, inverse).apply(builder, loc, value);
     value.replaceAllUsesExcept(moved, moved.getDefiningOp());
+    return true;
   }
 };
 } // namespace

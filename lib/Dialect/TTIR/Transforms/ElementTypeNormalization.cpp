@@ -20,21 +20,29 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
     replacer.addReplacement([](RankedTensorType type) -> std::optional<std::pair<Type, WalkResult>> {
       return {{normalize(type), WalkResult::skip()}};
     });
+    bool changed = false;
+    auto replace = [&](Value value) {
+      Type type = replacer.replace(value.getType());
+      changed |= type != value.getType();
+      value.setType(type);
+    };
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (failed(check(op)))
         return WalkResult::interrupt();
       for (Value value : op->getResults())
-        value.setType(replacer.replace(value.getType()));
+        replace(value);
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
-            argument.setType(replacer.replace(argument.getType()));
+            replace(argument);
       if (auto function = dyn_cast<FunctionOpInterface>(op))
-        normalizeSignature(function, replacer);
+        changed |= normalizeSignature(function, replacer);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
@@ -72,7 +80,8 @@ private:
     return success();
   }
 
-  static void normalizeSignature(FunctionOpInterface function, AttrTypeReplacer &replacer) {
+  static bool normalizeSignature(FunctionOpInterface function, AttrTypeReplacer &replacer) {
+    DictionaryAttr before = function->getAttrDictionary();
     function.setType(replacer.replace(function.getFunctionType()));
     // Local shapes of distributed arguments and results.
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -81,6 +90,7 @@ private:
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (DictionaryAttr attrs = function.getResultAttrDict(i))
         function.setResultAttrs(i, cast<DictionaryAttr>(replacer.replace(attrs)));
+    return function->getAttrDictionary() != before;
   }
 };
 } // namespace

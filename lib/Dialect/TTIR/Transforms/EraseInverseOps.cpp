@@ -67,6 +67,7 @@ public:
   void simplify();
   /// Whether some group of ops was worth it.
   bool commute();
+  bool hasChanged() const { return changed; }
 
 private:
   /// Elementwise ops in program order.
@@ -97,10 +98,12 @@ private:
   /// Movements that values have behind them and that could come after the elementwise ops that made them.
   DenseMap<Value, Movement> carried;
   DenseSet<Operation *> grouped, skipped;
+  bool changed = false;
 };
 } // namespace
 
 void Eraser::replace(Operation *op, Value value) {
+  changed = true;
   op->getResult(0).replaceAllUsesWith(value);
   skipped.erase(op);
   op->erase();
@@ -111,6 +114,7 @@ void Eraser::simplifyCast(TypecastOp op) {
   auto inner = op.getInput().getDefiningOp<TypecastOp>();
   if (!inner || observed.contains(inner) || !holds(elementOf(inner.getResult()), elementOf(inner.getInput())))
     return;
+  changed = true;
   if (inner.getInput().getType() == op.getResult().getType())
     replace(op, skip(inner));
   else
@@ -312,6 +316,7 @@ bool Eraser::commute() {
   llvm::erase_if(groups, [&](Group &group) { return gainOf(group) <= 0; });
   for (const Group &group : groups)
     apply(group);
+  changed |= !groups.empty();
   return !groups.empty();
 }
 
@@ -320,6 +325,7 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
   using Base::Base;
 
   void runOnOperation() override {
+    bool changed = false;
     getOperation()->walk([&](FunctionOpInterface function) {
       if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
         return;
@@ -327,7 +333,10 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
       eraser.simplify();
       for (uint64_t round = 0; round < maxIterations && eraser.commute(); ++round)
         eraser.simplify();
+      changed |= eraser.hasChanged();
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -121,6 +121,7 @@ struct Fusing : ttir::impl::TTIRFusingBase<Fusing> {
     }();
     TTIRFusingOptions options{conv2dWithMultiplyEnabled, permuteMatmulEnabled};
     Fuser fuser(getOperation(), options);
+    bool changed = false;
     // In program order: what one fusion makes is part of the group that a later op ends.
     getOperation()->walk([&](Block *block) {
       for (Operation &op : llvm::make_early_inc_range(*block)) {
@@ -129,10 +130,14 @@ struct Fusing : ttir::impl::TTIRFusingBase<Fusing> {
         auto found = fusions.find(op.getName().stripDialect());
         if (found != fusions.end())
           for (Fusion fuse : found->second)
-            if (succeeded(fuse(&op, fuser)))
+            if (succeeded(fuse(&op, fuser))) {
+              changed = true;
               break;
+            }
       }
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -35,6 +35,8 @@ struct HoistConstants : ttir::impl::TTIRHoistConstantsBase<HoistConstants> {
             value.getType(), "constant", HeapAsmResourceBlob::allocateAndCopyWithAlign(value.getRawData(), alignment));
       constant.setValueAttr(cast<ElementsAttr>(resource));
     });
+    if (hoisted.empty())
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -32,11 +32,12 @@ static std::optional<SmallVector<int64_t>> broadcastShape(OperandRange operands)
 namespace {
 struct ImplicitBroadcastFold : ttir::impl::TTIRImplicitBroadcastFoldBase<ImplicitBroadcastFold> {
   void runOnOperation() override {
+    bool changed = false;
     getOperation().walk([&](Operation *op) {
       if (!op->hasTrait<trait::Elementwise>() || op->getNumResults() != 1)
         return;
       for (OpOperand &operand : op->getOpOperands())
-        fold(op, operand);
+        changed |= fold(op, operand);
     });
     SmallVector<Operation *> dead;
     getOperation().walk([&](ttir::BroadcastOp broadcast) {
@@ -45,23 +46,27 @@ struct ImplicitBroadcastFold : ttir::impl::TTIRImplicitBroadcastFoldBase<Implici
     });
     for (Operation *op : llvm::reverse(dead))
       op->erase();
+    if (!changed && dead.empty())
+      markAllAnalysesPreserved();
   }
 
 private:
   /// Another operand must still give the result its shape.
-  static void fold(Operation *op, OpOperand &operand) {
+  static bool fold(Operation *op, OpOperand &operand) {
     auto broadcast = operand.get().getDefiningOp<ttir::BroadcastOp>();
     if (!broadcast)
-      return;
+      return false;
     auto from = dyn_cast<RankedTensorType>(broadcast->getOperand(0).getType());
     auto to = dyn_cast<RankedTensorType>(broadcast->getResult(0).getType());
     if (!from || !to || from.getElementType() != to.getElementType() || from.getEncoding() != to.getEncoding())
-      return;
+      return false;
     operand.set(broadcast->getOperand(0));
     std::optional<SmallVector<int64_t>> shape = broadcastShape(op->getOperands());
     auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!shape || !result || result.getShape() != ArrayRef<int64_t>(*shape))
+    bool keepsShape = shape && result && result.getShape() == ArrayRef<int64_t>(*shape);
+    if (!keepsShape)
       operand.set(broadcast->getResult(0));
+    return keepsShape;
   }
 };
 } // namespace

@@ -16,10 +16,13 @@ namespace {
 struct InlineFunctions : tt::ttir::impl::TTIRInlineFunctionsBase<InlineFunctions> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    states.clear(), called.clear(), kept.clear(), path.clear();
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       if (failed(inlineCallsIn(function, symbols)))
         return signalPassFailure();
+    if (called.empty())
+      markAllAnalysesPreserved();
     for (func::FuncOp function : functions)
       if (function.isPrivate() && called.contains(function) && !kept.contains(function))
         symbols.erase(function);

@@ -16,6 +16,7 @@ using namespace mlir::tt;
 namespace {
 struct LocalizePresharded : ttir::impl::TTIRLocalizePreshardedBase<LocalizePresharded> {
   void runOnOperation() override {
+    changed = false;
     WalkResult result = getOperation().walk([&](func::FuncOp function) {
       if (function.isExternal())
         return WalkResult::advance();
@@ -23,6 +24,8 @@ struct LocalizePresharded : ttir::impl::TTIRLocalizePreshardedBase<LocalizePresh
     });
     if (result.wasInterrupted())
       signalPassFailure();
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
@@ -39,6 +42,8 @@ private:
     return RankedTensorType::get(type.getShape(), type.getElementType(), mesh);
   }
 
+  bool changed = false;
+
   LogicalResult localize(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
       if (failed(localizeArgument(argument)))
@@ -47,8 +52,11 @@ private:
       if (isIdentity(op, ttcore::MeshShardDirection::ShardToFull)) {
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         op.erase();
+        changed = true;
       }
     });
+    if (!changed)
+      return success();
     Operation *terminator = function.getBody().front().getTerminator();
     function.setFunctionType(
         FunctionType::get(&getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
@@ -72,6 +80,7 @@ private:
     // Who makes inputs wants to know what the type does not tell any more.
     cast<func::FuncOp>(argument.getOwner()->getParentOp())
         .setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
+    changed = true;
     for (ttir::MeshShardOp op : shards) {
       op->getResult(0).replaceAllUsesWith(argument);
       op.erase();

@@ -16,6 +16,7 @@ using namespace mlir::tt;
 namespace {
 struct NumberOps : ttir::impl::TTIRNumberOpsBase<NumberOps> {
   void runOnOperation() override {
+    markAllAnalysesPreserved(); // locations are nothing to an analysis or a verifier
     auto isCounted = [](Operation *op) {
       return op->getNumResults() != 0 && !isa<FunctionOpInterface, ModuleOp>(op) &&
              !op->hasTrait<OpTrait::IsTerminator>();

@@ -17,6 +17,8 @@ struct DecomposeLayouts : ttnn::impl::TTNNDecomposeLayoutsBase<DecomposeLayouts>
   void runOnOperation() override {
     SmallVector<ToLayoutOp> changes;
     getOperation().walk([&](ToLayoutOp op) { changes.push_back(op); });
+    if (changes.empty())
+      markAllAnalysesPreserved();
     for (ToLayoutOp op : changes)
       if (failed(decompose(op)))
         signalPassFailure();

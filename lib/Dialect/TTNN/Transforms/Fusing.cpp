@@ -47,15 +47,18 @@ namespace {
 struct Fusing : ttnn::impl::TTNNFusingBase<Fusing> {
   void runOnOperation() override {
     ttcore::ObservedSources observed(getOperation());
+    bool changed = false;
     getOperation()->walk([&](Block *block) {
       // What is fused away comes before the op it is found at.
       for (Operation &op : llvm::make_early_inc_range(*block)) {
         if (isa<MultiplyOp>(op))
-          fuseGelu(&op, observed);
+          changed |= fuseGelu(&op, observed);
         else if (std::optional<UnaryOpType> activation = activationOf(&op))
-          fuse(&op, *activation, observed);
+          changed |= fuse(&op, *activation, observed);
       }
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
@@ -80,11 +83,11 @@ private:
            isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
   }
 
-  void fuse(Operation *activation, UnaryOpType type, const ttcore::ObservedSources &observed) {
+  bool fuse(Operation *activation, UnaryOpType type, const ttcore::ObservedSources &observed) {
     SmallVector<Operation *> chain = findProducer(activation, observed);
     // The last op of the chain takes the activation's place, so it must give its very type.
     if (chain.empty() || chain.front()->getResult(0).getType() != activation->getResult(0).getType())
-      return;
+      return false;
     Operation *producer = chain.back();
     if (isa<MatmulOp, LinearOp>(producer))
       producer->setAttr("activation", StringAttr::get(&getContext(), activation->getName().stripDialect()));
@@ -96,6 +99,7 @@ private:
       op->setLoc(activation->getLoc());
     activation->getResult(0).replaceAllUsesWith(chain.front()->getResult(0));
     activation->erase();
+    return true;
   }
 
   Conv2dConfigAttr withActivation(Conv2dConfigAttr config, UnaryOpType type) {

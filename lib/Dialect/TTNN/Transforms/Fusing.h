@@ -15,7 +15,7 @@ bool takesActivation(Operation *op);
 void forgetSource(Operation *op, Location loc);
 
 /// If `multiply` ends gelu in its tanh form of a product of matrices, the product computes that.
-void fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed);
+bool fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed);
 
 } // namespace mlir::tt::ttnn
 

@@ -138,16 +138,17 @@ private:
 };
 } // namespace
 
-void ttnn::fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed) {
+bool ttnn::fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed) {
   GeluMatcher matcher(observed);
   Value x = matcher.match(multiply);
   if (!x || x.getType() != multiply->getResult(0).getType() || !takesActivation(x.getDefiningOp()) ||
       observed.contains(x.getDefiningOp()))
-    return;
+    return false;
   Operation *product = x.getDefiningOp();
   product->setAttr("activation", StringAttr::get(product->getContext(), "gelu_tanh"));
   forgetSource(product, product->getLoc());
   product->setLoc(multiply->getLoc());
   multiply->getResult(0).replaceAllUsesWith(x);
   matcher.erase(multiply);
+  return true;
 }

@@ -39,7 +39,7 @@ struct SetComputeKernelConfig : tt::ttnn::impl::TTNNSetComputeKernelConfigBase<S
     BoolAttr approximate = switched(mathApproxMode), wideSums = switched(fp32DestAccEn), packer = switched(packerL1Acc),
              fullSync = switched(dstFullSyncEn);
     if (!fidelity && !approximate && !wideSums && !packer && !fullSync)
-      return;
+      return markAllAnalysesPreserved();
     auto either = [](BoolAttr own, BoolAttr given) { return own ? own : given; };
     getOperation().walk([&](Operation *op) {
       if (!op->isRegistered() || !llvm::is_contained(op->getName().getAttributeNames(), configName))
