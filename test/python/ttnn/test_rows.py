@@ -37,3 +37,9 @@ def test_parameters_are_those_of_the_dialect(name: str) -> None:
     assert tensors == [operand.name for operand in info.operands if operand.name not in DEVICES | NOT_PARAMETERS]
     assert attributes - {"output_dtype"} == {a.name for a in info.attributes} - NOT_PARAMETERS
     assert row.results == len(info.results)
+
+
+@pytest.mark.parametrize("function", native.functions(), ids=lambda function: function.name)
+def test_what_must_be_given_comes_before_what_may(function: native.Function) -> None:
+    omissible = [parameter.omissible for parameter in function.parameters if not parameter.keyword_only]
+    assert omissible == sorted(omissible)
