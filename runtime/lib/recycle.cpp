@@ -277,6 +277,8 @@ void *freshMemory(size_t bytes) noexcept {
 }
 
 void freeFresh(void *data, size_t bytes) noexcept {
+  if (!data)
+    return;
   if (!isMapped(bytes))
     std::free(data);
   else if (bytes <= spareBytes)

@@ -128,4 +128,19 @@ TEST(Recycle, GivesBackWhatIsNotUsed) {
   }
   EXPECT_EQ(takenMemory().blocks, after + 1);
 }
+
+// Pages that went back to the system would read as zeros.
+TEST(Recycle, KeepsTheLastFreshBlockWhileOthersComeAndGo) {
+  constexpr size_t bytes = size_t(1) << 20;
+  auto *first = static_cast<unsigned char *>(freshMemory(bytes));
+  first[bytes - 1] = 7;
+  freeFresh(first, bytes);
+  {
+    const Block block(100000, 1);
+  }
+  freeFresh(nullptr, bytes);
+  auto *second = static_cast<unsigned char *>(freshMemory(bytes));
+  EXPECT_EQ(second[bytes - 1], 7);
+  freeFresh(second, bytes);
+}
 #endif
