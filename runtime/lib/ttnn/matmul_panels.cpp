@@ -85,7 +85,8 @@ private:
   /// How rows and k are cut: so that what is read again for each panel stays in the second-level cache, and a chunk of
   /// a panel in the first.
   void cut() {
-    constexpr int64_t cacheBytes = 1 << 20, mostRows = 256, chunk = 256;
+    constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
+    const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 and 16 KB
     const int64_t most = panels::blockRows(unit);
     step = unit == Unit::BF16 ? most : ceilDivide(p.m, ceilDivide(p.m, most));
     const int64_t steps = ceilDivide(p.m, step);
@@ -97,7 +98,8 @@ private:
     depthPerBlock =
         ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, cacheBytes)), depthPerChunk) * depthPerChunk;
     sumBytes = ceilDivide(rowsPerBlock, step) * step * width * static_cast<int64_t>(sizeof(float));
-    together = depth <= depthPerBlock ? 1 : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, 1, panelCount);
+    atOnce = std::min(panels::panelsTogether(unit, p.m), panelCount);
+    together = depth <= depthPerBlock ? atOnce : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, atOnce, panelCount);
     sums = slot.take(static_cast<size_t>(together * sumBytes));
     narrow = unit == Unit::BF16 && p.m < 16;
   }
@@ -214,22 +216,23 @@ private:
                                                     : nullptr;
     for (int64_t group = first; group < last; group += together)
       for (int64_t from = 0; from < depth; from += depthPerBlock)
-        for (int64_t panel = group; panel < std::min(last, group + together); ++panel) {
+        for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
+          count = all && panel + atOnce <= end ? atOnce : 1;
           const int64_t place = (panel - first) % packedTogether;
           if (!all && place == 0)
             packSome(now.b, matrix, {0, depth, panel, std::min(last, panel + packedTogether)}, scratch + rightPlace);
           const std::byte *b =
               all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
-          multiply(session, left, b, from, all != nullptr, c);
-          if (from + depthPerBlock >= depth)
-            finish(now, c, batch * p.m + row, rows, panel);
+          multiply(session, left, b, count, from, all != nullptr, c);
+          for (int64_t i = 0; i < count && from + depthPerBlock >= depth; ++i)
+            finish(now, c + i * sumBytes / 4, batch * p.m + row, rows, panel + i);
         }
   }
 
-  /// Adds to a panel's sums those of k in [from, from + depthPerBlock).
-  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t from, bool ahead,
-                float *c) const {
+  /// Adds to the sums of a panel, or of `atOnce`, those of k in [from, from + depthPerBlock).
+  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count, int64_t from,
+                bool ahead, float *c) const {
     const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
@@ -237,18 +240,21 @@ private:
       work.panel = panel + k * rowBytes;
       work.k = std::min(depthPerChunk, depth - k);
       work.accumulate = k > 0;
+      work.panels = count;
+      work.panelStride = panelBytes;
+      work.cStride = sumBytes;
       // What lies behind is wanted soon: each group of rows brings a share of it.
       work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
       work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
       for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
-        const int64_t count = std::min(step, rows - at);
+        const int64_t stepRows = std::min(step, rows - at);
         const bool isCopy = at >= left.inPlace;
         const int64_t row = isCopy ? at - left.inPlace : at;
         work.where = isCopy ? copied : inPlace;
         work.a = (isCopy ? left.copied : left.given) + (unit == Unit::F32
                                                             ? row * work.where.row + k * bytes
                                                             : row / 16 * work.where.tile + k / 32 * work.where.step);
-        work.rows = unit == Unit::F32 || narrow ? count : ceilDivide(count, 16) * 16;
+        work.rows = unit == Unit::F32 || narrow ? stepRows : ceilDivide(stepRows, 16) * 16;
         work.c = c + at * width;
         session.multiply(work);
       }
@@ -273,7 +279,7 @@ private:
                   now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
   }
 
-  static constexpr int64_t aheadBytes = 32768, nearBytes = 8192;
+  static constexpr int64_t aheadBytes = 49152, nearBytes = 8192;
   Product p;
   Unit unit;
   int64_t bytes; // of an element
@@ -286,6 +292,7 @@ private:
   library::Packed packedA, packedB, packedBias;
   int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;
   int64_t together, sumBytes; // panels whose sums are kept from one block of k to the next
+  int64_t atOnce;             // panels that are read side by side
   size_t sums;
   bool narrow;         // fewer rows than a tile has
   int64_t rowsInPlace; // the first rows of a matrix, which are not copied; whole blocks but for the last

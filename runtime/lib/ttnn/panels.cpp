@@ -177,58 +177,75 @@ void copyTiles(const std::byte *from, Strides s, int64_t k, int64_t rows, std::b
 
 /// Brings a share of what comes next into cache at each step: for many rows into the second level, from where it is
 /// read once it has been used for the first of them; for few, that read it once, into the first.
-template <int hint> struct Ahead {
+template <int hint, int panels = 1> struct Ahead {
   const char *at;
-  int64_t perStep; // bytes
+  int64_t perStep, stride; // bytes
   Ahead(const Block &block, int64_t steps)
       : at(reinterpret_cast<const char *>(block.next)),
-        perStep(steps ? (block.nextBytes + steps * 64 - 1) / (steps * 64) * 64 : 0) {}
+        perStep(steps ? (block.nextBytes + steps * 64 - 1) / (steps * 64) * 64 : 0), stride(block.panelStride) {}
   [[gnu::always_inline]] void step() {
     for (int64_t i = 0; i < perStep; i += 64)
-      _mm_prefetch(at + i, hint);
+      for (int p = 0; p < panels; ++p)
+        _mm_prefetch(at + i + p * stride, hint);
     at += perStep;
   }
 };
 
-template <int rows> void multiplyF32(const Block &block) {
+template <int rows, int panels> void multiplyF32(const Block &block) {
   constexpr int64_t columns = width(Unit::F32);
-  constexpr int vectors = columns / 16;
-  __m512 sum[rows][vectors];
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v)
-      sum[r][v] = block.accumulate ? _mm512_load_ps(block.c + r * columns + v * 16) : _mm512_setzero_ps();
+  constexpr int vectors = columns / 16, unroll = 4;
+  __m512 sum[panels][rows][vectors];
+  auto *c = reinterpret_cast<char *>(block.c);
+  auto eachSum = [&](auto &&use) __attribute__((always_inline)) {
+    for (int p = 0; p < panels; ++p)
+      for (int r = 0; r < rows; ++r)
+        for (int v = 0; v < vectors; ++v)
+          use(sum[p][r][v], reinterpret_cast<float *>(c + p * block.cStride) + r * columns + v * 16);
+  };
+  eachSum([&](__m512 &value, const float *at)
+              __attribute__((always_inline)) { value = block.accumulate ? _mm512_load_ps(at) : _mm512_setzero_ps(); });
   const auto *a = reinterpret_cast<const float *>(block.a);
   const int64_t row = block.where.row / 4;
-  const auto *b = reinterpret_cast<const float *>(block.panel);
-  constexpr int64_t unroll = 4;
-  Ahead<_MM_HINT_T1> ahead(block, block.k / unroll);
-  auto step = [&](int64_t i) __attribute__((always_inline)) {
+  auto step = [&](int64_t i, int p) __attribute__((always_inline)) {
+    const auto *b = reinterpret_cast<const float *>(block.panel + p * block.panelStride) + i * columns;
     __m512 right[vectors];
     for (int v = 0; v < vectors; ++v)
-      right[v] = _mm512_load_ps(b + i * columns + v * 16);
+      right[v] = _mm512_load_ps(b + v * 16);
     for (int r = 0; r < rows; ++r) {
       const __m512 left = _mm512_set1_ps(a[r * row + i]);
       for (int v = 0; v < vectors; ++v)
-        sum[r][v] = _mm512_fmadd_ps(left, right[v], sum[r][v]);
+        sum[p][r][v] = _mm512_fmadd_ps(left, right[v], sum[p][r][v]);
     }
   };
+  Ahead<panels == 1 ? _MM_HINT_T1 : _MM_HINT_T0, panels> ahead(block, block.k / unroll);
   int64_t i = 0;
   for (; i + unroll <= block.k; i += unroll) {
     ahead.step();
 #pragma clang loop unroll(full)
-    for (int64_t j = 0; j < unroll; ++j)
-      step(i + j);
+    for (int p = 0; p < panels; ++p)
+#pragma clang loop unroll(full)
+      for (int j = 0; j < unroll; ++j)
+        step(i + j, p);
   }
   for (; i < block.k; ++i)
-    step(i);
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v)
-      _mm512_store_ps(block.c + r * columns + v * 16, sum[r][v]);
+#pragma clang loop unroll(full)
+    for (int p = 0; p < panels; ++p)
+      step(i, p);
+  eachSum([](__m512 value, float *at) __attribute__((always_inline)) { _mm512_store_ps(at, value); });
 }
 
 using Multiply = void (*)(const Block &);
-constexpr Multiply f32Blocks[] = {nullptr,        multiplyF32<1>, multiplyF32<2>, multiplyF32<3>,
-                                  multiplyF32<4>, multiplyF32<5>, multiplyF32<6>};
+/// By rows, for as many panels as are read together and for one.
+template <int rows> constexpr Multiply f32Together = multiplyF32<rows, panelsTogether(Unit::F32, rows)>;
+constexpr Multiply f32Blocks[][2] = {
+    {},
+    {multiplyF32<1, 1>, f32Together<1>},
+    {multiplyF32<2, 1>, f32Together<2>},
+    {multiplyF32<3, 1>, f32Together<3>},
+    {multiplyF32<4, 1>, f32Together<4>},
+    {multiplyF32<5, 1>, f32Together<5>},
+    {multiplyF32<6, 1>, f32Together<6>},
+};
 
 /// Up to 16 rows (tiles 0 and 1 of sums) or 32 (2 and 3 as well).
 template <bool both> void multiplyBf16(const Block &block) {
@@ -324,7 +341,7 @@ Session::~Session() {
 
 void Session::multiply(const Block &block) const {
   if (unit == Unit::F32)
-    f32Blocks[block.rows](block);
+    f32Blocks[block.rows][block.panels > 1](block);
   else if (block.rows > 16)
     multiplyBf16<true>(block);
   else

@@ -29,6 +29,12 @@ constexpr int64_t depth(Unit unit, int64_t k) { return unit == Unit::F32 ? k : (
 constexpr int64_t panelBytes(Unit unit, int64_t k) { return depth(unit, k) * width(unit) * elementBytes(unit); }
 /// The most rows of a block.
 constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
+/// How many panels a block of so few rows reads side by side. Such a product is as fast as memory is, and that is
+/// faster read in several places at once, as the hardware's prefetcher follows each of them. The matrix unit gains
+/// nothing from it: it waits for its loads one by one.
+constexpr int64_t panelsTogether(Unit unit, int64_t rows) {
+  return unit == Unit::BF16 || rows > 3 ? 1 : rows == 1 ? 4 : 2;
+}
 
 /// Where a matrix is: strides in elements.
 struct Strides {
@@ -63,7 +69,7 @@ constexpr int64_t copiedBytes(Unit unit, int64_t k, int64_t rows) {
 /// Copies rows; what is missing to a whole tile are zeros.
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to);
 
-/// c[rows, width] = a[rows, k] * panel[k, width], or c += that.
+/// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or some that follow each other.
 struct Block {
   const std::byte *a;
   Rows where;
@@ -74,6 +80,9 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
+  int64_t panels = 1;  // 1 or panelsTogether
+  int64_t panelStride; // bytes from one of them to the next
+  int64_t cStride;     // and of their sums
 };
 
 /// The matrix unit of one thread, from construction to destruction.

@@ -46,9 +46,10 @@ TEST_P(Panels, MatchDoubleInBothTypesAndAllOrders) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Edges, Panels,
-                         testing::Values(Sizes{1, 1000, 257}, Sizes{3, 64, 512}, Sizes{15, 33, 300}, Sizes{16, 300, 96},
-                                         Sizes{17, 256, 64}, Sizes{49, 100, 333}, Sizes{197, 65, 129},
-                                         Sizes{300, 257, 40}, Sizes{33, 96, 20000}));
+                         testing::Values(Sizes{1, 1000, 257}, Sizes{1, 640, 3}, Sizes{2, 321, 70}, Sizes{3, 64, 512},
+                                         Sizes{15, 33, 300}, Sizes{16, 300, 96}, Sizes{17, 256, 64},
+                                         Sizes{49, 100, 333}, Sizes{197, 65, 129}, Sizes{300, 257, 40},
+                                         Sizes{33, 96, 20000}));
 
 TEST(PanelsFused, BiasAndAnyActivationBeforeTheOnlyRounding) {
   const int64_t m = 37, n = 70, k = 64;
