@@ -4,6 +4,7 @@
 #include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "AttributeWriter.h"
+#include "ModuleText.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 
 using namespace mlir;
@@ -24,19 +24,10 @@ namespace fb = ::tt::target;
 
 template <class T> using OffsetTo = flatbuffers::Offset<T>;
 
-/// Elements of an attribute that texts in the file show.
-static constexpr int64_t shownElements = 16;
 /// Offsets in a flatbuffer have 31 bits.
 static constexpr uint64_t maxFileBytes = uint64_t(1) << 31;
 /// The index of an operand that is absent.
 static constexpr uint32_t absentOperand = 0xFFFFFFFF;
-
-/// Streams into strings have no buffer of their own, and the printer writes a few characters at a time.
-static constexpr size_t textBuffer = 1 << 12;
-
-static OpPrintingFlags textFlags() {
-  return OpPrintingFlags().elideLargeElementsAttrs(shownElements).elideLargeResourceString(0);
-}
 
 //===----------------------------------------------------------------------===//
 // The binary
@@ -46,8 +37,8 @@ namespace {
 class BinaryWriter {
 public:
   explicit BinaryWriter(ModuleOp module)
-      : module(module), builder(reserve(module)), constants(builder), attributes(builder, constants),
-        names(module, textFlags()), locationNames(module.getContext()) {}
+      : module(module), builder(reserve(module)), constants(builder), attributes(builder, constants), text(module),
+        locationNames(module.getContext()) {}
 
   LogicalResult write(llvm::raw_ostream &os);
 
@@ -55,8 +46,6 @@ private:
   /// Room for the constants, so that the buffer does not grow by copying them.
   static size_t reserve(ModuleOp module);
 
-  /// The module as people read it, without the values of its large constants.
-  std::string moduleText();
   LogicalResult writeSystem();
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
@@ -72,7 +61,8 @@ private:
   flatbuffers::FlatBufferBuilder builder;
   ConstantWriter constants;
   AttributeWriter attributes;
-  AsmState names, locationNames;
+  ModuleText text;
+  AsmState locationNames;
 
   OffsetTo<fb::SystemDesc> system;
   std::vector<uint32_t> mesh;
@@ -107,29 +97,6 @@ size_t BinaryWriter::reserve(ModuleOp module) {
   return std::min(bytes, maxFileBytes - 1);
 }
 
-std::string BinaryWriter::moduleText() {
-  // The printer makes hexadecimal text of a resource first and sees then that it is too long to be kept: several times
-  // the memory and the time of all the rest. So it finds them empty.
-  std::vector<std::pair<AsmResourceBlob *, AsmResourceBlob>> emptied;
-  DenseSet<AsmResourceBlob *> known;
-  module.walk([&](Operation *op) {
-    for (NamedAttribute attr : op->getAttrs())
-      if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr.getValue())) {
-        DenseResourceElementsHandle handle = resource.getRawHandle();
-        if (AsmResourceBlob *blob = handle.getBlob(); blob && known.insert(blob).second)
-          emptied.emplace_back(blob, std::exchange(*blob, AsmResourceBlob({}, 1, nullptr, false)));
-      }
-  });
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream.SetBufferSize(textBuffer);
-  module->print(stream, names);
-  stream.flush();
-  for (auto &[blob, values] : emptied)
-    *blob = std::move(values);
-  return text;
-}
-
 LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   uint64_t constantBytes = 0;
   DenseSet<Attribute> counted;
@@ -157,12 +124,11 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
     programs.push_back(*program);
   }
 
-  std::string text = moduleText();
   builder.FinishSizePrefixed(
       fb::CreateBinary(builder,
                        fb::CreateVersion(builder, TTMLIR_VERSION_MAJOR, TTMLIR_VERSION_MINOR, TTMLIR_VERSION_PATCH),
                        fb::schemaVersion, system, builder.CreateVector(descs), builder.CreateVector(programs),
-                       constants.finish(), builder.CreateString(text)),
+                       constants.finish(), builder.CreateString(text.all().data(), text.all().size())),
       fb::BinaryIdentifier());
   os.write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
   return success();
@@ -228,10 +194,7 @@ std::string BinaryWriter::nameOf(Value value) {
     if (auto name = dyn_cast<NameLoc>(argument.getLoc()))
       return name.getName().str();
   }
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  value.printAsOperand(stream, names);
-  return text.substr(text.starts_with('%'));
+  return text.of(value);
 }
 
 FailureOr<uint32_t> BinaryWriter::addValue(Value value, function_ref<InFlightDiagnostic()> emitError) {
@@ -347,18 +310,13 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     entries.push_back(*entry);
   }
 
-  std::string location, text;
-  {
-    llvm::raw_string_ostream locationStream(location), textStream(text);
-    LocationAttr(ttcore::withoutSourceNumber(op->getLoc())).print(locationStream, locationNames);
-    textStream.SetBufferSize(textBuffer);
-    op->print(textStream, names);
-    textStream.flush();
-  }
+  std::string location;
+  llvm::raw_string_ostream locationStream(location);
+  LocationAttr(ttcore::withoutSourceNumber(op->getLoc())).print(locationStream, locationNames);
   operations.push_back(fb::CreateOperation(
       builder, builder.CreateString(op->getName().getStringRef().str()), builder.CreateVector(operandsOf(op)),
       builder.CreateVector(results), builder.CreateVector(entries), builder.CreateString(location),
-      builder.CreateString(ttcore::sourcePath(op->getLoc())), builder.CreateString(text)));
+      builder.CreateString(ttcore::sourcePath(op->getLoc())), builder.CreateString(text.of(op))));
   return success();
 }
 
