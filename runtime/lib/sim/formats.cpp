@@ -17,6 +17,10 @@ void f32ToBf16(const float *from, uint16_t *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
     to[i] = f32ToBf16(from[i]);
 }
+void roundToBf16(float *values, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    values[i] = bf16ToF32(f32ToBf16(values[i]));
+}
 void f16ToF32(const uint16_t *from, float *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
     to[i] = f16ToF32(from[i]);

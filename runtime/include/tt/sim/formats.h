@@ -41,6 +41,8 @@ inline uint16_t f32ToF16(float value) { return std::bit_cast<uint16_t>(static_ca
 
 void bf16ToF32(const uint16_t *from, float *to, size_t n);
 void f32ToBf16(const float *from, uint16_t *to, size_t n);
+/// Values as bf16 holds them.
+void roundToBf16(float *values, size_t n);
 void f16ToF32(const uint16_t *from, float *to, size_t n);
 void f32ToF16(const float *from, uint16_t *to, size_t n);
 
