@@ -5,6 +5,7 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
@@ -20,18 +21,21 @@
 #include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/EmitC/IR/EmitC.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect,
+  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
                   stablehlo::StablehloDialect, sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect,
-                  emitc::EmitCDialect>();
+                  emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect>();
   func::registerInlinerExtension(registry);
 }
 

@@ -1,0 +1,51 @@
+//===- D2M.h - the D2M dialect ----------------------------------*- C++ -*-===//
+
+#ifndef TTMLIR_DIALECT_D2M_IR_D2M_H
+#define TTMLIR_DIALECT_D2M_IR_D2M_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/D2M/IR/D2MEnums.h.inc"
+#include "ttmlir/Dialect/D2M/IR/D2MOpsDialect.h.inc"
+
+namespace mlir::tt::d2m {
+
+/// Whether a memref lies in one of some memories.
+bool liesIn(Type type, ArrayRef<ttcore::MemorySpace> spaces);
+
+namespace detail {
+/// Fails for an op in the program of a thread of another type than `type`. Outside of a generic every op may stand, and
+/// within one whose threads are unified.
+LogicalResult verifyThread(Operation *op, ThreadType type);
+} // namespace detail
+
+template <class Op> class ComputeThreadOp : public OpTrait::TraitBase<Op, ComputeThreadOp> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return detail::verifyThread(op, ThreadType::Compute); }
+};
+template <class Op> class DatamovementThreadOp : public OpTrait::TraitBase<Op, DatamovementThreadOp> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return detail::verifyThread(op, ThreadType::Datamovement); }
+};
+template <class Op> class SkipEltwiseFusion : public OpTrait::TraitBase<Op, SkipEltwiseFusion> {};
+
+} // namespace mlir::tt::d2m
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/D2M/IR/D2MAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/D2M/IR/D2MTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/D2M/IR/D2MOps.h.inc"
+
+#endif // TTMLIR_DIALECT_D2M_IR_D2M_H

@@ -1,0 +1,38 @@
+//===- D2MBase.td - the D2M dialect ------------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_D2M_IR_D2MBASE_TD
+#define TTMLIR_DIALECT_D2M_IR_D2MBASE_TD
+
+include "mlir/IR/OpBase.td"
+
+def D2M_Dialect : Dialect {
+  let name = "d2m";
+  let summary = "Direct to metal: what the cores of a chip compute, tile by tile, and what they move.";
+  let description = [{
+    A `d2m.generic` runs on a grid of cores. Each of its regions is the program of one thread of every core: data
+    movement between memories, or computation on tiles. Threads hand tiles to each other through circular buffers
+    (`!d2m.cb`).
+  }];
+  let cppNamespace = "::mlir::tt::d2m";
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
+}
+
+/// Ops that only a compute thread, or only a data movement thread, runs. Threads that are not told apart yet run both.
+def D2M_GenericRegionComputeOpTrait : NativeOpTrait<"ComputeThreadOp"> {
+  let cppNamespace = "::mlir::tt::d2m";
+}
+def D2M_GenericRegionDatamovementOpTrait : NativeOpTrait<"DatamovementThreadOp"> {
+  let cppNamespace = "::mlir::tt::d2m";
+}
+/// Ops that fusion of elementwise generics leaves where they are.
+def D2M_SkipOpEltwiseFusionTrait : NativeOpTrait<"SkipEltwiseFusion"> {
+  let cppNamespace = "::mlir::tt::d2m";
+}
+
+#endif // TTMLIR_DIALECT_D2M_IR_D2MBASE_TD

@@ -1,0 +1,38 @@
+//===- D2MEnums.td - enums of the D2M dialect --------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_D2M_IR_D2MENUMS_TD
+#define TTMLIR_DIALECT_D2M_IR_D2MENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class D2M_I32Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::mlir::tt::d2m";
+}
+
+def D2M_DMAType : D2M_I32Enum<"DMAType", "Direction of a transfer.", [
+    I32EnumAttrCase<"Read", 0, "read">,
+    I32EnumAttrCase<"Write", 1, "write">,
+    I32EnumAttrCase<"McastWrite", 2, "mcast_write">]>;
+
+def D2M_ReduceDim : D2M_I32Enum<"ReduceDim", "What of a tile is reduced: along its rows, its columns, or both.", [
+    I32EnumAttrCase<"R", 0, "R">,
+    I32EnumAttrCase<"C", 1, "C">,
+    I32EnumAttrCase<"RC", 2, "RC">]>;
+
+def D2M_ResolutionStage : D2M_I32Enum<"ResolutionStage", "When an argument of a kernel is known.", [
+    I32EnumAttrCase<"Compile", 0, "compile">,
+    I32EnumAttrCase<"Runtime", 1, "runtime">]>;
+
+def D2M_ThreadType : D2M_I32Enum<"ThreadType", "What a thread of a core does.", [
+    I32EnumAttrCase<"Compute", 0, "compute">,
+    I32EnumAttrCase<"Datamovement", 1, "datamovement">,
+    I32EnumAttrCase<"Unified", 2, "unified">]>;
+
+def D2M_TileBcastType : D2M_I32Enum<"TileBcastType", "Which part of a tile is repeated.", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Col", 1, "col">,
+    I32EnumAttrCase<"Row", 2, "row">,
+    I32EnumAttrCase<"Scalar", 3, "scalar">]>;
+
+#endif // TTMLIR_DIALECT_D2M_IR_D2MENUMS_TD
