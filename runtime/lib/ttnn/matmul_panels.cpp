@@ -217,7 +217,7 @@ private:
     for (int64_t group = first; group < last; group += together)
       for (int64_t from = 0; from < depth; from += depthPerBlock)
         for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
-          count = all && panel + atOnce <= end ? atOnce : 1;
+          count = all ? std::min(atOnce, end - panel) : 1;
           const int64_t place = (panel - first) % packedTogether;
           if (!all && place == 0)
             packSome(now.b, matrix, {0, depth, panel, std::min(last, panel + packedTogether)}, scratch + rightPlace);
@@ -230,7 +230,7 @@ private:
         }
   }
 
-  /// Adds to the sums of a panel, or of `atOnce`, those of k in [from, from + depthPerBlock).
+  /// Adds to the sums of `count` panels, up to `atOnce`, those of k in [from, from + depthPerBlock).
   void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count, int64_t from,
                 bool ahead, float *c) const {
     const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
@@ -279,7 +279,7 @@ private:
                   now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
   }
 
-  static constexpr int64_t aheadBytes = 49152, nearBytes = 8192;
+  static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
   Product p;
   Unit unit;
   int64_t bytes; // of an element

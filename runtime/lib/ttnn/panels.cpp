@@ -193,7 +193,7 @@ template <int hint, int panels = 1> struct Ahead {
 
 template <int rows, int panels> void multiplyF32(const Block &block) {
   constexpr int64_t columns = width(Unit::F32);
-  constexpr int vectors = columns / 16, unroll = 4;
+  constexpr int vectors = columns / 16, unroll = panels == 1 ? 4 : 1;
   __m512 sum[panels][rows][vectors];
   auto *c = reinterpret_cast<char *>(block.c);
   auto eachSum = [&](auto &&use) __attribute__((always_inline)) {
@@ -235,16 +235,14 @@ template <int rows, int panels> void multiplyF32(const Block &block) {
 }
 
 using Multiply = void (*)(const Block &);
-/// By rows, for as many panels as are read together and for one.
-template <int rows> constexpr Multiply f32Together = multiplyF32<rows, panelsTogether(Unit::F32, rows)>;
-constexpr Multiply f32Blocks[][2] = {
-    {},
-    {multiplyF32<1, 1>, f32Together<1>},
-    {multiplyF32<2, 1>, f32Together<2>},
-    {multiplyF32<3, 1>, f32Together<3>},
-    {multiplyF32<4, 1>, f32Together<4>},
-    {multiplyF32<5, 1>, f32Together<5>},
-    {multiplyF32<6, 1>, f32Together<6>},
+/// [rows - 1][panels - 1]
+constexpr Multiply f32Blocks[blockRows(Unit::F32)][panelsTogether(Unit::F32, 1)] = {
+    {multiplyF32<1, 1>, multiplyF32<1, 2>, multiplyF32<1, 3>, multiplyF32<1, 4>, multiplyF32<1, 5>, multiplyF32<1, 6>},
+    {multiplyF32<2, 1>, multiplyF32<2, 2>, multiplyF32<2, 3>},
+    {multiplyF32<3, 1>, multiplyF32<3, 2>},
+    {multiplyF32<4, 1>},
+    {multiplyF32<5, 1>},
+    {multiplyF32<6, 1>},
 };
 
 /// Up to 16 rows (tiles 0 and 1 of sums) or 32 (2 and 3 as well).
@@ -341,7 +339,7 @@ Session::~Session() {
 
 void Session::multiply(const Block &block) const {
   if (unit == Unit::F32)
-    f32Blocks[block.rows][block.panels > 1](block);
+    f32Blocks[block.rows - 1][block.panels - 1](block);
   else if (block.rows > 16)
     multiplyBf16<true>(block);
   else

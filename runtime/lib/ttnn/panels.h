@@ -29,12 +29,10 @@ constexpr int64_t depth(Unit unit, int64_t k) { return unit == Unit::F32 ? k : (
 constexpr int64_t panelBytes(Unit unit, int64_t k) { return depth(unit, k) * width(unit) * elementBytes(unit); }
 /// The most rows of a block.
 constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
-/// How many panels a block of so few rows reads side by side. Such a product is as fast as memory is, and that is
-/// faster read in several places at once, as the hardware's prefetcher follows each of them. The matrix unit gains
-/// nothing from it: it waits for its loads one by one.
-constexpr int64_t panelsTogether(Unit unit, int64_t rows) {
-  return unit == Unit::BF16 || rows > 3 ? 1 : rows == 1 ? 4 : 2;
-}
+/// How many panels a block of so few rows reads side by side, a row of each in turn; what is left over is fewer. Such a
+/// product is as fast as memory is, and that is faster read in several places at once, as the hardware's prefetcher
+/// follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
+constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
 /// Where a matrix is: strides in elements.
 struct Strides {
@@ -80,7 +78,7 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
-  int64_t panels = 1;  // 1 or panelsTogether
+  int64_t panels = 1;  // at most panelsTogether
   int64_t panelStride; // bytes from one of them to the next
   int64_t cStride;     // and of their sums
 };

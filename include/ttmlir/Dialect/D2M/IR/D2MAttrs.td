@@ -59,7 +59,7 @@ class D2M_Type<string name, string typeMnemonic, list<Trait> traits = []> : Type
 }
 
 def D2M_CB : D2M_Type<"CB", "cb", [ShapedTypeInterface]> {
-  let summary = "A circular buffer, through which the threads of a core hand values to each other.";
+  let summary = "circular buffer between the threads of a core";
   let parameters = (ins "::mlir::ShapedType":$underlying);
   let assemblyFormat = "`<` $underlying `>`";
   let extraClassDeclaration = [{
@@ -70,13 +70,13 @@ def D2M_CB : D2M_Type<"CB", "cb", [ShapedTypeInterface]> {
   }];
 }
 def D2M_GlobalSemaphore : D2M_Type<"GlobalSemaphore", "global_semaphore"> {
-  let summary = "A counter that lies at the same address on every core.";
+  let summary = "semaphore at one address of every core";
 }
 def D2M_LocalSemaphore : D2M_Type<"LocalSemaphore", "local_semaphore"> {
-  let summary = "A counter of the cores of one generic.";
+  let summary = "semaphore of one generic";
 }
 def D2M_MemTx : D2M_Type<"MemTx", "mem_tx"> {
-  let summary = "A transfer that may be under way.";
+  let summary = "transfer that may be under way";
   let parameters = (ins "DMAType":$dmaType);
   let assemblyFormat = "`<` $dmaType `>`";
 }
