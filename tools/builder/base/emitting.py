@@ -55,7 +55,7 @@ LANGUAGES = {
     "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, python_texts, "target-module", ".py"),
 }
 SUFFIXES = {"ttnn": ".ttnn"} | {name: language.suffix for name, language in LANGUAGES.items()}
-# Named in the guide, but their back ends are no part of this project.
+# Named in the guide; their back ends are not there.
 OTHER_TARGETS = ("ttmetal", "ttnn-mode")
 
 

@@ -47,12 +47,12 @@ template <class Op> static LogicalResult verifyOneBuffer(Op op) {
 // generic, spatial
 //===----------------------------------------------------------------------===//
 
-/// `keyword ( values [: types] )`
-static ParseResult parseGroup(OpAsmParser &parser, OperationState &result, StringRef keyword, int32_t &count) {
+/// `( values [: types] )`
+static ParseResult parseGroup(OpAsmParser &parser, OperationState &result, int32_t &count) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SmallVector<Type> types;
   SMLoc at = parser.getCurrentLocation();
-  if (parser.parseKeyword(keyword) || parser.parseLParen() || parser.parseOperandList(operands))
+  if (parser.parseLParen() || parser.parseOperandList(operands))
     return failure();
   if (succeeded(parser.parseOptionalColon()) && parser.parseTypeList(types))
     return failure();
@@ -60,8 +60,10 @@ static ParseResult parseGroup(OpAsmParser &parser, OperationState &result, Strin
   return failure(parser.parseRParen() || parser.resolveOperands(operands, types, at, result.operands));
 }
 
+/// A line of its own: `keyword ( values [: types] )`
 static void printGroup(OpAsmPrinter &printer, StringRef keyword, ValueRange values) {
-  printer << keyword << '(';
+  printer.printNewline();
+  printer << "    " << keyword << '(';
   if (!values.empty())
     printer << values << " : " << values.getTypes();
   printer << ')';
@@ -69,19 +71,11 @@ static void printGroup(OpAsmPrinter &printer, StringRef keyword, ValueRange valu
 
 ParseResult GenericOp::parse(OpAsmParser &parser, OperationState &result) {
   int32_t inputs = 0, outputs = 0, others = 0;
-  if (parser.parseOptionalAttrDict(result.attributes) || parseGroup(parser, result, "ins", inputs) ||
-      parseGroup(parser, result, "outs", outputs))
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseKeyword("ins") ||
+      parseGroup(parser, result, inputs) || parser.parseKeyword("outs") || parseGroup(parser, result, outputs))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("additionalArgs"))) {
-    SmallVector<OpAsmParser::UnresolvedOperand> operands;
-    SmallVector<Type> types;
-    SMLoc at = parser.getCurrentLocation();
-    if (parser.parseLParen() || parser.parseOperandList(operands) ||
-        (succeeded(parser.parseOptionalColon()) && parser.parseTypeList(types)) || parser.parseRParen() ||
-        parser.resolveOperands(operands, types, at, result.operands))
-      return failure();
-    others = static_cast<int32_t>(operands.size());
-  }
+  if (succeeded(parser.parseOptionalKeyword("additionalArgs")) && parseGroup(parser, result, others))
+    return failure();
   result.getOrAddProperties<Properties>().operandSegmentSizes = {inputs, outputs, others};
   while (true) {
     auto region = std::make_unique<Region>();
@@ -99,14 +93,10 @@ ParseResult GenericOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void GenericOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs(), {getOperandSegmentSizeAttr()});
-  printer.printNewline();
-  printGroup(printer, "    ins", getInputs());
-  printer.printNewline();
-  printGroup(printer, "    outs", getOutputs());
-  if (!getAdditionalArgs().empty()) {
-    printer.printNewline();
-    printGroup(printer, "    additionalArgs", getAdditionalArgs());
-  }
+  printGroup(printer, "ins", getInputs());
+  printGroup(printer, "outs", getOutputs());
+  if (!getAdditionalArgs().empty())
+    printGroup(printer, "additionalArgs", getAdditionalArgs());
   printer << ' ';
   llvm::interleaveComma(getRegions(), printer, [&](Region &region) { printer.printRegion(region); });
   if (getNumResults())
