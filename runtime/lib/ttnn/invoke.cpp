@@ -203,18 +203,17 @@ class Cache {
 public:
   std::shared_ptr<Made> find(uint64_t hash, const Request &request) {
     std::lock_guard lock(mutex);
-    const auto [begin, end] = made.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (it->second->fits(request))
-        return it->second;
-    return nullptr;
+    return findLocked(hash, request);
   }
-  void insert(uint64_t hash, std::shared_ptr<Made> kernel) {
+  /// What is kept for the request from now on: of threads that made the same at once, what the first of them made.
+  std::shared_ptr<Made> insert(uint64_t hash, const Request &request, std::shared_ptr<Made> kernel) {
     decltype(made) dropped; // outside of the lock: kernels are not small
     std::lock_guard lock(mutex);
+    if (std::shared_ptr<Made> first = findLocked(hash, request))
+      return first;
     if (made.size() >= cacheLimit)
       dropped.swap(made);
-    made.emplace(hash, std::move(kernel));
+    return made.emplace(hash, std::move(kernel))->second;
   }
   size_t size() {
     std::lock_guard lock(mutex);
@@ -227,6 +226,14 @@ public:
   }
 
 private:
+  std::shared_ptr<Made> findLocked(uint64_t hash, const Request &request) {
+    const auto [begin, end] = made.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (it->second->fits(request))
+        return it->second;
+    return nullptr;
+  }
+
   std::mutex mutex;
   std::unordered_multimap<uint64_t, std::shared_ptr<Made>> made;
 };
@@ -503,7 +510,7 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
     checkDistribution(callable, *made, operands);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
-      cache->insert(hash, made);
+      made = cache->insert(hash, request, std::move(made));
   }
 
   const auto &writes = callable.info->writes;
