@@ -180,6 +180,33 @@ LogicalResult MetalLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitErr
   return success();
 }
 
+ShardLayoutAttr ShardLayoutAttr::dense(MLIRContext *context, ArrayRef<int64_t> shape, int64_t elementBytes) {
+  SmallVector<int64_t> stride(shape.size(), elementBytes);
+  for (size_t i = shape.size(); i-- > 1;)
+    stride[i - 1] = stride[i] * shape[i];
+  return get(context, stride, 1);
+}
+
+AffineMap ShardLayoutAttr::getAffineMap() const {
+  const auto rank = static_cast<unsigned>(getStride().size());
+  SmallVector<AffineExpr> results;
+  AffineExpr bytes = getAffineConstantExpr(0, getContext());
+  for (unsigned i = 0; i < rank; ++i) {
+    results.push_back(getAffineDimExpr(i, getContext()));
+    bytes = bytes + getAffineDimExpr(rank + i, getContext()) * getStride()[i];
+  }
+  results.push_back(bytes);
+  return AffineMap::get(2 * rank, 0, results, getContext());
+}
+
+LogicalResult ShardLayoutAttr::verifyLayout(ArrayRef<int64_t> shape,
+                                            function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() == 2 * getStride().size())
+    return success();
+  return emitError() << "layout " << *this << " is of " << 2 * getStride().size()
+                     << " dimensions, those of a grid and of a part; the buffer has " << shape.size();
+}
+
 //===----------------------------------------------------------------------===//
 // Meshes and devices
 //===----------------------------------------------------------------------===//

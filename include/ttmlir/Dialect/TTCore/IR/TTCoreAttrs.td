@@ -4,6 +4,7 @@
 #define TTMLIR_DIALECT_TTCORE_IR_TTCOREATTRS_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreBase.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreEnums.td"
@@ -257,6 +258,25 @@ def TTCore_MetalLayoutAttr : TTCore_Attr<"MetalLayout", "metal_layout"> {
     `,` `collapsed_intervals` `=` $collapsed_intervals `,` $memory_space `,` $memory_layout `>`
   }];
   let genVerifyDecl = 1;
+}
+
+def TTCore_ShardLayoutAttr : TTCore_Attr<"ShardLayout", "shard", [MemRefLayoutAttrInterface]> {
+  let summary = "A buffer in equal parts, one per core of a grid.";
+  let description = [{
+    Of a buffer's dimensions the first half is the grid, the second half what each core has, `stride` bytes apart.
+    `buffers` is how many of the latter each core has room for.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$stride, "uint32_t":$buffers);
+  let assemblyFormat = "`<` custom<DimensionList>($stride) `,` $buffers `>`";
+  let extraClassDeclaration = [{
+    /// Of dense rows of elements; `shape` is a part's. 1 buffer.
+    static ShardLayoutAttr dense(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+    /// The grid, and the bytes into a core's part.
+    ::mlir::AffineMap getAffineMap() const;
+    bool isIdentity() const { return false; }
+    ::llvm::LogicalResult verifyLayout(::llvm::ArrayRef<int64_t> shape,
+                                       ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+  }];
 }
 
 #endif // TTMLIR_DIALECT_TTCORE_IR_TTCOREATTRS_TD
