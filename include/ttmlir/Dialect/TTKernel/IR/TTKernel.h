@@ -1,0 +1,29 @@
+//===- TTKernel.h - the TTKernel dialect ------------------------*- C++ -*-===//
+
+#ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H
+#define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOpsDialect.h.inc"
+
+namespace mlir::tt::ttkernel {
+/// The attribute of a function that is a kernel: a #d2m.thread.
+inline constexpr llvm::StringLiteral threadName = "d2m.thread";
+} // namespace mlir::tt::ttkernel
+
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.h.inc"
+
+#endif // TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H

@@ -1,0 +1,167 @@
+//===- TTKernelOps.td - the functions that kernels call ----*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
+#define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
+
+def TTKernel_Dialect : Dialect {
+  let name = "ttkernel";
+  let summary = "The functions that the kernels of a Tensix core call, one op each.";
+  let description = [{
+    A kernel is a function that one thread of a core runs. An op is the call of the function of its name, with its
+    operands in order. Counts, numbers of tiles and of registers are of type index.
+  }];
+  let cppNamespace = "::mlir::tt::ttkernel";
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = "void registerTypes();";
+}
+
+def TTKernel_CB : TypeDef<TTKernel_Dialect, "CB"> {
+  let mnemonic = "cb";
+  let summary = "A circular buffer by its port: how many elements it has, and of which type.";
+  let parameters = (ins "uint64_t":$numElements, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $numElements `,` $elementType `>`";
+}
+
+class TTKernel_Op<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
+    : Op<TTKernel_Dialect, mnemonic, traits> {
+  let summary = text;
+  let arguments = operands;
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments and circular buffers
+//===----------------------------------------------------------------------===//
+
+def TTKernel_GetCompileTimeArgValOp
+    : TTKernel_Op<"get_compile_time_arg_val", "An argument that is known when the kernel is compiled.",
+                  (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$arg_index), [Pure]> {
+  let results = (outs AnyTypeOf<[TTKernel_CB, I32]>:$result);
+  let assemblyFormat = "`(` $arg_index `)` attr-dict `:` type($result)";
+}
+
+class TTKernel_CBStep<string mnemonic, string text>
+    : TTKernel_Op<mnemonic, text, (ins TTKernel_CB:$cb, Index:$numPages)>;
+def TTKernel_CBWaitFrontOp : TTKernel_CBStep<"cb_wait_front", "Waits until so many pages are there.">;
+def TTKernel_CBPopFrontOp : TTKernel_CBStep<"cb_pop_front", "Gives the room of so many pages back.">;
+def TTKernel_CBReserveBackOp : TTKernel_CBStep<"cb_reserve_back", "Waits until there is room for so many pages.">;
+def TTKernel_CBPushBackOp : TTKernel_CBStep<"cb_push_back", "Hands so many pages to the other side.">;
+
+//===----------------------------------------------------------------------===//
+// The registers between unpacker, math and packer
+//===----------------------------------------------------------------------===//
+
+def TTKernel_TileRegsAcquireOp : TTKernel_Op<"tile_regs_acquire", "Takes the registers for math.">;
+def TTKernel_TileRegsCommitOp : TTKernel_Op<"tile_regs_commit", "Hands the registers to the packer.">;
+def TTKernel_TileRegsWaitOp : TTKernel_Op<"tile_regs_wait", "Waits until math has handed the registers over.">;
+def TTKernel_TileRegsReleaseOp : TTKernel_Op<"tile_regs_release", "Gives the registers back to math.">;
+
+def TTKernel_InitSFPUOp : TTKernel_Op<"init_sfpu", "Sets unpacker, math and packer up for work on registers.",
+                                      (ins TTKernel_CB:$icb, TTKernel_CB:$ocb)>;
+def TTKernel_CopyTileInitOp : TTKernel_Op<"copy_tile_init", "Sets the unpacker up to copy from a buffer.",
+                                          (ins TTKernel_CB:$cb)>;
+def TTKernel_CopyTileOp : TTKernel_Op<"copy_tile", "Copies a tile of a buffer to a register.",
+                                      (ins TTKernel_CB:$cb, Index:$tile, Index:$dst)>;
+def TTKernel_PackTileOp : TTKernel_Op<"pack_tile", "Writes a register to a place of the room that was reserved.",
+                                      (ins Index:$dst, TTKernel_CB:$cb, Index:$tile)>;
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+class TTKernel_Block<string mnemonic, string text>
+    : TTKernel_Op<mnemonic, text, (ins TTKernel_CB:$icb, Index:$tiles, TTKernel_CB:$ocb)>;
+def TTKernel_TilizeInitOp : TTKernel_Block<"tilize_init", "Sets the unpacker up to make tiles of rows.">;
+def TTKernel_TilizeBlockOp : TTKernel_Block<"tilize_block", "Makes a row of tiles of 32 rows of elements.">;
+def TTKernel_UntilizeInitOp : TTKernel_Op<"untilize_init", "Sets the unpacker up to make rows of tiles.",
+                                          (ins TTKernel_CB:$icb)>;
+def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows of elements of a row of tiles.">;
+
+//===----------------------------------------------------------------------===//
+// Math on registers
+//===----------------------------------------------------------------------===//
+
+/// An op and what sets math up for it. Operands are numbers of registers; the last one has the result.
+class TTKernel_Init<string mnemonic> : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".">;
+multiclass TTKernel_Unary<string mnemonic> {
+  def InitOp : TTKernel_Init<mnemonic>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise, in its place.", (ins Index:$dst)>;
+}
+multiclass TTKernel_Binary<string mnemonic> {
+  def InitOp : TTKernel_Init<mnemonic>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise of two registers.", (ins Index:$lhs, Index:$rhs, Index:$dst)>;
+}
+
+// Those of ttmlir/Target/TTMetal/TileOps.def.
+defm TTKernel_AbsTile : TTKernel_Unary<"abs_tile">;
+defm TTKernel_AcosTile : TTKernel_Unary<"acos_tile">;
+defm TTKernel_AsinTile : TTKernel_Unary<"asin_tile">;
+defm TTKernel_AtanTile : TTKernel_Unary<"atan_tile">;
+defm TTKernel_BitwiseNotTile : TTKernel_Unary<"bitwise_not_tile">;
+defm TTKernel_CeilTile : TTKernel_Unary<"ceil_tile">;
+defm TTKernel_CosTile : TTKernel_Unary<"cos_tile">;
+defm TTKernel_ErfTile : TTKernel_Unary<"erf_tile">;
+defm TTKernel_ErfcTile : TTKernel_Unary<"erfc_tile">;
+defm TTKernel_ExpTile : TTKernel_Unary<"exp_tile">;
+defm TTKernel_Expm1Tile : TTKernel_Unary<"expm1_tile">;
+defm TTKernel_FloorTile : TTKernel_Unary<"floor_tile">;
+defm TTKernel_GeluTile : TTKernel_Unary<"gelu_tile">;
+defm TTKernel_HardsigmoidTile : TTKernel_Unary<"hardsigmoid_tile">;
+defm TTKernel_LogTile : TTKernel_Unary<"log_tile">;
+defm TTKernel_Log1pTile : TTKernel_Unary<"log1p_tile">;
+defm TTKernel_LogicalNotUnaryTile : TTKernel_Unary<"logical_not_unary_tile">;
+defm TTKernel_NegativeTile : TTKernel_Unary<"negative_tile">;
+defm TTKernel_RecipTile : TTKernel_Unary<"recip_tile">;
+defm TTKernel_ReluTile : TTKernel_Unary<"relu_tile">;
+defm TTKernel_RsqrtTile : TTKernel_Unary<"rsqrt_tile">;
+defm TTKernel_SigmoidTile : TTKernel_Unary<"sigmoid_tile">;
+defm TTKernel_SignTile : TTKernel_Unary<"sign_tile">;
+defm TTKernel_SiluTile : TTKernel_Unary<"silu_tile">;
+defm TTKernel_SinTile : TTKernel_Unary<"sin_tile">;
+defm TTKernel_SqrtTile : TTKernel_Unary<"sqrt_tile">;
+defm TTKernel_TanTile : TTKernel_Unary<"tan_tile">;
+defm TTKernel_TanhTile : TTKernel_Unary<"tanh_tile">;
+
+defm TTKernel_AddBinaryTile : TTKernel_Binary<"add_binary_tile">;
+defm TTKernel_Atan2BinaryTile : TTKernel_Binary<"atan2_binary_tile">;
+defm TTKernel_BitwiseAndBinaryTile : TTKernel_Binary<"bitwise_and_binary_tile">;
+defm TTKernel_BitwiseOrBinaryTile : TTKernel_Binary<"bitwise_or_binary_tile">;
+defm TTKernel_BitwiseXorBinaryTile : TTKernel_Binary<"bitwise_xor_binary_tile">;
+defm TTKernel_DivBinaryTile : TTKernel_Binary<"div_binary_tile">;
+defm TTKernel_EqBinaryTile : TTKernel_Binary<"eq_binary_tile">;
+defm TTKernel_GeBinaryTile : TTKernel_Binary<"ge_binary_tile">;
+defm TTKernel_GtBinaryTile : TTKernel_Binary<"gt_binary_tile">;
+defm TTKernel_LeBinaryTile : TTKernel_Binary<"le_binary_tile">;
+defm TTKernel_BinaryLeftShiftTile : TTKernel_Binary<"binary_left_shift_tile">;
+defm TTKernel_BinaryLogicalRightShiftTile : TTKernel_Binary<"binary_logical_right_shift_tile">;
+defm TTKernel_LtBinaryTile : TTKernel_Binary<"lt_binary_tile">;
+defm TTKernel_BinaryMaxTile : TTKernel_Binary<"binary_max_tile">;
+defm TTKernel_BinaryMinTile : TTKernel_Binary<"binary_min_tile">;
+defm TTKernel_MulBinaryTile : TTKernel_Binary<"mul_binary_tile">;
+defm TTKernel_NeBinaryTile : TTKernel_Binary<"ne_binary_tile">;
+defm TTKernel_PowerBinaryTile : TTKernel_Binary<"power_binary_tile">;
+defm TTKernel_SubBinaryTile : TTKernel_Binary<"sub_binary_tile">;
+
+def TTKernel_WhereTileInitOp : TTKernel_Init<"where_tile">;
+def TTKernel_WhereTileOp : TTKernel_Op<"where_tile", "Elements of one of two registers, as a third says.",
+                                       (ins Index:$condition, Index:$trueValue, Index:$falseValue, Index:$dst)>;
+
+def TTKernel_ClampTileInitOp : TTKernel_Init<"clamp_tile">;
+def TTKernel_ClampTileOp : TTKernel_Op<"clamp_tile", "Elements between two bounds, in their place.",
+                                       (ins Index:$dst, F32Attr:$min, F32Attr:$max)>;
+def TTKernel_FillTileInitOp : TTKernel_Init<"fill_tile">;
+def TTKernel_FillTileOp : TTKernel_Op<"fill_tile", "One value for all elements of a register.",
+                                      (ins Index:$dst, F32Attr:$value)>;
+def TTKernel_TypecastTileInitOp
+    : TTKernel_Op<"typecast_tile_init", "Sets math up for typecast_tile.",
+                  (ins TTCore_DataTypeAttr:$from, TTCore_DataTypeAttr:$to)>;
+def TTKernel_TypecastTileOp
+    : TTKernel_Op<"typecast_tile", "A register in another data format, in its place.",
+                  (ins Index:$dst, TTCore_DataTypeAttr:$from, TTCore_DataTypeAttr:$to)>;
+
+#endif // TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD

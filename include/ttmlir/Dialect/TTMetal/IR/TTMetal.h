@@ -1,0 +1,45 @@
+//===- TTMetal.h - the TTMetal dialect --------------------------*- C++ -*-===//
+
+#ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETAL_H
+#define TTMLIR_DIALECT_TTMETAL_IR_TTMETAL_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ttmlir/Dialect/TTMetal/IR/TTMetalEnums.h.inc"
+#include "ttmlir/Dialect/TTMetal/IR/TTMetalOpsDialect.h.inc"
+
+namespace mlir::tt::ttmetal {
+
+/// A buffer of the device: what each core of a grid has of it.
+struct DeviceBuffer {
+  ArrayRef<int64_t> grid, shard; // rows and columns; of elements or tiles
+  Type element;                  // a scalar, or a !ttcore.tile
+  /// Bytes of one element or tile; of what a core has; of a page, which holds a tile's elements.
+  uint64_t elementBytes() const;
+  uint64_t shardBytes() const;
+  uint64_t pageBytes() const;
+  ttcore::DataType dataType() const;
+
+  /// Nothing for a type that is no such buffer: 4 dimensions, a #ttcore.shard layout, in a memory of the device.
+  static std::optional<DeviceBuffer> of(Type type);
+};
+inline bool isDeviceBuffer(Type type) { return DeviceBuffer::of(type).has_value(); }
+
+} // namespace mlir::tt::ttmetal
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/TTMetal/IR/TTMetalAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/TTMetal/IR/TTMetalOps.h.inc"
+
+#endif // TTMLIR_DIALECT_TTMETAL_IR_TTMETAL_H

@@ -1,0 +1,21 @@
+//===- TTMetalEnums.td - enums of the TTMetal dialect ------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD
+#define TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class TTMetal_I32Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::mlir::tt::ttmetal";
+  let genSpecializedAttr = 0;
+}
+
+def TTMetal_MathFidelity : TTMetal_I32Enum<"MathFidelity", "Phases of a product.", [
+    I32EnumAttrCase<"LoFi", 0>, I32EnumAttrCase<"HiFi2", 2>, I32EnumAttrCase<"HiFi3", 3>,
+    I32EnumAttrCase<"HiFi4", 4>]>;
+def TTMetal_NocIndex : TTMetal_I32Enum<"NocIndex", "Which of the two networks.", [
+    I32EnumAttrCase<"Noc0", 0, "noc0">, I32EnumAttrCase<"Noc1", 1, "noc1">]>;
+def TTMetal_KernelArgType : TTMetal_I32Enum<"KernelArgType", "What a kernel is told of an operand.", [
+    I32EnumAttrCase<"CBPort", 0, "cb_port">, I32EnumAttrCase<"BufferAddress", 1, "buffer_address">]>;
+
+#endif // TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD

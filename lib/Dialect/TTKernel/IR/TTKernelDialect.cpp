@@ -1,0 +1,32 @@
+//===- TTKernelDialect.cpp - the TTKernel dialect --------------------------===//
+
+#include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tt::ttkernel;
+
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOpsDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.cpp.inc"
+
+void TTKernelDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.cpp.inc"
+      >();
+  registerTypes();
+}
+
+void TTKernelDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelTypes.cpp.inc"
+      >();
+}
