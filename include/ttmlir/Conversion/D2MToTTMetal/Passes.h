@@ -1,0 +1,25 @@
+//===- Passes.h - work of cores as kernels and commands ---------*- C++ -*-===//
+#ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
+#define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
+
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/EmitC/IR/EmitC.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::tt {
+
+#define GEN_PASS_DECL
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h.inc"
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H

@@ -1,0 +1,72 @@
+//===- Passes.td - work of cores as kernels and commands ---*- tablegen -*-===//
+
+#ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD
+#define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp"> {
+  let summary = "Turn the functions of threads into kernels";
+  let description = [{
+    Blocks of circular buffers become counts of pages. A load of a tile that goes to a register is copy_tile, a store of
+    a register is pack_tile, an op on tiles its call and what sets math up for it (ttmlir/Target/TTMetal/TileOps.def).
+
+    Before:
+    ```mlir
+    %0 = d2m.get_cb(0) : !d2m.cb<memref<1x1x!ttcore.tile<32x32, f32>, #l1>>
+    %1 = d2m.wait %0 : ...
+    ```
+    After:
+    ```mlir
+    %0 = ttkernel.get_compile_time_arg_val(0) : !ttkernel.cb<1024, !ttcore.tile<32x32, f32>>
+    ttkernel.cb_wait_front(%0, %c1) : (!ttkernel.cb<1024, !ttcore.tile<32x32, f32>>, index) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tt::ttkernel::TTKernelDialect"];
+}
+
+def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal", "::mlir::ModuleOp"> {
+  let summary = "Turn buffers, transfers and generics into commands";
+  let description = [{
+    Generics whose threads are functions become programs; the number of an operand is the port of its circular buffer.
+
+    Before:
+    ```mlir
+    %0 = memref.alloc() {address = 1024 : i64} : !tiles
+    d2m.generic {..., threads = [#d2m.thread<compute, @compute_kernel0>]} ins(%0 : !tiles) outs(%1 : !tiles) { }
+    ```
+    After:
+    ```mlir
+    %0 = ttmetal.create_buffer {address = 1024 : i64} : !tiles
+    ttmetal.enqueue_program(%0, %1) cbs(%0, %1) {cb_ports = array<i64: 0, 1>, kernelConfigs = [
+      #ttmetal.compute_config<@compute_kernel0, ...>]} : (!tiles, !tiles) cbs(!tiles, !tiles)
+    ```
+  }];
+  let options = [Option<"mathFidelity", "math-fidelity", "::mlir::tt::ttmetal::MathFidelity",
+                        "::mlir::tt::ttmetal::MathFidelity::HiFi4", "Phases of a product",
+                        [{::llvm::cl::values(
+                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::LoFi, "LoFi", "1 phase"),
+                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi2, "HiFi2", "2 phases"),
+                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi3, "HiFi3", "3 phases"),
+                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi4, "HiFi4", "4 phases"))}]>];
+  let dependentDialects = ["::mlir::tt::ttmetal::TTMetalDialect"];
+}
+
+def ConvertTTKernelToEmitC : Pass<"convert-ttkernel-to-emitc", "::mlir::func::FuncOp"> {
+  let summary = "Turn kernels into C++";
+  let description = [{
+    An op becomes the call of the function of its name; loops and index arithmetic become those of C++.
+
+    Before:
+    ```mlir
+    ttkernel.cb_wait_front(%cb, %c1) : (!ttkernel.cb<1024, !ttcore.tile<32x32, f32>>, index) -> ()
+    ```
+    After:
+    ```mlir
+    emitc.call_opaque "cb_wait_front"(%cb, %c1) : (!emitc.opaque<"uint32_t">, !emitc.size_t) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::emitc::EmitCDialect"];
+}
+
+#endif // TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD

@@ -1,0 +1,34 @@
+//===- Passes.td - TTIR as work of cores -------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD
+#define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
+  let summary = "Turn TTIR into generics on buffers in the L1 of cores";
+  let description = [{
+    A tensor becomes a buffer of tiles: its leading dimensions are collapsed into rows, rows and columns are padded to
+    multiples of 32 and cut into equal parts, one per core, as many as the device's grid and the numbers of tiles allow.
+    Arguments come as memrefs of the host, are written to the device and tilized there when they are first used;
+    results are untilized and read back. An elementwise op is a generic whose cores work on their own tiles. Ops that
+    have no such form yet are named.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = "ttir.sigmoid"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    ```
+    After (`!tiles` is memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #l1>):
+    ```mlir
+    func.func @f(%x: memref<32x32xf32>) -> memref<32x32xf32> {
+      d2m.to_device %x, %rows layout = #layout : memref<32x32xf32> into memref<1x1x32x32xf32, ...>
+      d2m.generic {...} ins(%rows : ...) outs(%tiles : !tiles) { ... d2m.tile_tilize_block ... }
+      d2m.generic {...} ins(%tiles : !tiles) outs(%result : !tiles) { ... d2m.tile_sigmoid ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tt::d2m::D2MDialect"];
+}
+
+#endif // TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD

@@ -1,0 +1,95 @@
+//===- Passes.td - passes on D2M ---------------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_D2M_TRANSFORMS_PASSES_TD
+#define TTMLIR_DIALECT_D2M_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def D2MAllocate : Pass<"d2m-allocate", "::mlir::ModuleOp"> {
+  let summary = "Give buffers of the device addresses, and their memory back after the last use";
+  let description = [{
+    A buffer has the same address in the L1 of every core: the first free room between the end of what the firmware
+    keeps and the end of L1, aligned as the network wants it. Programs whose buffers do not fit are refused.
+
+    Before:
+    ```mlir
+    %0 = memref.alloc() : memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #l1>
+    ```
+    After:
+    ```mlir
+    %0 = memref.alloc() {address = 1024 : i64} : memref<...>
+    ...
+    memref.dealloc %0 : memref<...>
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread", "::mlir::ModuleOp"> {
+  let summary = "Make a thread that computes and two that move data of a unified one";
+  let description = [{
+    What a core has of an operand already lies where its circular buffer is. So the first of the movers hands over what
+    the computation waits for, the second takes what it pushes.
+
+    Before (in a unified thread):
+    ```mlir
+    %x = d2m.wait %in : !d2m.cb<!block> -> !block
+    %y = d2m.reserve %out : !d2m.cb<!block> -> !block
+    ...
+    d2m.push %out : !d2m.cb<!block>
+    d2m.pop %in : !d2m.cb<!block>
+    ```
+    After, in that thread, which computes, the same; in the movers
+    ```mlir
+    %x = d2m.reserve %in : !d2m.cb<!block> -> !block
+    d2m.push %in : !d2m.cb<!block>
+    }, {
+    %y = d2m.wait %out : !d2m.cb<!block> -> !block
+    d2m.pop %out : !d2m.cb<!block>
+    ```
+  }];
+}
+
+def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled", "::mlir::ModuleOp"> {
+  let summary = "Bring tiles into the destination registers before they are computed with";
+  let description = [{
+    Every tile that an op reads is stored to a register and loaded from it; so is its result. An op of one operand works
+    in the operand's register. Registers are used again after the last use of what they hold.
+
+    Before:
+    ```mlir
+    %t = memref.load %x[%i, %j] : !block
+    %r = "d2m.tile_sigmoid"(%t) : (!tile) -> !tile
+    memref.store %r, %y[%i, %j] : !block
+    ```
+    After:
+    ```mlir
+    %dst = d2m.acquire_dst() : memref<4x!ttcore.tile<32x32, f32>, #dst>
+    %t = memref.load %x[%i, %j] : !block
+    memref.store %t, %dst[%c0] : !registers
+    %a = memref.load %dst[%c0] : !registers
+    %r = "d2m.tile_sigmoid"(%a) : (!tile) -> !tile
+    memref.store %r, %dst[%c0] : !registers
+    %b = memref.load %dst[%c0] : !registers
+    memref.store %b, %y[%i, %j] : !block
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def D2MGenericRegionsToFuncs : Pass<"d2m-generic-regions-to-funcs", "::mlir::ModuleOp"> {
+  let summary = "Make a function of each thread";
+  let description = [{
+    Threads that are equal share one. Circular buffers are got by their number.
+
+    After:
+    ```mlir
+    d2m.generic {..., threads = [#d2m.thread<datamovement, @datamovement_kernel0>, #d2m.thread<compute, @compute_kernel1>]}
+    func.func private @compute_kernel1() attributes {d2m.thread = #d2m.thread<compute>} {
+      %0 = d2m.get_cb(0) : !d2m.cb<!block>
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+#endif // TTMLIR_DIALECT_D2M_TRANSFORMS_PASSES_TD

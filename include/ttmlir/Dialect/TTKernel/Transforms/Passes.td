@@ -1,0 +1,29 @@
+//===- Passes.td - passes on TTKernel ----------------------*- tablegen -*-===//
+
+#ifndef TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_TD
+#define TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TTKernelControlDstSection : Pass<"ttkernel-control-dst-section", "::mlir::func::FuncOp"> {
+  let summary = "Hand the registers from math to the packer and back";
+  let description = [{
+    Before:
+    ```mlir
+    ttkernel.tile_regs_acquire() : () -> ()
+    ttkernel.sigmoid_tile(%c0) : (index) -> ()
+    ttkernel.pack_tile(%c0, %cb, %i) : (index, !cb, index) -> ()
+    ```
+    After:
+    ```mlir
+    ttkernel.tile_regs_acquire() : () -> ()
+    ttkernel.sigmoid_tile(%c0) : (index) -> ()
+    ttkernel.tile_regs_commit() : () -> ()
+    ttkernel.tile_regs_wait() : () -> ()
+    ttkernel.pack_tile(%c0, %cb, %i) : (index, !cb, index) -> ()
+    ttkernel.tile_regs_release() : () -> ()
+    ```
+  }];
+}
+
+#endif // TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_TD

@@ -1,0 +1,80 @@
+//===- TTKernelToEmitC.cpp - kernels as C++ --------------------------------===//
+
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
+
+#include "mlir/Conversion/ArithToEmitC/ArithToEmitC.h"
+#include "mlir/Conversion/SCFToEmitC/SCFToEmitC.h"
+#include "mlir/Dialect/EmitC/Transforms/TypeConversions.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_CONVERTTTKERNELTOEMITC
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+namespace {
+/// An op is a call of the function of its name.
+struct CallPattern : ConversionPattern {
+  CallPattern(const TypeConverter &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isa<ttkernel::TTKernelDialect>(op->getDialect()))
+      return failure();
+    SmallVector<Type> results;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))
+      return failure();
+    SmallVector<Attribute> arguments, templates;
+    for (size_t i = 0; i < operands.size(); ++i)
+      arguments.push_back(rewriter.getIndexAttr(static_cast<int64_t>(i)));
+    // Attributes are constants: bits of bounds, template arguments.
+    const auto opaque = [&](const Twine &text) { return emitc::OpaqueAttr::get(op->getContext(), text.str()); };
+    const auto bits = [&](APFloat value) {
+      return opaque("0x" + llvm::Twine::utohexstr(value.bitcastToAPInt().getZExtValue()) + "u");
+    };
+    const auto formats = [&](ttcore::DataType from, ttcore::DataType to) {
+      for (ttcore::DataType format : {from, to})
+        templates.push_back(opaque(Twine(static_cast<uint32_t>(format)) + "u"));
+    };
+    TypeSwitch<Operation *>(op)
+        .Case([&](ttkernel::GetCompileTimeArgValOp get) { arguments.push_back(opaque(Twine(get.getArgIndex()))); })
+        .Case([&](ttkernel::PackTileOp) { templates.push_back(opaque("true")); })
+        .Case([&](ttkernel::ClampTileOp clamp) { arguments.append({bits(clamp.getMin()), bits(clamp.getMax())}); })
+        .Case([&](ttkernel::FillTileOp fill) { arguments.push_back(fill.getValueAttr()); })
+        .Case([&](ttkernel::TypecastTileOp cast) { formats(cast.getFrom(), cast.getTo()); })
+        .Case([&](ttkernel::TypecastTileInitOp cast) { formats(cast.getFrom(), cast.getTo()); });
+    rewriter.replaceOpWithNewOp<emitc::CallOpaqueOp>(
+        op, results, op->getName().stripDialect(), operands, rewriter.getArrayAttr(arguments),
+        templates.empty() ? ArrayAttr() : rewriter.getArrayAttr(templates));
+    return success();
+  }
+};
+
+struct ConvertTTKernelToEmitC : tt::impl::ConvertTTKernelToEmitCBase<ConvertTTKernelToEmitC> {
+  void runOnOperation() override {
+    if (!getOperation()->hasAttr(ttkernel::threadName))
+      return;
+    MLIRContext *context = &getContext();
+    TypeConverter types;
+    types.addConversion([](Type type) { return type; });
+    types.addConversion([context](ttkernel::CBType) { return emitc::OpaqueType::get(context, "uint32_t"); });
+    populateEmitCSizeTTypeConversions(types);
+    RewritePatternSet patterns(context);
+    patterns.add<CallPattern>(types, context);
+    populateArithToEmitCPatterns(types, patterns);
+    populateSCFToEmitCConversionPatterns(patterns, types);
+    ConversionTarget target(*context);
+    target.addLegalDialect<emitc::EmitCDialect>();
+    target.addLegalDialect<func::FuncDialect>();
+    target.addIllegalDialect<ttkernel::TTKernelDialect, arith::ArithDialect, scf::SCFDialect>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,87 @@
+//===- Buffers.cpp - how tensors lie in the L1 of cores --------------------===//
+
+#include "Buffers.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttcore;
+
+static constexpr int64_t tileSize = 32;
+
+std::pair<int64_t, int64_t> tt::collapsed(ArrayRef<int64_t> shape) {
+  if (shape.empty())
+    return {1, 1};
+  return {ShapedType::getNumElements(shape.drop_back()), shape.back()};
+}
+
+/// What circular buffers and registers of the simulated cores hold.
+static bool isComputed(DataType type) {
+  switch (type) {
+  case DataType::Float32:
+  case DataType::BFloat16:
+  case DataType::Int32:
+  case DataType::UInt32:
+  case DataType::UInt16:
+  case DataType::UInt8:
+    return true;
+  default:
+    return false;
+  }
+}
+
+FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  std::optional<DataType> dataType = elementTypeToDataType(type.getElementType());
+  if (!dataType || !isComputed(*dataType)) {
+    reason = text + " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16 or ui8";
+    return failure();
+  }
+  if (!type.hasStaticShape() || type.getNumElements() == 0) {
+    reason = text + (type.hasStaticShape() ? " has no elements" : " has dynamic dimensions");
+    return failure();
+  }
+  MLIRContext *context = type.getContext();
+  auto [rows, columns] = collapsed(type.getShape());
+  Placement placed;
+  for (auto [size, cores] : llvm::zip(SmallVector<int64_t, 2>{rows, columns}, workerGrid)) {
+    const int64_t count = llvm::divideCeil(size, tileSize);
+    int64_t used = std::min(count, cores);
+    while (count % used)
+      --used;
+    placed.grid.push_back(used);
+    placed.tiles.push_back(count / used);
+  }
+
+  auto memory = MemorySpaceAttr::get(context, MemorySpace::DeviceL1);
+  const auto buffer = [&](ArrayRef<int64_t> shard, Type element, int64_t bytes) {
+    SmallVector<int64_t> shape(ArrayRef<int64_t>(placed.grid));
+    shape.append(shard.begin(), shard.end());
+    return MemRefType::get(shape, element, ShardLayoutAttr::dense(context, shard, bytes), memory);
+  };
+  const auto tile = TileType::get(context, *dataType);
+  // As the host's values are: an i1 is a byte there, an i64 four.
+  Type element = dataTypeToElementType(context, *dataType);
+  const auto tileElements = tileSize * tileSize;
+  placed.tiled = buffer(placed.tiles, tile, tile.getSizeBytes());
+  placed.rowMajor =
+      buffer({placed.tiles[0] * tileSize, placed.tiles[1] * tileSize}, element, tile.getSizeBytes() / tileElements);
+  placed.host = MemRefType::get(type.getShape(), element);
+
+  SmallVector<int64_t> logical(type.getShape());
+  if (logical.empty())
+    logical.push_back(1);
+  SmallVector<int64_t> alignments(logical.size(), 1);
+  for (size_t i = logical.size() - std::min<size_t>(2, logical.size()); i < logical.size(); ++i)
+    alignments[i] = tileSize;
+  const auto rank = static_cast<int64_t>(logical.size());
+  const SmallVector<int64_t> intervals = {0, rank - 1, rank - 1, rank};
+  placed.layout = MetalLayoutAttr::get(
+      context, logical, alignments,
+      DenseIntElementsAttr::get(RankedTensorType::get({2, 2}, IntegerType::get(context, 64)), ArrayRef(intervals)),
+      MemorySpace::DeviceL1, TensorMemoryLayout::Sharded);
+  return placed;
+}

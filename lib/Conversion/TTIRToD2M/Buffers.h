@@ -1,0 +1,30 @@
+//===- Buffers.h - how tensors lie in the L1 of cores -----------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::tt {
+
+/// A tensor on a grid of cores, as tiles and as rows of elements.
+struct Placement {
+  SmallVector<int64_t, 2> grid;  // cores
+  SmallVector<int64_t, 2> tiles; // of each core
+  MemRefType tiled, rowMajor, host;
+  ttcore::MetalLayoutAttr layout;
+
+  ttcore::TileType tile() const { return cast<ttcore::TileType>(tiled.getElementType()); }
+};
+
+/// Elements of a tensor as a matrix: the leading dimensions are rows. A tensor of rank 0 or 1 has one row.
+std::pair<int64_t, int64_t> collapsed(ArrayRef<int64_t> shape);
+
+/// Parts as equal as can be: of each dimension the most cores that divide its tiles evenly. `reason` says why a type
+/// has no placement.
+FailureOr<Placement> place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason);
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H

@@ -1,0 +1,92 @@
+//===- GenericRegionsToFuncs.cpp - a function for each thread --------------===//
+
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt::d2m {
+#define GEN_PASS_DEF_D2MGENERICREGIONSTOFUNCS
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h.inc"
+} // namespace mlir::tt::d2m
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::d2m;
+
+static std::string textOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, OpPrintingFlags().useLocalScope().skipRegions(false));
+  return text;
+}
+
+namespace {
+struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRegionsToFuncs> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<GenericOp> generics;
+    module.walk([&](GenericOp generic) { generics.push_back(generic); });
+    for (GenericOp generic : generics) {
+      SmallVector<Attribute> threads;
+      for (Region &region : generic.getRegions()) {
+        FailureOr<ThreadAttr> thread = outline(generic, region, symbols);
+        if (failed(thread))
+          return signalPassFailure();
+        threads.push_back(*thread);
+      }
+      generic.setThreadsAttr(ArrayAttr::get(&getContext(), threads));
+    }
+  }
+
+private:
+  /// The thread with the name of its kernel. The region becomes empty.
+  FailureOr<ThreadAttr> outline(GenericOp generic, Region &region, SymbolTable &symbols) {
+    ThreadAttr thread = generic.threadOf(region);
+    if (thread.getKernelSymbol())
+      return thread;
+    if (!region.hasOneBlock())
+      return generic.emitOpError() << "region " << region.getRegionNumber() << " has " << llvm::range_size(region)
+                                   << " blocks; a kernel has one";
+    OpBuilder builder(&getContext());
+    auto function = func::FuncOp::create(builder, generic.getLoc(), "kernel", builder.getFunctionType({}, {}));
+    function.setPrivate();
+    function->setAttr("d2m.thread",
+                      ThreadAttr::get(&getContext(), thread.getThreadType(), SymbolRefAttr(), thread.getDmCoreIndex()));
+    function.getBody().takeBody(region);
+    Block &body = function.getBody().front();
+    builder.setInsertionPointToStart(&body);
+    for (BlockArgument argument : body.getArguments()) {
+      if (!isa<CBType>(argument.getType())) {
+        auto error = generic.emitOpError() << "argument " << argument.getArgNumber() << " of a thread is "
+                                           << argument.getType() << "; expected a !d2m.cb";
+        function.erase();
+        return error;
+      }
+      if (argument.use_empty())
+        continue;
+      Value cb = GetCBOp::create(builder, argument.getLoc(), argument.getType(),
+                                 builder.getI64IntegerAttr(argument.getArgNumber()), ResolutionStageAttr());
+      argument.replaceAllUsesWith(cb);
+    }
+    body.eraseArguments(0, body.getNumArguments());
+    builder.setInsertionPointToEnd(&body);
+    func::ReturnOp::create(builder, generic.getLoc());
+
+    // Of all that are equal, the first.
+    auto [known, isNew] = kernels.try_emplace(textOf(function), "");
+    if (isNew) {
+      function.setName(
+          (stringifyThreadType(thread.getThreadType()) + "_kernel" + llvm::Twine(kernels.size() - 1)).str());
+      symbols.insert(function);
+      known->second = function.getSymName().str();
+    } else {
+      function.erase();
+    }
+    return ThreadAttr::get(&getContext(), thread.getThreadType(), SymbolRefAttr::get(&getContext(), known->second),
+                           thread.getDmCoreIndex());
+  }
+
+  llvm::StringMap<std::string> kernels;
+};
+} // namespace

@@ -1,0 +1,95 @@
+//===- SplitUnifiedThread.cpp - who moves and who computes -----------------===//
+
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tt::d2m {
+#define GEN_PASS_DEF_D2MSPLITUNIFIEDTHREAD
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h.inc"
+} // namespace mlir::tt::d2m
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::d2m;
+
+/// Whether the argument of a generic's region is the circular buffer of an input.
+static bool isInput(GenericOp generic, Value cb) {
+  return cast<BlockArgument>(cb).getArgNumber() < generic.getInputs().size();
+}
+
+/// Leaves the other side of what a thread does with the circular buffers of inputs (or of outputs): in the same loops,
+/// room for each block that it waits for, and a push; or a wait for each block that it pushes, and a pop.
+static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
+  SmallVector<Operation *> ops;
+  region.walk<WalkOrder::PostOrder>([&](Operation *op) {
+    OpBuilder builder(op);
+    if (auto wait = dyn_cast<WaitOp>(op); wait && inputs && isInput(generic, wait.getCb())) {
+      ReserveOp::create(builder, op->getLoc(), wait.getResult().getType(), wait.getCb());
+      PushOp::create(builder, op->getLoc(), wait.getCb());
+    } else if (auto push = dyn_cast<PushOp>(op); push && !inputs && !isInput(generic, push.getCb())) {
+      auto block = cast<CBType>(push.getCb().getType()).getUnderlying();
+      WaitOp::create(builder, op->getLoc(), block, push.getCb());
+      PopOp::create(builder, op->getLoc(), push.getCb());
+    }
+    ops.push_back(op);
+  });
+  // Users come after what they use, and what is in a loop before the loop: backwards, all uses are gone. Loops stay as
+  // far as something is left in them.
+  for (Operation *op : llvm::reverse(ops))
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (loop.getBody()->without_terminator().empty())
+        op->erase();
+    } else if (!isa<scf::YieldOp>(op) && op->use_empty()) {
+      op->erase();
+    }
+}
+
+namespace {
+struct SplitUnifiedThread : d2m::impl::D2MSplitUnifiedThreadBase<SplitUnifiedThread> {
+  void runOnOperation() override {
+    SmallVector<GenericOp> generics;
+    getOperation().walk([&](GenericOp generic) { generics.push_back(generic); });
+    for (GenericOp generic : generics)
+      if (llvm::any_of(generic.getThreads().getAsRange<ThreadAttr>(),
+                       [](ThreadAttr thread) { return thread.getThreadType() == ThreadType::Unified; }) &&
+          failed(split(generic)))
+        return signalPassFailure();
+  }
+
+private:
+  static LogicalResult split(GenericOp generic) {
+    if (generic.getNumRegions() != 1)
+      return generic.emitOpError() << "has " << generic.getNumRegions()
+                                   << " threads, one of them unified; expected that one alone";
+    Region &unified = generic.getRegion(0);
+    for (BlockArgument argument : unified.getArguments())
+      if (!isa<CBType>(argument.getType()))
+        return generic.emitOpError() << "argument " << argument.getArgNumber() << " of its thread is "
+                                     << argument.getType() << "; expected a !d2m.cb";
+    MLIRContext *context = generic.getContext();
+    const auto thread = [&](ThreadType type, int32_t core) -> Attribute {
+      return ThreadAttr::get(context, type, SymbolRefAttr(), core);
+    };
+    // Another op: the number of regions is fixed.
+    OpBuilder builder(generic);
+    auto made =
+        GenericOp::create(builder, generic.getLoc(), generic.getResultTypes(), generic.getInputs(),
+                          generic.getOutputs(), generic.getAdditionalArgs(), generic.getGrid(),
+                          generic.getBlockFactors(), generic.getIndexingMaps(), generic.getIteratorTypes(),
+                          builder.getArrayAttr({thread(ThreadType::Datamovement, 0),
+                                                thread(ThreadType::Datamovement, 1), thread(ThreadType::Compute, -1)}),
+                          generic.getFabricConnectionConfigAttr(), 3);
+    for (unsigned mover : {0, 1}) {
+      IRMapping mapping;
+      unified.cloneInto(&made.getRegion(mover), mapping);
+      keepOtherSide(made, made.getRegion(mover), mover == 0);
+    }
+    made.getRegion(2).takeBody(unified);
+    generic.replaceAllUsesWith(made.getResults());
+    generic.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,52 @@
+// RUN: ttmlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(convert-d2m-to-ttmetal,func.func(convert-d2m-to-ttkernel,ttkernel-control-dst-section))'
+
+func.func @address() {
+  // expected-error @+1 {{has no attribute 'address'; run d2m-allocate first}}
+  %0 = memref.alloc() : memref<1x1x32x32xf32, #ttcore.shard<128x4, 1>, #ttcore.memory_space<l1>>
+  return
+}
+
+// -----
+
+func.func @other(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // expected-error @+1 {{'ttir.exp' is not lowered to a command}}
+  %0 = "ttir.exp"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}
+
+// -----
+
+!t = memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #ttcore.memory_space<l1>>
+func.func @thread(%a: !t) {
+  // expected-error @+1 {{has a thread without a kernel; run d2m-generic-regions-to-funcs first}}
+  d2m.generic {block_factors = [], grid = #ttcore.grid<1x1>, indexing_maps = [], iterator_types = [], threads = [#d2m.thread<compute>]}
+      ins() outs(%a : !t) {
+  }
+  return
+}
+
+// -----
+
+!t = !ttcore.tile<32x32, f32>
+func.func private @registers(%a: !t) attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{has an operand outside of the registers; run d2m-insert-dst-register-access-unscheduled first}}
+  %0 = "d2m.tile_exp"(%a) : (!t) -> !t
+  return
+}
+
+// -----
+
+!t = !ttcore.tile<32x32, f32>
+func.func private @missing(%a: !t) attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{'d2m.tile_transpose' is not lowered to a kernel}}
+  %0 = "d2m.tile_transpose"(%a) : (!t) -> !t
+  return
+}
+
+// -----
+
+func.func private @nothing_packed() attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{is in a block that packs no tile}}
+  ttkernel.tile_regs_acquire() : () -> ()
+  return
+}
