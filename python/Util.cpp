@@ -127,17 +127,23 @@ template <class Translate> static std::string translated(MlirOperation module, T
   return bytes;
 }
 
-void ttmlir::python::populateTranslate(nb::module_ &m) {
+/// Defines a function that writes a flatbuffer.
+template <auto translate> static void defineFlatbuffer(nb::module_ &m, const char *name) {
   m.def(
-      "ttnn_to_flatbuffer",
+      name,
       [](MlirOperation module, nb::callable write) {
         Sink sink{std::move(write), {}};
-        checked(module, [&] { return ttmlirTranslateToFlatbuffer(module, Sink::take, &sink); });
+        checked(module, [&] { return translate(module, Sink::take, &sink); });
         if (sink.error)
           throw std::move(*sink.error);
       },
       nb::arg("module"), nb::arg("write"),
       "Calls write(chunk) with views of the bytes, in order: each is good for that call only.");
+}
+
+void ttmlir::python::populateTranslate(nb::module_ &m) {
+  defineFlatbuffer<ttmlirTranslateToFlatbuffer>(m, "ttnn_to_flatbuffer");
+  defineFlatbuffer<ttmlirTranslateTTMetalToFlatbuffer>(m, "ttmetal_to_flatbuffer");
   m.def(
       "mlir_to_cpp",
       [](MlirOperation module) {

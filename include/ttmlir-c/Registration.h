@@ -19,6 +19,10 @@ MLIR_CAPI_EXPORTED void ttmlirRegisterAllPasses(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,
                                                                  void *userData);
 
+/// The same of a module of TTMetal programs.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module,
+                                                                        MlirStringCallback callback, void *userData);
+
 /// Prints a module of the emitc dialect as C++, or one of the emitpy dialect as Python, of several files the one that
 /// `file` names (empty for a module that is one file).
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback,

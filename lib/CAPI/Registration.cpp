@@ -7,6 +7,7 @@
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
+#include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
 #include "mlir/CAPI/IR.h"
@@ -23,6 +24,12 @@ void ttmlirRegisterAllPasses() {
 MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback, void *userData) {
   mlir::detail::CallbackOstream stream(callback, userData);
   return wrap(mlir::tt::ttnn::translateTTNNToFlatbuffer(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module, MlirStringCallback callback,
+                                                     void *userData) {
+  mlir::detail::CallbackOstream stream(callback, userData);
+  return wrap(mlir::tt::ttmetal::translateTTMetalToFlatbuffer(unwrap(module), stream));
 }
 
 MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {

@@ -1,11 +1,14 @@
 //===- InitAll.cpp - registration of everything ---------------------------===//
 
 #include "ttmlir/InitAll.h"
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
@@ -14,11 +17,16 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
+#include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+#include "ttmlir/Dialect/TTMetal/Pipelines/TTMetalPipelines.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
+#include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,8 +42,9 @@ using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
-                  stablehlo::StablehloDialect, sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect,
-                  emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect>();
+                  ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, sdy::SdyDialect,
+                  debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
+                  memref::MemRefDialect, scf::SCFDialect>();
   func::registerInlinerExtension(registry);
 }
 
@@ -44,16 +53,22 @@ void tt::registerAllPasses() {
   ttcore::registerTTCorePasses();
   ttir::registerTTIRPasses();
   ttnn::registerTTNNPasses();
+  d2m::registerD2MPasses();
+  ttkernel::registerTTKernelPasses();
   registerTTIRToTTNNPasses();
+  registerTTIRToD2MPasses();
+  registerD2MToTTMetalPasses();
   registerStableHLOToTTIRPasses();
   registerTTNNToEmitPasses();
   ttnn::registerTTNNPipelines();
+  ttmetal::registerTTMetalPipelines();
   registerTTNNToEmitPipelines();
   registerStableHLOToTTIRPipeline();
 }
 
 void tt::registerAllTranslations() {
   ttnn::registerTTNNToFlatbuffer(registerAllDialects);
+  ttmetal::registerTTMetalTranslations(registerAllDialects);
   emit::registerTranslateToCpp(registerAllDialects);
   emitpy::registerTranslateToPython(registerAllDialects);
 }

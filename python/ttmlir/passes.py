@@ -21,6 +21,7 @@ PIPELINES = {
     "ttir_to_ttnn_backend_pipeline": "ttir-to-ttnn-backend-pipeline",
     "ttir_to_ttnn_runtime_pipeline": "ttir-to-ttnn-runtime-pipeline",
     "ttir_to_ttnn_common_pipeline": "ttir-to-ttnn-common-pipeline",
+    "ttir_to_ttmetal_pipeline": "ttir-to-ttmetal-pipeline",
     "ttnn_common_to_runtime_pipeline": "ttnn-common-to-runtime-pipeline",
     "stablehlo_to_ttir_pipeline": "stablehlo-to-ttir-pipeline",
     "ttir_to_emitc_pipeline": "ttir-to-emitc-pipeline",
@@ -89,29 +90,51 @@ for _function, _name in PIPELINES.items():
     globals()[_function] = _pipeline(_function, _name)
 
 
+def _bytes(write: Callable[[Callable[[memoryview], object]], None]) -> bytes:
+    chunks: list[bytes] = []
+    write(lambda chunk: chunks.append(bytes(chunk)))
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _file(write: Callable[[Callable[[memoryview], object]], None], filepath: str | os.PathLike[str]) -> None:
+    folder = os.path.dirname(os.path.abspath(filepath))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(filepath) + ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file.write)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, filepath)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
 def ttnn_to_flatbuffer_bin(module: Module) -> bytes:
     """The flatbuffer of a module of TTNN programs, as `ttrt` and the runtime read it.
 
     Raises:
         ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
     """
-    chunks: list[bytes] = []
-    _translate.ttnn_to_flatbuffer(module.operation, lambda chunk: chunks.append(bytes(chunk)))
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    return _bytes(lambda take: _translate.ttnn_to_flatbuffer(module.operation, take))
 
 
 def ttnn_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
     """Write the flatbuffer of `module` to `filepath`, whole or not at all."""
-    folder = os.path.dirname(os.path.abspath(filepath))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(filepath) + ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _translate.ttnn_to_flatbuffer(module.operation, file.write)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, filepath)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _file(lambda take: _translate.ttnn_to_flatbuffer(module.operation, take), filepath)
+
+
+def ttmetal_to_flatbuffer_bin(module: Module) -> bytes:
+    """The flatbuffer of a module of TTMetal programs, with the sources of their kernels.
+
+    Raises:
+        ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
+    """
+    return _bytes(lambda take: _translate.ttmetal_to_flatbuffer(module.operation, take))
+
+
+def ttmetal_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
+    """Write the flatbuffer of a module of TTMetal programs to `filepath`, whole or not at all."""
+    _file(lambda take: _translate.ttmetal_to_flatbuffer(module.operation, take), filepath)
 
 
 def mlir_to_cpp(module: Module) -> str:
@@ -152,6 +175,8 @@ __all__ = [
     "mlir_to_python",
     "python_files",
     "run_pass",
+    "ttmetal_to_flatbuffer_bin",
+    "ttmetal_to_flatbuffer_file",
     "ttnn_to_flatbuffer_bin",
     "ttnn_to_flatbuffer_file",
     *PIPELINES,

@@ -5,6 +5,7 @@
 
 #include "AttributeWriter.h"
 #include "ModuleText.h"
+#include "SystemWriter.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
@@ -46,7 +47,6 @@ private:
   /// Room for the constants, so that the buffer does not grow by copying them.
   static size_t reserve(ModuleOp module);
 
-  LogicalResult writeSystem();
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
   LogicalResult writeOperation(Operation *op);
@@ -64,7 +64,6 @@ private:
   ModuleText text;
   AsmState locationNames;
 
-  OffsetTo<fb::SystemDesc> system;
   std::vector<uint32_t> mesh;
   llvm::StringMap<int64_t> programIndices;
   DenseMap<Type, uint32_t> descIndices;
@@ -108,7 +107,8 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   if (constantBytes > maxFileBytes / 16 * 15)
     return module.emitError() << "constants take " << constantBytes << " bytes; a flatbuffer holds less than "
                               << maxFileBytes;
-  if (failed(writeSystem()))
+  FailureOr<OffsetTo<fb::SystemDesc>> system = writeSystem(module, builder, mesh);
+  if (failed(system))
     return failure();
 
   // Declarations are kernels of generic ops.
@@ -127,35 +127,10 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   builder.FinishSizePrefixed(
       fb::CreateBinary(builder,
                        fb::CreateVersion(builder, TTMLIR_VERSION_MAJOR, TTMLIR_VERSION_MINOR, TTMLIR_VERSION_PATCH),
-                       fb::schemaVersion, system, builder.CreateVector(descs), builder.CreateVector(programs),
+                       fb::schemaVersion, *system, builder.CreateVector(descs), builder.CreateVector(programs),
                        constants.finish(), builder.CreateString(text.all().data(), text.all().size())),
       fb::BinaryIdentifier());
   os.write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
-  return success();
-}
-
-LogicalResult BinaryWriter::writeSystem() {
-  ttcore::DeviceOp device = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName);
-  auto desc = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
-  if (!device || !desc)
-    return module.emitError() << "module has no " << (device ? "ttcore.system_desc" : "ttcore.device @default_device")
-                              << "; run ttcore-register-device first";
-  for (int64_t size : device.getDeviceAttr().getMeshShape())
-    mesh.push_back(size);
-  ArrayRef<unsigned> indices = desc.getChipDescIndices();
-  std::vector<OffsetTo<fb::ChipDesc>> chips;
-  for (unsigned id : device.getDeviceAttr().getChipIds()) {
-    if (id >= indices.size() || indices[id] >= desc.getChipDescs().size())
-      return device.emitOpError() << "names chip " << id << ", which ttcore.system_desc does not describe";
-    ttcore::ChipDescAttr chip = desc.getChipDescs()[indices[id]];
-    std::vector<uint32_t> grid(chip.getGrid().begin(), chip.getGrid().end());
-    chips.push_back(fb::CreateChipDesc(builder, static_cast<fb::Arch>(chip.getArch().getValue()),
-                                       builder.CreateVector(grid), chip.getL1Size(), chip.getNumDramChannels(),
-                                       chip.getDramChannelSize(), chip.getNocL1AddressAlignBytes(),
-                                       chip.getNocDRAMAddressAlignBytes(), chip.getL1UnreservedBase(),
-                                       chip.getDramUnreservedBase(), chip.getDramUnreservedEnd()));
-  }
-  system = fb::CreateSystemDesc(builder, builder.CreateVector(chips), builder.CreateVector(mesh));
   return success();
 }
 

@@ -1,6 +1,6 @@
-//===- Schema.h - version of the TTNN flatbuffer schema ---------*- C++ -*-===//
+//===- Schema.h - versions of the flatbuffer schemas ------------*- C++ -*-===//
 //
-// The one constant that the writer (lib/Target) and the reader (runtime) must
+// The constants that the writer (lib/Target) and the reader (runtime) must
 // agree on.
 //
 //===----------------------------------------------------------------------===//
@@ -11,4 +11,6 @@
 namespace tt::target {
 /// Raised with every change of binary.fbs; a reader takes no other version.
 inline constexpr uint32_t schemaVersion = 1;
+/// The same of TTMetal/metal.fbs.
+inline constexpr uint32_t metalSchemaVersion = 1;
 } // namespace tt::target

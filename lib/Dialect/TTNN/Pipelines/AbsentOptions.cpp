@@ -16,7 +16,7 @@ struct Row {
 
 static constexpr StringLiteral noOptimizer = "there is no optimizer that searches for layouts";
 static constexpr StringLiteral noWorkarounds = "the simulated library needs no workarounds";
-static constexpr StringLiteral noD2M = "there is no D2M dialect";
+static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their own";
 static constexpr StringLiteral noMetrics = "`ttrt perf` reports what a program costs";
 static constexpr StringLiteral noHost = "what is computed once is computed on the device";
 

@@ -14,8 +14,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// The module and its device.
-static void addDevicePasses(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
+void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options) {
   ttcore::TTCoreRegisterDevicePassOptions device;
   device.mockSystemDescArch = options.mockSystemDescArch;
   device.systemDescPath = options.systemDescPath;

@@ -84,6 +84,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   AbsentOptions absent{*this};
 };
 
+/// The module of the device, its ops numbered, with the system and the device that the options describe.
+void addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options);
+
 /// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
 /// docs/pipelines.md draws it.
 void createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);

@@ -1,0 +1,56 @@
+//===- TTMetalPipelines.cpp - from TTIR to kernels and commands ------------===//
+
+#include "ttmlir/Dialect/TTMetal/Pipelines/TTMetalPipelines.h"
+
+#include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
+#include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options) {
+  ttnn::addDevicePasses(manager, options);
+  manager.addPass(ttir::createTTIRInlineFunctions());
+  manager.addPass(ttir::createTTIRElementTypeNormalization());
+  manager.addPass(createTTIRToD2M());
+}
+
+void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &) {
+  manager.addPass(d2m::createD2MAllocate());
+  manager.addPass(d2m::createD2MSplitUnifiedThread());
+  manager.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
+  manager.addPass(createCSEPass());
+  manager.addPass(d2m::createD2MGenericRegionsToFuncs());
+}
+
+void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options) {
+  manager.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
+  OpPassManager &kernels = manager.nest<func::FuncOp>();
+  kernels.addPass(createConvertD2MToTTKernel());
+  kernels.addPass(ttkernel::createTTKernelControlDstSection());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createConvertTTKernelToEmitC());
+}
+
+void ttmetal::registerTTMetalPipelines() {
+  PassPipelineRegistration<TTMetalPipelineOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
+                                                   createD2MFrontendPipeline);
+  PassPipelineRegistration<TTMetalPipelineOptions>(
+      "d2m-be-pipeline", "Lower generics to threads with addresses and registers", createD2MBackendPipeline);
+  PassPipelineRegistration<TTMetalPipelineOptions>("d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
+                                                   createD2MToTTMetalPipeline);
+  PassPipelineRegistration<TTMetalPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
+                                                   [](OpPassManager &manager, const TTMetalPipelineOptions &options) {
+                                                     createD2MFrontendPipeline(manager, options);
+                                                     createD2MBackendPipeline(manager, options);
+                                                     createD2MToTTMetalPipeline(manager, options);
+                                                   });
+}

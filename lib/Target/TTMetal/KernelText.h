@@ -1,0 +1,14 @@
+//===- KernelText.h - kernels as C++ ----------------------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+
+namespace mlir::tt::ttmetal {
+
+/// The source of a kernel, a function of emitc ops with a `d2m.thread`, as tt-metal compiles it: headers, and
+/// kernel_main, for a kernel that computes in the namespace of its processor.
+FailureOr<std::string> kernelText(func::FuncOp kernel);
+
+} // namespace mlir::tt::ttmetal

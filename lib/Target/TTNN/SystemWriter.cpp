@@ -1,0 +1,32 @@
+//===- SystemWriter.cpp - the system of a module in a flatbuffer -----------===//
+
+#include "SystemWriter.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+namespace fb = ::tt::target;
+
+FailureOr<flatbuffers::Offset<fb::SystemDesc>>
+mlir::tt::writeSystem(ModuleOp module, flatbuffers::FlatBufferBuilder &builder, std::vector<uint32_t> &mesh) {
+  ttcore::DeviceOp device = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName);
+  auto desc = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+  if (!device || !desc)
+    return module.emitError() << "module has no " << (device ? "ttcore.system_desc" : "ttcore.device @default_device")
+                              << "; run ttcore-register-device first";
+  for (int64_t size : device.getDeviceAttr().getMeshShape())
+    mesh.push_back(size);
+  ArrayRef<unsigned> indices = desc.getChipDescIndices();
+  std::vector<flatbuffers::Offset<fb::ChipDesc>> chips;
+  for (unsigned id : device.getDeviceAttr().getChipIds()) {
+    if (id >= indices.size() || indices[id] >= desc.getChipDescs().size())
+      return device.emitOpError() << "names chip " << id << ", which ttcore.system_desc does not describe";
+    ttcore::ChipDescAttr chip = desc.getChipDescs()[indices[id]];
+    std::vector<uint32_t> grid(chip.getGrid().begin(), chip.getGrid().end());
+    chips.push_back(fb::CreateChipDesc(builder, static_cast<fb::Arch>(chip.getArch().getValue()),
+                                       builder.CreateVector(grid), chip.getL1Size(), chip.getNumDramChannels(),
+                                       chip.getDramChannelSize(), chip.getNocL1AddressAlignBytes(),
+                                       chip.getNocDRAMAddressAlignBytes(), chip.getL1UnreservedBase(),
+                                       chip.getDramUnreservedBase(), chip.getDramUnreservedEnd()));
+  }
+  return fb::CreateSystemDesc(builder, builder.CreateVector(chips), builder.CreateVector(mesh));
+}

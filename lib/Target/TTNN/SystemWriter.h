@@ -1,0 +1,16 @@
+//===- SystemWriter.h - the system of a module in a flatbuffer --*- C++ -*-===//
+#pragma once
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include "binary_generated.h"
+
+namespace mlir::tt {
+
+/// The chips and the mesh that a module is compiled for. `mesh` gets rows and columns.
+FailureOr<flatbuffers::Offset<::tt::target::SystemDesc>>
+writeSystem(ModuleOp module, flatbuffers::FlatBufferBuilder &builder, std::vector<uint32_t> &mesh);
+
+} // namespace mlir::tt
