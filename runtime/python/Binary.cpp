@@ -14,13 +14,13 @@ namespace tt::python {
 using runtime::Binary;
 
 void bindBinary(nb::module_ &module) {
-  nb::class_<Binary>(module, "Binary", "A TTNN flatbuffer that was checked when it was loaded.")
+  nb::class_<Binary>(module, "Binary", "A TTNN or TTMetal flatbuffer that was checked when it was loaded.")
       .def_prop_ro("id", &Binary::id, "A number of its own in this process.")
       .def_prop_ro("version", &Binary::version, "Of the compiler that wrote it.")
       .def_prop_ro("schema_version", &Binary::schemaVersion)
       .def_prop_ro("schema_hash", [](const Binary &self) { return std::to_string(self.schemaVersion()); })
       .def_prop_ro("ttmlir_git_hash", [](const Binary &) { return std::string("unknown"); })
-      .def_prop_ro("file_identifier", [](const Binary &) { return std::string("TTNN"); })
+      .def_prop_ro("file_identifier", &Binary::identifier, "\"TTNN\" or \"TTM0\".")
       .def_prop_ro("file_name", &Binary::fileName)
       .def(
           "check_schema_hash", [](const Binary &) { return true; }, "True: another schema is refused at load.")
@@ -41,10 +41,20 @@ void bindBinary(nb::module_ &module) {
       .def("get_program_inputs_as_json", &Binary::inputsAsJson, nb::arg("program_index"))
       .def("get_program_outputs_as_json", &Binary::outputsAsJson, nb::arg("program_index"))
       .def("get_program_ops_as_json", &Binary::operationsAsJson, nb::arg("program_index"))
+      .def(
+          "get_kernel_sources",
+          [](const Binary &self) {
+            nb::dict sources;
+            for (const auto &[symbol, source] : self.kernelSources())
+              sources[nb::cast(symbol)] = source;
+            return sources;
+          },
+          nb::sig("def get_kernel_sources(self) -> dict[str, str]"),
+          "C++ of the kernels of a TTMetal program, by symbol; sources that differ under one symbol are numbered.")
       .def("get_system_desc_as_json", &Binary::systemDescAsJson)
       .def("get_mlir_as_json", &Binary::mlirAsJson)
       .def(
-          "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The TTNN module as text.")
+          "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The module as text.")
       .def("as_json", &Binary::asJson, "Everything but the values of constants.")
       .def("as_bytes", [](const Binary &self) { return nb::bytes(self.bytes().data(), self.bytes().size()); })
       .def(
@@ -61,8 +71,9 @@ void bindBinary(nb::module_ &module) {
   const auto loadBytes = [](nb::bytes data) {
     return Binary::load({static_cast<const std::byte *>(data.data()), data.size()});
   };
-  module.def("load_from_path", load, nb::arg("path"), "Reads and checks a .ttnn file; raises BinaryError.");
-  module.def("load_binary_from_path", load, nb::arg("path"), "Reads and checks a .ttnn file; raises BinaryError.");
+  module.def("load_from_path", load, nb::arg("path"), "Reads and checks a .ttnn or .ttm file; raises BinaryError.");
+  module.def("load_binary_from_path", load, nb::arg("path"),
+             "Reads and checks a .ttnn or .ttm file; raises BinaryError.");
   module.def("load_from_bytes", loadBytes, nb::arg("data"), "Checks a flatbuffer in memory; raises BinaryError.");
   module.def("load_binary_from_bytes", loadBytes, nb::arg("data"),
              "Checks a flatbuffer in memory; raises BinaryError.");

@@ -134,6 +134,11 @@ class File:
         return chips[0]["arch"] if chips else None
 
     @property
+    def is_metal(self) -> bool:
+        """Whether its programs are commands and kernels, which have no goldens."""
+        return self.binary.file_identifier == "TTM0"
+
+    @property
     def mlir(self) -> str:
         return json.loads(self.binary.get_mlir_as_json())["source"]
 

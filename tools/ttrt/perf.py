@@ -84,7 +84,7 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
     from .evaluate import Source
     from .inputs import random_inputs
 
-    inputs = random_inputs(program, Source(file).ranges(program) if file.mlir else {}, args.seed)
+    inputs = random_inputs(program, Source(file).ranges(program) if file.mlir and not file.is_metal else {}, args.seed)
     host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
     rt.runtime.set_perf_recording(True)
     try:

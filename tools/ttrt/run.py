@@ -191,8 +191,10 @@ def run_program(
     from .execution import execute
     from .inputs import given, made
 
+    if args.golden and file.is_metal:
+        raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no goldens; run it without --golden")
     # The same seed gives the same inputs with a golden check and without one.
-    source = Source(file) if args.golden or (file.mlir and not args.inputs) else None
+    source = Source(file) if args.golden or (file.mlir and not args.inputs and not file.is_metal) else None
     if args.inputs:
         inputs = given(args.inputs, program)
     else:

@@ -33,14 +33,14 @@ class Subject:
 
     @classmethod
     def load(cls, path: str, mesh: Mesh | None = None, context: ir.Context | None = None) -> Subject:
-        """Read a .ttnn or .mlir file. mesh: that of the module where None.
+        """Read a .ttnn, .ttm or .mlir file. mesh: that of the module where None.
 
         Raises:
             OSError, _ttmlir_runtime.Error: it cannot be read, or is no flatbuffer.
             InputError: the text is no valid module.
         """
         context = context or ir.Context()
-        if path.endswith(".ttnn"):
+        if path.endswith((".ttnn", ".ttm")):
             file = load_flatbuffer(path)
             largest = max((p.mesh for p in file.programs), key=lambda m: m[0] * m[1], default=(1, 1))
             return cls(path, context, largest, file=file)

@@ -1,6 +1,7 @@
-//===- binary.cpp - a TTNN flatbuffer, checked ----------------------------===//
+//===- binary.cpp - a TTNN or TTMetal flatbuffer, checked -----------------===//
 
 #include "tt/runtime/binary.h"
+#include "../metal/image.h"
 #include "executable.h"
 #include "image.h"
 #include "tt/sim/host.h"
@@ -44,28 +45,34 @@ struct Mapping {
   ~Mapping() { ::munmap(data, size); }
 };
 
-const target::Binary *verify(const std::string &name, std::span<const std::byte> bytes) {
+/// What files of both kinds begin with. Throws BinaryError.
+void verifyStart(const std::string &name, std::span<const std::byte> bytes) {
   const auto fail = [&](const std::string &what) { throw BinaryError(name + ": " + what); };
   // The prefix, the root offset and the identifier.
   constexpr size_t smallest = 12;
   if (bytes.size() < smallest)
-    fail("has " + std::to_string(bytes.size()) + " bytes; a TTNN flatbuffer has at least " + std::to_string(smallest));
+    fail("has " + std::to_string(bytes.size()) + " bytes; a flatbuffer has at least " + std::to_string(smallest));
   if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     fail("has " + std::to_string(bytes.size()) + " bytes; a flatbuffer has less than 2 GiB");
   const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
   uint32_t size;
   std::memcpy(&size, data, sizeof size);
-  if (!flatbuffers::BufferHasIdentifier(data, target::BinaryIdentifier(), true)) {
+  if (!flatbuffers::BufferHasIdentifier(data, target::BinaryIdentifier(), true) && !metal::isMetal(bytes)) {
     std::string found(reinterpret_cast<const char *>(data) + 8, 4);
     for (char &c : found)
       if (c < 32 || c > 126)
         c = '?';
     fail("file identifier is \"" + found + "\"; expected \"" + target::BinaryIdentifier() +
-         "\" (is it a TTNN flatbuffer?)");
+         "\" (is it a TTNN flatbuffer?), or \"TTM0\" of a TTMetal one");
   }
   if (size != bytes.size() - sizeof size)
     fail("says it has " + std::to_string(size) + " bytes after the prefix, but has " +
          std::to_string(bytes.size() - sizeof size) + "; the file is truncated or was appended to");
+}
+
+const target::Binary *verify(const std::string &name, std::span<const std::byte> bytes) {
+  const auto fail = [&](const std::string &what) { throw BinaryError(name + ": " + what); };
+  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
   flatbuffers::Verifier verifier(data, bytes.size(), maxDepth, maxTables);
   if (!target::VerifySizePrefixedBinaryBuffer(verifier))
     fail("is damaged: the FlatBuffers verifier refuses it (an offset, string or vector leaves the file, a required "
@@ -85,7 +92,16 @@ ExecutableCache::~ExecutableCache() = default;
 
 BinaryImage::BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
     : name(std::move(name)), id(nextId.fetch_add(1)), bytes(bytes), owner(std::move(owner)) {
+  verifyStart(this->name, bytes);
+  if (metal::isMetal(bytes)) {
+    metal::readImage(*this);
+    return;
+  }
   root = verify(this->name, bytes);
+  schemaVersion = root->schema_version();
+  version = root->version();
+  if (const auto *text = root->mlir())
+    mlir = {text->c_str(), text->size()};
   readImage(*this);
 }
 
@@ -163,23 +179,28 @@ BinaryImage &Binary::impl() const {
 
 uint64_t Binary::id() const { return impl().id; }
 const std::string &Binary::fileName() const { return impl().name; }
-uint32_t Binary::schemaVersion() const { return impl().root->schema_version(); }
+uint32_t Binary::schemaVersion() const { return impl().schemaVersion; }
 const SystemDesc &Binary::systemDesc() const { return impl().systemDesc; }
 std::span<const Program> Binary::programs() const { return impl().programs; }
 std::span<const std::byte> Binary::bytes() const { return impl().bytes; }
 
+std::string_view Binary::identifier() const { return impl().metal ? "TTM0" : target::BinaryIdentifier(); }
+
+std::vector<std::pair<std::string, std::string>> Binary::kernelSources() const {
+  if (!impl().metal)
+    return {};
+  return metal::sourcesOf(*impl().metal);
+}
+
 std::string Binary::version() const {
-  const auto *version = impl().root->version();
+  const auto *version = impl().version;
   if (!version)
     return "unknown";
   return std::to_string(version->major()) + "." + std::to_string(version->minor()) + "." +
          std::to_string(version->patch());
 }
 
-std::string_view Binary::mlir() const {
-  const auto *text = impl().root->mlir();
-  return text ? std::string_view(text->c_str(), text->size()) : std::string_view();
-}
+std::string_view Binary::mlir() const { return impl().mlir; }
 
 const Program &Binary::program(size_t index) const {
   const auto programs = this->programs();

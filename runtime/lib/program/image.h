@@ -8,6 +8,10 @@
 #include <list>
 #include <mutex>
 
+namespace tt::metal {
+struct Image;
+}
+
 namespace tt::runtime {
 
 class Executable;
@@ -40,8 +44,13 @@ public:
   const uint64_t id;
   const std::span<const std::byte> bytes;
   const std::shared_ptr<const void> owner;
-  bool isMapped = false; // pages of a file, which can be given back and read again
-  const target::Binary *root = nullptr;
+  bool isMapped = false;                      // pages of a file, which can be given back and read again
+  const target::Binary *root = nullptr;       // of a TTNN file
+  std::shared_ptr<metal::Image> metal;        // of a TTMetal file
+  const target::Version *version = nullptr;   // of the compiler; may be missing
+  const target::SystemDesc *system = nullptr; // may be missing
+  uint32_t schemaVersion = 0;
+  std::string_view mlir;
 
   SystemDesc systemDesc;
   std::vector<TensorSpec> specs;
@@ -53,5 +62,7 @@ public:
 
 /// Fills in everything below `root`; the bytes have passed the Verifier. Throws BinaryError.
 void readImage(BinaryImage &image);
+/// Fills in systemDesc from `system`. Throws BinaryError.
+void readSystem(BinaryImage &image);
 
 } // namespace tt::runtime

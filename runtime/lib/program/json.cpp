@@ -1,87 +1,10 @@
 //===- json.cpp - a binary as JSON ----------------------------------------===//
 
-#include "image.h"
-
-#include <charconv>
-#include <cmath>
+#include "json.h"
+#include "../metal/image.h"
 
 namespace tt::runtime {
 namespace {
-
-/// Writes JSON; knows when a comma is due.
-class Json {
-public:
-  std::string text;
-
-  Json &key(std::string_view name) {
-    string(name);
-    text += ": ";
-    fresh = true;
-    return *this;
-  }
-  Json &begin(char bracket) {
-    separate();
-    text += bracket;
-    fresh = true;
-    return *this;
-  }
-  Json &end(char bracket) {
-    text += bracket;
-    fresh = false;
-    return *this;
-  }
-  Json &raw(std::string_view value) {
-    separate();
-    text += value;
-    return *this;
-  }
-  template <class Number> Json &number(Number value) {
-    if constexpr (std::is_floating_point_v<Number>)
-      if (!std::isfinite(value)) // JSON has no such numbers
-        return string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    char buffer[32];
-    const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
-    return raw({buffer, static_cast<size_t>(result.ptr - buffer)});
-  }
-  Json &boolean(bool value) { return raw(value ? "true" : "false"); }
-  Json &string(std::string_view value) {
-    separate();
-    text += '"';
-    for (char c : value)
-      escape(c);
-    text += '"';
-    return *this;
-  }
-  template <class Range> Json &numbers(const Range &range) {
-    begin('[');
-    for (auto value : range)
-      number(value);
-    return end(']');
-  }
-
-private:
-  void separate() {
-    if (!fresh)
-      text += ", ";
-    fresh = false;
-  }
-  void escape(char c) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      text += '\\';
-      text += c;
-    } else if (code < 0x20 || code >= 0x7f) {
-      // Bytes that are not ASCII are written as the code point of the byte: names from a file need not be valid UTF-8.
-      constexpr char digits[] = "0123456789abcdef";
-      text += "\\u00";
-      text += digits[code >> 4];
-      text += digits[code & 15];
-    } else {
-      text += c;
-    }
-  }
-  bool fresh = true;
-};
 
 void writeSpec(Json &json, const TensorSpec &spec) {
   json.begin('{');
@@ -176,7 +99,7 @@ void writeSystemDesc(Json &json, const BinaryImage &image) {
   json.begin('{');
   json.key("mesh_shape").numbers(image.systemDesc.meshShape);
   json.key("chips").begin('[');
-  const auto *desc = image.root->system_desc();
+  const auto *desc = image.system;
   const uint32_t chips = desc && desc->chips() ? desc->chips()->size() : 0;
   for (uint32_t i = 0; i < chips; ++i) {
     const auto *chip = desc->chips()->Get(i);
@@ -198,7 +121,15 @@ void writeSystemDesc(Json &json, const BinaryImage &image) {
   json.end(']').end('}');
 }
 
-void writeProgram(Json &json, const Program &program) {
+/// Ops of a TTNN program, commands of a TTMetal one.
+void writeSteps(Json &json, const BinaryImage &image, const Program &program) {
+  if (image.metal)
+    metal::writeCommands(json, image, static_cast<size_t>(&program - image.programs.data()));
+  else
+    writeOperations(json, program);
+}
+
+void writeProgram(Json &json, const BinaryImage &image, const Program &program) {
   json.begin('{').key("name").string(program.name);
   json.key("private").boolean(program.isPrivate);
   json.key("mesh_shape").numbers(program.meshShape);
@@ -214,7 +145,7 @@ void writeProgram(Json &json, const Program &program) {
   }
   json.end(']');
   json.key("operations");
-  writeOperations(json, program);
+  writeSteps(json, image, program);
   json.end('}');
 }
 
@@ -235,7 +166,7 @@ std::string Binary::asJson() const {
     writeSystemDesc(json, impl());
     json.key("programs").begin('[');
     for (const Program &program : programs())
-      writeProgram(json, program);
+      writeProgram(json, impl(), program);
     json.end(']');
     json.key("constants").begin('[');
     for (const auto &constant : impl().constants)
@@ -254,10 +185,12 @@ std::string Binary::outputsAsJson(size_t index) const {
   return written([&](Json &json) { writeValues(json, program(index), program(index).outputs); });
 }
 std::string Binary::operationsAsJson(size_t index) const {
-  return written([&](Json &json) { writeOperations(json, program(index)); });
+  return written([&](Json &json) { writeSteps(json, impl(), program(index)); });
 }
 std::string Binary::mlirAsJson() const {
-  return written([&](Json &json) { json.begin('{').key("name").string("ttnn").key("source").string(mlir()).end('}'); });
+  return written([&](Json &json) {
+    json.begin('{').key("name").string(impl().metal ? "ttmetal" : "ttnn").key("source").string(mlir()).end('}');
+  });
 }
 
 } // namespace tt::runtime

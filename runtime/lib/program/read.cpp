@@ -40,6 +40,7 @@ public:
   explicit Reader(BinaryImage &image) : image(image) {}
 
   void read() {
+    image.system = image.root->system_desc();
     readSystem();
     readSpecs();
     readConstants();
@@ -54,6 +55,23 @@ public:
       programName.clear();
     }
     checkCalls();
+  }
+
+  void readSystem() {
+    const auto *desc = image.system;
+    if (!desc)
+      return;
+    SystemDesc &system = image.systemDesc;
+    system.meshShape = readMesh(desc->mesh_shape(), "system_desc.mesh_shape");
+    system.chips = static_cast<uint32_t>(count(desc->chips()));
+    for (uint32_t i = 0; i < system.chips; ++i) {
+      const std::string field = "system_desc.chips[" + std::to_string(i) + "].arch";
+      const auto arch = enumerator<Arch>(desc->chips()->Get(i)->arch(), 4, field);
+      if (i && arch != system.arch)
+        fail(field, "is " + std::string(toString(arch)),
+             "that of the chips before, " + std::string(toString(system.arch)));
+      system.arch = arch;
+    }
   }
 
 private:
@@ -95,23 +113,6 @@ private:
       fail(field, "is " + std::to_string(mesh[0]) + "x" + std::to_string(mesh[1]),
            "1 to " + std::to_string(sim::maxChips) + " devices");
     return mesh;
-  }
-
-  void readSystem() {
-    const auto *desc = image.root->system_desc();
-    if (!desc)
-      return;
-    SystemDesc &system = image.systemDesc;
-    system.meshShape = readMesh(desc->mesh_shape(), "system_desc.mesh_shape");
-    system.chips = static_cast<uint32_t>(count(desc->chips()));
-    for (uint32_t i = 0; i < system.chips; ++i) {
-      const std::string field = "system_desc.chips[" + std::to_string(i) + "].arch";
-      const auto arch = enumerator<Arch>(desc->chips()->Get(i)->arch(), 4, field);
-      if (i && arch != system.arch)
-        fail(field, "is " + std::string(toString(arch)),
-             "that of the chips before, " + std::string(toString(system.arch)));
-      system.arch = arch;
-    }
   }
 
   /// Dimensions of a shape or grid: few, not negative, with a product that cannot overflow.
@@ -410,5 +411,6 @@ private:
 } // namespace
 
 void readImage(BinaryImage &image) { Reader(image).read(); }
+void readSystem(BinaryImage &image) { Reader(image).readSystem(); }
 
 } // namespace tt::runtime

@@ -1,6 +1,7 @@
 //===- runtime.cpp - open a mesh, run a program ---------------------------===//
 
 #include "tt/runtime/runtime.h"
+#include "../metal/execute.h"
 #include "executable.h"
 #include "tt/sim/host.h"
 
@@ -319,6 +320,12 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
   std::lock_guard running(device->runMutex());
   device->requireOpen("submit");
   requireMatch(binary, found, device);
+  if (binary.impl().metal) {
+    auto report = reports().begin(device->id());
+    auto outputs = metal::run(device, binary, program, inputs, *report);
+    reports().end(device->id(), std::move(report));
+    return outputs;
+  }
   const auto hooks = currentHooks();
   const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast, inputs);
   auto report = reports().begin(device->id());
@@ -337,6 +344,10 @@ std::shared_ptr<const RunReport> lastRun(const Device &device) {
 }
 
 RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options) {
+  if (binary.impl().metal)
+    throw Error(binary.fileName() +
+                ": what a TTMetal program takes is known when its kernels have run: submit it and " +
+                "look at the report of the run");
   const Device device = openMeshDevice(options);
   requireMatch(binary, binary.program(program), device);
   const auto executable = std::make_unique<Executable>(binary.impl(), program, device, Mode::Estimated);

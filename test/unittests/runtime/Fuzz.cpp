@@ -1,13 +1,14 @@
 //===- Fuzz.cpp - damaged flatbuffers -------------------------------------===//
 //
 // Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
-// errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test.
+// errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. TTMetal files
+// are loaded only: their kernels are code, and damaged code may do anything.
 //
 //   ttrt-fuzz [mutations] [seed] [--verbose]
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramBuilder.h"
+#include "MetalBuilder.h"
 #include "tt/sim/host.h"
 
 #include <cstdio>
@@ -127,11 +128,18 @@ Bytes cached() {
   return b.finish({b.op("ttnn.gt", {z, y}, deviceSpec({8, 8}, DataType::Bool)), right});
 }
 
+/// Commands, circular buffers and kernels of a TTMetal file.
+Bytes metalProgram() {
+  return ElementwiseProgram({33, 50}, DataType::Float32, 2, "    add_binary_tile(0, 1, 0);\n", 0, 2, 3).bytes();
+}
+
 /// Loads and runs; the name of the outcome.
 std::string attempt(const Bytes &bytes, size_t limit) {
   try {
     const auto binary = runtime::Binary::load(bytes);
     (void)binary.asJson();
+    if (binary.identifier() == "TTM0")
+      return "ran";
     for (size_t i = 0; i < binary.programs().size(); ++i) {
       const auto &program = binary.program(i);
       sim::MeshOptions options;
@@ -240,8 +248,8 @@ int main(int argc, char **argv) {
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const bool verbose = argc > 3 && !std::strcmp(argv[3], "--verbose");
   constexpr size_t limit = size_t(16) << 20;
-  const std::pair<const char *, Bytes> seeds[] = {
-      {"dense", dense()}, {"image", image()}, {"movement", movement()}, {"mesh", mesh()}, {"cached", cached()}};
+  const std::pair<const char *, Bytes> seeds[] = {{"dense", dense()}, {"image", image()},   {"movement", movement()},
+                                                  {"mesh", mesh()},   {"cached", cached()}, {"metal", metalProgram()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());

@@ -1,4 +1,4 @@
-//===- binary.h - a TTNN flatbuffer, checked ---------------------*- C++ -*-===//
+//===- binary.h - a TTNN or TTMetal flatbuffer, checked ----------*- C++ -*-===//
 //
 // A file is untrusted until it has passed, in this order: size, identifier,
 // FlatBuffers' Verifier with limits on depth and tables, schema version, and
@@ -6,6 +6,9 @@
 // kinds of attributes, definition before use). After that, preparing it can
 // still fail with a clear error (an op may not take the shapes it is given), and
 // running it cannot read or write out of bounds.
+//
+// The kernels of a TTMetal file are an exception: they are C++ code that is
+// compiled and run in this process when the program is submitted.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tt::runtime {
@@ -44,8 +48,8 @@ struct Program {
   const std::vector<TensorSpec> *specs; // of the whole binary
   std::vector<Value> values;
   std::vector<uint32_t> inputs, outputs;
-  std::vector<Operation> operations;
-  std::vector<uint32_t> meshShape; // [rows, columns]
+  std::vector<Operation> operations; // none in a TTMetal program, which is commands
+  std::vector<uint32_t> meshShape;   // [rows, columns]
   bool isPrivate = false;
 
   const TensorSpec &spec(uint32_t value) const { return (*specs)[values[value].spec]; }
@@ -76,6 +80,8 @@ public:
   explicit operator bool() const { return image != nullptr; }
   uint64_t id() const;
   const std::string &fileName() const;
+  /// "TTNN" or "TTM0".
+  std::string_view identifier() const;
   std::string version() const; // of the compiler
   uint32_t schemaVersion() const;
   std::string_view mlir() const;
@@ -91,8 +97,11 @@ public:
   std::string systemDescAsJson() const;
   std::string inputsAsJson(size_t program) const;
   std::string outputsAsJson(size_t program) const;
+  /// Ops, or the commands of a TTMetal program.
   std::string operationsAsJson(size_t program) const;
   std::string mlirAsJson() const;
+  /// C++ sources of the kernels of a TTMetal file, by symbol; those that differ under one symbol are numbered.
+  std::vector<std::pair<std::string, std::string>> kernelSources() const;
 
   BinaryImage &impl() const;
   bool operator==(const Binary &) const = default;

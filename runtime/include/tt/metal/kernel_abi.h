@@ -1,0 +1,86 @@
+//===- kernel_abi.h - what a compiled kernel calls --------------*- C++ -*-===//
+//
+// Kernels are compiled by the system's compiler to a shared library that is not
+// linked with the runtime: it is given this table of functions. Everything here
+// is plain C in memory, and light, because every compilation reads it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace tt::metal {
+
+/// Raised with every change of this file; a library of another version is compiled again.
+inline constexpr uint32_t kernelAbiVersion = 1;
+
+/// Rows of TileOps.def, by the name of their function.
+enum class TileOp : uint32_t {
+#define TT_TILE_OP(ttir, tile, kernel, row, ins) kernel,
+#include "ttmlir/Target/TTMetal/TileOps.def"
+  count
+};
+
+enum class FpuOp : uint32_t { Add, Subtract, Multiply };
+enum class ReducePool : uint32_t { Sum, Average, Max };
+/// Which dimension is reduced, or broadcast: Row reduces each row to its first element.
+enum class Along : uint32_t { None, Row, Column, Scalar };
+
+/// Functions of the kernel that runs in the calling thread. `function` is the name for messages.
+struct KernelApi {
+  uint32_t (*argument)(uint32_t index);
+  void (*badCompileTimeArgument)(uint32_t index, uint32_t count);
+
+  // Circular buffers.
+  void (*cbWaitFront)(uint32_t cb, uint32_t pages);
+  void (*cbPopFront)(uint32_t cb, uint32_t pages);
+  void (*cbReserveBack)(uint32_t cb, uint32_t pages);
+  void (*cbPushBack)(uint32_t cb, uint32_t pages);
+  uint32_t (*cbAvailable)(uint32_t cb, bool front, const char *function);
+  uint32_t (*cbReadAddress)(uint32_t cb);
+  uint32_t (*cbWriteAddress)(uint32_t cb);
+  uint32_t (*cbTileBytes)(uint32_t cb);
+  uint32_t (*cbDataType)(uint32_t cb);
+  void (*cbCheck)(uint32_t cb, const char *function);
+
+  // Data movement.
+  uint32_t (*coreX)();
+  uint32_t (*coreY)();
+  void (*nocRead)(uint64_t from, uint32_t to, uint32_t bytes);
+  void (*nocWrite)(uint32_t from, uint64_t to, uint32_t bytes);
+
+  // Registers.
+  void (*dstAcquire)();
+  void (*dstCommit)();
+  void (*dstWait)();
+  void (*dstRelease)();
+
+  // Compute.
+  void (*computeCheck)(const char *function);
+  void (*copyTile)(uint32_t cb, uint32_t tile, uint32_t dst);
+  void (*packTile)(uint32_t dst, uint32_t cb, bool outOfOrder, uint32_t tile);
+  /// dsts: those of the operands, then that of the result.
+  void (*tileOp)(TileOp op, const uint32_t *dsts);
+  void (*clampTile)(uint32_t dst, uint32_t minBits, uint32_t maxBits);
+  void (*typecastTile)(uint32_t dst, uint32_t dataType);
+  void (*fillTile)(uint32_t dst, float value);
+  void (*fpuTiles)(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
+  void (*tilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
+  void (*untilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
+  void (*matmulTiles)(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
+  void (*reduceTile)(ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
+                     uint32_t dst);
+  void (*transposeTile)(uint32_t cb, uint32_t tile, uint32_t dst);
+  void (*broadcastTile)(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
+};
+
+/// What the library of a file's kernels offers: `tt_metal_kernels` with C linkage.
+struct KernelLibrary {
+  uint32_t version;
+  uint32_t count;
+  const KernelApi **api; // to be set before an entry is called
+  void (*const *entries)();
+};
+
+} // namespace tt::metal

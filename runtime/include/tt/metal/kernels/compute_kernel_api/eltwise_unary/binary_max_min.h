@@ -1,0 +1,4 @@
+//===- binary_max_min.h - for compute kernels -*- C++ -*-===//
+#pragma once
+
+#include "tt/metal/kernel_api.h"

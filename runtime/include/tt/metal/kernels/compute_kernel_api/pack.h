@@ -1,0 +1,4 @@
+//===- pack.h - for compute kernels -*- C++ -*-===//
+#pragma once
+
+#include "tt/metal/kernel_api.h"

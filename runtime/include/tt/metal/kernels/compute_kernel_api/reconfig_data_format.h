@@ -1,0 +1,4 @@
+//===- reconfig_data_format.h - for compute kernels -*- C++ -*-===//
+#pragma once
+
+#include "tt/metal/kernel_api.h"

@@ -1,0 +1,4 @@
+//===- tile_move_copy.h - for compute kernels -*- C++ -*-===//
+#pragma once
+
+#include "tt/metal/kernel_api.h"

@@ -1,0 +1,4 @@
+//===- untilize.h - for compute kernels -*- C++ -*-===//
+#pragma once
+
+#include "tt/metal/kernel_api.h"

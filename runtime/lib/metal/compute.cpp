@@ -1,0 +1,187 @@
+//===- compute.cpp - elementwise ops on tiles -----------------------------===//
+//
+// An op on tiles is the row of the elementwise table that the TTNN op of the same name runs: the results have the same
+// bits. Integers are computed in int64 and wrapped to their type, as when a TTNN op stores them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../ttnn/elementwise.h"
+#include "tile.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace tt::metal {
+namespace {
+
+using ttnn::ElementwiseRow;
+using ttnn::Scalars;
+
+struct TileRow {
+  std::string_view function, row;
+  uint32_t ins;
+};
+constexpr TileRow tileRows[] = {
+#define TT_TILE_OP(ttir, tile, kernel, row, ins) {#kernel, "ttnn." #row, ins},
+#include "ttmlir/Target/TTMetal/TileOps.def"
+};
+
+constexpr size_t piece = 256;
+
+/// Runs a row over tiles; `out` may be one of `ins`. Returns the type of the result.
+class RowRun {
+public:
+  RowRun(const KernelRun &run, std::string_view function, const ElementwiseRow &row,
+         std::span<const Dst::Tile *const> ins, bool integral = true)
+      : row(row), ins(ins), select(row.domain == ttnn::Domain::Select) {
+    integer = row.i && integral;
+    for (size_t k = select ? 1 : 0; k < ins.size(); ++k)
+      integer = integer && ttnn::isInteger(ins[k]->dtype);
+    if (!integer && !row.f)
+      run.fail(function, "takes integers, and a register tile holds floats");
+  }
+
+  DataType operator()(Dst::Tile &out, const Scalars &scalars) const {
+    const DataType type = integer ? ins[select ? 1 : 0]->dtype : DataType::Float32;
+    for (size_t i = 0; i < tileElements; i += piece)
+      integer ? integers(i, type, out, scalars) : floats(i, out, scalars);
+    return type;
+  }
+
+private:
+  void floats(size_t i, Dst::Tile &out, const Scalars &scalars) const {
+    float buffers[ttnn::maxElementwiseIns][piece];
+    const float *at[ttnn::maxElementwiseIns] = {};
+    for (size_t k = 0; k < ins.size(); ++k) {
+      const Dst::Tile &in = *ins[k];
+      at[k] = buffers[k];
+      if (ttnn::isFloat(in.dtype)) {
+        at[k] = in.f + i;
+        continue;
+      }
+      int64_t values[piece];
+      widen(in.dtype, in.i + i, values, piece);
+      for (size_t j = 0; j < piece; ++j)
+        buffers[k][j] = select && k == 0 ? (values[j] != 0 ? 1.0f : 0.0f) : static_cast<float>(values[j]);
+    }
+    row.f(at, out.f + i, piece, scalars);
+  }
+
+  void integers(size_t i, DataType type, Dst::Tile &out, const Scalars &scalars) const {
+    int64_t buffers[ttnn::maxElementwiseIns][piece], result[piece];
+    const int64_t *at[ttnn::maxElementwiseIns] = {};
+    for (size_t k = 0; k < ins.size(); ++k) {
+      const Dst::Tile &in = *ins[k];
+      at[k] = buffers[k];
+      if (ttnn::isFloat(in.dtype)) // a condition
+        for (size_t j = 0; j < piece; ++j)
+          buffers[k][j] = in.f[i + j] != 0 ? 1 : 0;
+      else
+        widen(in.dtype, in.i + i, buffers[k], piece);
+    }
+    row.i(at, result, piece, scalars);
+    narrow(type, result, out.i + i, piece);
+  }
+
+  const ElementwiseRow &row;
+  const std::span<const Dst::Tile *const> ins;
+  const bool select;
+  bool integer;
+};
+
+const ElementwiseRow &rowOf(std::string_view name) {
+  if (const ElementwiseRow *row = ttnn::findElementwise(name))
+    return *row;
+  throw Error("the runtime has no elementwise row " + std::string(name));
+}
+
+} // namespace
+
+void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
+  const TileRow &tileRow = tileRows[static_cast<size_t>(op)];
+  static const auto rows = [] {
+    std::array<const ElementwiseRow *, std::size(tileRows)> found;
+    std::ranges::transform(tileRows, found.begin(), [](const TileRow &row) { return &rowOf(row.row); });
+    return found;
+  }();
+  const Dst::Tile *ins[ttnn::maxElementwiseIns];
+  for (uint32_t k = 0; k < tileRow.ins; ++k)
+    ins[k] = &mathTile(dsts[k], tileRow.function);
+  Dst::Tile &out = mathTile(dsts[tileRow.ins], tileRow.function);
+  const RowRun run(*this, tileRow.function, *rows[static_cast<size_t>(op)], {ins, tileRow.ins});
+  out.dtype = run(out, {});
+  settle(out);
+  ++work.sfpuTiles;
+}
+
+void KernelRun::clampTile(uint32_t index, uint32_t minBits, uint32_t maxBits) {
+  Dst::Tile &tile = mathTile(index, "clamp_tile");
+  const float bounds[] = {std::bit_cast<float>(minBits), std::bit_cast<float>(maxBits)};
+  Scalars scalars;
+  bool integral = true;
+  for (size_t k = 0; k < 2; ++k) {
+    const float value = bounds[k];
+    scalars.f[k] = value;
+    integral = integral && std::trunc(value) == value; // NaN is not, Inf is
+    // Beyond all values of a register; see scalarsOf of the TTNN kernels.
+    scalars.i[k] = std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -0x1p62f, 0x1p62f));
+  }
+  static const ElementwiseRow &row = rowOf("ttnn.clamp_scalar");
+  const Dst::Tile *in = &tile;
+  tile.dtype = RowRun(*this, "clamp_tile", row, {&in, 1}, integral)(tile, scalars);
+  settle(tile);
+  ++work.sfpuTiles;
+}
+
+void KernelRun::typecastTile(uint32_t index, uint32_t dataType) {
+  Dst::Tile &tile = mathTile(index, "typecast_tile");
+  const auto to = static_cast<DataType>(dataType);
+  if (dataType > static_cast<uint32_t>(DataType::Bool) || sim::isBlockFormat(to) || to == DataType::Float16)
+    fail("typecast_tile", "data type " + std::to_string(dataType) + " is not one of registers; expected 0 (f32), " +
+                              "2 (bf16), 9 (u32), 10 (u16), 11 (u8), 12 (si32) or 13 (bool)");
+  alignas(64) std::byte stored[tileElements * sizeof(float)];
+  storeTile(tile, to, stored);
+  load(stored, to == DataType::Bool ? DataType::UInt8 : to, tile);
+  ++work.sfpuTiles;
+}
+
+void KernelRun::fillTile(uint32_t index, float value) {
+  Dst::Tile &tile = mathTile(index, "fill_tile");
+  std::fill_n(tile.f, tileElements, value);
+  tile.dtype = DataType::Float32;
+  settle(tile);
+  ++work.sfpuTiles;
+}
+
+void KernelRun::fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t index) {
+  static const struct {
+    std::string_view function;
+    const ElementwiseRow &row;
+  } ops[] = {
+      {"add_tiles", rowOf("ttnn.add")}, {"sub_tiles", rowOf("ttnn.subtract")}, {"mul_tiles", rowOf("ttnn.multiply")}};
+  const auto &[function, row] = ops[static_cast<size_t>(op)];
+  Dst::Tile &out = mathTile(index, function);
+  Dst::Tile operand[2]; // as they are unpacked, which is before registers round
+  const uint32_t cbs[] = {cb0, cb1}, tiles[] = {tile0, tile1};
+  for (size_t k = 0; k < 2; ++k) {
+    const std::byte *from = frontTile(cbs[k], tiles[k], function);
+    operand[k].dtype = ring(cbs[k], function).dtype;
+    if (ttnn::isFloat(operand[k].dtype)) {
+      ttnn::loader<float>(operand[k].dtype)(from, operand[k].f, tileElements);
+      operand[k].dtype = DataType::Float32;
+    } else {
+      loadIntegers(from, operand[k].dtype, operand[k].i, tileElements);
+    }
+  }
+  const Dst::Tile *ins[] = {&operand[0], &operand[1]};
+  out.dtype = RowRun(*this, function, row, ins)(out, {});
+  settle(out);
+  ++work.fpuTiles;
+}
+
+} // namespace tt::metal

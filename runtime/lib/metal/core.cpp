@@ -1,0 +1,212 @@
+//===- core.cpp - a core that runs kernels, and all of them ---------------===//
+
+#include "core.h"
+#include "tt/parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sys/mman.h>
+#include <utility>
+
+namespace tt::metal {
+namespace {
+
+thread_local KernelRun *current = nullptr;
+
+/// Thrown in a kernel that waits for what will not come, so that its frames go.
+struct Cancelled {};
+
+constexpr size_t waitingShown = 16; // lines of a deadlock's message
+
+} // namespace
+
+// Not inlined: a fiber may go on in another thread than it began in, and an address of a thread's variable must not be
+// kept across that.
+[[gnu::noinline]] KernelRun &currentKernel() {
+  if (!current)
+    throw Error("a function of the kernel API was called outside of a kernel");
+  return *current;
+}
+
+L1::L1(const sim::ChipDesc &chip) : chip(chip), size(static_cast<size_t>(chip.l1Size)) {
+  void *taken = ::mmap(nullptr, size * static_cast<size_t>(chip.cores()), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (taken == MAP_FAILED)
+    throw OutOfMemoryError("no memory for the L1 of " + std::to_string(chip.cores()) + " cores");
+  memory = static_cast<std::byte *>(taken);
+}
+
+L1::~L1() { ::munmap(memory, size * static_cast<size_t>(chip.cores())); }
+
+KernelRun::KernelRun(Core &core, const Kernel &kernel, void (*entry)())
+    : core(core), kernel(kernel), fiber([this, entry] {
+        try {
+          if (!cancelled)
+            entry();
+        } catch (const Cancelled &) {
+        }
+      }) {
+  if (kernel.compute)
+    dst = std::make_unique<Dst>(kernel.f32Dst, kernel.fullDst);
+}
+
+void KernelRun::fail(std::string_view function, const std::string &what) const {
+  throw Error("program \"" + std::string(core.program) + "\": kernel " + std::string(kernel.symbol) + " on core " +
+              core.name() + ": " + std::string(function) + ": " + what);
+}
+
+uint32_t KernelRun::argument(uint32_t index) const {
+  if (index >= kernel.runtimeArgs.size())
+    fail("get_arg_val", "there is no argument " + std::to_string(index) + "; the kernel has " +
+                            std::to_string(kernel.runtimeArgs.size()));
+  return kernel.runtimeArgs[index];
+}
+
+void KernelRun::waitFor(Wait what) {
+  waiting = what;
+  while (!waiting.over()) {
+    fiber.suspend();
+    if (cancelled)
+      throw Cancelled();
+  }
+  waiting.ring = nullptr;
+}
+
+void Core::add(const CircularBuffer &desc) {
+  rings[desc.port] = std::make_unique<Ring>(
+      Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0, 0});
+}
+
+void Core::run() {
+  for (bool went = true; went;) {
+    went = false;
+    for (const auto &kernel : kernels) {
+      if (kernel->fiber.ended() || (kernel->waiting.ring && !kernel->waiting.over()))
+        continue;
+      KernelRun *const before = std::exchange(current, kernel.get());
+      kernel->fiber.resume();
+      current = before;
+      went = true;
+    }
+  }
+}
+
+bool Core::canRun() const {
+  return std::ranges::any_of(kernels, [](const auto &kernel) {
+    return !kernel->fiber.ended() && (!kernel->waiting.ring || kernel->waiting.over());
+  });
+}
+
+bool Core::ended() const {
+  return std::ranges::all_of(kernels, [](const auto &kernel) { return kernel->fiber.ended(); });
+}
+
+void Core::cancel() {
+  for (const auto &kernel : kernels) {
+    kernel->cancelled = true;
+    KernelRun *const before = std::exchange(current, kernel.get());
+    if (!kernel->fiber.ended())
+      kernel->fiber.resume();
+    current = before;
+  }
+}
+
+std::exception_ptr Core::error() const {
+  for (const auto &kernel : kernels)
+    if (kernel->fiber.error())
+      return kernel->fiber.error();
+  return nullptr;
+}
+
+std::string Core::waiting() const {
+  std::string text;
+  for (const auto &kernel : kernels)
+    if (!kernel->fiber.ended() && kernel->waiting.ring) {
+      const Ring &ring = *kernel->waiting.ring;
+      const uint32_t there = kernel->waiting.front ? ring.front() : ring.back();
+      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + ": " +
+              (kernel->waiting.front ? "cb_wait_front" : "cb_reserve_back") + " of port " + std::to_string(ring.port) +
+              " waits for " + std::to_string(kernel->waiting.pages) +
+              (kernel->waiting.pages == 1 ? " page, " : " pages, ") + std::to_string(there) + " of " +
+              std::to_string(ring.pages) + (kernel->waiting.front ? " are there" : " are free");
+    }
+  return text;
+}
+
+namespace {
+
+int64_t cyclesOf(const KernelRun &run, const sim::ChipSpeed &speed) {
+  const Work &work = run.work;
+  const double cycles = static_cast<double>(work.matmulTiles) * speed.matmulTileCycles +
+                        static_cast<double>(work.fpuTiles) * speed.fpuTileCycles +
+                        static_cast<double>(work.sfpuTiles) * speed.sfpuTileCycles +
+                        static_cast<double>(work.movedBytes) / speed.l1BytesPerCycle;
+  return static_cast<int64_t>(std::ceil(cycles));
+}
+
+/// What every core that has a kernel needs of a program.
+std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
+                                           const std::function<void (*(uint32_t))()> &entry) {
+  std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));
+  for (const Kernel &kernel : program.kernels)
+    for (CoreIndex index : kernel.cores) {
+      auto &core = byIndex[index];
+      if (!core)
+        core = std::make_unique<Core>(l1, index, name);
+      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, entry(kernel.entry)));
+    }
+  for (const CircularBuffer &ring : program.rings)
+    for (CoreIndex index : ring.ring.cores)
+      if (byIndex[index])
+        byIndex[index]->add(ring);
+  std::erase(byIndex, nullptr);
+  return byIndex;
+}
+
+} // namespace
+
+ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
+                       const std::function<void (*(uint32_t))()> &entry) {
+  const auto cores = coresOf(l1, program, name, entry);
+  const auto canRun = [](const auto &core) { return core->canRun(); };
+  // What a core does may let another go on, once kernels can signal other cores.
+  do
+    parallelFor(static_cast<int64_t>(cores.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        cores[static_cast<size_t>(i)]->run();
+    });
+  while (std::ranges::any_of(cores, canRun));
+  // Cores are looked at in one order, so that the same error is told whatever the number of threads.
+  std::exception_ptr error;
+  std::string waiting;
+  size_t waitingCores = 0;
+  for (const auto &core : cores) {
+    if (!error)
+      error = core->error();
+    if (!core->ended() && ++waitingCores <= waitingShown)
+      waiting += core->waiting();
+  }
+  if (error || waitingCores) {
+    for (const auto &core : cores)
+      core->cancel();
+    if (error)
+      std::rethrow_exception(error);
+    throw Error("program \"" + std::string(name) + "\": deadlock, every kernel that has not ended waits:" + waiting +
+                (waitingCores > waitingShown
+                     ? "\n  and those of " + std::to_string(waitingCores - waitingShown) + " more cores"
+                     : ""));
+  }
+  ProgramWork result;
+  for (const auto &core : cores)
+    for (const auto &run : core->kernels) {
+      result.total.matmulTiles += run->work.matmulTiles;
+      result.total.fpuTiles += run->work.fpuTiles;
+      result.total.sfpuTiles += run->work.sfpuTiles;
+      result.total.movedBytes += run->work.movedBytes;
+      // The kernels of a core work at the same time: the slowest counts.
+      result.cycles = std::max(result.cycles, cyclesOf(*run, l1.chip.speed));
+    }
+  return result;
+}
+
+} // namespace tt::metal

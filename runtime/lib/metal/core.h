@@ -1,0 +1,198 @@
+//===- core.h - a core that runs kernels --------------------------*- C++ -*-===//
+//
+// What the kernels of one program see of a core: its L1, its circular buffers,
+// its registers. All addresses and numbers that kernels give are checked; what
+// is wrong is an Error that names kernel, core and function.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "fiber.h"
+#include "program.h"
+#include "tt/metal/kernel_abi.h"
+
+#include <array>
+#include <functional>
+#include <memory>
+
+namespace tt::metal {
+
+/// The L1 of all cores of a chip, one behind the other. Pages that nobody touches take no memory.
+class L1 {
+public:
+  /// Throws OutOfMemoryError.
+  explicit L1(const sim::ChipDesc &chip);
+  L1(const L1 &) = delete;
+  L1 &operator=(const L1 &) = delete;
+  ~L1();
+  std::byte *at(CoreIndex core, uint32_t address) const { return memory + static_cast<size_t>(core) * size + address; }
+  const sim::ChipDesc &chip;
+
+private:
+  const size_t size; // of one core
+  std::byte *memory;
+};
+
+/// Work of a kernel on the chip, for the clock.
+struct Work {
+  int64_t matmulTiles = 0; // in passes of the matrix unit
+  int64_t fpuTiles = 0, sfpuTiles = 0;
+  int64_t movedBytes = 0;
+};
+
+/// A circular buffer of a core. Counts of pages go up only.
+struct Ring {
+  uint32_t port = 0;
+  DataType dtype = DataType::Float32;
+  uint32_t address = 0, pageBytes = 0, pages = 0;
+  uint64_t pushed = 0, popped = 0;
+  uint32_t reserved = 0; // behind those that were pushed
+  uint32_t waited = 0;   // of those at the front
+  uint32_t packed = 0;   // tiles, since the last push
+
+  uint32_t front() const { return static_cast<uint32_t>(pushed - popped); }
+  uint32_t back() const { return pages - front(); }
+};
+
+/// Tiles of the registers that are computed on; elements are in the order of L1, face by face.
+class Dst {
+public:
+  struct Tile {
+    DataType dtype = DataType::Float32; // an integer type, or f32 for all floats
+    bool written = false;
+    union {
+      float f[tileElements];
+      int32_t i[tileElements]; // bits of a 32-bit integer
+    };
+    Tile() : f{} {}
+  };
+  enum class Phase : uint8_t { Free, Math, Committed, Pack };
+
+  Dst(bool f32, bool full) : isF32(f32), tiles((full ? 16 : 8) / (f32 ? 2 : 1)) {}
+  void clear();
+  const bool isF32;
+  Phase phase = Phase::Free;
+  std::vector<Tile> tiles;
+};
+
+class Core;
+
+/// A kernel on a core. Functions are those of the kernel API; see kernel_api.h.
+class KernelRun {
+public:
+  KernelRun(Core &core, const Kernel &kernel, void (*entry)());
+
+  [[noreturn]] void fail(std::string_view function, const std::string &what) const;
+  uint32_t argument(uint32_t index) const;
+
+  // ring.cpp
+  void waitFront(uint32_t cb, uint32_t pages);
+  void popFront(uint32_t cb, uint32_t pages);
+  void reserveBack(uint32_t cb, uint32_t pages);
+  void pushBack(uint32_t cb, uint32_t pages);
+  Ring &ring(uint32_t cb, std::string_view function) const;
+  /// For functions of compute kernels that only prepare.
+  void checkRing(uint32_t cb, std::string_view function) const {
+    requireCompute(function);
+    ring(cb, function);
+  }
+  void nocRead(uint64_t from, uint32_t to, uint32_t bytes);
+  void nocWrite(uint32_t from, uint64_t to, uint32_t bytes);
+
+  // registers.cpp
+  void requireCompute(std::string_view function) const;
+  void acquire();
+  void commit();
+  void wait();
+  void release();
+  void copyTile(uint32_t cb, uint32_t tile, uint32_t dst);
+  void packTile(uint32_t dst, uint32_t cb, bool outOfOrder, uint32_t tile);
+  void tilizeBlock(uint32_t in, uint32_t tiles, uint32_t out);
+  void untilizeBlock(uint32_t in, uint32_t tiles, uint32_t out);
+
+  // compute.cpp
+  void tileOp(TileOp op, const uint32_t *dsts);
+  void clampTile(uint32_t dst, uint32_t minBits, uint32_t maxBits);
+  void typecastTile(uint32_t dst, uint32_t dataType);
+  void fillTile(uint32_t dst, float value);
+  void fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
+
+  // matrix.cpp
+  void matmulTiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
+  void reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
+                  uint32_t dst);
+  void transposeTile(uint32_t cb, uint32_t tile, uint32_t dst);
+  void broadcastTile(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
+
+  Core &core;
+  const Kernel &kernel;
+  Fiber fiber;
+  Work work;
+
+  /// What it waits for, when it is suspended.
+  struct Wait {
+    const Ring *ring = nullptr;
+    bool front = false;
+    uint32_t pages = 0;
+    bool over() const { return (front ? ring->front() : ring->back()) >= pages; }
+  } waiting;
+  bool cancelled = false; // it is resumed only to end
+
+private:
+  void waitFor(Wait what);
+  void reorder(uint32_t in, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
+  Dst::Tile &mathTile(uint32_t dst, std::string_view function);
+  const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
+  std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
+  /// Bytes in one piece, at the front or behind what is packed.
+  std::byte *frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const;
+  std::byte *backBytes(uint32_t cb, uint64_t bytes, std::string_view function);
+  std::byte *coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
+  std::byte *nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
+  /// A tile as it is unpacked.
+  void load(const std::byte *from, DataType dtype, Dst::Tile &to) const;
+  /// The same as floats, row by row.
+  void loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const;
+  /// Rounds what was written as floats to what the registers hold.
+  void settle(Dst::Tile &tile) const;
+  std::unique_ptr<Dst> dst;
+};
+
+/// A core with the kernels of a program.
+class Core {
+public:
+  Core(const L1 &l1, CoreIndex index, std::string_view program) : l1(l1), index(index), program(program) {}
+
+  void add(const CircularBuffer &ring);
+  /// Runs its kernels until none can go on.
+  void run();
+  bool canRun() const;
+  bool ended() const;
+  /// Ends the kernels that wait.
+  void cancel();
+  /// Of the first kernel, in their order, that has thrown.
+  std::exception_ptr error() const;
+  /// What its kernels wait for, a line each.
+  std::string waiting() const;
+  std::string name() const { return coreText(l1.chip, index); }
+
+  const L1 &l1;
+  const CoreIndex index;
+  const std::string_view program;
+  std::array<std::unique_ptr<Ring>, maxPorts> rings;
+  std::vector<std::unique_ptr<KernelRun>> kernels;
+};
+
+/// The kernel that runs in the calling thread.
+KernelRun &currentKernel();
+
+/// Runs a program's kernels on their cores until all have ended, and gives the work of the core that has most to do.
+/// Throws Error: what a kernel threw, or who waits for what where none can go on.
+struct ProgramWork {
+  Work total;
+  int64_t cycles = 0; // of the slowest core
+};
+ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
+                       const std::function<void (*(uint32_t))()> &entry);
+
+} // namespace tt::metal

@@ -1,0 +1,283 @@
+//===- execute.cpp - the commands of a metal program ----------------------===//
+
+#include "execute.h"
+#include "core.h"
+#include "library.h"
+#include "tt/sim/clock.h"
+#include "tt/sim/host.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+namespace tt::metal {
+namespace {
+
+using runtime::OpPerf;
+using runtime::Tensor;
+
+int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The L1 of a chip from one run to the next: its pages are there already.
+std::unique_ptr<L1> takeL1(Image &image) {
+  {
+    std::lock_guard lock(image.mutex);
+    if (image.l1)
+      return std::move(image.l1);
+  }
+  return std::make_unique<L1>(*image.chip);
+}
+void keepL1(Image &image, std::unique_ptr<L1> l1) {
+  std::lock_guard lock(image.mutex);
+  image.l1 = std::move(l1);
+}
+
+/// The device memory of a run, which goes when the run ends.
+class DeviceMemory {
+public:
+  DeviceMemory(const runtime::Device &device, std::string_view program) : device(device), program(program) {}
+
+  void create(const Buffer &buffer, size_t index) {
+    const int64_t alignment = device->chip().l1Alignment;
+    const sim::Block block{buffer.address, (buffer.bytesPerCore + alignment - 1) / alignment * alignment};
+    const std::string name = "metal buffer " + std::to_string(buffer.id) + " of program " + std::string(program);
+    device->withMemories([&](sim::Memories &memories) {
+      sim::BankAllocator &bank = memories[sim::Memory::L1];
+      if (!bank.allocateAt(block, name))
+        occupied(bank, block, name);
+      held.emplace(index, device->adopt(sim::Memory::L1, block, memories.generation()));
+      resident += block.bytes;
+      peak = std::max(peak, bank.allocated());
+    });
+  }
+  void deallocate(size_t index) {
+    const auto found = held.find(index);
+    resident -= found->second.bytesPerBank();
+    held.erase(found);
+  }
+
+  int64_t resident = 0, peak = 0; // bytes per bank: of the program; of everything
+
+private:
+  [[noreturn]] void occupied(const sim::BankAllocator &bank, sim::Block block, const std::string &name) const {
+    std::string text = "out of l1 on device " + std::to_string(device->id()) + ": " + name + " needs " +
+                       std::to_string(block.bytes) + " bytes per core at address " + std::to_string(block.address);
+    for (const auto &[other, label] : bank.residents())
+      if (other.address < block.address + block.bytes && block.address < other.address + other.bytes)
+        throw OutOfMemoryError(text + ", where " + label + " lies (" + std::to_string(other.bytes) + " bytes at " +
+                               std::to_string(other.address) + "); deallocate it before, or move it to DRAM");
+    throw OutOfMemoryError(text + ", which is not in the range that is allocated from");
+  }
+  const runtime::Device &device;
+  const std::string_view program;
+  std::map<size_t, sim::Allocation> held; // by buffer
+};
+
+/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that lie on one core.
+template <class F> void forEachRow(const L1 &l1, const Buffer &host, const Buffer &buffer, F f) {
+  const auto size = static_cast<int64_t>(storageBytes(buffer.dtype));
+  const int64_t rows = host.rows(), columns = host.columns();
+  for (size_t k = 0; k < buffer.cores.size(); ++k) {
+    const auto place = static_cast<int64_t>(k);
+    const int64_t row = place / buffer.gridColumns * buffer.shardRows;
+    const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
+    const int64_t width = std::min(buffer.shardColumns, columns - column);
+    std::byte *shard = l1.at(buffer.cores[k], buffer.address);
+    for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
+      f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size,
+        static_cast<size_t>(width * size));
+  }
+}
+
+void zero(const L1 &l1, const Buffer &buffer) {
+  Cores cores = buffer.cores;
+  if (buffer.ring)
+    cores.insert(cores.end(), buffer.ring->cores.begin(), buffer.ring->cores.end());
+  for (CoreIndex core : cores)
+    std::memset(l1.at(core, buffer.address), 0, buffer.bytesPerCore);
+}
+
+/// One run on one device of the mesh.
+class Run {
+public:
+  Run(const runtime::BinaryImage &image, size_t index, const L1 &l1, const CompiledKernels *kernels,
+      DeviceMemory *memory)
+      : program(image.metal->programs[index]), name(image.programs[index].name), l1(l1), kernels(kernels),
+        memory(memory), host(program.buffers.size()) {}
+
+  void bind(size_t input, std::shared_ptr<std::byte> values) { host[program.inputs[input]] = std::move(values); }
+  std::shared_ptr<std::byte> output(size_t index) const { return host[program.outputs[index]]; }
+
+  /// Adds to the report; what took how long when `recording`.
+  void commands(runtime::RunReport &report, bool recording) {
+    for (uint32_t i = 0; i < program.commands.size(); ++i) {
+      const Command &command = program.commands[i];
+      OpPerf perf;
+      const int64_t begin = recording ? nanoseconds() : 0;
+      std::visit([&](const auto &what) { run(what, perf); }, command.what);
+      report.cycles += perf.cycles;
+      report.deviceNs += perf.deviceNs;
+      if (!recording)
+        continue;
+      perf.op = i;
+      perf.name = command.name();
+      perf.loc = command.loc;
+      perf.hostNs = nanoseconds() - begin;
+      perf.resident[static_cast<size_t>(sim::Memory::L1)] = memory ? memory->resident : 0;
+      report.ops.push_back(perf);
+    }
+  }
+
+private:
+  void run(const HostAlloc &command, OpPerf &) {
+    const Buffer &buffer = program.buffers[command.buffer];
+    auto values = sim::allocateHost(buffer.hostBytes(), "a host buffer of a metal program");
+    if (buffer.constant.empty())
+      std::memset(values.get(), 0, buffer.hostBytes());
+    else
+      std::memcpy(values.get(), buffer.constant.data(), buffer.constant.size());
+    host[command.buffer] = std::move(values);
+  }
+  void run(const CreateBuffer &command, OpPerf &) {
+    if (memory)
+      memory->create(program.buffers[command.buffer], command.buffer);
+    zero(l1, program.buffers[command.buffer]);
+  }
+  void run(const DeallocateBuffer &command, OpPerf &) {
+    if (memory)
+      memory->deallocate(command.buffer);
+  }
+  void run(const WriteBuffer &command, OpPerf &perf) {
+    const Buffer &to = program.buffers[command.to];
+    const std::byte *from = host[command.from].get();
+    const auto bytes = static_cast<size_t>(to.shardRows * to.shardColumns) * storageBytes(to.dtype);
+    for (CoreIndex core : to.cores)
+      std::memset(l1.at(core, to.address), 0, bytes);
+    forEachRow(l1, program.buffers[command.from], to,
+               [&](std::byte *at, int64_t offset, size_t n) { std::memcpy(at, from + offset, n); });
+    perf.cost.l1Bytes = static_cast<int64_t>(bytes * to.cores.size());
+  }
+  void run(const ReadBuffer &command, OpPerf &perf) {
+    const Buffer &from = program.buffers[command.from];
+    std::byte *to = host[command.to].get();
+    forEachRow(l1, program.buffers[command.to], from,
+               [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
+    perf.cost.l1Bytes = static_cast<int64_t>(program.buffers[command.to].hostBytes());
+  }
+  void run(const EnqueueProgram &command, OpPerf &perf) {
+    const ProgramWork work = runKernels(l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); });
+    const sim::ChipSpeed &speed = l1.chip.speed;
+    perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
+    perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
+    perf.cost.matmulTiles = work.total.matmulTiles;
+    perf.cost.fpuTiles = work.total.fpuTiles;
+    perf.cost.sfpuTiles = work.total.sfpuTiles;
+    perf.cost.l1Bytes = work.total.movedBytes;
+  }
+  void run(const Return &, OpPerf &) {}
+  void run(const Finish &, OpPerf &) {}
+
+  const Program &program;
+  const std::string_view name;
+  const L1 &l1;
+  const CompiledKernels *kernels;
+  DeviceMemory *memory;                         // of the first device: all are allocated in lockstep
+  std::vector<std::shared_ptr<std::byte>> host; // by buffer
+};
+
+bool hasKernels(const Program &program) {
+  return std::ranges::any_of(program.commands, [](const Command &command) {
+    const auto *enqueue = std::get_if<EnqueueProgram>(&command.what);
+    return enqueue && !enqueue->kernels.empty();
+  });
+}
+
+/// Host values of the inputs as the program takes them.
+std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &binary, const runtime::Program &program,
+                          std::span<const Tensor> inputs) {
+  const std::string name = binary.fileName() + ": program \"" + std::string(program.name) + "\"";
+  if (inputs.size() != program.inputs.size())
+    throw Error(name + " takes " + std::to_string(program.inputs.size()) + " inputs and was given " +
+                std::to_string(inputs.size()));
+  std::vector<Tensor> result(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorSpec &wanted = program.spec(program.inputs[i]);
+    const auto fail = [&](const std::string &what) { throw Error(name + ": input " + std::to_string(i) + " " + what); };
+    if (!inputs[i])
+      fail("is empty");
+    inputs[i].requireAllocated("submit");
+    if (inputs[i].shape() != wanted.shape)
+      fail("has shape " + toString(inputs[i].shape()) + "; expected " + toString(wanted.shape));
+    const uint32_t devices = wanted.distributed ? program.devices() : 1;
+    if (inputs[i].shards() != devices && inputs[i].shards() != 1)
+      fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " + std::to_string(devices));
+    if (inputs[i].isOnDevice() && inputs[i].device() != device)
+      throw DeviceError(name + ": input " + std::to_string(i) + " lies on device " +
+                        std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
+                        std::to_string(device->id()));
+    // Booleans often come as bytes, and the other way round.
+    const auto byte = [](DataType type) { return type == DataType::Bool || type == DataType::UInt8; };
+    if (inputs[i].dtype() != wanted.dtype) {
+      if (!byte(inputs[i].dtype()) || !byte(wanted.dtype))
+        fail("has data type " + std::string(toString(inputs[i].dtype())) + "; expected " +
+             std::string(toString(wanted.dtype)));
+      result[i] = runtime::castTensor(inputs[i], wanted.dtype);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+Image::Image() = default;
+Image::~Image() = default;
+
+runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binary, size_t index,
+                     std::span<const Tensor> given, runtime::RunReport &report) {
+  runtime::BinaryImage &image = binary.impl();
+  Image &metal = *image.metal;
+  const runtime::Program &program = image.programs[index];
+  const std::vector<Tensor> inputs = bound(device, binary, program, given);
+  const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
+  std::unique_ptr<L1> l1 = takeL1(metal);
+  report.binary = binary;
+  report.program = index;
+  const int64_t begin = nanoseconds();
+  std::vector<Tensor::Shards> outputs(program.outputs.size());
+  for (uint32_t d = 0; d < program.devices(); ++d) {
+    DeviceMemory memory(device, program.name);
+    Run run(image, index, *l1, kernels.get(), d ? nullptr : &memory);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      run.bind(i, inputs[i].share(inputs[i].shards() > 1 ? d : 0));
+    // All devices do the same at the same time: the first one's time is that of all.
+    runtime::RunReport others;
+    run.commands(d ? others : report, !d && runtime::perfRecording());
+    if (!d)
+      report.memoryPeak[static_cast<size_t>(sim::Memory::L1)] = memory.peak;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (!d || program.spec(program.outputs[i]).distributed)
+        outputs[i].push_back(run.output(i));
+  }
+  report.hostNs = nanoseconds() - begin;
+  keepL1(metal, std::move(l1));
+  device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});
+  runtime::Tensors result;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorSpec &spec = program.spec(program.outputs[i]);
+    // An output that is an input or another output is values of its own: callers may write them.
+    Tensor tensor =
+        Tensor::fromShards(spec, std::move(outputs[i]), spec.distributed ? program.meshShape : std::vector<uint32_t>());
+    const auto &buffer = metal.programs[index].outputs;
+    const bool shared = std::ranges::count(metal.programs[index].inputs, buffer[i]) ||
+                        std::ranges::count(buffer.begin(), buffer.begin() + static_cast<int64_t>(i), buffer[i]);
+    result.push_back(shared ? tensor.clone() : std::move(tensor));
+  }
+  return result;
+}
+
+} // namespace tt::metal

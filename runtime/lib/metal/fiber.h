@@ -1,0 +1,62 @@
+//===- fiber.h - functions that can wait for each other -----------*- C++ -*-===//
+//
+// The kernels of a core run at the same time on the chip and wait for each
+// other at circular buffers. Here each has a stack of its own, and a thread that
+// runs a core goes from one to the next when one has to wait.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <ucontext.h>
+
+namespace tt::metal {
+
+/// Memory for a fiber's frames with a page below it that cannot be touched; kept for the next one when it goes.
+class Stack {
+public:
+  /// Throws OutOfMemoryError.
+  Stack();
+  Stack(const Stack &) = delete;
+  Stack &operator=(const Stack &) = delete;
+  ~Stack();
+  std::byte *bottom() const;
+  static size_t size();
+
+private:
+  std::byte *memory = nullptr; // begins with the guard
+};
+
+class Fiber {
+public:
+  explicit Fiber(std::function<void()> body);
+  Fiber(const Fiber &) = delete;
+  Fiber &operator=(const Fiber &) = delete;
+  /// The fiber must have ended.
+  ~Fiber() = default;
+
+  /// Runs until the fiber suspends or ends. Only one thread at a time; from none of its own frames.
+  void resume();
+  /// Called inside: back to where it was resumed. Not from a catch block: what a thread has caught is not switched.
+  void suspend();
+  bool ended() const { return done; }
+  /// What the body has thrown.
+  std::exception_ptr error() const { return thrown; }
+
+private:
+  static void enter(unsigned high, unsigned low);
+  void main();
+  std::function<void()> body;
+  Stack stack;
+  ucontext_t own{}, caller{};
+  bool done = false;
+  std::exception_ptr thrown;
+  // What AddressSanitizer wants to know of the stacks.
+  [[maybe_unused]] void *fakeStack = nullptr;
+  [[maybe_unused]] const void *callerBottom = nullptr;
+  [[maybe_unused]] size_t callerSize = 0;
+};
+
+} // namespace tt::metal

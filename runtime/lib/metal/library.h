@@ -1,0 +1,47 @@
+//===- library.h - the kernels of a binary, compiled --------------*- C++ -*-===//
+#pragma once
+
+#include "image.h"
+#include "tt/metal/kernel_abi.h"
+
+#include <filesystem>
+
+namespace tt::metal {
+
+/// All kernels of a binary as one C++ program, each in a namespace of its own with its own arguments.
+struct KernelSources {
+  std::string text;
+  std::vector<std::string> names; // by entry: how the compiler's messages name the kernel's source
+};
+KernelSources kernelSources(std::span<const Kernel *const> entries);
+
+/// The functions that kernels call, see api.cpp.
+const KernelApi &kernelApi();
+
+/// The command of the C++ compiler: $CXX, or the first of c++, g++ and clang++ in PATH. Throws Error that says what to
+/// install.
+std::vector<std::string> compilerCommand();
+/// The folder that has tt/metal/kernel_api.h. Throws Error.
+std::filesystem::path kernelIncludes();
+/// The shared library made of the sources: from the user's cache, or by the compiler. Throws BinaryError that names the
+/// kernel that does not compile and says why, Error where there is no compiler or the cache cannot be written.
+std::filesystem::path compiledLibrary(const KernelSources &sources, const std::string &file);
+
+/// A loaded library of kernels.
+class CompiledKernels {
+public:
+  explicit CompiledKernels(const std::filesystem::path &path, size_t count);
+  CompiledKernels(const CompiledKernels &) = delete;
+  CompiledKernels &operator=(const CompiledKernels &) = delete;
+  ~CompiledKernels();
+  void (*entry(uint32_t index) const)() { return library->entries[index]; }
+
+private:
+  void *handle = nullptr;
+  const KernelLibrary *library = nullptr;
+};
+
+/// The kernels of an image, compiled when it is asked for the first time.
+std::shared_ptr<const CompiledKernels> compiledKernels(const runtime::BinaryImage &image);
+
+} // namespace tt::metal

@@ -1,0 +1,186 @@
+//===- registers.cpp - tiles into registers and out of them ---------------===//
+
+#include "../ttnn/storage.h"
+#include "core.h"
+#include "tile.h"
+#include "tt/sim/formats.h"
+
+#include <cstring>
+
+namespace tt::metal {
+
+void Dst::clear() {
+  for (Tile &tile : tiles)
+    tile.written = false;
+}
+
+void KernelRun::requireCompute(std::string_view function) const {
+  if (!dst)
+    fail(function, "is for compute kernels; this one moves data");
+}
+
+void KernelRun::acquire() {
+  requireCompute("tile_regs_acquire");
+  if (dst->phase != Dst::Phase::Free)
+    fail("tile_regs_acquire", "the registers are in use: tile_regs_release has not followed yet");
+  dst->phase = Dst::Phase::Math;
+  dst->clear();
+}
+
+void KernelRun::commit() {
+  requireCompute("tile_regs_commit");
+  if (dst->phase != Dst::Phase::Math)
+    fail("tile_regs_commit", "does not follow a tile_regs_acquire");
+  dst->phase = Dst::Phase::Committed;
+}
+
+void KernelRun::wait() {
+  requireCompute("tile_regs_wait");
+  if (dst->phase != Dst::Phase::Committed)
+    fail("tile_regs_wait", "does not follow a tile_regs_commit");
+  dst->phase = Dst::Phase::Pack;
+}
+
+void KernelRun::release() {
+  requireCompute("tile_regs_release");
+  if (dst->phase != Dst::Phase::Pack)
+    fail("tile_regs_release", "does not follow a tile_regs_wait");
+  dst->phase = Dst::Phase::Free;
+}
+
+namespace {
+
+void requireIndex(const KernelRun &run, const Dst &dst, uint32_t index, std::string_view function) {
+  if (index >= dst.tiles.size())
+    run.fail(function, "there is no register tile " + std::to_string(index) + "; there are " +
+                           std::to_string(dst.tiles.size()) + (dst.isF32 ? " of 32 bits" : ""));
+}
+
+} // namespace
+
+Dst::Tile &KernelRun::mathTile(uint32_t index, std::string_view function) {
+  requireCompute(function);
+  if (dst->phase != Dst::Phase::Math)
+    fail(function, "the registers are not there to compute on: tile_regs_acquire comes before, tile_regs_commit after");
+  requireIndex(*this, *dst, index, function);
+  Dst::Tile &tile = dst->tiles[index];
+  if (!tile.written) { // as after tile_regs_acquire
+    std::memset(tile.f, 0, sizeof tile.f);
+    tile.dtype = DataType::Float32;
+  }
+  return tile;
+}
+
+void KernelRun::settle(Dst::Tile &tile) const {
+  tile.written = true;
+  if (!dst->isF32 && tile.dtype == DataType::Float32)
+    sim::roundToBf16(tile.f, tileElements);
+}
+
+void KernelRun::load(const std::byte *from, DataType dtype, Dst::Tile &to) const {
+  if (ttnn::isFloat(dtype)) {
+    ttnn::loader<float>(dtype)(from, to.f, tileElements);
+    to.dtype = DataType::Float32;
+  } else {
+    loadIntegers(from, dtype, to.i, tileElements);
+    to.dtype = dtype;
+  }
+  settle(to);
+}
+
+void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const {
+  float faces[tileElements];
+  const std::byte *from = frontTile(cb, tile, function);
+  ttnn::loader<float>(ring(cb, function).dtype)(from, faces, tileElements);
+  for (int64_t r = 0; r < tileSide; ++r)
+    for (int64_t c = 0; c < tileSide; ++c)
+      to[r * tileSide + c] = faces[placeOf(r, c)];
+}
+
+void KernelRun::copyTile(uint32_t cb, uint32_t tile, uint32_t index) {
+  Dst::Tile &to = mathTile(index, "copy_tile");
+  load(frontTile(cb, tile, "copy_tile"), ring(cb, "copy_tile").dtype, to);
+  ++work.fpuTiles;
+}
+
+void KernelRun::packTile(uint32_t index, uint32_t cb, bool outOfOrder, uint32_t place) {
+  requireCompute("pack_tile");
+  if (dst->phase != Dst::Phase::Pack)
+    fail("pack_tile", "the registers are not there to be packed: tile_regs_wait comes before, tile_regs_release after");
+  requireIndex(*this, *dst, index, "pack_tile");
+  Ring &to = ring(cb, "pack_tile");
+  std::byte *at = backTile(cb, outOfOrder ? place : to.packed, "pack_tile");
+  const Dst::Tile &tile = dst->tiles[index];
+  if (tile.written)
+    storeTile(tile, to.dtype, at);
+  else
+    std::memset(at, 0, sim::tileBytes(to.dtype));
+  if (!outOfOrder)
+    ++to.packed;
+}
+
+void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) {
+  if (ttnn::isFloat(tile.dtype))
+    return ttnn::storer<float>(dtype)(tile.f, to, tileElements);
+  constexpr size_t piece = 256;
+  int64_t values[piece];
+  for (size_t i = 0; i < tileElements; i += piece) {
+    widen(tile.dtype, tile.i + i, values, piece);
+    ttnn::storer<int64_t>(dtype)(values, to + i * storageBytes(dtype), piece);
+  }
+}
+
+//===- Order of elements --------------------------------------------------===//
+
+namespace {
+
+constexpr size_t faceSide = 16;
+
+/// Calls f(tiled, row-major, n) for runs of elements of a row of tiles: where they begin in both orders.
+template <class F> void forEachRun(size_t tiles, F f) {
+  size_t place = 0;
+  for (size_t tile = 0; tile < tiles; ++tile)
+    for (size_t face = 0; face < 4; ++face)
+      for (size_t i = 0; i < faceSide; ++i, place += faceSide)
+        f(place, (face / 2 * faceSide + i) * tiles * tileSide + tile * tileSide + face % 2 * faceSide, faceSide);
+}
+
+} // namespace
+
+void KernelRun::tilizeBlock(uint32_t in, uint32_t tiles, uint32_t out) {
+  reorder(in, tiles, out, true, "tilize_block");
+}
+void KernelRun::untilizeBlock(uint32_t in, uint32_t tiles, uint32_t out) {
+  reorder(in, tiles, out, false, "untilize_block");
+}
+
+void KernelRun::reorder(uint32_t in, uint32_t tiles, uint32_t out, bool tilize, std::string_view function) {
+  requireCompute(function);
+  if (dst->phase != Dst::Phase::Free)
+    fail(function, "goes through the registers, which are in use: tile_regs_release has not followed yet");
+  const DataType from = ring(in, function).dtype, to = ring(out, function).dtype;
+  const size_t fromSize = storageBytes(from), toSize = storageBytes(to);
+  const std::byte *source = frontBytes(in, uint64_t(tiles) * tileElements * fromSize, function);
+  std::byte *target = backBytes(out, uint64_t(tiles) * tileElements * toSize, function);
+  work.fpuTiles += tiles;
+  const bool plain = from == to && (from != DataType::Float32 || dst->isF32);
+  forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
+    const std::byte *at = source + (tilize ? rowMajor : tiled) * fromSize;
+    std::byte *end = target + (tilize ? tiled : rowMajor) * toSize;
+    if (plain) {
+      std::memcpy(end, at, n * fromSize);
+    } else if (ttnn::isFloat(from)) {
+      float values[faceSide];
+      ttnn::loader<float>(from)(at, values, n);
+      if (!dst->isF32)
+        sim::roundToBf16(values, n);
+      ttnn::storer<float>(to)(values, end, n);
+    } else {
+      int64_t values[faceSide];
+      ttnn::loader<int64_t>(from)(at, values, n);
+      ttnn::storer<int64_t>(to)(values, end, n);
+    }
+  });
+}
+
+} // namespace tt::metal

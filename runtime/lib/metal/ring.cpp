@@ -1,0 +1,164 @@
+//===- ring.cpp - circular buffers and transfers of a kernel --------------===//
+
+#include "core.h"
+#include "tt/metal/kernel_api.h"
+#include "tt/sim/formats.h"
+
+#include <cstring>
+
+namespace tt::metal {
+namespace {
+
+std::string pages(uint32_t count) { return std::to_string(count) + (count == 1 ? " page" : " pages"); }
+
+} // namespace
+
+Ring &KernelRun::ring(uint32_t cb, std::string_view function) const {
+  if (cb < maxPorts && core.rings[cb])
+    return *core.rings[cb];
+  std::string there;
+  for (const auto &ring : core.rings)
+    if (ring)
+      there += (there.empty() ? "" : ", ") + std::to_string(ring->port);
+  fail(function, "port " + std::to_string(cb) + " is no circular buffer of this core; " +
+                     (there.empty() ? "it has none" : "there are " + there));
+}
+
+void KernelRun::waitFront(uint32_t cb, uint32_t count) {
+  Ring &ring = this->ring(cb, "cb_wait_front");
+  if (count > ring.pages)
+    fail("cb_wait_front",
+         "waits for " + pages(count) + " of port " + std::to_string(cb) + ", which has " + std::to_string(ring.pages));
+  waitFor({&ring, true, count});
+  ring.waited = std::max(ring.waited, count);
+}
+
+void KernelRun::popFront(uint32_t cb, uint32_t count) {
+  Ring &ring = this->ring(cb, "cb_pop_front");
+  if (count > ring.waited)
+    fail("cb_pop_front", "pops " + pages(count) + " of port " + std::to_string(cb) + ", of which cb_wait_front has " +
+                             "waited for " + std::to_string(ring.waited));
+  ring.popped += count;
+  ring.waited -= count;
+}
+
+void KernelRun::reserveBack(uint32_t cb, uint32_t count) {
+  Ring &ring = this->ring(cb, "cb_reserve_back");
+  if (count > ring.pages)
+    fail("cb_reserve_back",
+         "reserves " + pages(count) + " of port " + std::to_string(cb) + ", which has " + std::to_string(ring.pages));
+  waitFor({&ring, false, count});
+  ring.reserved = std::max(ring.reserved, count);
+}
+
+void KernelRun::pushBack(uint32_t cb, uint32_t count) {
+  Ring &ring = this->ring(cb, "cb_push_back");
+  if (count > ring.reserved)
+    fail("cb_push_back", "pushes " + pages(count) + " to port " + std::to_string(cb) + ", of which cb_reserve_back " +
+                             "has reserved " + std::to_string(ring.reserved));
+  ring.pushed += count;
+  ring.reserved -= count;
+  ring.packed = 0;
+}
+
+namespace {
+
+/// The offset of `bytes` bytes from page `page` on behind `first` pages of those that were ever in use; they have to
+/// lie in one piece.
+uint32_t offsetOf(const KernelRun &run, const Ring &ring, uint64_t first, uint32_t page, uint64_t bytes,
+                  std::string_view function) {
+  const auto start = static_cast<uint32_t>(first % ring.pages);
+  const uint64_t offset = (uint64_t(start) + page) * ring.pageBytes, end = uint64_t(ring.pages) * ring.pageBytes;
+  if (offset + bytes > end)
+    run.fail(function, "page " + std::to_string(page) + " of port " + std::to_string(ring.port) +
+                           " lies behind the end of its ring: the first is page " + std::to_string(start) + " of " +
+                           std::to_string(ring.pages) +
+                           "; wait for and reserve numbers of pages that divide those of the ring");
+  return static_cast<uint32_t>(offset);
+}
+
+} // namespace
+
+const std::byte *KernelRun::frontTile(uint32_t cb, uint32_t tile, std::string_view function) const {
+  const Ring &ring = this->ring(cb, function);
+  const size_t bytes = sim::tileBytes(ring.dtype);
+  if (tile >= ring.waited)
+    fail(function, "tile " + std::to_string(tile) + " of port " + std::to_string(cb) + " is not there: cb_wait_front " +
+                       "has waited for " + pages(ring.waited));
+  if (ring.pageBytes < bytes)
+    fail(function, "a page of port " + std::to_string(cb) + " has " + std::to_string(ring.pageBytes) +
+                       " bytes, a tile of " + std::string(toString(ring.dtype)) + " " + std::to_string(bytes));
+  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.popped, tile, bytes, function));
+}
+
+std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view function) const {
+  const Ring &ring = this->ring(cb, function);
+  const size_t bytes = sim::tileBytes(ring.dtype);
+  if (page >= ring.reserved)
+    fail(function, "there is no room for tile " + std::to_string(page) + " in port " + std::to_string(cb) +
+                       ": cb_reserve_back has reserved " + pages(ring.reserved));
+  if (ring.pageBytes < bytes)
+    fail(function, "a page of port " + std::to_string(cb) + " has " + std::to_string(ring.pageBytes) +
+                       " bytes, a tile of " + std::string(toString(ring.dtype)) + " " + std::to_string(bytes));
+  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.pushed, page, bytes, function));
+}
+
+std::byte *KernelRun::frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const {
+  const Ring &ring = this->ring(cb, function);
+  if (bytes > uint64_t(ring.waited) * ring.pageBytes)
+    fail(function, "reads " + std::to_string(bytes) + " bytes of port " + std::to_string(cb) +
+                       ", but cb_wait_front has waited for " + pages(ring.waited) + " of " +
+                       std::to_string(ring.pageBytes));
+  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.popped, 0, bytes, function));
+}
+
+std::byte *KernelRun::backBytes(uint32_t cb, uint64_t bytes, std::string_view function) {
+  Ring &ring = this->ring(cb, function);
+  const uint64_t first = uint64_t(ring.packed) * ring.pageBytes;
+  if (first + bytes > uint64_t(ring.reserved) * ring.pageBytes)
+    fail(function, "writes " + std::to_string(bytes) + " bytes to port " + std::to_string(cb) +
+                       ", but cb_reserve_back has reserved " + pages(ring.reserved) + " of " +
+                       std::to_string(ring.pageBytes) + ", of which " + std::to_string(ring.packed) + " are written");
+  std::byte *to =
+      core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function));
+  ring.packed += static_cast<uint32_t>((bytes + ring.pageBytes - 1) / ring.pageBytes);
+  return to;
+}
+
+//===- Transfers ----------------------------------------------------------===//
+
+std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  const sim::ChipDesc &chip = core.l1.chip;
+  const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), end = static_cast<uint64_t>(chip.l1Size);
+  if (address < base || address > end || bytes > end - address)
+    fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(address) + " of core " +
+                       coreText(chip, index) + " are not in its L1, from " + std::to_string(base) + " to " +
+                       std::to_string(end));
+  return core.l1.at(index, static_cast<uint32_t>(address));
+}
+
+std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+  const sim::ChipDesc &chip = core.l1.chip;
+  constexpr uint64_t coordinate = (uint64_t(1) << noc_coordinate_bits) - 1;
+  const uint64_t x = address >> noc_address_bits & coordinate, y = address >> (noc_address_bits + noc_coordinate_bits);
+  if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
+    fail(function, "NOC address " + std::to_string(address) + " is of core (y=" + std::to_string(y) +
+                       ", x=" + std::to_string(x) + "); the grid has " + std::to_string(chip.gridRows) + "x" +
+                       std::to_string(chip.gridColumns) + " cores");
+  return coreBytes(static_cast<CoreIndex>(y * static_cast<uint64_t>(chip.gridColumns) + x),
+                   address & ((uint64_t(1) << noc_address_bits) - 1), bytes, function);
+}
+
+void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
+  const std::byte *source = nocBytes(from, bytes, "noc_async_read");
+  std::memmove(coreBytes(core.index, to, bytes, "noc_async_read"), source, bytes);
+  work.movedBytes += bytes;
+}
+
+void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
+  const std::byte *source = coreBytes(core.index, from, bytes, "noc_async_write");
+  std::memmove(nocBytes(to, bytes, "noc_async_write"), source, bytes);
+  work.movedBytes += bytes;
+}
+
+} // namespace tt::metal

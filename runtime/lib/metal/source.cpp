@@ -1,0 +1,110 @@
+//===- source.cpp - the kernels of a binary as one C++ program ------------===//
+//
+// One compilation takes a quarter of a second, most of it the start of the compiler: all kernels go through it
+// together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "library.h"
+
+#include <set>
+
+namespace tt::metal {
+namespace {
+
+constexpr std::string_view space = " \t";
+
+/// The rest of a line that begins with `directive` ("include"), or nothing.
+std::optional<std::string_view> directive(std::string_view line, std::string_view name) {
+  const auto skip = [&] { line.remove_prefix(std::min(line.find_first_not_of(space), line.size())); };
+  skip();
+  if (!line.starts_with('#'))
+    return std::nullopt;
+  line.remove_prefix(1);
+  skip();
+  if (!line.starts_with(name))
+    return std::nullopt;
+  line.remove_prefix(name.size());
+  skip();
+  return line;
+}
+
+template <class F> void forEachLine(std::string_view text, F f) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    f(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// A name as the compiler prints it: in quotes, without characters that end them.
+std::string quoted(std::string_view symbol) {
+  std::string result;
+  for (char c : symbol)
+    result += static_cast<unsigned char>(c) < 32 || c == '"' || c == '\\' ? '_' : c;
+  return result;
+}
+
+/// What a kernel finds beside the functions of all kernels.
+std::string arguments(const Kernel &kernel) {
+  const size_t count = kernel.compileTimeArgs.size();
+  std::string text = "constexpr uint32_t kernel_compile_time_args[] = {";
+  for (uint32_t value : kernel.compileTimeArgs)
+    text += std::to_string(value) + "u, ";
+  text += "0u};\n"
+          "constexpr uint32_t get_compile_time_arg_val(uint32_t index) {\n"
+          "  if (uint64_t(index) + 1 > " +
+          std::to_string(count) + ")\n    tt::metal::api->badCompileTimeArgument(index, " + std::to_string(count) +
+          ");\n"
+          "  return kernel_compile_time_args[index];\n}\n"
+          "[[maybe_unused]] constexpr uint8_t noc_index = " +
+          std::to_string(kernel.noc) + ";\n";
+  return text;
+}
+
+} // namespace
+
+KernelSources kernelSources(std::span<const Kernel *const> entries) {
+  KernelSources result;
+  std::string &text = result.text;
+  text = "#include \"tt/metal/kernel_api.h\"\n";
+  // Headers that are not ours, before any namespace: they have guards, so that in the source they are nothing.
+  std::set<std::string_view> headers;
+  for (const Kernel *kernel : entries)
+    forEachLine(kernel->source, [&](std::string_view line) {
+      if (const auto name = directive(line, "include"); name && name->starts_with('<'))
+        headers.insert(name->substr(0, name->find('>') + 1));
+    });
+  for (std::string_view header : headers)
+    text += "#include " + std::string(header) + "\n";
+  std::set<std::string> taken;
+  for (const Kernel *kernel : entries) {
+    std::string name = quoted(kernel->symbol);
+    for (int i = 2; !taken.insert(name).second; ++i)
+      name = quoted(kernel->symbol) + "#" + std::to_string(i);
+    const std::string number = std::to_string(result.names.size());
+    text += "#line 1 \"arguments of " + name + "\"\nnamespace kernel_" + number +
+            " {\nnamespace kernel_namespace {}\n" + arguments(*kernel) + "#line 1 \"" + name + "\"\n" +
+            std::string(kernel->source) + "\n#line 1 \"end of " + name + "\"\n";
+    forEachLine(kernel->source, [&](std::string_view line) {
+      if (const auto defined = directive(line, "define"))
+        text += "#undef " + std::string(defined->substr(0, defined->find_first_of(" \t("))) + "\n";
+    });
+    // The entry is MAIN where there is one, else kernel_main; each may lie in NAMESPACE. A template yields to MAIN.
+    text += "using namespace kernel_namespace;\n"
+            "template <class... T> void kernel_entry(T... none) { kernel_main(none...); }\n"
+            "void entry() { kernel_entry(); }\n} // namespace kernel_" +
+            number + "\n";
+    result.names.push_back(std::move(name));
+  }
+  text += "#line 1 \"entries\"\nstatic void (*const entries[])() = {";
+  for (size_t i = 0; i < entries.size(); ++i)
+    text += "kernel_" + std::to_string(i) + "::entry, ";
+  text += "nullptr};\n"
+          "extern \"C\" __attribute__((visibility(\"default\"))) const tt::metal::KernelLibrary tt_metal_kernels = {\n"
+          "    tt::metal::kernelAbiVersion, " +
+          std::to_string(entries.size()) + ", &tt::metal::api, entries};\n";
+  return result;
+}
+
+} // namespace tt::metal

@@ -1,0 +1,44 @@
+//===- tile.h - elements of a tile in registers -------------------*- C++ -*-===//
+#pragma once
+
+#include "../ttnn/storage.h"
+#include "core.h"
+
+namespace tt::metal {
+
+/// Where element (row, column) of a tile lies: in one of four faces of 16x16.
+constexpr size_t placeOf(int64_t row, int64_t column) {
+  return static_cast<size_t>((row / 16 * 2 + column / 16) * 256 + row % 16 * 16 + column % 16);
+}
+
+/// Integers of a type as registers hold them, as numbers.
+inline void widen(DataType dtype, const int32_t *from, int64_t *to, size_t n) {
+  if (dtype == DataType::UInt32)
+    for (size_t i = 0; i < n; ++i)
+      to[i] = static_cast<uint32_t>(from[i]);
+  else
+    for (size_t i = 0; i < n; ++i)
+      to[i] = from[i];
+}
+
+/// Numbers as a type holds them, modulo its size.
+inline void narrow(DataType dtype, const int64_t *from, int32_t *to, size_t n) {
+  const uint64_t mask = dtype == DataType::UInt16 ? 0xffff : dtype == DataType::UInt8 ? 0xff : 0xffffffff;
+  for (size_t i = 0; i < n; ++i)
+    to[i] = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(from[i]) & mask));
+}
+
+/// Stored integers into registers.
+inline void loadIntegers(const std::byte *from, DataType dtype, int32_t *to, size_t n) {
+  constexpr size_t piece = 256;
+  int64_t values[piece];
+  for (size_t i = 0; i < n; i += piece) {
+    ttnn::loader<int64_t>(dtype)(from + i * storageBytes(dtype), values, piece);
+    narrow(dtype, values, to + i, piece);
+  }
+}
+
+/// A tile as it lies in L1.
+void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to);
+
+} // namespace tt::metal

@@ -1,0 +1,181 @@
+//===- MetalBinaryTest.cpp - TTMetal files, right and damaged -------------===//
+
+#include "MetalBuilder.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace tt;
+using namespace tt::test;
+
+namespace {
+
+std::vector<std::byte> good() {
+  return ElementwiseProgram({3, 40}, DataType::BFloat16, 2, "    add_binary_tile(0, 1, 0);\n", 0, 1, 2).bytes();
+}
+
+/// A program that writes its input to a device buffer that `change` has changed, and reads it.
+std::string errorOf(const std::function<void(MetalBuffer &)> &change) {
+  MetalBuilder builder;
+  const auto input = builder.input({40, 40});
+  auto buffer = builder.describe({40, 40}, DataType::Float32, false);
+  change(buffer);
+  builder.create(buffer);
+  builder.write(input, buffer);
+  const auto result = builder.alloc({40, 40});
+  builder.read(buffer, result);
+  return message<BinaryError>([&] { builder.load({result}); });
+}
+
+#define EXPECT_TEXT(found, text)                                                                                       \
+  do {                                                                                                                 \
+    const std::string value = found;                                                                                   \
+    EXPECT_NE(value.find(text), std::string::npos) << value;                                                           \
+  } while (false)
+
+} // namespace
+
+TEST(MetalBinary, TellsWhatItHolds) {
+  const auto binary = runtime::Binary::load(good());
+  EXPECT_EQ(binary.identifier(), "TTM0");
+  EXPECT_EQ(binary.version(), "0.1.0");
+  EXPECT_EQ(binary.schemaVersion(), target::metalSchemaVersion);
+  EXPECT_EQ(binary.mlir(), "module {}");
+  EXPECT_EQ(binary.systemDesc().arch, Arch::WormholeB0);
+  const auto &program = binary.program(0);
+  EXPECT_EQ(program.name, "main");
+  ASSERT_EQ(program.inputs.size(), 2u);
+  EXPECT_EQ(program.spec(program.inputs[1]), hostSpec({3, 40}, DataType::BFloat16));
+  EXPECT_EQ(runtime::inputSpec(binary, 0, 0), hostSpec({3, 40}, DataType::BFloat16));
+  EXPECT_TRUE(program.operations.empty());
+  const auto sources = binary.kernelSources();
+  // Both circular buffers are filled by the same source with other arguments, under two symbols.
+  std::vector<std::string> symbols;
+  for (const auto &[symbol, source] : sources) {
+    symbols.push_back(symbol);
+    EXPECT_NE(source.find("#include"), std::string::npos);
+  }
+  EXPECT_EQ(symbols, (std::vector<std::string>{"fill0", "tilize", "drain1", "fill1", "compute", "drain2", "untilize"}));
+  EXPECT_TEXT(binary.asJson(), "\"name\": \"EnqueueProgramCommand\"");
+  EXPECT_TEXT(binary.operationsAsJson(0), "\"symbol\": \"tilize\"");
+  EXPECT_TEXT(binary.mlirAsJson(), "\"name\": \"ttmetal\"");
+  EXPECT_TEXT(binary.inputsAsJson(0), "\"data_type\": \"bf16\"");
+  EXPECT_TEXT(binary.systemDescAsJson(), "\"arch\": \"wormhole_b0\"");
+}
+
+TEST(MetalBinary, RefusesAnythingDamagedAtTheStart) {
+  auto bytes = good();
+  const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + 100);
+  EXPECT_MESSAGE(BinaryError, runtime::Binary::load(cut), "the file is truncated or was appended to");
+  auto other = bytes;
+  std::memcpy(other.data() + 8, "TTM1", 4);
+  EXPECT_MESSAGE(BinaryError, runtime::Binary::load(other),
+                 "file identifier is \"TTM1\"; expected \"TTNN\" (is it a TTNN flatbuffer?), or \"TTM0\"");
+  std::memset(bytes.data() + 4, 0xff, 4);
+  EXPECT_MESSAGE(BinaryError, runtime::Binary::load(bytes), "is damaged");
+  ElementwiseProgram program({3}, DataType::Float32, 1, "");
+  program.builder.schemaVersion = 77;
+  EXPECT_MESSAGE(BinaryError, program.load(), "has schema version 77 of TTMetal, but this runtime reads 1");
+}
+
+TEST(MetalBinary, ChecksBuffers) {
+  EXPECT_EQ(errorOf([](MetalBuffer &) {}), "no error");
+  EXPECT_TEXT(
+      errorOf([](MetalBuffer &b) { b.address = 1000; }),
+      "flatbuffer: program \"main\": command 0 (CreateBufferCommand): ref.address is 1000; expected a multiple");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.address = 512; }),
+              "is 512 for 16384 bytes; expected a place inside of L1");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.address = 1499136 - 8192; }), "expected a place inside of L1");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.address = ~uint64_t(15); }), "expected a place inside of L1");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.gridRows = 9; }), "has 9x1 cores from (0, 0) on; expected cores of the");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shardRows = 33; }), "shard_shape is 33x64; expected multiples of 32x32");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shardRows = b.shardColumns = 1 << 20; }), "expected no more than the L1");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shardRows = 32; }), "expected shards that cover 40x40 elements");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.tiled = true; }), "element_shape is 32x32; expected 1x1");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {-1}; }), "is [-1]; expected dimensions of 0 or more");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {1 << 30, 1 << 30}; }), "expected at most 2^40 elements");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::BFP_BFloat8; }), "data_type is bfp_bf8; expected f32");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::Int32; }),
+              "src and dst are of f32 on the host and of si32 on the device; expected one type");
+  EXPECT_EQ(errorOf([](MetalBuffer &b) { b.shape = {1, 1, 64, 64}; }), "no error"); // the grid and a shard
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.pageBytes = 100; }), "page_size is 100; expected a multiple of 16");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.pages = 1u << 31; }),
+              "num_buffers is 2147483648; expected pages that fit");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.id = 0; }), "defines buffer 0 again");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.onHost = true; }), "ref lies on the host; expected a device buffer");
+}
+
+TEST(MetalBinary, ChecksLifetimes) {
+  {
+    MetalBuilder builder;
+    const auto a = builder.device({40}, DataType::Float32, false);
+    auto b = builder.describe({40}, DataType::Float32, false);
+    b.address = a.address + 16;
+    builder.create(b);
+    EXPECT_MESSAGE(BinaryError, builder.load({}),
+                   "command 1 (CreateBufferCommand): ref puts buffer 1 at 1040 for 8192 bytes, where buffer 0 lies at "
+                   "1024 for 8192; expected buffers that do not overlap");
+  }
+  {
+    MetalBuilder builder;
+    const auto a = builder.device({40}, DataType::Float32, false);
+    builder.deallocate(a);
+    auto b = builder.describe({40}, DataType::Float32, false);
+    b.address = a.address;
+    builder.create(b);
+    builder.deallocate(a);
+    EXPECT_MESSAGE(BinaryError, builder.load({}),
+                   "command 3 (DeallocateBufferCommand): ref is buffer 0, which was deallocated before");
+  }
+  {
+    MetalBuilder builder;
+    builder.write(builder.input({40}), builder.describe({40}, DataType::Float32, false));
+    EXPECT_MESSAGE(BinaryError, builder.load({}), "dst is buffer 1, which nothing before has defined");
+  }
+  {
+    MetalBuilder builder;
+    const auto input = builder.input({40});
+    builder.read(builder.device({40}, DataType::Float32, false), input);
+    EXPECT_MESSAGE(BinaryError, builder.load({}),
+                   "dst is an input or a constant; expected a host buffer to be written");
+  }
+  {
+    MetalBuilder builder;
+    EXPECT_MESSAGE(BinaryError, builder.load({builder.device({40}, DataType::Float32, false)}),
+                   "results[0] is buffer 0 on the device; expected a host buffer");
+  }
+  {
+    MetalBuilder builder;
+    const std::vector<uint8_t> data(7);
+    EXPECT_MESSAGE(BinaryError, builder.load({builder.alloc({2}, DataType::Float32, &data)}),
+                   "data has 7 bytes; expected 8 for [2] of f32");
+  }
+}
+
+TEST(MetalBinary, ChecksKernels) {
+  const auto error = [](std::vector<MetalBuilder::Kernel> kernels, const std::function<void(MetalBuffer &)> &change,
+                        uint32_t firstPort = 0, int32_t kernelColumns = 1) {
+    MetalBuilder builder;
+    builder.firstPort = firstPort;
+    auto buffer = builder.device({40}, DataType::Float32, false);
+    change(buffer);
+    builder.gridColumns = kernelColumns;
+    builder.program({buffer}, kernels);
+    return message<BinaryError>([&] { builder.load({}); });
+  };
+  const auto nothing = [](MetalBuffer &) {};
+  EXPECT_EQ(error({filled(0, 1)}, nothing), "no error");
+  EXPECT_TEXT(error({filled(3, 1)}, nothing),
+              "command 1 (EnqueueProgramCommand): kernel 0 (fill3): ct_args[0].operand_idx is 3; expected an index "
+              "below 1 into the cbs");
+  EXPECT_TEXT(error({{"k", "", true, true, false, {}, {}, {9}}}, nothing),
+              "rt_args[0].operand_idx is 9; expected an index below 1 into the arg_refs");
+  EXPECT_TEXT(error({{"", ""}}, nothing), "symbol is empty");
+  EXPECT_TEXT(error({filled(0, 1)}, nothing, 32), "cbs[0].port is 32; expected a number below 32");
+  EXPECT_TEXT(error({filled(0, 1)}, nothing, 0, 9), "core_range_set has 1x9 cores from (0, 0) on");
+  EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.pages = 0; }), "has no circular_buffer_config");
+  EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.address += 16; }),
+              "address is 1040; expected 1024, where the buffer was created");
+  EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.pages = 4; }),
+              "has 16384 bytes per core; expected at most 8192, those of buffer 0");
+}
