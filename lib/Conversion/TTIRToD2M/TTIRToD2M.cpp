@@ -128,15 +128,17 @@ LogicalResult FunctionConverter::convertConstant(Operation *op, ElementsAttr val
       return d2m::TileFillOp::create(b, loc, tile, value);
     });
   }
-  if (values.getElementType() != placement->host.getElementType())
+  // The types of values may say less than that of the result, which the device has: i32 for si32.
+  if (ttcore::elementTypeToDataType(values.getElementType()) != placement->tile().getDataType())
     return op->emitError() << "'" << op->getName() << "' is not lowered to D2M: values of " << values.getElementType()
                            << "; expected " << placement->host.getElementType();
+  auto type = MemRefType::get(placement->host.getShape(), values.getElementType());
   auto module = function->getParentOfType<ModuleOp>();
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
-  auto global = memref::GlobalOp::create(atTop, op->getLoc(), "constant", atTop.getStringAttr("private"),
-                                         placement->host, values, /*constant=*/true, IntegerAttr());
+  auto global = memref::GlobalOp::create(atTop, op->getLoc(), "constant", atTop.getStringAttr("private"), type, values,
+                                         /*constant=*/true, IntegerAttr());
   symbols.insert(global);
-  Value host = memref::GetGlobalOp::create(builder, op->getLoc(), placement->host, global.getSymName());
+  Value host = memref::GetGlobalOp::create(builder, op->getLoc(), type, global.getSymName());
   tiles[op->getResult(0)] = toDevice(op->getLoc(), host, *placement);
   return success();
 }

@@ -48,7 +48,9 @@ FailureOr<std::string> ttmetal::kernelText(func::FuncOp kernel) {
   StringRef code = StringRef(body).trim();
   if (thread.getThreadType() != d2m::ThreadType::Compute)
     return (movementHeaders + code + "\n").str();
-  return (computeHeaders + "namespace NAMESPACE {\n" + code +
-          "\nvoid MAIN { kernel_main(); }\n} // namespace NAMESPACE\n")
-      .str();
+  // The name of the function is each processor's own, behind a macro.
+  if (!code.consume_front("void kernel_main()"))
+    return kernel.emitOpError() << "does not start with its function, but with '"
+                                << code.take_until([](char c) { return c == '\n'; }) << "'";
+  return (computeHeaders + "namespace NAMESPACE {\nvoid MAIN" + code + "\n} // namespace NAMESPACE\n").str();
 }

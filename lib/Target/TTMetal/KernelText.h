@@ -7,8 +7,8 @@
 
 namespace mlir::tt::ttmetal {
 
-/// The source of a kernel, a function of emitc ops with a `d2m.thread`, as tt-metal compiles it: headers, and
-/// kernel_main, for a kernel that computes in the namespace of its processor.
+/// The source of a kernel, a function of emitc ops with a `d2m.thread`, as tt-metal compiles it: headers,
+/// and a function kernel_main, which is MAIN in NAMESPACE for a kernel that computes.
 FailureOr<std::string> kernelText(func::FuncOp kernel);
 
 } // namespace mlir::tt::ttmetal

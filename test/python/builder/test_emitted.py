@@ -267,7 +267,7 @@ def test_a_folder_that_cannot_be_made(target: str) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("ttmetal", "target 'ttmetal' is not part of this version; there is ttnn, emitc, emitpy"),
+        ("ttnn-mode", "target 'ttnn-mode' is not part of this version; there is ttnn, ttmetal, emitc, emitpy"),
         ("emitpi", "no target 'emitpi'; did you mean 'emitpy'?"),
     ],
 )

@@ -29,13 +29,13 @@ from .builder_utils import (
 from .debugging import BreakpointCallback
 from .device_tensors import load_binary
 from .emitted import execute_cpp, execute_py
-from .emitting import Artifact, check_target, emitted, is_emit_option
+from .emitting import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from .goldens import IntermediateGoldens, Programs
 from .report import GoldenReport
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
-Target = Literal["ttnn", "emitc", "emitpy"]
+Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]
 
 NUMBER_OPS = "ttir-number-ops"
 
@@ -151,7 +151,8 @@ class Lowering:
     """How a module is compiled; the fields are the keyword arguments of the compile functions.
 
     system_desc_path: description of the chip; one that is not there means the default chip.
-    target: "ttnn", a flatbuffer for the simulated device, "emitc", a C++ program, or "emitpy", a Python program.
+    target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,
+        "emitc", a C++ program, or "emitpy", a Python program.
     argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
     custom_pipeline: name or function to run instead of the back end's pipeline.
     pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
@@ -216,7 +217,7 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 
 
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
-    """(what the target makes of it, the TTNN module, the goldens) of the module as it is now; it is not changed."""
+    """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
     check_target(how.target)
     snapshot = builder.goldens.snapshot(module)
     clone = module.operation.clone(ip=False)
@@ -228,16 +229,18 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
             run_pipeline(clone, passes.stablehlo_pipeline, " ".join(how.shlo_pipeline_options or ()), "sharding")
         more = " ".join(how.shlo_to_ttir_pipeline_options or ())
         run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, more, "lowering StableHLO to TTIR")
-    pipeline = how.custom_pipeline or passes.ttir_to_ttnn_backend_pipeline
+    form = lowering_of(how.target)
     options = how.options(mesh_shape, builder.system_desc_path)
-    run_pipeline(clone, pipeline, options, "lowering to TTNN", how.print_ir)
+    what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
+    run_pipeline(clone, how.custom_pipeline or form.pipeline, options, what, how.print_ir)
     return emitted(clone, how.target, how.emit_options()), clone, snapshot
 
 
-def save_texts(folder: Path, dialect: str, module: Any, lowered: Any) -> None:
+def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> None:
+    into = lowering_of(target).dialect
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / f"test_{dialect}.mlir", f"{module}\n")
-    write_whole(folder / ("test_ttnn.mlir" if dialect != "ttnn" else "test_ttnn_lowered.mlir"), f"{lowered}\n")
+    write_whole(folder / f"test_{into}{'_lowered' if into == dialect else ''}.mlir", f"{lowered}\n")
 
 
 def compile_module_to_flatbuffer(
@@ -273,11 +276,11 @@ def compile_module_to_flatbuffer(
     )
     mesh_shape = builder.mesh_shape if mesh_dict is None else mesh_shape_of(mesh_dict)
     artifact, lowered, snapshot = lower(module, builder, mesh_shape, how)
-    compiled = load_binary(artifact.data) if target == "ttnn" else artifact.data
+    compiled = load_binary(artifact.data) if target in FLATBUFFERS else artifact.data
     if save_artifacts:
-        save_texts(Path(artifact_dir), dialect_of(builder), module, lowered)
+        save_texts(Path(artifact_dir), dialect_of(builder), module, lowered, target)
         path = artifact.write(artifact_dir)
-        compiled = compiled if target == "ttnn" else path
+        compiled = compiled if target in FLATBUFFERS else path
     programs = snapshot.programs if input_output_goldens is None else input_output_goldens
     intermediates = snapshot.intermediates if intermediate_goldens is None else intermediate_goldens
     return compiled, programs, intermediates
@@ -316,7 +319,7 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
         folder = Path(root) / f"{dialect}-builder-artifacts" / target
         path = artifact.write(folder)
         if save_artifacts:
-            save_texts(folder, dialect, module, lowered)
+            save_texts(folder, dialect, module, lowered, target)
         return builder, path, snapshot.programs, snapshot.intermediates
 
     return named(
@@ -325,7 +328,7 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
         f"""Build a {dialect} module from `fn` and compile it.
 
         What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
-        for "emitc", .py for "emitpy", with constants in a folder beside it), and with save_artifacts the modules, too.
+        for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too.
         artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
 
         Returns:
@@ -392,11 +395,11 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         if save_artifacts or dump_memory:
             folder = get_artifact_dir(output_root, dialect, test_base)
         if save_artifacts:
-            save_texts(Path(folder), dialect, module, lowered)
+            save_texts(Path(folder), dialect, module, lowered, target)
             artifact.write(folder)
         if skip_exec:
             return GoldenReport(pcc=pcc)
-        if target != "ttnn":
+        if target not in FLATBUFFERS:
             return execute_emitted(
                 artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
                 disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,

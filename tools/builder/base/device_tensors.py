@@ -127,7 +127,7 @@ def convert_input_layouts(
 
 
 def load_binary(compiled_bin: Any) -> Any:
-    """A binary from itself, its bytes, or the path of a .ttnn file.
+    """A binary from itself, its bytes, or the path of a .ttnn or .ttm file.
 
     Raises:
         TTBuilderRuntimeException: what the path names, or the bytes are, is no binary.
@@ -143,7 +143,7 @@ def load_binary(compiled_bin: Any) -> Any:
         raise TTBuilderRuntimeException(str(error)) from error
     if not isinstance(compiled_bin, binary.Binary):
         raise TypeError(
-            f"compiled_bin is {described(compiled_bin)}; expected a binary, its bytes, or the path of a .ttnn file"
+            f"compiled_bin is {described(compiled_bin)}; expected a binary, its bytes, or the path of its file"
         )
     return compiled_bin
 

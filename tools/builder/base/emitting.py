@@ -13,8 +13,7 @@ from ttmlir import ir, passes
 from .builder_utils import write_whole
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
-ARTIFACT = "test_ttnn.mlir"  # with the target's suffix behind
-TENSORS = f"{ARTIFACT}.tensors"  # constants of a program, beside it
+TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, beside it
 TENSOR_SUFFIX = ".tensorbin"
 MAIN = "main"  # the file of a program, when it has several
 # Options of the pipelines of this module; others are of those before them.
@@ -50,13 +49,27 @@ def python_texts(module: Any) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True)
+class Flatbuffer:
+    """A format of flatbuffers. pipeline changes a TTIR module to one of `dialect`, write gives that one's bytes."""
+
+    pipeline: Callable[[Any, str], None]
+    write: Callable[[Any], bytes]
+    suffix: str
+    dialect: str
+
+
+FLATBUFFERS = {
+    "ttnn": Flatbuffer(passes.ttir_to_ttnn_backend_pipeline, passes.ttnn_to_flatbuffer_bin, ".ttnn", "ttnn"),
+    "ttmetal": Flatbuffer(passes.ttir_to_ttmetal_pipeline, passes.ttmetal_to_flatbuffer_bin, ".ttm", "ttmetal"),
+}
 LANGUAGES = {
     "emitc": Language(passes.ttnn_common_to_emitc_pipeline, cpp_text, "target-dylib", ".cpp"),
     "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, python_texts, "target-module", ".py"),
 }
-SUFFIXES = {"ttnn": ".ttnn"} | {name: language.suffix for name, language in LANGUAGES.items()}
-# Named in the guide; their back ends are not there.
-OTHER_TARGETS = ("ttmetal", "ttnn-mode")
+SUFFIXES = {name: target.suffix for name, target in [*FLATBUFFERS.items(), *LANGUAGES.items()]}
+# Named in the guide; its back end is not there.
+OTHER_TARGETS = ("ttnn-mode",)
 
 
 def check_target(target: str) -> None:
@@ -67,6 +80,11 @@ def check_target(target: str) -> None:
             f"target {target!r} is not part of this version; there is {', '.join(SUFFIXES)}"
         )
     raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, [*SUFFIXES, *OTHER_TARGETS])}")
+
+
+def lowering_of(target: str) -> Flatbuffer:
+    """What a TTIR module is lowered to for a target; emitted programs are made of TTNN."""
+    return FLATBUFFERS.get(target, FLATBUFFERS["ttnn"])
 
 
 def is_emit_option(option: str) -> bool:
@@ -86,7 +104,7 @@ class Artifact:
 
     @property
     def name(self) -> str:
-        return ARTIFACT + SUFFIXES[self.target]
+        return f"test_{lowering_of(self.target).dialect}.mlir{SUFFIXES[self.target]}"
 
     def write(self, folder: str | os.PathLike[str]) -> str:
         """Write the file, and constants into a folder beside it; returns the file's path.
@@ -122,7 +140,7 @@ class Artifact:
 
 
 def emitted(module: Any, target: str, options: Sequence[str] = ()) -> Artifact:
-    """The artifact that a target makes of a TTNN module, which is not changed.
+    """The artifact that a target makes of a module that was lowered for it, which is not changed.
 
     Args:
         options: of the target's pipeline, "name=value"; see EMIT_OPTIONS.
@@ -133,7 +151,7 @@ def emitted(module: Any, target: str, options: Sequence[str] = ()) -> Artifact:
         if target not in LANGUAGES:
             if options:
                 raise ValueError(f"{', '.join(options)}: for a target that is emitted, {' or '.join(LANGUAGES)}")
-            return Artifact(passes.ttnn_to_flatbuffer_bin(module), target)
+            return Artifact(FLATBUFFERS[target].write(module), target)
         language = LANGUAGES[target]
         program = module.operation.clone(ip=False)
         own = [f"tensor-directory={TENSORS}", *([f"{language.library}=true"] if target == "emitc" else [])]

@@ -20,12 +20,12 @@
 // CPP-LABEL: // compute_kernel5
 // CPP-NEXT: #include "compute_kernel_api.h"
 // CPP: namespace NAMESPACE {
-// CPP-NEXT: void kernel_main() {
+// CPP-NEXT: void MAIN {
 // CPP: copy_tile(
 // CPP: clamp_tile_init();
 // CPP-NEXT: clamp_tile(v{{[0-9]+}}, 0xbf800000u, 0x40c00000u);
 // CPP: pack_tile<true>(
-// CPP: void MAIN { kernel_main(); }
+// CPP: {{^}}}
 // CPP-NEXT: } // namespace NAMESPACE
 // CPP: typecast_tile_init<0u, 2u>();
 // CPP-NEXT: typecast_tile<0u, 2u>(

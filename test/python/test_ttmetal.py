@@ -1,0 +1,204 @@
+"""target="ttmetal": kernels on the simulated cores give the bits of the simulated library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
+from builder.base.builder_runtime import execute_fb
+from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
+from builder.ttir.ttir_builder import TTIRBuilder
+
+from op_cases import TABLE, called, clone, execute, operand_types
+from op_rows import Case
+from ttmlir import passes
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = re.findall(
+    r"^TT_TILE_OP\((\w+), (\w+), (\w+), (\w+), (\d)\)$",
+    (ROOT / "include/ttmlir/Target/TTMetal/TileOps.def").read_text(),
+    re.MULTILINE,
+)
+OPS = sorted([f"ttir.{row[0]}" for row in ROWS] + ["ttir.clamp_scalar", "ttir.typecast"])
+
+
+def same_shapes(cases: Sequence[Case]) -> list[Case]:
+    """Cases without broadcasts."""
+    return [c for c in cases if len({operand for _, operand in c.items()}) == 1]
+
+
+def binaries(module: Any) -> tuple[Any, Any]:
+    """(TTMetal, TTNN) of a TTIR module."""
+    metal, ttnn = clone(module), clone(module)
+    passes.ttir_to_ttmetal_pipeline(metal)
+    passes.ttir_to_ttnn_backend_pipeline(ttnn)
+    load = rt.binary.load_binary_from_bytes
+    return load(passes.ttmetal_to_flatbuffer_bin(metal)), load(passes.ttnn_to_flatbuffer_bin(ttnn))
+
+
+def check_same_bits(module: Any, builder: Any, names: Sequence[str]) -> None:
+    metal, ttnn = binaries(module)
+    problems = []
+    for index, goldens in builder.golden_map[0].items():
+        found, wanted = (execute(binary, index, goldens.inputs, (1, 1)) for binary in (metal, ttnn))
+        for a, b in zip(found, wanted, strict=True):
+            if a[0].shape != b[0].shape or a[0].dtype != b[0].dtype or not torch.equal(bits(a[0]), bits(b[0])):
+                problems.append(f"{names[index]}: {a[0].flatten()[:4]} and {b[0].flatten()[:4]}")
+    assert not problems, "\n".join(problems)
+
+
+def bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}[tensor.element_size()])
+
+
+def one_function(build: Callable[[Any, Any], Any], shape: tuple[int, ...], dtype: torch.dtype) -> Callable[[Any], None]:
+    def module(builder: TTIRBuilder) -> None:
+        @builder.func([shape], [dtype])
+        def f(x: Any, builder: TTIRBuilder) -> Any:
+            return build(builder, x)
+
+    return module
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i32"])
+def test_every_row(dtype: str) -> None:
+    """All ops in one program file, and so one compilation of kernels."""
+    names: list[str] = []
+
+    def module(builder: TTIRBuilder) -> None:
+        for name in OPS:
+            made = TABLE[name]
+            for index, each in enumerate(same_shapes(made.cases) if dtype in made.dtypes else ()):
+                shapes, dtypes = operand_types(made, each, dtype)
+
+                def function(*arguments: Any, name: str = name, each: Case = each) -> Any:
+                    return called(arguments[-1], name, TABLE[name], each, list(arguments[:-1]), dtype)[0]
+
+                function.__name__ = f"{name.partition('.')[2]}_{index}"
+                names.append(function.__name__)
+                builder.func(shapes, dtypes)(function)
+
+    built, builder = build_module(module, "ttir")
+    assert names
+    check_same_bits(built, builder, names)
+
+
+SHAPES = [(), (1,), (5,), (1, 1), (31, 33), (64, 96), (3, 7, 40), (2, 3, 5, 7), (257, 300), (1024, 64)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_shapes(dtype: torch.dtype) -> None:
+    """Rank 0 to 4, one tile and many, on one core and on all."""
+
+    def module(builder: TTIRBuilder) -> None:
+        for number, shape in enumerate(SHAPES):
+
+            def f(x: Any, y: Any, builder: TTIRBuilder) -> Any:
+                return builder.multiply(builder.tanh(builder.add(x, y)), builder.sigmoid(x))
+
+            f.__name__ = f"shape{number}"
+            builder.func([shape, shape], [dtype, dtype])(f)
+
+    built, builder = build_module(module, "ttir")
+    check_same_bits(built, builder, [str(shape) for shape in SHAPES])
+
+
+def test_special_values() -> None:
+    special = torch.tensor([[0.0, -0.0, float("inf"), -float("inf"), float("nan"), 1e-45, 3.4e38, -1.0]])
+
+    def module(builder: TTIRBuilder) -> None:
+        @builder.func([(1, 8), (1, 8)], [torch.float32, torch.float32])
+        def f(x: Any, y: Any, builder: TTIRBuilder) -> Any:
+            values = builder.constant(special)
+            return builder.maximum(builder.div(values, x), y), builder.rsqrt(values), builder.exp(values)
+
+    built, builder = build_module(module, "ttir")
+    check_same_bits(built, builder, ["special"])
+
+
+def test_one_value_many_uses_and_results() -> None:
+    """Arguments that are returned, values used twice, constants of one value and of several, integers."""
+
+    def module(builder: TTIRBuilder) -> None:
+        @builder.func([(4, 40), (4, 40)], [torch.float32, torch.int32])
+        def f(x: Any, i: Any, builder: TTIRBuilder) -> Any:
+            half = builder.constant(torch.full((4, 40), 0.5))
+            ramp = builder.constant(torch.arange(160, dtype=torch.int32).reshape(4, 40))
+            y = builder.multiply(x, x)
+            return x, builder.add(y, half), builder.reshape(y, [2, 2, 40]), builder.add(i, ramp)
+
+    built, builder = build_module(module, "ttir")
+    check_same_bits(built, builder, ["f"])
+
+
+def test_the_guide_way() -> None:
+    module = one_function(lambda b, x: b.sigmoid(x), (32, 32), torch.float32)
+    builder, path, goldens, intermediates = compile_ttir_to_flatbuffer(module, target="ttmetal")
+    assert Path(path) == Path("ttir-builder-artifacts/ttmetal/test_ttmetal.mlir.ttm")
+    report = execute_fb(path, goldens, intermediates, check_atol=True)
+    assert report.programs[0].outputs[0].passed
+    binary = rt.binary.load_binary_from_path(path)
+    assert binary.file_identifier == "TTM0"
+    sources = binary.get_kernel_sources()
+    assert any("sigmoid_tile" in source for source in sources.values())
+
+
+def test_compile_and_execute() -> None:
+    module = one_function(lambda b, x: b.gelu(b.neg(x)), (40, 50), torch.bfloat16)
+    report = compile_and_execute_ttir(module, target="ttmetal", save_artifacts=True)
+    assert report.programs[0].outputs[0].passed
+    folder = Path("ttir-builder-artifacts/test")
+    names = {path.name for path in folder.iterdir()}
+    assert {"test_ttir.mlir", "test_ttmetal.mlir", "test_ttmetal.mlir.ttm"} <= names
+    assert "ttmetal.enqueue_program" in (folder / "test_ttmetal.mlir").read_text()
+
+
+def test_runs_again_with_the_same_bits() -> None:
+    module, builder = build_module(one_function(lambda b, x: b.exp(x), (100, 70), torch.float32), "ttir")
+    metal, _ = binaries(module)
+    inputs = builder.golden_map[0][0].inputs
+    first, second = (execute(metal, 0, inputs, (1, 1))[0][0] for _ in range(2))
+    assert torch.equal(bits(first), bits(second))
+
+
+@pytest.mark.parametrize(
+    ("build", "shape", "message"),
+    [
+        (lambda b, x: b.matmul(x, x), (32, 32), r"'ttir.matmul' is not lowered to D2M"),
+        (lambda b, x: b.add(x, b.constant(torch.ones(1, 32))), (32, 32), "tiles are not broadcast"),
+        (lambda b, x: b.exp(x), (8192, 8192), "does not fit in L1"),
+    ],
+)
+def test_what_is_refused(build: Callable[[Any, Any], Any], shape: tuple[int, ...], message: str) -> None:
+    with pytest.raises(TTBuilderCompileException, match=message):
+        compile_ttir_to_flatbuffer(one_function(build, shape, torch.float32), target="ttmetal")
+    assert not list(Path().rglob("*.ttm"))
+
+
+def test_meshes_are_refused() -> None:
+    module = one_function(lambda b, x: b.exp(x), (32, 32), torch.float32)
+    with pytest.raises(TTBuilderCompileException, match="the mesh has several chips"):
+        compile_ttir_to_flatbuffer(module, target="ttmetal", mesh_dict={"x": 1, "y": 2})
+
+
+def test_missing_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    module = one_function(lambda b, x: b.exp(x), (32, 32), torch.float32)
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(module, target="ttmetal")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setenv("TTMLIR_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(TTBuilderRuntimeException, match="no-such-compiler"):
+        execute_fb(path, goldens)
+
+
+def test_rows_are_sorted_and_tested() -> None:
+    for count in "123":
+        names = [row[0] for row in ROWS if row[4] == count]
+        assert names == sorted(names)
+    missing = [name for name in OPS if not same_shapes(TABLE[name].cases)]
+    assert not missing
