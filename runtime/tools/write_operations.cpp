@@ -251,6 +251,18 @@ std::vector<Argument> argumentsOf(const Callable &callable) {
   return arguments;
 }
 
+/// A condition in front of the statement that passes an argument: what the function would take anyway need not be made,
+/// looked up and compared. Empty where no exact comparison tells.
+std::string unlessDefault(const Argument &argument) {
+  const Parameter &parameter = *argument.parameter;
+  const std::string name = text(parameter.name), value = text(parameter.defaultValue);
+  if (!parameter.hasDefault)
+    return {};
+  if (argument.type == "bool ")
+    return "if (" + std::string(value == "true" ? "!" : "") + name + ") ";
+  return argument.type == "int64_t " ? "if (" + name + " != " + value + ") " : std::string();
+}
+
 /// The statements that run one row. `indent` is in front of each.
 void printBody(std::ostream &out, const Callable &callable, const std::vector<Argument> &arguments,
                const std::string &indent) {
@@ -276,7 +288,7 @@ void printBody(std::ostream &out, const Callable &callable, const std::vector<Ar
       out << "call.device(" << name << ");\n";
       break;
     case Kind::Attribute:
-      out << "call.attribute(\"" << ods << "\", " << name << ");\n";
+      out << unlessDefault(argument) << "call.attribute(\"" << ods << "\", " << name << ");\n";
       break;
     case Kind::Enum:
       out << "call.attributeEnum(\"" << ods << "\", \"" << argument.attributeType << "\", static_cast<int64_t>("

@@ -83,18 +83,27 @@ Attribute Value::take() && {
 }
 
 struct Call::State {
-  const Callable &callable;
+  const Callable *callable = nullptr;
   std::vector<Tensor> operands;
   std::vector<NamedAttribute> attributes;
   std::vector<Output> outputs;
   Device device;
 };
 
-Call::Call(const Function &function) : state(new State{*function, {}, {}, {}, nullptr}) {
+/// That of the last call of this thread, for the next one: its lists have their memory already.
+static thread_local std::unique_ptr<Call::State> spare;
+
+Call::Call(const Function &function) : state(spare ? std::move(spare) : std::make_unique<State>()) {
+  state->callable = &*function;
   state->operands.reserve(function->operands.size());
-  state->attributes.reserve(function->info->attributes.size());
 }
-Call::~Call() = default;
+Call::~Call() {
+  state->operands.clear();
+  state->attributes.clear();
+  state->outputs.clear();
+  state->device.reset();
+  spare = std::move(state);
+}
 
 Call &Call::operand(const Tensor &tensor) {
   state->operands.push_back(tensor);
@@ -122,7 +131,7 @@ Call &Call::attribute(const char *name, int64_t value) {
 }
 Call &Call::attribute(const char *name, double value) {
   // An integer stays one where the op takes either: integer tensors are filled and clamped exactly.
-  const AttributeSpec *spec = findAttribute(*state->callable.info, name);
+  const AttributeSpec *spec = findAttribute(*state->callable->info, name);
   if (spec && spec->kind == AttributeKind::Number && std::trunc(value) == value && std::fabs(value) < 0x1p53 &&
       !(value == 0 && std::signbit(value)))
     return attribute(name, static_cast<int64_t>(value));
@@ -134,7 +143,7 @@ Call &Call::attribute(const char *name, const std::string &value) {
   return *this;
 }
 Call &Call::attribute(const char *name, const Integers &value) {
-  const AttributeSpec *spec = findAttribute(*state->callable.info, name);
+  const AttributeSpec *spec = findAttribute(*state->callable->info, name);
   if (value.isOne() && spec && spec->kind == AttributeKind::Integers)
     return attribute(name, value.get().front());
   state->attributes.push_back({name, {value.get()}});
@@ -193,15 +202,15 @@ Call &Call::layout(const std::optional<Layout> &value) {
   return *this;
 }
 Call &Call::dtype(const OneOrEach<DataType> &value) {
-  describe(state->outputs, &Output::dtype, value, static_cast<size_t>(state->callable.info->outs));
+  describe(state->outputs, &Output::dtype, value, static_cast<size_t>(state->callable->info->outs));
   return *this;
 }
 Call &Call::memory_config(const OneOrEach<MemoryConfig> &value) {
-  describe(state->outputs, &Output::memory, value, static_cast<size_t>(state->callable.info->outs));
+  describe(state->outputs, &Output::memory, value, static_cast<size_t>(state->callable->info->outs));
   return *this;
 }
 Call &Call::layout(const OneOrEach<Layout> &value) {
-  describe(state->outputs, &Output::layout, value, static_cast<size_t>(state->callable.info->outs));
+  describe(state->outputs, &Output::layout, value, static_cast<size_t>(state->callable->info->outs));
   return *this;
 }
 
@@ -215,9 +224,9 @@ Tensor Call::one() {
 
 void Call::take(std::span<Tensor> results) {
   std::vector<Tensor> made =
-      call(state->callable, state->operands, std::move(state->attributes), state->outputs, state->device);
+      call(*state->callable, state->operands, std::move(state->attributes), state->outputs, state->device);
   if (made.size() < results.size())
-    failCall(state->callable, std::to_string(made.size()) + " results; expected " + std::to_string(results.size()));
+    failCall(*state->callable, std::to_string(made.size()) + " results; expected " + std::to_string(results.size()));
   std::move(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(results.size()), results.begin());
 }
 

@@ -28,18 +28,27 @@ constexpr size_t cacheLimit = 4096;
 // What a kernel depends on
 //===----------------------------------------------------------------------===//
 
-class Hash {
+/// Of what a call is given. Two lanes of 64 bits: that of two calls being equal is taken for the calls being equal,
+/// which is wrong once in more calls than can be made, and spares a call the reading of what it was found equal to.
+class Fingerprint {
 public:
   template <class T>
     requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
   void add(T value) {
     uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof value);
-    state = (std::rotl(state, 23) ^ bits) * 0x9e3779b97f4a7c15u;
+    std::memcpy(&bits, &value, sizeof value); // floats, too: -0.0 is not 0.0, and a NaN is itself
+    low = (std::rotl(low, 23) ^ bits) * 0x9e3779b97f4a7c15u;
+    high = (std::rotl(high, 41) + bits) * 0xc2b2ae3d27d4eb4fu;
   }
   void add(std::string_view text) {
     add(text.size());
-    add(std::hash<std::string_view>()(text));
+    for (; text.size() >= sizeof(uint64_t); text.remove_prefix(sizeof(uint64_t))) {
+      uint64_t word;
+      std::memcpy(&word, text.data(), sizeof word);
+      add(word);
+    }
+    for (const char c : text)
+      add(c);
   }
   void add(const std::string &text) { add(std::string_view(text)); }
   template <class T> void add(const std::vector<T> &values) {
@@ -63,9 +72,18 @@ public:
     add(output.memory);
     add(output.layout);
   }
-  void add(const ConstantAttribute &value) { add(value.bytes.data()); }
-  void add(const EnumAttribute &value) { add(value.value); }
-  void add(const StructAttribute &value) { add(value.fields); }
+  void add(const ConstantAttribute &value) {
+    add(value.bytes.data());
+    add(value.bytes.size());
+  }
+  void add(const EnumAttribute &value) {
+    add(value.value);
+    add(value.symbol);
+  }
+  void add(const StructAttribute &value) {
+    add(value.type);
+    add(value.fields);
+  }
   void add(const ListAttribute &value) { add(value.items); }
   void add(const NamedAttribute &attribute) {
     add(attribute.name);
@@ -75,44 +93,14 @@ public:
     add(attribute.value.index());
     std::visit([&](const auto &value) { add(value); }, attribute.value);
   }
-  uint64_t value() const { return state ^ state >> 32; }
+  bool operator==(const Fingerprint &) const = default;
+
+  struct Hash {
+    size_t operator()(const Fingerprint &print) const { return print.low ^ print.high >> 32; }
+  };
 
 private:
-  uint64_t state = 0;
-};
-
-/// Equality of what calls are given.
-struct Same {
-  template <class T> static bool equal(const std::vector<T> &a, const std::vector<T> &b) {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](const T &x, const T &y) { return equal(x, y); });
-  }
-  static bool equal(const NamedAttribute &a, const NamedAttribute &b) {
-    return a.name == b.name && equal(a.attribute, b.attribute);
-  }
-  static bool equal(const ConstantAttribute &a, const ConstantAttribute &b) {
-    return a.bytes.data() == b.bytes.data() && a.bytes.size() == b.bytes.size();
-  }
-  static bool equal(const EnumAttribute &a, const EnumAttribute &b) {
-    return a.value == b.value && a.symbol == b.symbol;
-  }
-  static bool equal(const StructAttribute &a, const StructAttribute &b) {
-    return a.type == b.type && equal(a.fields, b.fields);
-  }
-  static bool equal(const ListAttribute &a, const ListAttribute &b) { return equal(a.items, b.items); }
-  // By bits: -0.0 is not 0.0, and a NaN is itself.
-  static bool equal(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
-  static bool equal(int64_t a, int64_t b) { return a == b; }
-  static bool equal(bool a, bool b) { return a == b; }
-  static bool equal(const std::string &a, const std::string &b) { return a == b; }
-  static bool equal(const Output &a, const Output &b) {
-    return a.dtype == b.dtype && a.memory == b.memory && a.layout == b.layout;
-  }
-  static bool equal(const Attribute &a, const Attribute &b) {
-    return a.value.index() == b.value.index() &&
-           std::visit([&](const auto &value) { return equal(value, std::get<std::decay_t<decltype(value)>>(b.value)); },
-                      a.value);
-  }
+  uint64_t low = 0x243f6a8885a308d3u, high = 0x13198a2e03707344u; // digits of pi: zeros count from the start
 };
 
 /// A constant operand: the same identity means the same values.
@@ -138,22 +126,24 @@ struct Request {
       return {};
     return {operands[i].contents().id, operands[i].data()};
   }
-  uint64_t hash() const {
-    Hash hash;
-    hash.add(&callable);
-    hash.add(device.get());
+  Fingerprint fingerprint() const {
+    Fingerprint print;
+    print.add(&callable);
+    print.add(device ? device->id() + 1 : 0);
+    print.add(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) {
-      hash.add(operands[i] ? operands[i].description().get() : nullptr);
-      hash.add(identity(i).contents);
-      hash.add(identity(i).data);
+      const Identity constant = identity(i);
+      print.add(operands[i] ? operands[i].description().get() : nullptr);
+      print.add(constant.contents);
+      print.add(constant.data);
     }
-    hash.add(attributes);
-    hash.add(outputs.size());
+    print.add(attributes);
+    print.add(outputs.size());
     for (const Output &output : outputs)
-      hash.add(output);
+      print.add(output);
     for (const uint32_t size : meshShape)
-      hash.add(size);
-    return hash.value();
+      print.add(size);
+    return print;
   }
 };
 
@@ -162,16 +152,9 @@ struct Request {
 //===----------------------------------------------------------------------===//
 
 struct Made {
-  // What it was made for.
-  const Callable *callable;
-  std::vector<std::shared_ptr<const Tensor::Description>> ins; // nullptr for an absent one
-  std::vector<Identity> identities;
-  std::vector<NamedAttribute> attributes;
-  std::vector<Output> outputs;
-  std::weak_ptr<sim::MeshDevice> device;
-  std::vector<uint32_t> meshShape;
+  /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
+  std::vector<std::shared_ptr<const Tensor::Description>> ins;
 
-  // What follows from that.
   std::vector<std::shared_ptr<const Tensor::Description>> results;
   std::vector<sim::Footprint> footprints; // of results on the device
   std::optional<sim::Label> label;
@@ -182,38 +165,22 @@ struct Made {
   sim::Duration duration;
   std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to
   std::mutex running;                                // a kernel runs once at a time
-
-  bool fits(const Request &request) const {
-    if (callable != &request.callable || ins.size() != request.operands.size() ||
-        outputs.size() != request.outputs.size() || !std::ranges::equal(meshShape, request.meshShape) ||
-        device.lock() != request.device)
-      return false;
-    for (size_t i = 0; i < ins.size(); ++i) {
-      const Tensor &operand = request.operands[i];
-      if (ins[i].get() != (operand ? operand.description().get() : nullptr) || identities[i] != request.identity(i))
-        return false;
-    }
-    return Same::equal(attributes, request.attributes) &&
-           std::equal(outputs.begin(), outputs.end(), request.outputs.begin(),
-                      [](const Output &a, const Output &b) { return Same::equal(a, b); });
-  }
 };
 
 class Cache {
 public:
-  std::shared_ptr<Made> find(uint64_t hash, const Request &request) {
+  std::shared_ptr<Made> find(const Fingerprint &request) {
     std::lock_guard lock(mutex);
-    return findLocked(hash, request);
+    const auto found = made.find(request);
+    return found == made.end() ? nullptr : found->second;
   }
   /// What is kept for the request from now on: of threads that made the same at once, what the first of them made.
-  std::shared_ptr<Made> insert(uint64_t hash, const Request &request, std::shared_ptr<Made> kernel) {
+  std::shared_ptr<Made> insert(const Fingerprint &request, std::shared_ptr<Made> kernel) {
     decltype(made) dropped; // outside of the lock: kernels are not small
     std::lock_guard lock(mutex);
-    if (std::shared_ptr<Made> first = findLocked(hash, request))
-      return first;
     if (made.size() >= cacheLimit)
       dropped.swap(made);
-    return made.emplace(hash, std::move(kernel))->second;
+    return made.try_emplace(request, std::move(kernel)).first->second;
   }
   size_t size() {
     std::lock_guard lock(mutex);
@@ -226,16 +193,8 @@ public:
   }
 
 private:
-  std::shared_ptr<Made> findLocked(uint64_t hash, const Request &request) {
-    const auto [begin, end] = made.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (it->second->fits(request))
-        return it->second;
-    return nullptr;
-  }
-
   std::mutex mutex;
-  std::unordered_multimap<uint64_t, std::shared_ptr<Made>> made;
+  std::unordered_map<Fingerprint, std::shared_ptr<Made>, Fingerprint::Hash> made;
 };
 
 /// Never destroyed: tensors of static duration may outlive it.
@@ -310,25 +269,20 @@ std::shared_ptr<Made> make(const Request &request) {
   const OpInfo &info = *callable.info;
   checkOperands(callable, request.operands);
   auto made = std::make_shared<Made>();
-  made->callable = &callable;
-  made->attributes = request.attributes;
-  made->outputs.assign(request.outputs.begin(), request.outputs.end());
-  made->device = request.device;
-  made->meshShape.assign(request.meshShape.begin(), request.meshShape.end());
+  const std::vector<uint32_t> meshShape(request.meshShape.begin(), request.meshShape.end());
 
   OpCall call{std::string(info.name), {}, {}, completed(callable, request.attributes), {1, 1}, {}};
   for (size_t i = 0; i < request.operands.size(); ++i) {
     const Tensor &operand = request.operands[i];
     made->ins.push_back(operand ? operand.description() : nullptr);
     call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
-    made->identities.push_back(request.identity(i));
-    const bool constant = info.make && made->identities.back().contents != 0;
+    const bool constant = info.make && request.identity(i).contents != 0;
     call.constantIns.push_back(constant ? operand.data() : nullptr);
     if (constant)
       made->constants.push_back(operand.share());
   }
   if (request.meshShape.size() == 2)
-    call.meshShape = made->meshShape;
+    call.meshShape = meshShape;
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
                           request.operands);
   settle(call);
@@ -363,7 +317,7 @@ std::shared_ptr<Made> make(const Request &request) {
   made->reproducible = isReproducible(info, call.outs);
   for (TensorSpec &spec : call.outs) {
     const bool isSpread = spec.distributed;
-    made->results.push_back(Tensor::describe(std::move(spec), isSpread ? made->meshShape : std::vector<uint32_t>()));
+    made->results.push_back(Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>()));
   }
   made->label = "result of " + call.name;
   return made;
@@ -502,15 +456,15 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
       meshShape = operand.meshShape();
 
   const Request request{callable, operands, attributes, outputs, device, meshShape};
-  const uint64_t hash = request.hash();
+  const Fingerprint fingerprint = request.fingerprint();
   const std::shared_ptr<Cache> cache = cacheFor(request);
-  std::shared_ptr<Made> made = cache->find(hash, request);
+  std::shared_ptr<Made> made = cache->find(fingerprint);
   if (!made) {
     made = make(request);
     checkDistribution(callable, *made, operands);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
-      made = cache->insert(hash, request, std::move(made));
+      made = cache->insert(fingerprint, std::move(made));
   }
 
   const auto &writes = callable.info->writes;

@@ -58,6 +58,7 @@ inline Value valueOf(const MemoryConfig &from) {
 /// One call: its operands in the order of the dialect, its attributes, and what its results shall be.
 class Call {
 public:
+  struct State;
   explicit Call(const Function &function);
   ~Call();
   Call(const Call &) = delete;
@@ -99,7 +100,6 @@ public:
 
 private:
   void take(std::span<Tensor> results);
-  struct State;
   std::unique_ptr<State> state;
 };
 
