@@ -14,7 +14,6 @@ from builder.base.builder_apis import build_module, compile_and_execute_ttir, co
 from builder.base.builder_runtime import execute_fb
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
 from builder.ttir.ttir_builder import TTIRBuilder
-
 from op_cases import TABLE, called, clone, execute, operand_types
 from op_rows import Case
 from ttmlir import passes
@@ -139,7 +138,7 @@ def test_one_value_many_uses_and_results() -> None:
 
 def test_the_guide_way() -> None:
     module = one_function(lambda b, x: b.sigmoid(x), (32, 32), torch.float32)
-    builder, path, goldens, intermediates = compile_ttir_to_flatbuffer(module, target="ttmetal")
+    _, path, goldens, intermediates = compile_ttir_to_flatbuffer(module, target="ttmetal")
     assert Path(path) == Path("ttir-builder-artifacts/ttmetal/test_ttmetal.mlir.ttm")
     report = execute_fb(path, goldens, intermediates, check_atol=True)
     assert report.programs[0].outputs[0].passed
