@@ -47,7 +47,7 @@ public:
     initialise();
     // Users come after what they use.
     for (Operation *op : llvm::reverse(ops))
-      if (isa<memref::MemRefDialect, D2MDialect>(op->getDialect()))
+      if (isa_and_nonnull<memref::MemRefDialect, D2MDialect>(op->getDialect()))
         op->erase();
     return success();
   }
@@ -62,6 +62,8 @@ private:
         .Case([&](GetCBOp get) {
           auto block = cast<CBType>(get.getType()).getUnderlying();
           const bool isTiled = isa<ttcore::TileType>(block.getElementType());
+          if (!ttmetal::isCountable(block) || (!isTiled && block.getNumElements() % tileElements))
+            return LogicalResult(op->emitOpError() << "has blocks of " << block << "; expected whole tiles");
           auto type = ttkernel::CBType::get(op->getContext(), block.getNumElements() * (isTiled ? tileElements : 1),
                                             block.getElementType());
           cbs[get.getResult()] = ttkernel::GetCompileTimeArgValOp::create(builder, loc, type,
@@ -74,7 +76,9 @@ private:
         })
         .Case([&](PushOp push) { return step<ttkernel::CBPushBackOp>(op, push.getCb()); })
         .Case([&](PopOp pop) { return step<ttkernel::CBPopFrontOp>(op, pop.getCb()); })
-        .Case([&](AcquireDstOp) {
+        .Case([&](AcquireDstOp acquire) {
+          if (cast<ShapedType>(acquire.getType()).getRank() != 1)
+            return LogicalResult(op->emitOpError() << "gives " << acquire.getType() << "; expected a row of registers");
           // Registers of another type are the same ones.
           if (sections.insert(op->getBlock()).second)
             ttkernel::TileRegsAcquireOp::create(builder, loc);
@@ -123,7 +127,7 @@ private:
           return success();
         })
         .Default([&](Operation *) {
-          if (isa<D2MDialect>(op->getDialect()))
+          if (isa_and_nonnull<D2MDialect>(op->getDialect()))
             return LogicalResult(op->emitError() << "'" << op->getName() << "' is not lowered to a kernel");
           return success();
         });
@@ -149,7 +153,7 @@ private:
   template <class Init, class Block, class Op> LogicalResult convertBlock(Op op, Value tiled) {
     Value in = blocks.lookup(op.getInput()), out = blocks.lookup(op.getOutput());
     ArrayRef<int64_t> shape = cast<ShapedType>(tiled.getType()).getShape();
-    if (!in || !out || shape.front() != 1)
+    if (!in || !out || shape.size() != 2 || shape.front() != 1)
       return op.emitOpError("expected one row of tiles, of blocks of circular buffers");
     Value count = arith::ConstantIndexOp::create(builder, op.getLoc(), shape.back());
     if constexpr (std::is_same_v<Init, ttkernel::UntilizeInitOp>)

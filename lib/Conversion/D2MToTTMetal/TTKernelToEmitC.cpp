@@ -25,7 +25,7 @@ struct CallPattern : ConversionPattern {
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!isa<ttkernel::TTKernelDialect>(op->getDialect()))
+    if (!isa_and_nonnull<ttkernel::TTKernelDialect>(op->getDialect()))
       return failure();
     SmallVector<Type> results;
     if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))

@@ -2,6 +2,8 @@
 
 #include "Buffers.h"
 
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -40,8 +42,12 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
     reason = text + " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16 or ui8";
     return failure();
   }
-  if (!type.hasStaticShape() || type.getNumElements() == 0) {
+  if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0)) {
     reason = text + (type.hasStaticShape() ? " has no elements" : " has dynamic dimensions");
+    return failure();
+  }
+  if (!ttmetal::isCountable(type)) {
+    reason = text + " has more elements than the memories of a device";
     return failure();
   }
   MLIRContext *context = type.getContext();

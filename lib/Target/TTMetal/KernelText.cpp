@@ -29,7 +29,7 @@ FailureOr<std::string> ttmetal::kernelText(func::FuncOp kernel) {
   auto thread = kernel->getAttrOfType<d2m::ThreadAttr>(ttkernel::threadName);
   Operation *other = nullptr;
   kernel.walk([&](Operation *op) {
-    if (op != kernel && !other && !isa<emitc::EmitCDialect, func::FuncDialect>(op->getDialect()))
+    if (op != kernel && !other && !isa_and_nonnull<emitc::EmitCDialect, func::FuncDialect>(op->getDialect()))
       other = op;
   });
   if (!thread)

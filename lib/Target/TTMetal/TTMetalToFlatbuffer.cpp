@@ -96,7 +96,7 @@ LogicalResult MetalWriter::write(llvm::raw_ostream &os) {
 FailureOr<OffsetTo<fb::TensorRef>> MetalWriter::writeTensor(Operation *user, Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   auto dataType = memref ? ttcore::elementTypeToDataType(memref.getElementType()) : std::nullopt;
-  if (!memref || memref.getMemorySpace() || !memref.hasStaticShape() || !dataType)
+  if (!memref || memref.getMemorySpace() || !isCountable(memref) || !dataType)
     return user->emitError() << "'" << user->getName() << "' takes or returns " << type
                              << "; a program takes memrefs of the host (run ttir-to-ttmetal-pipeline first)";
   std::vector<int32_t> shape(memref.getShape().begin(), memref.getShape().end());
@@ -120,7 +120,7 @@ FailureOr<OffsetTo<fb::BufferRef>> MetalWriter::writeBuffer(Operation *user, Val
   std::optional<DeviceBuffer> buffer = DeviceBuffer::of(type);
   if (!buffer) {
     auto dataType = ttcore::elementTypeToDataType(type.getElementType());
-    if (type.getMemorySpace() || !type.hasStaticShape() || !dataType)
+    if (type.getMemorySpace() || !isCountable(type) || !dataType)
       return user->emitError() << "'" << user->getName() << "' uses a buffer of " << type
                                << "; expected one of the host, or of the device with a #ttcore.shard layout";
     std::vector<int32_t> stride(shape.size(), 1);

@@ -68,6 +68,17 @@ private:
       if (!isa<CBType>(argument.getType()))
         return generic.emitOpError() << "argument " << argument.getArgNumber() << " of its thread is "
                                      << argument.getType() << "; expected a !d2m.cb";
+    WalkResult own = unified.walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand);
+            isa<CBType>(operand.getType()) && (!argument || argument.getOwner() != &unified.front())) {
+          op->emitOpError("uses a circular buffer that is no argument of its thread");
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    if (own.wasInterrupted())
+      return failure();
     MLIRContext *context = generic.getContext();
     const auto thread = [&](ThreadType type, int32_t core) -> Attribute {
       return ThreadAttr::get(context, type, SymbolRefAttr(), core);

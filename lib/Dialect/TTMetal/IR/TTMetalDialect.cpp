@@ -6,6 +6,7 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -47,9 +48,18 @@ LogicalResult CoreRangeAttr::verify(function_ref<InFlightDiagnostic()> emitError
 // Buffers
 //===----------------------------------------------------------------------===//
 
+bool ttmetal::isCountable(ShapedType type) {
+  int64_t elements = 1;
+  for (int64_t size : type.getShape())
+    if (size < 0 || size > std::numeric_limits<int32_t>::max() || llvm::MulOverflow(elements, size, elements) ||
+        elements > mostElements)
+      return false;
+  return true;
+}
+
 std::optional<DeviceBuffer> DeviceBuffer::of(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || memref.getRank() != 4 || !memref.hasStaticShape())
+  if (!memref || memref.getRank() != 4 || !memref.hasStaticShape() || !isCountable(memref))
     return std::nullopt;
   auto space = dyn_cast_or_null<ttcore::MemorySpaceAttr>(memref.getMemorySpace());
   if (!space || !isa<ttcore::ShardLayoutAttr>(memref.getLayout()) ||

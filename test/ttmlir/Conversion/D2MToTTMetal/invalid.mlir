@@ -50,3 +50,19 @@ func.func private @nothing_packed() attributes {d2m.thread = #d2m.thread<compute
   ttkernel.tile_regs_acquire() : () -> ()
   return
 }
+
+// -----
+
+func.func private @block() attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{has blocks of 'memref<7x3xf32>'; expected whole tiles}}
+  %0 = d2m.get_cb(0) : <memref<7x3xf32>>
+  return
+}
+
+// -----
+
+func.func private @registers() attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{expected a row of registers}}
+  %0 = d2m.acquire_dst() : memref<2x2x!ttcore.tile<32x32, f32>, #ttcore.memory_space<dst>>
+  return
+}

@@ -49,3 +49,10 @@ func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 func.func @index(%x: index) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{has more elements than the memories of a device}}
+func.func @huge(%x: tensor<4000000000000x4000000000000xf32>) -> tensor<4000000000000x4000000000000xf32> {
+  return %x : tensor<4000000000000x4000000000000xf32>
+}

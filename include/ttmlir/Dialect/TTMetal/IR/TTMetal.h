@@ -19,6 +19,11 @@
 
 namespace mlir::tt::ttmetal {
 
+/// More elements than any memory of a device has room for; what is smaller can be counted in bytes without care.
+inline constexpr int64_t mostElements = int64_t(1) << 40;
+/// Whether sizes are known, fit into 32 bits, and make no more elements than those.
+bool isCountable(ShapedType type);
+
 /// A buffer of the device: what each core of a grid has of it.
 struct DeviceBuffer {
   ArrayRef<int64_t> grid, shard; // rows and columns; of elements or tiles
