@@ -8,6 +8,7 @@
 #include "SystemWriter.h"
 #include "metal_generated.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
@@ -242,7 +243,7 @@ FailureOr<OffsetTo<fb::EnqueueProgramCommand>> MetalWriter::writeEnqueueProgram(
 void MetalWriter::addCommand(Operation *op, fb::CommandType type, OffsetTo<void> command) {
   std::string location;
   llvm::raw_string_ostream stream(location);
-  LocationAttr(op->getLoc()).print(stream, locationNames);
+  LocationAttr(ttcore::withoutSourceNumber(op->getLoc())).print(stream, locationNames);
   const std::string debug = op->hasTrait<OpTrait::IsTerminator>() ? "" : text.of(op);
   commands.push_back(
       fb::CreateCommand(builder, type, command, builder.CreateString(location), builder.CreateString(debug)));
