@@ -124,7 +124,7 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
             grouped(op["dram_bytes"]),
             grouped(op["l1_bytes"]),
             grouped(op["fabric_bytes"]),
-            op["loc"].removeprefix("loc(").removesuffix(")").replace('"', ''),
+            op["loc"].removeprefix("loc(").removesuffix(")").replace('"', ""),
         )
         for op in ops
     ]
