@@ -166,6 +166,32 @@ def test_runs_again_with_the_same_bits() -> None:
     assert torch.equal(bits(first), bits(second))
 
 
+def test_constants_of_one_value() -> None:
+    """zeros, ones and full, floats and integers, as operands and as results."""
+
+    def module(builder: TTIRBuilder) -> None:
+        @builder.func([(3, 33), (3, 33)], [torch.float32, torch.int32])
+        def f(x: Any, i: Any, builder: TTIRBuilder) -> Any:
+            ones, full = builder.ones([3, 33], torch.float32), builder.full([3, 33], -7)
+            zeros = builder.zeros([3, 33], torch.float32)
+            return builder.maximum(builder.add(x, ones), zeros), builder.add(i, full), ones, full
+
+    built, builder = build_module(module, "ttir")
+    check_same_bits(built, builder, ["f"])
+
+
+def test_casts_and_integer_bounds() -> None:
+    def module(builder: TTIRBuilder) -> None:
+        @builder.func([(40, 40), (40, 40)], [torch.float32, torch.int32])
+        def f(x: Any, i: Any, builder: TTIRBuilder) -> Any:
+            big = builder.multiply(x, builder.constant(torch.full((40, 40), 1e4)))
+            casts = [(big, torch.int32), (i, torch.float32), (i, torch.bfloat16), (big, torch.bfloat16)]
+            return *(builder.typecast(v, output_type=t) for v, t in casts), builder.clamp_scalar(i, min=-3, max=20)
+
+    built, builder = build_module(module, "ttir")
+    check_same_bits(built, builder, ["f"])
+
+
 @pytest.mark.parametrize(
     ("build", "shape", "message"),
     [

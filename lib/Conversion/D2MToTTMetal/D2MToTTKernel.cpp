@@ -98,6 +98,11 @@ private:
               return builder.getF32FloatAttr(static_cast<float>(integer.getInt()));
             return cast<FloatAttr>(value);
           };
+          constexpr int64_t exact = int64_t(1) << 24;
+          for (Attribute value : {clamp.getMin(), clamp.getMax()})
+            if (auto integer = dyn_cast<IntegerAttr>(value); integer && std::abs(integer.getInt()) > exact)
+              return LogicalResult(op->emitOpError() << "has the bound " << integer.getInt()
+                                                     << ", which the kernel's f32 does not hold exactly");
           FailureOr<Value> slot = inPlace(op);
           if (failed(slot))
             return failure();

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 namespace mlir::tt {
 #define GEN_PASS_DEF_TTIRTOD2M
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h.inc"
@@ -38,6 +40,8 @@ private:
   LogicalResult convert(Operation *op);
   LogicalResult convertElementwise(Operation *op, TileBody body);
   LogicalResult convertConstant(Operation *op, ElementsAttr values);
+  /// The constant of one value; an integer of up to 32 bits is exact as a double.
+  LogicalResult convertFilled(Operation *op, double value);
   LogicalResult convertReshape(Operation *op);
   LogicalResult convertReturn(func::ReturnOp op);
   /// Fails with an error at `op`.
@@ -143,6 +147,20 @@ LogicalResult FunctionConverter::convertConstant(Operation *op, ElementsAttr val
   return success();
 }
 
+LogicalResult FunctionConverter::convertFilled(Operation *op, double value) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Type element = type.getElementType();
+  TypedAttr one;
+  if (isa<FloatType>(element))
+    one = FloatAttr::get(element, value);
+  else if (auto integer = dyn_cast<IntegerType>(element); integer && std::abs(value) < 0x1p32)
+    one = IntegerAttr::get(element, APInt(integer.getWidth(), static_cast<uint64_t>(static_cast<int64_t>(value)),
+                                          /*isSigned=*/false, /*implicitTrunc=*/true));
+  else
+    return op->emitError() << "'" << op->getName() << "' is not lowered to D2M: " << value << " as " << element;
+  return convertConstant(op, DenseElementsAttr::get(type, one));
+}
+
 LogicalResult FunctionConverter::convertReshape(Operation *op) {
   ArrayRef<int64_t> from = cast<ShapedType>(op->getOperand(0).getType()).getShape(),
                     to = cast<ShapedType>(op->getResult(0).getType()).getShape();
@@ -199,6 +217,13 @@ LogicalResult FunctionConverter::convert(Operation *op) {
         });
       })
       .Case([&](ttir::ConstantOp constant) { return convertConstant(op, constant.getValue()); })
+      .Case([&](ttir::ZerosOp) { return convertFilled(op, 0); })
+      .Case([&](ttir::OnesOp) { return convertFilled(op, 1); })
+      .Case([&](ttir::FullOp full) {
+        if (auto integer = dyn_cast<IntegerAttr>(full.getFillValue()))
+          return convertFilled(op, static_cast<double>(integer.getValue().getSExtValue()));
+        return convertFilled(op, cast<FloatAttr>(full.getFillValue()).getValueAsDouble());
+      })
       .Case<ttir::ReshapeOp, ttir::SqueezeOp, ttir::UnsqueezeOp>([&](auto) { return convertReshape(op); })
       .Case([&](func::ReturnOp returned) { return convertReturn(returned); })
       .Default([&](Operation *) {

@@ -66,3 +66,12 @@ func.func private @registers() attributes {d2m.thread = #d2m.thread<compute>} {
   %0 = d2m.acquire_dst() : memref<2x2x!ttcore.tile<32x32, f32>, #ttcore.memory_space<dst>>
   return
 }
+
+// -----
+
+!t = !ttcore.tile<32x32, si32>
+func.func private @bounds(%a: !t) attributes {d2m.thread = #d2m.thread<compute>} {
+  // expected-error @+1 {{has the bound 2147483647, which the kernel's f32 does not hold exactly}}
+  %0 = "d2m.tile_clamp_scalar"(%a) <{min = 0 : i32, max = 2147483647 : i32}> : (!t) -> !t
+  return
+}
