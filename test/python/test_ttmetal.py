@@ -17,6 +17,7 @@ from builder.ttir.ttir_builder import TTIRBuilder
 from op_cases import TABLE, called, clone, execute, operand_types
 from op_rows import Case
 from ttmlir import passes
+from ttrt.__main__ import main as ttrt
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = re.findall(
@@ -227,3 +228,18 @@ def test_rows_are_sorted_and_tested() -> None:
         assert names == sorted(names)
     missing = [name for name in OPS if not same_shapes(TABLE[name].cases)]
     assert not missing
+
+
+def test_tools_say_what_they_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    module = one_function(lambda b, x: b.tan(x), (33, 65), torch.float32)
+    _, path, *_ = compile_ttir_to_flatbuffer(module, target="ttmetal")
+    assert ttrt(["run", path]) == 0
+    assert ttrt(["check", path]) == 0
+    for arguments, reason in (
+        (["compare", path, path], "commands have no values to compare"),
+        (["run", path, "--golden"], "kernels have no goldens"),
+        (["perf", path, "--estimate"], "known when its kernels have run"),
+    ):
+        capsys.readouterr()
+        assert ttrt(arguments) == 1
+        assert reason in capsys.readouterr().err

@@ -33,15 +33,19 @@ class Subject:
 
     @classmethod
     def load(cls, path: str, mesh: Mesh | None = None, context: ir.Context | None = None) -> Subject:
-        """Read a .ttnn, .ttm or .mlir file. mesh: that of the module where None.
+        """Read a .ttnn or .mlir file. mesh: that of the module where None.
 
         Raises:
             OSError, _ttmlir_runtime.Error: it cannot be read, or is no flatbuffer.
-            InputError: the text is no valid module.
+            InputError: the text is no valid module, or the flatbuffer has no ops.
         """
         context = context or ir.Context()
         if path.endswith((".ttnn", ".ttm")):
             file = load_flatbuffer(path)
+            if file.is_metal:
+                raise InputError(
+                    f"{path}: is a TTMetal program, whose commands have no values to compare; run it instead"
+                )
             largest = max((p.mesh for p in file.programs), key=lambda m: m[0] * m[1], default=(1, 1))
             return cls(path, context, largest, file=file)
         with Path(path).open("rb"):  # says why not, in the system's words
