@@ -14,6 +14,10 @@ uint64_t mix(Block block) {
   return x ^ (x >> 31);
 }
 
+std::pair<int64_t, int64_t> bySize(const Block &block) { return {block.bytes, block.address}; }
+
+int64_t endOf(const Block &block) { return block.address + block.bytes; }
+
 } // namespace
 
 BankAllocator::BankAllocator(int64_t base, int64_t end, int64_t alignment)
@@ -28,31 +32,41 @@ void BankAllocator::clear() {
   used = 0;
   hash = 0;
   if (end > base)
-    insertFree({base, end - base});
+    insertFree(freeByAddress.end(), {base, end - base});
 }
 
 int64_t BankAllocator::round(int64_t bytes) const {
   return std::max<int64_t>((bytes + alignment - 1) / alignment, 1) * alignment;
 }
 
-void BankAllocator::insertFree(Block block) {
-  freeByAddress.emplace(block.address, block.bytes);
-  freeBySize.emplace(block.bytes, block.address);
+void BankAllocator::insertFree(Free::iterator at, Block block) {
+  freeByAddress.insert(at, block);
+  freeBySize.insert(std::ranges::lower_bound(freeBySize, bySize(block), {}, bySize), block);
 }
 
-void BankAllocator::eraseFree(Free::iterator block) {
-  freeBySize.erase(std::pair(block->second, block->first));
-  freeByAddress.erase(block);
+void BankAllocator::eraseFree(Free::iterator at) {
+  freeBySize.erase(std::ranges::lower_bound(freeBySize, bySize(*at), {}, bySize));
+  freeByAddress.erase(at);
+}
+
+void BankAllocator::replaceFree(Free::iterator at, Block block) {
+  const auto from = std::ranges::lower_bound(freeBySize, bySize(*at), {}, bySize);
+  const auto to = std::ranges::lower_bound(freeBySize, bySize(block), {}, bySize);
+  *at = *from = block;
+  if (from < to)
+    std::rotate(from, from + 1, to);
+  else
+    std::rotate(to, from, from + 1);
 }
 
 void BankAllocator::take(Free::iterator from, Block block, Label label) {
-  const Block whole{from->first, from->second};
-  eraseFree(from);
-  if (block.address > whole.address)
-    insertFree({whole.address, block.address - whole.address});
-  const int64_t rest = whole.address + whole.bytes - (block.address + block.bytes);
-  if (rest > 0)
-    insertFree({block.address + block.bytes, rest});
+  const Block before{from->address, block.address - from->address}, rest{endOf(block), endOf(*from) - endOf(block)};
+  if (!before.bytes && !rest.bytes)
+    eraseFree(from);
+  else
+    replaceFree(from, before.bytes ? before : rest);
+  if (before.bytes && rest.bytes)
+    insertFree(from + 1, rest);
   blocks.emplace(block.address, Used{block.bytes, std::move(label)});
   used += block.bytes;
   highWater = std::max(highWater, used);
@@ -63,48 +77,47 @@ std::optional<Block> BankAllocator::allocate(int64_t bytes, Label label) {
   if (bytes < 0 || bytes > capacity())
     return std::nullopt;
   bytes = round(bytes);
-  auto fit = freeBySize.lower_bound(std::pair(bytes, int64_t(0)));
+  const auto fit = std::ranges::lower_bound(freeBySize, bySize({0, bytes}), {}, bySize);
   if (fit == freeBySize.end())
     return std::nullopt;
-  const Block block{fit->second, bytes};
-  take(freeByAddress.find(fit->second), block, std::move(label));
+  const Block block{fit->address, bytes};
+  take(std::ranges::lower_bound(freeByAddress, block.address, {}, &Block::address), block, std::move(label));
   return block;
 }
 
 bool BankAllocator::allocateAt(Block block, Label label) {
-  auto from = freeByAddress.upper_bound(block.address);
+  auto from = std::ranges::upper_bound(freeByAddress, block.address, {}, &Block::address);
   if (from == freeByAddress.begin())
     return false;
   --from;
-  if (block.address + block.bytes > from->first + from->second)
+  if (endOf(block) > endOf(*from))
     return false;
   take(from, block, std::move(label));
   return true;
 }
 
 void BankAllocator::deallocate(int64_t address) {
-  auto found = blocks.find(address);
+  const auto found = blocks.find(address);
   if (found == blocks.end())
     throw Error("no buffer at address " + std::to_string(address) + " to deallocate");
-  Block block{address, found->second.bytes};
+  const Block block{address, found->second.bytes};
   used -= block.bytes;
   hash ^= mix(block);
   blocks.erase(found);
-  auto next = freeByAddress.lower_bound(block.address);
-  if (next != freeByAddress.end() && next->first == block.address + block.bytes) {
-    block.bytes += next->second;
-    auto after = std::next(next);
-    eraseFree(next);
-    next = after;
+  const auto next = std::ranges::lower_bound(freeByAddress, address, {}, &Block::address);
+  const auto before = next == freeByAddress.begin() ? freeByAddress.end() : next - 1;
+  const bool joinsNext = next != freeByAddress.end() && next->address == endOf(block);
+  const bool joinsBefore = before != freeByAddress.end() && endOf(*before) == address;
+  const int64_t joined = block.bytes + (joinsNext ? next->bytes : 0);
+  if (joinsBefore) {
+    replaceFree(before, {before->address, before->bytes + joined});
+    if (joinsNext)
+      eraseFree(next);
+  } else if (joinsNext) {
+    replaceFree(next, {address, joined});
+  } else {
+    insertFree(next, block);
   }
-  if (next != freeByAddress.begin()) {
-    auto previous = std::prev(next);
-    if (previous->first + previous->second == block.address) {
-      block = {previous->first, previous->second + block.bytes};
-      eraseFree(previous);
-    }
-  }
-  insertFree(block);
 }
 
 std::vector<BankAllocator::Resident> BankAllocator::residents() const {
@@ -112,13 +125,7 @@ std::vector<BankAllocator::Resident> BankAllocator::residents() const {
   result.reserve(blocks.size());
   for (const auto &[address, block] : blocks)
     result.push_back({{address, block.bytes}, block.label.text()});
-  return result;
-}
-
-std::vector<Block> BankAllocator::freeBlocks() const {
-  std::vector<Block> result;
-  for (const auto &[address, bytes] : freeByAddress)
-    result.push_back({address, bytes});
+  std::ranges::sort(result, {}, [](const Resident &resident) { return resident.block.address; });
   return result;
 }
 

@@ -79,13 +79,13 @@ Block Memories::allocate(const Footprint &footprint, const Label &label) {
 }
 
 void Memories::clear() {
-  ++generationNumber;
+  generationNumber.fetch_add(1, std::memory_order_release);
   for (BankAllocator &bank : banks)
     bank.clear();
 }
 
 uint64_t Memories::fingerprint() const {
-  uint64_t result = generationNumber;
+  uint64_t result = generation();
   for (const BankAllocator &bank : banks)
     result = result * 0x9e3779b97f4a7c15u + bank.fingerprint();
   return result;
@@ -136,10 +136,11 @@ Allocation &Allocation::operator=(Allocation &&other) noexcept {
 
 bool Allocation::valid() const {
   const auto owner = device.lock();
-  if (!owner || !owner->isOpen() || !block.bytes)
-    return false;
-  std::lock_guard lock(owner->mutex);
-  return generation == owner->memories.generation();
+  return owner && validOn(*owner);
+}
+
+bool Allocation::validOn(const MeshDevice &owner) const {
+  return block.bytes && owner.isOpen() && generation == owner.memories.generation();
 }
 
 void Allocation::release() noexcept {

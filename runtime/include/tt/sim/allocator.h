@@ -12,11 +12,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tt::sim {
@@ -39,7 +38,8 @@ private:
   std::shared_ptr<const std::string> shared;
 };
 
-/// Best-fit allocation with coalescing in an address range; every operation is O(log n) in the number of blocks.
+/// Best-fit allocation with coalescing in an address range. Every operation searches the free pieces in O(log n), and
+/// moves what lies behind a piece that comes or goes: there are few, and they lie in little memory.
 class BankAllocator {
 public:
   /// Allocates from [base, end), in multiples of `alignment` bytes.
@@ -56,7 +56,7 @@ public:
   int64_t capacity() const { return end - base; }
   int64_t allocated() const { return used; }
   int64_t free() const { return capacity() - used; }
-  int64_t largestFree() const { return freeBySize.empty() ? 0 : freeBySize.rbegin()->first; }
+  int64_t largestFree() const { return freeBySize.empty() ? 0 : freeBySize.back().bytes; }
   /// The highest value of allocated() since the last resetPeak().
   int64_t peak() const { return highWater; }
   void resetPeak() { highWater = used; }
@@ -71,16 +71,18 @@ public:
   };
   /// In order of address.
   std::vector<Resident> residents() const;
-  std::vector<Block> freeBlocks() const;
+  std::vector<Block> freeBlocks() const { return {freeByAddress.begin(), freeByAddress.end()}; }
 
 private:
   // Blocks come and go in every run.
-  template <class Key, class T> using Map = std::map<Key, T, std::less<>, Recycling<std::pair<const Key, T>>>;
-  template <class Key> using Set = std::set<Key, std::less<>, Recycling<Key>>;
-  using Free = Map<int64_t, int64_t>; // address -> bytes
+  template <class Key, class T>
+  using Table = std::unordered_map<Key, T, std::hash<Key>, std::equal_to<>, Recycling<std::pair<const Key, T>>>;
+  using Free = std::vector<Block, Recycling<Block>>;
 
-  void insertFree(Block block);
-  void eraseFree(Free::iterator block);
+  /// Free pieces by their place in freeByAddress.
+  void insertFree(Free::iterator at, Block block);
+  void eraseFree(Free::iterator at);
+  void replaceFree(Free::iterator at, Block block);
   void take(Free::iterator from, Block block, Label label);
   int64_t round(int64_t bytes) const;
 
@@ -91,9 +93,8 @@ private:
   int64_t base, end, alignment;
   int64_t used = 0, highWater = 0;
   uint64_t hash = 0;
-  Map<int64_t, Used> blocks; // by address
-  Free freeByAddress;
-  Set<std::pair<int64_t, int64_t>> freeBySize; // bytes, address
+  Table<int64_t, Used> blocks;    // by address
+  Free freeByAddress, freeBySize; // the latter by address among those of one size
 };
 
 } // namespace tt::sim

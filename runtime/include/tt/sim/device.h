@@ -60,14 +60,14 @@ public:
   /// Of all memories together, see BankAllocator::fingerprint.
   uint64_t fingerprint() const;
   /// Changes when everything was deallocated: blocks from before are not ours any more.
-  uint64_t generation() const { return generationNumber; }
+  uint64_t generation() const { return generationNumber.load(std::memory_order_acquire); }
 
 private:
   [[noreturn]] void outOfMemory(const Footprint &footprint, Memory memory, const Label &label) const;
   const ChipDesc &chip;
   uint32_t device;
   std::vector<BankAllocator> banks;
-  uint64_t generationNumber = 0;
+  std::atomic<uint64_t> generationNumber{0}; // written under the lock, read without it
 };
 
 class MeshDevice;
@@ -84,6 +84,8 @@ public:
 
   /// False when released, or the device was closed or its buffers deallocated.
   bool valid() const;
+  /// The same, of an allocation on `owner`.
+  bool validOn(const MeshDevice &owner) const;
   int64_t address() const { return block.address; }
   int64_t bytesPerBank() const { return block.bytes; }
   void release() noexcept;
