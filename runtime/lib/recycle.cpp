@@ -55,6 +55,12 @@ void *takeFresh(size_t bytes) noexcept {
   return freshMemory(bytes);
 }
 
+/// A block that waits for its next user, in a list through such blocks.
+struct Waiting {
+  Waiting *next;
+  size_t bytes;
+};
+
 /// Blocks waiting for their next user: those of middle size in regions, others in lists through themselves.
 class Pool {
 public:
@@ -105,15 +111,14 @@ public:
   }
 
 private:
-  struct Waiting {
-    Waiting *next;
-    size_t bytes;
-  };
   static bool isInRegions(size_t bytes) { return keep && bytes >= Regions::leastBytes && bytes <= Regions::mostBytes; }
   void *takeOfRegions(size_t bytes) noexcept {
     std::lock_guard lock(mutex);
-    if (void *block = regions.take(bytes))
+    if (void *block = regions.take(bytes)) {
+      if (std::byte *const busy = regions.newlyBusy())
+        useHugePages(busy);
       return block;
+    }
     auto *const memory = static_cast<std::byte *>(takeFresh(Regions::regionBytes));
     if (!memory)
       return nullptr;
@@ -130,6 +135,17 @@ private:
     return regions.take(bytes);
   }
 
+  /// What programs keep their values in is worth the memory: fewer pages are looked up, and a copy is made once.
+  static void useHugePages(std::byte *region) noexcept {
+#if defined(__linux__)
+#ifndef MADV_COLLAPSE
+    constexpr int MADV_COLLAPSE = 25; // since Linux 6.1; hints both: small pages are right as well
+#endif
+    ::madvise(region, Regions::regionBytes, MADV_HUGEPAGE);
+    ::madvise(region, Regions::regionBytes, MADV_COLLAPSE);
+#endif
+  }
+
   Regions regions;
   std::mutex mutex;
   std::array<Waiting *, 4 * 64> lists{};
@@ -141,6 +157,63 @@ Pool &pool() {
   static Pool *instance = new Pool;
   return *instance;
 }
+
+/// The small blocks that a thread gave back last, which it takes again without a lock: those of objects that hold
+/// tensors, several for each.
+class Small {
+public:
+  static bool has(size_t bytes) { return keep && bytes <= mostBytes; }
+  void *take(size_t bytes) noexcept {
+    List &list = lists[classOf(bytes)];
+    if (!list.first)
+      return pool().take(bytes);
+    --list.length;
+    return std::exchange(list.first, list.first->next);
+  }
+  void give(void *data, size_t bytes) noexcept {
+    List &list = lists[classOf(bytes)];
+    if (ended || list.length == longest) {
+      pool().give(data, bytes);
+      return;
+    }
+    list.first = new (data) Waiting{list.first, bytes};
+    ++list.length;
+  }
+  void trim() noexcept {
+    for (List &list : lists) {
+      while (list.first) {
+        Waiting *const block = std::exchange(list.first, list.first->next);
+        pool().give(block, block->bytes);
+      }
+      list.length = 0;
+    }
+  }
+  /// Objects of static duration come and go when the thread's own are destroyed already.
+  void end() noexcept {
+    trim();
+    ended = true;
+  }
+
+private:
+  static constexpr size_t mostBytes = 512;
+  static constexpr uint32_t longest = 64;
+  /// By units, so that blocks of one class are of one size of the pool as well.
+  static size_t classOf(size_t bytes) { return bytes ? (bytes - 1) / unit : 0; }
+  struct List {
+    Waiting *first = nullptr;
+    uint32_t length = 0;
+  };
+  std::array<List, mostBytes / unit> lists{};
+  bool ended = false;
+};
+
+/// Constant-initialised and never destroyed, so that it can be used at any time.
+constinit thread_local Small small;
+
+/// Gives a thread's small blocks to the others when it ends.
+struct AtThreadEnd {
+  ~AtThreadEnd() { small.end(); }
+};
 
 size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -302,11 +375,24 @@ void settleLasting() noexcept {
   spare().keep(nullptr, 0);
 }
 
-void *takeRecycled(size_t bytes) noexcept { return bytes > SIZE_MAX / 4 ? nullptr : pool().take(bytes); }
+void *takeRecycled(size_t bytes) noexcept {
+  if (Small::has(bytes))
+    return small.take(bytes);
+  return bytes > SIZE_MAX / 4 ? nullptr : pool().take(bytes);
+}
 
-void giveRecycled(void *data, size_t bytes) noexcept { pool().give(data, bytes); }
+void giveRecycled(void *data, size_t bytes) noexcept {
+  if (!Small::has(bytes)) {
+    pool().give(data, bytes);
+    return;
+  }
+  thread_local const AtThreadEnd atEnd;
+  (void)atEnd;
+  small.give(data, bytes);
+}
 
 void trimRecycled() noexcept {
+  small.trim();
   pool().trim();
   spare().keep(nullptr, 0);
 }

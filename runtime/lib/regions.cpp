@@ -25,13 +25,16 @@ void *Regions::take(size_t bytes) noexcept {
     piece->bytes -= bytes;
     if (piece->bytes == 0)
       region.free.erase(piece);
+    region.used += bytes;
+    if (region.used >= busyBytes && !std::exchange(region.wasBusy, true))
+      busy = region.memory;
     return block;
   }
   return nullptr;
 }
 
 void Regions::add(std::byte *memory) {
-  Region region{memory, {}, regionBytes};
+  Region region{memory, {}, regionBytes, 0, false};
   region.free.reserve(regionBytes / leastBytes / 2 + 1); // as many as there can be
   region.free.push_back({0, regionBytes});
   const auto place = std::ranges::upper_bound(regions, memory, std::less<>(), &Region::memory);
@@ -60,6 +63,7 @@ void Regions::give(void *block, size_t bytes) noexcept {
     region.free.insert(next, {from, bytes});
   }
   region.largest = std::max(region.largest, joined);
+  region.used -= bytes;
   unused += isUnused(region);
 }
 
@@ -68,6 +72,8 @@ std::byte *Regions::removeUnused() noexcept {
   if (found == regions.end())
     return nullptr;
   std::byte *const memory = found->memory;
+  if (busy == memory)
+    busy = nullptr;
   regions.erase(found);
   --unused;
   return memory;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace tt {
@@ -20,6 +21,7 @@ public:
   static constexpr size_t regionBytes = size_t(16) << 20, mostBytes = regionBytes / 4, leastBytes = size_t(1) << 12;
   /// Blocks begin at multiples of this, in bytes.
   static constexpr size_t alignment = 64;
+  static constexpr size_t busyBytes = size_t(1) << 20;
 
   /// leastBytes <= `bytes` <= mostBytes of a region that is there; nullptr when none has room.
   void *take(size_t bytes) noexcept;
@@ -29,6 +31,9 @@ public:
   void give(void *block, size_t bytes) noexcept;
   /// Takes out a region of which nothing is used; nullptr when there is none.
   std::byte *removeUnused() noexcept;
+  /// A region of which busyBytes have come to be used at one time, for the first time; nullptr when there is none since
+  /// the last call.
+  std::byte *newlyBusy() noexcept { return std::exchange(busy, nullptr); }
   /// Bytes of regions of which nothing is used.
   size_t unusedBytes() const { return unused * regionBytes; }
 
@@ -40,14 +45,15 @@ private:
     std::byte *memory;
     std::vector<Free> free; // in order, never side by side
     size_t largest;         // no free piece is larger
+    size_t used;            // bytes
+    bool wasBusy;
   };
   static size_t whole(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-  static bool isUnused(const Region &region) {
-    return region.free.size() == 1 && region.free.front().bytes == regionBytes;
-  }
+  static bool isUnused(const Region &region) { return region.used == 0; }
 
   std::vector<Region> regions; // by address
   size_t unused = 0;
+  std::byte *busy = nullptr;
 };
 
 } // namespace tt

@@ -129,6 +129,19 @@ TEST(Recycle, GivesBackWhatIsNotUsed) {
   EXPECT_EQ(takenMemory().blocks, after + 1);
 }
 
+TEST(Recycle, SmallBlocksOfAThreadThatEndedAreTakenByOthers) {
+  const auto takeMany = [](unsigned char value) {
+    std::vector<Block> blocks;
+    for (int i = 0; i < 100; ++i) // more than a thread keeps for itself
+      blocks.emplace_back(200, value);
+  };
+  std::thread(takeMany, 1).join();
+  const uint64_t before = takenMemory().blocks;
+  std::thread(takeMany, 2).join();
+  takeMany(3);
+  EXPECT_EQ(takenMemory().blocks, before);
+}
+
 // Pages that went back to the system would read as zeros.
 TEST(Recycle, KeepsTheLastFreshBlockWhileOthersComeAndGo) {
   constexpr size_t bytes = size_t(1) << 20;
