@@ -151,10 +151,10 @@ Tensor Tensor::onDevice(TensorSpec spec, std::shared_ptr<sim::MeshDevice> device
 }
 
 bool Tensor::isAllocated() const {
-  return storage && !storage->gone && (!storage->device || storage->allocation.valid());
+  return storage && !storage->gone && (!storage->device || storage->allocation.validOn(*storage->device));
 }
 
-void Tensor::deallocate() {
+void Tensor::deallocate() const {
   Storage &mine = get();
   mine.gone = true;
   mine.allocation.release();

@@ -340,7 +340,10 @@ void printFunction(std::ostream &out, const Callable &callable) {
   const std::string_view name = dot == row.name.npos ? row.name : row.name.substr(dot + 1);
   out << "/// " << row.doc << "\n";
   printSignature(out, name, callable, arguments, false);
-  printBody(out, callable, arguments, "  ");
+  if (row.op == "ttnn.deallocate")
+    out << "  detail::deallocate(tensor, force);\n";
+  else
+    printBody(out, callable, arguments, "  ");
   out << "}\n";
   for (const std::string_view alias : row.aliases) {
     std::vector<std::string> names;

@@ -230,6 +230,8 @@ void Call::take(std::span<Tensor> results) {
   std::move(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(results.size()), results.begin());
 }
 
+void deallocate(const Tensor &tensor, bool force) { release(tensor, force); }
+
 } // namespace detail
 
 //===----------------------------------------------------------------------===//

@@ -15,6 +15,8 @@ struct CallArguments {
 };
 /// How such an op is done, or nullptr for those that have kernels.
 std::vector<Tensor> (*performerOf(std::string_view op))(const CallArguments &);
+/// What ttnn.deallocate does.
+void release(const Tensor &tensor, bool force);
 
 /// Throws OpError that names the public function.
 [[noreturn]] void failCall(const Callable &callable, const std::string &message);

@@ -16,7 +16,6 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
-#include <unordered_map>
 
 namespace tt::ttnn {
 namespace {
@@ -95,9 +94,7 @@ public:
   }
   bool operator==(const Fingerprint &) const = default;
 
-  struct Hash {
-    size_t operator()(const Fingerprint &print) const { return print.low ^ print.high >> 32; }
-  };
+  size_t hash() const { return low ^ high >> 32; }
 
 private:
   uint64_t low = 0x243f6a8885a308d3u, high = 0x13198a2e03707344u; // digits of pi: zeros count from the start
@@ -155,8 +152,11 @@ struct Made {
   /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
   std::vector<std::shared_ptr<const Tensor::Description>> ins;
 
-  std::vector<std::shared_ptr<const Tensor::Description>> results;
-  std::vector<sim::Footprint> footprints; // of results on the device
+  struct Result {
+    std::shared_ptr<const Tensor::Description> description;
+    sim::Footprint footprint; // on the device
+  };
+  std::vector<Result> results;
   std::optional<sim::Label> label;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<MeshKernel> mesh;
@@ -167,53 +167,87 @@ struct Made {
   std::mutex running;                                // a kernel runs once at a time
 };
 
+/// Kernels by what was given to calls of them, in a table whose every entry is one line of memory: a kernel leaves
+/// little else in the caches of the processor than what it worked on.
 class Cache {
 public:
-  std::shared_ptr<Made> find(const Fingerprint &request) {
-    std::lock_guard lock(mutex);
-    const auto found = made.find(request);
-    return found == made.end() ? nullptr : found->second;
+  std::shared_ptr<Made> find(const Fingerprint &key) const {
+    const Entry *entry = entries.empty() ? nullptr : &entries[place(key)];
+    return entry ? entry->made : nullptr;
   }
-  /// What is kept for the request from now on: of threads that made the same at once, what the first of them made.
-  std::shared_ptr<Made> insert(const Fingerprint &request, std::shared_ptr<Made> kernel) {
-    decltype(made) dropped; // outside of the lock: kernels are not small
-    std::lock_guard lock(mutex);
-    if (made.size() >= cacheLimit)
-      dropped.swap(made);
-    return made.try_emplace(request, std::move(kernel)).first->second;
+  /// What is kept for the key from now on: of threads that made the same at once, what the first of them made.
+  std::shared_ptr<Made> insert(const Fingerprint &key, std::shared_ptr<Made> made) {
+    if (2 * (count + 1) > entries.size())
+      grow();
+    Entry &entry = entries[place(key)];
+    if (!entry.made) {
+      entry = {key, std::move(made)};
+      ++count;
+    }
+    return entry.made;
   }
-  size_t size() {
-    std::lock_guard lock(mutex);
-    return made.size();
-  }
-  void clear() {
-    decltype(made) dropped;
-    std::lock_guard lock(mutex);
-    dropped.swap(made);
-  }
+  size_t size() const { return count; }
 
 private:
-  std::mutex mutex;
-  std::unordered_map<Fingerprint, std::shared_ptr<Made>, Fingerprint::Hash> made;
+  struct alignas(32) Entry {
+    Fingerprint key;
+    std::shared_ptr<Made> made;
+  };
+  /// Where the key is, or would be. There are empty entries always.
+  size_t place(const Fingerprint &key) const {
+    const size_t mask = entries.size() - 1;
+    size_t at = key.hash() & mask;
+    while (entries[at].made && entries[at].key != key)
+      at = (at + 1) & mask;
+    return at;
+  }
+  void grow() {
+    std::vector<Entry> before(std::max<size_t>(2, 2 * entries.size()));
+    before.swap(entries);
+    for (Entry &entry : before)
+      if (entry.made) {
+        const size_t at = place(entry.key);
+        entries[at] = std::move(entry);
+      }
+  }
+
+  std::vector<Entry> entries; // a power of two, at most half of them in use
+  size_t count = 0;
 };
 
-/// Never destroyed: tensors of static duration may outlive it.
-Cache &sharedCache() {
-  static Cache *instance = new Cache;
+/// For calls without constants. Never destroyed: tensors of static duration may outlive it.
+struct SharedCache {
+  std::mutex mutex;
+  Cache cache;
+};
+SharedCache &sharedCache() {
+  static SharedCache *instance = new SharedCache;
   return *instance;
 }
 
-/// Where kernels for these operands are kept: with the first constant, or in the cache of all.
-std::shared_ptr<Cache> cacheFor(const Request &request) {
+/// Calls f with where kernels for these operands are kept, and locks it: with the first constant, or in the cache of
+/// all.
+template <class F> auto withCache(const Request &request, F f) {
   for (size_t i = 0; i < request.operands.size(); ++i)
     if (request.identity(i).contents != 0) {
       Contents &contents = Tensor(request.operands[i]).contents();
       std::lock_guard lock(contents.keptMutex);
       if (!contents.kept)
         contents.kept = std::make_shared<Cache>();
-      return std::static_pointer_cast<Cache>(contents.kept);
+      return f(*static_cast<Cache *>(contents.kept.get()));
     }
-  return {std::shared_ptr<void>(), &sharedCache()};
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  return f(shared.cache);
+}
+
+std::shared_ptr<Made> keep(const Request &request, const Fingerprint &key, std::shared_ptr<Made> made) {
+  Cache dropped; // outside of the lock: kernels are not small
+  return withCache(request, [&](Cache &cache) {
+    if (cache.size() >= cacheLimit)
+      std::swap(cache, dropped);
+    return cache.insert(key, std::move(made));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,6 +256,9 @@ std::shared_ptr<Cache> cacheFor(const Request &request) {
 
 void checkOperands(const Callable &callable, std::span<const Tensor> operands) {
   const auto &parameters = callable.operands;
+  if (operands.size() == parameters.size() &&
+      std::ranges::all_of(operands, [](const Tensor &operand) { return bool(operand); }))
+    return;
   const bool variadic = !parameters.empty() && parameters.back()->variadic;
   if (operands.size() > parameters.size() && !variadic)
     failCall(callable,
@@ -310,14 +347,14 @@ std::shared_ptr<Made> make(const Request &request) {
     made->duration = sim::estimate(request.device->chip(), cost, mathType);
   }
   const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
-  for (TensorSpec &spec : call.outs) {
+  for (TensorSpec &spec : call.outs)
     spec.distributed = spec.distributed && !single;
-    made->footprints.push_back(request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint());
-  }
   made->reproducible = isReproducible(info, call.outs);
   for (TensorSpec &spec : call.outs) {
+    const sim::Footprint footprint = request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint();
     const bool isSpread = spec.distributed;
-    made->results.push_back(Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>()));
+    made->results.push_back(
+        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>()), footprint});
   }
   made->label = "result of " + call.name;
   return made;
@@ -346,12 +383,12 @@ Device deviceOf(const Callable &callable, std::span<const Tensor> operands, cons
 }
 
 Tensor newResult(const Made &made, size_t index, const Device &device) {
-  const auto &description = made.results[index];
+  const auto &[description, footprint] = made.results[index];
   const TensorSpec &spec = description->spec;
   const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
   if (!onDevice)
     return Tensor::onHost(spec, description->meshShape);
-  sim::Allocation allocation = device->allocate(made.footprints[index], *made.label);
+  sim::Allocation allocation = device->allocate(footprint, *made.label);
   Tensor::Shards shards(spec.distributed ? device->devices() : 1);
   for (auto &shard : shards)
     shard = sim::allocateHost(spec.bytes(), "a tensor");
@@ -359,11 +396,30 @@ Tensor newResult(const Made &made, size_t index, const Device &device) {
 }
 
 Tensor newView(const Made &made, const Tensor &operand, const Device &device) {
-  const TensorSpec &spec = made.results[0]->spec;
+  const auto &[description, footprint] = made.results[0];
+  const TensorSpec &spec = description->spec;
   const size_t offset = made.kernel->aliasOffset();
   if (spec.memory.buffer == BufferType::SystemMemory)
     return operand.view(spec, offset);
-  return operand.view(spec, offset, device, device->allocate(made.footprints[0], *made.label));
+  return operand.view(spec, offset, device, device->allocate(footprint, *made.label));
+}
+
+/// Scratch memory of the kernels that a thread runs; `owner` keeps it until the call ends if it is too large to be kept
+/// for the next one. In one place its lines stay in the caches, as those of values that come and go do not.
+std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
+  constexpr size_t kept = size_t(8) << 20;
+  constexpr const char *purpose = "a kernel's scratch memory";
+  if (bytes > kept)
+    return (owner = sim::allocateHost(bytes, purpose)).get();
+  thread_local std::shared_ptr<std::byte> scratch;
+  thread_local size_t size = 0;
+  if (bytes > size) {
+    scratch.reset();
+    size = 0;
+    scratch = sim::allocateHost(bytes, purpose);
+    size = bytes;
+  }
+  return scratch.get();
 }
 
 void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
@@ -388,16 +444,14 @@ void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<
   if (results.empty())
     for (const Tensor &operand : operands)
       shards = std::max(shards, operand ? operand.shards() : 1);
-  // For the length of the call, so that it lies where values have just died, and values where it was.
-  const size_t scratchBytes = made.kernel->scratchBytes();
-  const std::shared_ptr<std::byte> scratch =
-      scratchBytes ? sim::allocateHost(scratchBytes, "a kernel's scratch memory") : nullptr;
+  std::shared_ptr<std::byte> large;
+  std::byte *const scratch = scratchMemory(made.kernel->scratchBytes(), large);
   for (size_t shard = 0; shard < shards; ++shard) {
     for (size_t i = 0; i < operands.size(); ++i)
       ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
     for (size_t i = 0; i < results.size(); ++i)
       outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
-    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch.get()});
+    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
   }
 }
 
@@ -426,7 +480,7 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
       shards = operand.shards();
     }
   for (const auto &result : made.results)
-    if (!made.mesh && shards > 1 && !result->spec.distributed)
+    if (!made.mesh && shards > 1 && !result.description->spec.distributed)
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
@@ -457,14 +511,13 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
 
   const Request request{callable, operands, attributes, outputs, device, meshShape};
   const Fingerprint fingerprint = request.fingerprint();
-  const std::shared_ptr<Cache> cache = cacheFor(request);
-  std::shared_ptr<Made> made = cache->find(fingerprint);
+  std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(fingerprint); });
   if (!made) {
     made = make(request);
     checkDistribution(callable, *made, operands);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
-      made = cache->insert(fingerprint, std::move(made));
+      made = keep(request, fingerprint, std::move(made));
   }
 
   const auto &writes = callable.info->writes;
@@ -493,8 +546,17 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
   return results;
 }
 
-size_t cachedKernels() { return sharedCache().size(); }
+size_t cachedKernels() {
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  return shared.cache.size();
+}
 
-void clearKernelCache() { sharedCache().clear(); }
+void clearKernelCache() {
+  Cache dropped;
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  std::swap(shared.cache, dropped);
+}
 
 } // namespace tt::ttnn

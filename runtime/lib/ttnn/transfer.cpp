@@ -65,10 +65,8 @@ Results fromDevice(const CallArguments &call) {
 }
 
 Results deallocate(const CallArguments &call) {
-  Tensor tensor = call.operands[0];
   const bool *force = call.attributes.find<bool>("force");
-  if ((force && *force) || !tensor.retained())
-    tensor.deallocate();
+  release(call.operands[0], force && *force);
   return {};
 }
 
@@ -100,6 +98,13 @@ constexpr std::array performers = {
 };
 
 } // namespace
+
+void release(const Tensor &tensor, bool force) {
+  if (!tensor)
+    failCall(*findCallable("ttnn.deallocate"), "tensor: the tensor is missing");
+  if (force || !tensor.retained())
+    tensor.deallocate();
+}
 
 Results (*performerOf(std::string_view op))(const CallArguments &) {
   for (const Performer &row : performers)

@@ -102,7 +102,7 @@ public:
 
   /// False after deallocate(), and when its device was closed or cleared.
   bool isAllocated() const;
-  void deallocate();
+  void deallocate() const;
   /// Throws Error or DeviceError that says what was tried when not allocated.
   void requireAllocated(const char *action) const;
 

@@ -103,4 +103,7 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// What programs call most often, without a Call. Throws OpError when there is no tensor.
+void deallocate(const Tensor &tensor, bool force);
+
 } // namespace tt::ttnn::detail
