@@ -243,3 +243,20 @@ def test_tools_say_what_they_cannot_do(capsys: pytest.CaptureFixture[str]) -> No
         capsys.readouterr()
         assert ttrt(arguments) == 1
         assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("asked", ["enable_intermediate_verification", "dump_memory"])
+def test_values_of_ops_are_not_there(asked: str) -> None:
+    module = one_function(lambda b, x: b.tan(x), (33, 65), torch.float32)
+    with pytest.raises(TTBuilderRuntimeException, match=f'^{asked}: the kernels of a TTMetal program .* target="ttnn"'):
+        compile_and_execute_ttir(module, target="ttmetal", **{asked: True})
+
+
+def test_a_value_cannot_be_replaced_inside() -> None:
+    def bypassed(builder: TTIRBuilder, x: Any) -> Any:
+        y = builder.tan(x)
+        builder.bypass(y)
+        return builder.exp(y)
+
+    with pytest.raises(TTBuilderRuntimeException, match="^bypass: the kernels of a TTMetal program"):
+        compile_and_execute_ttir(one_function(bypassed, (33, 65), torch.float32), target="ttmetal")

@@ -78,7 +78,7 @@ def execute_fb(
         The report; `print(report)` shows it as a table.
     Raises:
         TTBuilderGoldenException: values differ; names op, location, PCC and the largest errors.
-        TTBuilderRuntimeException: the device refused the run.
+        TTBuilderRuntimeException: the device refused the run, or values of ops are asked for of a TTMetal program.
         TypeError, ValueError: an argument is of another kind; names it.
     """
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
@@ -91,6 +91,7 @@ def execute_fb(
     bypass = frozenset(bypass_ops or ()) | (intermediates.bypassed if intermediates is not None else frozenset())
     verify = enable_intermediate_verification and not disable_golden
     memory: list[dict[str, Any]] = []
+    check_observable(executable, enable_intermediate_verification=verify, bypass=bool(bypass), dump_memory=dump_memory)
     check_sources(executable, bypass, intermediates)
     with opened(device, executable) as used:
         programs = [i for i in range(executable.get_num_programs()) if not executable.is_program_private(i)]
@@ -116,6 +117,16 @@ def execute_fb(
         (folder / "golden_report.json").write_text(report.to_json())
     raise_failures(report)
     return report
+
+
+def check_observable(executable: Any, **asked: bool) -> None:
+    """Values of ops can be looked at where a program has ops: those of TTMetal are commands and kernels."""
+    refused = [name for name, wanted in asked.items() if wanted]
+    if refused and executable.file_identifier == "TTM0":
+        raise TTBuilderRuntimeException(
+            f"{', '.join(refused)}: the kernels of a TTMetal program have no values of ops to look at; its outputs are "
+            'compared with their goldens. target="ttnn" has the value of every op'
+        )
 
 
 def check_sources(executable: Any, bypass: Iterable[str], goldens: Mapping[str, Any] | None) -> None:
