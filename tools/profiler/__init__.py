@@ -1,8 +1,8 @@
 """What programs take on the simulated chip: `with trace(directory, port): ...` records every submit in the block."""
 
 from .files import chrome_trace, op_table, report_page, write_files
+from .profiler import Trace, trace
 from .recorder import OpRecord, ProfilerError, ProgramInfo, Recorder, Run
-from .tracing import Trace, trace
 
 __all__ = [
     "OpRecord",

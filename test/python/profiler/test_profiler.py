@@ -19,7 +19,8 @@ import torch
 from builder.base.builder_apis import Operand, build_module, compile_and_execute_ttir, compile_ttir_module_to_flatbuffer
 from builder.base.device_tensors import load_binary
 from builder.ttir.ttir_builder import TTIRBuilder
-from profiler import ProfilerError, trace
+from profiler import ProfilerError
+from profiler.profiler import trace
 
 runtime = rt.runtime
 
@@ -42,7 +43,7 @@ def page_data(text: str) -> dict:
 
 
 def test_files():
-    with trace("log") as tracing:
+    with trace(log_dir="log") as tracing:
         compile_and_execute_ttir(module)
         compile_and_execute_ttir(module)
     assert tracing.url is None

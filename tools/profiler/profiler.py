@@ -69,17 +69,17 @@ class Trace:
         threading.Thread(target=server.serve_forever, name="profiler", daemon=True).start()
 
 
-def trace(directory: str | os.PathLike[str], port: int | None = None) -> Trace:
+def trace(log_dir: str | os.PathLike[str], port: int | None = None) -> Trace:
     """Record every program that is submitted in a `with` block.
 
     Args:
-        directory: made when it is not there; at the end of the block gets report.html, trace.json and ops.csv.
+        log_dir: made when it is not there; at the end of the block gets report.html, trace.json and ops.csv.
         port: serve the report on http://127.0.0.1:port/ while the block runs; 0 for any that is free. A busy port is a
             warning. None serves nothing.
     Raises:
         ProfilerError: the directory cannot be made or written, or the port is no number of one.
     """
-    return Trace(directory, port)
+    return Trace(log_dir, port)
 
 
 def handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
