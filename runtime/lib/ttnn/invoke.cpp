@@ -230,7 +230,7 @@ SharedCache &sharedCache() {
 template <class F> auto withCache(const Request &request, F f) {
   for (size_t i = 0; i < request.operands.size(); ++i)
     if (request.identity(i).contents != 0) {
-      Contents &contents = Tensor(request.operands[i]).contents();
+      const Contents &contents = request.operands[i].contents();
       std::lock_guard lock(contents.keptMutex);
       if (!contents.kept)
         contents.kept = std::make_shared<Cache>();

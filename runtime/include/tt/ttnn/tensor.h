@@ -27,8 +27,8 @@ struct Contents {
   std::atomic<bool> tracked; // false: somebody else can write the values, who does not tell
   std::atomic<bool> constant{false};
   /// What calls keep with values that are constant: kernels that hold them in a form of their own.
-  std::mutex keptMutex;
-  std::shared_ptr<void> kept;
+  mutable std::mutex keptMutex;
+  mutable std::shared_ptr<void> kept;
 };
 
 /// A handle: copies share values and device memory, which go with the last of them.
