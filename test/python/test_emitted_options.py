@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, execute_cpp, execute_py
-from builder.base.builder_runtime import execute_fb
+from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer
+from builder.base.builder_runtime import execute_cpp, execute_fb, execute_py
 from builder.base.emitted import EmittedProgram, cpp_programs, python_programs
 from builder.base.emitting import emitted
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException

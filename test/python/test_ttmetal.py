@@ -258,5 +258,5 @@ def test_a_value_cannot_be_replaced_inside() -> None:
         builder.bypass(y)
         return builder.exp(y)
 
-    with pytest.raises(TTBuilderRuntimeException, match="^bypass: the kernels of a TTMetal program"):
+    with pytest.raises(TTBuilderRuntimeException, match=r"^bypass: the kernels of a TTMetal program"):
         compile_and_execute_ttir(one_function(bypassed, (33, 65), torch.float32), target="ttmetal")

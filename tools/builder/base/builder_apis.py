@@ -17,7 +17,7 @@ from ttmlir.ir import Context, Location, Module
 from . import loading
 from .builder import DEFAULT_MESH, Builder
 from .arguments import described
-from .builder_runtime import execute_fb
+from .builder_runtime import execute_cpp, execute_fb, execute_py
 from .builder_utils import (
     Operand,
     Shape,
@@ -28,7 +28,6 @@ from .builder_utils import (
 )
 from .debugging import BreakpointCallback
 from .device_tensors import load_binary
-from .emitted import execute_cpp, execute_py
 from .emitting import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from .goldens import IntermediateGoldens, Programs

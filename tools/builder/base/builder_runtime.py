@@ -15,6 +15,7 @@ from golden import GoldenMapTensor
 from .arguments import check_device, check_goldens
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, check_outputs, compare_shards, dtype_name, shards_of
+from .comparing import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
 from .debugging import Breakpoint, BreakpointCallback, Debugger, MemoryLog, set_breakpoint_callback
 from .device_tensors import (
     convert_input_layouts,
@@ -30,6 +31,7 @@ from .device_tensors import (
     runtime_str_dtype_to_torch_dtype,
     torch_dtype_to_runtime_dtype,
 )
+from .emitted import execute_cpp, execute_py
 from .errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
 from .goldens import IntermediateGoldens, ProgramGoldens, Programs
 from .report import GoldenReport, ProgramReport, Record
@@ -145,27 +147,6 @@ def check_sources(executable: Any, bypass: Iterable[str], goldens: Mapping[str, 
         )
 
 
-def goldens_of(goldens: Mapping[int, Any] | None, place: int, name: str) -> Mapping[str, Any]:
-    """Of the program called `name`: found by name where possible, else by its place among the public ones."""
-    if goldens is None:
-        return {}
-    if isinstance(goldens, Programs):
-        found = goldens.named(name)
-        if found is None:
-            raise TTBuilderRuntimeException(
-                f"the goldens are of {', '.join(p.name for p in goldens.values())}; there are none for program {name!r}"
-            )
-        return found
-    if place not in goldens:
-        raise TTBuilderRuntimeException(f"no goldens for program {place} ({name!r}); there are {sorted(goldens)}")
-    return goldens[place]
-
-
-def numbered(goldens: Mapping[str, Any], prefix: str) -> list[str]:
-    names = [n for n in goldens if n.startswith(prefix)]
-    return sorted(names, key=lambda n: int(n.removeprefix(prefix)))
-
-
 def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh_shape: Sequence[int]) -> list[Any]:
     """Host tensors for the program; zeros where there is no golden at all."""
     declared = program_inputs_as_dict(executable, index)
@@ -213,27 +194,6 @@ def run_program(
     return program
 
 
-def output_records(
-    name: str,
-    goldens: Mapping[str, Any],
-    found: Sequence[Sequence[torch.Tensor]],
-    mesh_shape: Sequence[int],
-    verdict: Verdict,
-) -> list[Record]:
-    """What a program returned beside its goldens."""
-    records = []
-    makers = goldens.makers if isinstance(goldens, ProgramGoldens) else {}
-    for place, output in enumerate(numbered(goldens, "output_")):
-        op, location = makers.get(output, ("", name))
-        if place >= len(found):
-            raise TTBuilderRuntimeException(f"program {name!r} gave {len(found)} outputs, there is a golden {output}")
-        golden = shards_of(goldens[output], mesh_shape)
-        for shard, value, comparison in compare_shards(golden, found[place], verdict, True):
-            records.append(Record("output", output, op, location, shard, tuple(value.shape), dtype_name(value),
-                                  comparison, verdict.accepts(comparison)))  # fmt: skip
-    return records
-
-
 def intermediate_records(watcher: OpWatcher, verdict: Verdict) -> list[Record]:
     records = []
     for source, results in watcher.values.items():
@@ -249,30 +209,8 @@ def intermediate_records(watcher: OpWatcher, verdict: Verdict) -> list[Record]:
     return records
 
 
-def raise_failures(report: GoldenReport) -> None:
-    failures = report.failures
-    if not failures:
-        return
-    lines = [f"{len(failures)} of {len(report.records)} values differ from their goldens (PCC of at least {report.pcc:g})"]
-    lines += [f"  {record.describe()}" for record in failures[:10]]
-    if len(failures) > 10:
-        lines.append(f"  and {len(failures) - 10} more")
-    error = TTBuilderGoldenException("\n".join(lines), failures)
-    error.report = report  # type: ignore[attr-defined]
-    raise error
-
-
-def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike[str], torch_tensor_name: str) -> None:
-    """Write <folder>/<name>.pt; characters that file names cannot have are replaced."""
-    folder = Path(folder_path)
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.save(torch_tensor, folder / f"{get_sanitized_filename(torch_tensor_name)}.pt")
-
-
 def save_program(folder: Path, goldens: Mapping[str, Any], watcher: OpWatcher | None) -> None:
-    for name, golden in goldens.items():
-        for device, shard in GoldenMapTensor.of(golden).shard_map.items():
-            save_torch_tensor(shard, folder, f"{name}_golden_{device}")
+    save_goldens(folder, goldens)
     for source, results in (watcher.values if watcher is not None else {}).items():
         for i, shards in enumerate(results):
             for device, shard in enumerate(shards):
@@ -305,7 +243,9 @@ __all__ = [
     "convert_golden_intermediates_to_torch",
     "convert_input_layouts",
     "create_tensor",
+    "execute_cpp",
     "execute_fb",
+    "execute_py",
     "get_sanitized_filename",
     "json_string_as_dict",
     "program_inputs_as_dict",

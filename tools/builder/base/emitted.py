@@ -21,9 +21,9 @@ import _ttmlir_runtime as tt_runtime
 from golden import GoldenMapTensor
 
 from .arguments import check_device, check_goldens, check_path
-from .builder_runtime import goldens_of, numbered, output_records, raise_failures, save_torch_tensor
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, shards_of
+from .comparing import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
 from .cpp_library import compiled
 from .device_tensors import create_tensor, fetched, runtime
 from .errors import TTBuilderRuntimeException
@@ -261,9 +261,7 @@ def execute(
 
 def save(folder: Path, goldens: Mapping[str, Any], found: Sequence[Sequence[Any]]) -> None:
     """Goldens and outputs as .pt files, one per device."""
-    for name, golden in goldens.items():
-        for device, shard in GoldenMapTensor.of(golden).shard_map.items():
-            save_torch_tensor(shard, folder, f"{name}_golden_{device}")
+    save_goldens(folder, goldens)
     for place, shards in enumerate(found):
         for device, shard in enumerate(shards):
             save_torch_tensor(shard, folder, f"output_{place}_{device}")

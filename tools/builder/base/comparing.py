@@ -1,0 +1,86 @@
+"""What programs return beside their goldens, whatever ran them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from golden import GoldenMapTensor
+
+from .builder_utils import get_sanitized_filename
+from .checking import Verdict, compare_shards, dtype_name, shards_of
+from .errors import TTBuilderGoldenException, TTBuilderRuntimeException
+from .goldens import ProgramGoldens, Programs
+from .report import GoldenReport, Record
+
+
+def goldens_of(goldens: Mapping[int, Any] | None, place: int, name: str) -> Mapping[str, Any]:
+    """Of the program called `name`: found by name where possible, else by its place among the public ones."""
+    if goldens is None:
+        return {}
+    if isinstance(goldens, Programs):
+        found = goldens.named(name)
+        if found is None:
+            raise TTBuilderRuntimeException(
+                f"the goldens are of {', '.join(p.name for p in goldens.values())}; there are none for program {name!r}"
+            )
+        return found
+    if place not in goldens:
+        raise TTBuilderRuntimeException(f"no goldens for program {place} ({name!r}); there are {sorted(goldens)}")
+    return goldens[place]
+
+
+def numbered(goldens: Mapping[str, Any], prefix: str) -> list[str]:
+    names = [n for n in goldens if n.startswith(prefix)]
+    return sorted(names, key=lambda n: int(n.removeprefix(prefix)))
+
+
+def output_records(
+    name: str,
+    goldens: Mapping[str, Any],
+    found: Sequence[Sequence[torch.Tensor]],
+    mesh_shape: Sequence[int],
+    verdict: Verdict,
+) -> list[Record]:
+    """What a program returned beside its goldens."""
+    records = []
+    makers = goldens.makers if isinstance(goldens, ProgramGoldens) else {}
+    for place, output in enumerate(numbered(goldens, "output_")):
+        op, location = makers.get(output, ("", name))
+        if place >= len(found):
+            raise TTBuilderRuntimeException(f"program {name!r} gave {len(found)} outputs, there is a golden {output}")
+        golden = shards_of(goldens[output], mesh_shape)
+        for shard, value, comparison in compare_shards(golden, found[place], verdict, True):
+            records.append(Record("output", output, op, location, shard, tuple(value.shape), dtype_name(value),
+                                  comparison, verdict.accepts(comparison)))  # fmt: skip
+    return records
+
+
+def raise_failures(report: GoldenReport) -> None:
+    failures = report.failures
+    if not failures:
+        return
+    lines = [f"{len(failures)} of {len(report.records)} values differ from their goldens (PCC of at least {report.pcc:g})"]
+    lines += [f"  {record.describe()}" for record in failures[:10]]
+    if len(failures) > 10:
+        lines.append(f"  and {len(failures) - 10} more")
+    error = TTBuilderGoldenException("\n".join(lines), failures)
+    error.report = report  # type: ignore[attr-defined]
+    raise error
+
+
+def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike[str], torch_tensor_name: str) -> None:
+    """Write <folder>/<name>.pt; characters that file names cannot have are replaced."""
+    folder = Path(folder_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.save(torch_tensor, folder / f"{get_sanitized_filename(torch_tensor_name)}.pt")
+
+
+def save_goldens(folder: Path, goldens: Mapping[str, Any]) -> None:
+    """Inputs and outputs as .pt files, one per device."""
+    for name, golden in goldens.items():
+        for device, shard in GoldenMapTensor.of(golden).shard_map.items():
+            save_torch_tensor(shard, folder, f"{name}_golden_{device}")
