@@ -340,7 +340,7 @@ void printFunction(std::ostream &out, const Callable &callable) {
   const std::string_view name = dot == row.name.npos ? row.name : row.name.substr(dot + 1);
   out << "/// " << row.doc << "\n";
   printSignature(out, name, callable, arguments, false);
-  if (row.op == "ttnn.deallocate")
+  if (row.op == "ttnn.deallocate") // every second call of a program; see ttnn/detail/call.hpp
     out << "  detail::deallocate(tensor, force);\n";
   else
     printBody(out, callable, arguments, "  ");

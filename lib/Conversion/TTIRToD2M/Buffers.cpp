@@ -22,12 +22,8 @@ std::pair<int64_t, int64_t> tt::collapsed(ArrayRef<int64_t> shape) {
 /// What circular buffers and registers of the simulated cores hold.
 static bool isComputed(DataType type) {
   switch (type) {
-  case DataType::Float32:
-  case DataType::BFloat16:
-  case DataType::Int32:
-  case DataType::UInt32:
-  case DataType::UInt16:
-  case DataType::UInt8:
+#define TT_CORE_TYPE(type) case DataType::type:
+#include "ttmlir/Target/TTMetal/CoreTypes.def"
     return true;
   default:
     return false;

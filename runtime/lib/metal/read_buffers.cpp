@@ -13,12 +13,8 @@ std::string pair(const fb::Dim2d &dims) { return pair(dims.y(), dims.x()); }
 
 bool isDeviceType(DataType type) {
   switch (type) {
-  case DataType::Float32:
-  case DataType::BFloat16:
-  case DataType::Int32:
-  case DataType::UInt32:
-  case DataType::UInt16:
-  case DataType::UInt8:
+#define TT_CORE_TYPE(type) case DataType::type:
+#include "ttmlir/Target/TTMetal/CoreTypes.def"
     return true;
   default:
     return false;

@@ -136,6 +136,14 @@ TEST(Api, OnADevice) {
     EXPECT_EQ(view.data(), y.data());
     ttnn::deallocate(y);
     EXPECT_FALSE(y.isAllocated());
+    ttnn::deallocate(y); // nothing is left to give back
+    EXPECT_THROW(ttnn::deallocate(Tensor()), OpError);
+    Tensor kept = ttnn::relu(x);
+    kept.setRetained(true);
+    ttnn::deallocate(kept, /*force=*/false);
+    EXPECT_TRUE(kept.isAllocated());
+    ttnn::deallocate(kept);
+    EXPECT_FALSE(kept.isAllocated());
     EXPECT_EQ(values(view), Floats(4096, 4));
     EXPECT_THROW(ttnn::relu(y), Error);
     EXPECT_TRUE(ttnn::zeros({32, 32}, DataType::BFLOAT16, Layout::TILE, device).isOnDevice());
