@@ -20,11 +20,13 @@ from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeExcep
 
 RUN: dict[str, tuple[str, Callable[..., Any]]] = {
     "ttnn": ("execute_fb", execute_fb),
+    "ttmetal": ("execute_fb", execute_fb),
     "emitc": ("execute_cpp", execute_cpp),
     "emitpy": ("execute_py", execute_py),
 }
 KIND = {
     "ttnn": "a flatbuffer (.ttnn)",
+    "ttmetal": "a flatbuffer (.ttnn)",
     "emitc": "a C++ program (.cpp)",
     "emitpy": "a Python program (.py)",
 }
@@ -85,7 +87,7 @@ def test_options(target: str, options: dict[str, Any], error: type, message: str
 @pytest.mark.parametrize("target", RUN)
 def test_a_file_for_another_function(target: str, given: str, files: dict[str, str]) -> None:
     name, run = RUN[target]
-    if given == target:
+    if run is RUN[given][1]:
         assert run(files[given]).passed
         return
     with pytest.raises(TTBuilderRuntimeException) as raised:

@@ -20,6 +20,7 @@ from .goldens import ProgramGoldens, Programs
 # What runs the files that compiling writes, by their suffix.
 RUNS: dict[str, tuple[str, str]] = {
     ".ttnn": ("a flatbuffer", "execute_fb"),
+    ".ttm": ("a flatbuffer", "execute_fb"),
     ".py": ("a Python program", "execute_py"),
     ".cpp": ("a C++ program", "execute_cpp"),
 }
@@ -56,12 +57,11 @@ def check_path(parameter: str, value: Any, suffix: str) -> None:
 
 
 def check_suffix(parameter: str, path: str | os.PathLike[str], suffix: str) -> None:
-    _, function = RUNS[suffix]
-    found = Path(os.fspath(path)).suffix
-    if found != suffix and found in RUNS:
-        kind, other = RUNS[found]
+    wanted, function = RUNS[suffix]
+    kind, other = RUNS.get(Path(os.fspath(path)).suffix, RUNS[suffix])
+    if other != function:
         raise TTBuilderRuntimeException(
-            f"{function}: {parameter} is {os.fspath(path)}, {kind}; expected {RUNS[suffix][0]} ({suffix}), or call {other}"
+            f"{function}: {parameter} is {os.fspath(path)}, {kind}; expected {wanted} ({suffix}), or call {other}"
         )
 
 
