@@ -206,30 +206,41 @@ void matmul(const char *name, double seconds, DataType type, int64_t m, int64_t 
   report(name, type, seconds, ours, result, bare, run, y, c);
 }
 
-/// 3x3, stride 1, padding 1, the filters a constant.
-void convolution(const char *name, double seconds, DataType type, int64_t channels, int64_t size) {
+/// A square image and window, padded by half the window; the filters are a constant.
+struct Images {
+  int64_t in, out, size, kernel = 3, stride = 1, groups = 1;
+};
+
+void convolution(const char *name, double seconds, DataType type, const Images &c) {
   auto integers = [](std::vector<int64_t> v) { return Attribute{std::move(v)}; };
-  const TensorSpec image = spec(type, {1, 1, size * size, channels});
-  const Op ours("ttnn.conv2d", {image, spec(type, {channels, channels, 3, 3})}, image,
-                {{"in_channels", {channels}},
-                 {"out_channels", {channels}},
+  const int64_t pad = c.kernel / 2, resultSize = (c.size + 2 * pad - c.kernel) / c.stride + 1;
+  const TensorSpec image = spec(type, {1, 1, c.size * c.size, c.in}),
+                   result = spec(type, {1, 1, resultSize * resultSize, c.out});
+  const Op ours("ttnn.conv2d", {image, spec(type, {c.out, c.in / c.groups, c.kernel, c.kernel})}, result,
+                {{"in_channels", {c.in}},
+                 {"out_channels", {c.out}},
                  {"batch_size", {int64_t(1)}},
-                 {"input_height", {size}},
-                 {"input_width", {size}},
-                 {"kernel_size", integers({3, 3})},
-                 {"stride", integers({1, 1})},
-                 {"padding", integers({1, 1})},
+                 {"input_height", {c.size}},
+                 {"input_width", {c.size}},
+                 {"kernel_size", integers({c.kernel, c.kernel})},
+                 {"stride", integers({c.stride, c.stride})},
+                 {"padding", integers({pad, pad})},
                  {"dilation", integers({1, 1})},
-                 {"groups", {int64_t(1)}}},
+                 {"groups", {c.groups}}},
                 {false, true});
 
   using tag = memory::format_tag;
   Bare bare;
-  const memory::dims imageDims = {1, channels, size, size}, filterDims = {channels, channels, 3, 3};
+  const memory::dims imageDims = {1, c.in, c.size, c.size}, resultDims = {1, c.out, resultSize, resultSize};
+  memory::dims filterDims = {c.out / c.groups, c.in / c.groups, c.kernel, c.kernel};
+  if (c.groups > 1)
+    filterDims.insert(filterDims.begin(), c.groups);
   const memory::desc any(imageDims, library(type), tag::any), plain(imageDims, library(type), tag::nhwc);
-  const memory::desc anyFilters(filterDims, library(type), tag::any), filters(filterDims, library(type), tag::oihw);
+  const memory::desc anyResult(resultDims, library(type), tag::any), plainResult(resultDims, library(type), tag::nhwc);
+  const memory::desc anyFilters(filterDims, library(type), tag::any),
+      filters(filterDims, library(type), c.groups > 1 ? tag::goihw : tag::oihw);
   const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-                                             any, anyFilters, any, {1, 1}, {1, 1}, {1, 1});
+                                             any, anyFilters, anyResult, {c.stride, c.stride}, {pad, pad}, {pad, pad});
   const dnnl::convolution_forward::primitive_desc plan(what, bare.engine);
   const dnnl::convolution_forward primitive(plan);
   memory x = bare.in(plain, plan.src_desc(), ours.operand(0));
@@ -238,7 +249,7 @@ void convolution(const char *name, double seconds, DataType type, int64_t channe
     primitive.execute(bare.stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
     bare.stream.wait();
   };
-  report(name, type, seconds, ours, image, bare, run, y, plain);
+  report(name, type, seconds, ours, result, bare, run, y, plainResult);
 }
 
 struct Row {
@@ -250,13 +261,22 @@ Row product(const char *name, int64_t m, int64_t k, int64_t n, bool constant) {
   return {name, [=](const char *of, double seconds, DataType type) { matmul(of, seconds, type, m, k, n, constant); }};
 }
 
+Row images(const char *name, const Images &c) {
+  return {name, [=](const char *of, double seconds, DataType type) { convolution(of, seconds, type, c); }};
+}
+
 const Row rows[] = {product("matmul 1024x1024x1024", 1024, 1024, 1024, false),
                     product("matmul 1024x1024x1024, weight", 1024, 1024, 1024, true),
                     product("matmul 128x768x3072, weight", 128, 768, 3072, true),
                     product("matmul 1x4096x4096, weight", 1, 4096, 4096, true),
-                    {"conv 3x3 64->64 56x56", [](const char *name, double seconds, DataType type) {
-                       convolution(name, seconds, type, 64, 56);
-                     }}};
+                    images("conv 3x3 64->64 56x56", {64, 64, 56}),
+                    images("conv 3x3 256->256 14x14", {256, 256, 14}),
+                    images("conv 3x3 512->512 7x7", {512, 512, 7}),
+                    images("conv 1x1 256->64 56x56", {256, 64, 56, 1}),
+                    images("conv 1x1 256->512 56x56, stride 2", {256, 512, 56, 1, 2}),
+                    images("conv 1x1 24->144 56x56", {24, 144, 56, 1}),
+                    images("conv 7x7 3->64 224x224, stride 2", {3, 64, 224, 7, 2}),
+                    images("conv 3x3 144 channels apart 56x56", {144, 144, 56, 3, 1, 144})};
 
 } // namespace
 
