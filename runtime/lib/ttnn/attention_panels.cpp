@@ -142,9 +142,10 @@ private:
       const int64_t rows = std::min(step, count - at);
       work.where = where;
       work.a = left + (unit == Unit::F32 ? at * where.row : at / 16 * where.tile);
-      work.rows = unit == Unit::F32 ? rows : ceilDivide(rows, 16) * 16;
+      work.rows = session.rowsFor(rows);
       work.panel = panel;
       work.k = k;
+      work.columns = width;
       work.c = c + at * width;
       work.accumulate = accumulate;
       session.multiply(work);
@@ -210,8 +211,7 @@ private:
   }
 
   /// The weights of one panel's columns in row r, as `copyRows` would order them.
-  static void put(const float *y, int64_t r, int64_t panel, std::byte *chances) {
-    constexpr panels::Rows where = panels::rowsCopied(unit, piece);
+  void put(const float *y, int64_t r, int64_t panel, std::byte *chances) const {
     if constexpr (unit == Unit::F32) {
       std::copy_n(y, width, reinterpret_cast<float *>(chances + r * where.row) + panel * width);
     } else {
@@ -249,6 +249,7 @@ private:
   size_t keyPlace, valuePlace, queryPlace, chancePlace, scorePlace, sumPlace;
   int64_t items, slots;
   size_t perSlot, slotPlace;
+  panels::Rows where = panels::rowsCopied(unit, piece); // of the weights
 };
 
 } // namespace

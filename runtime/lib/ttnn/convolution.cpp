@@ -5,6 +5,7 @@
 #include "chain.h"
 #include "library.h"
 #include "storage.h"
+#include "tt/units.h"
 
 namespace tt::ttnn {
 namespace {
@@ -144,7 +145,9 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
   const bool relu = epilogue.activation == "relu";
   if (relu)
     epilogue.activation.clear();
-  if (storageType(operand(call, 0).dtype) == StorageType::BF16 &&
+  // Without a unit for bf16 the library's bf16 is slower than its f32.
+  const bool unit = units() == Units::None || units() >= Units::AVX512_BF16;
+  if (unit && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
     const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
     try {

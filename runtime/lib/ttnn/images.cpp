@@ -10,15 +10,12 @@
 namespace tt::ttnn {
 
 BorderedImages::BorderedImages(const Window &window, bool repeatsEdges, size_t elementBytes)
-    : axes(window.axes), batch(window.batch), channels(window.channels), repeatsEdges(repeatsEdges),
-      pixel(static_cast<size_t>(window.channels) * elementBytes) {}
-
-Shape BorderedImages::shape() const {
-  Shape shape = {batch};
+    : axes(window.axes), whole{window.batch}, repeatsEdges(repeatsEdges),
+      pixel(static_cast<size_t>(window.channels) * elementBytes) {
   for (const Axis &axis : axes)
-    shape.push_back(axis.size + axis.low + axis.high);
-  shape.push_back(channels);
-  return shape;
+    whole.push_back(axis.size + axis.low + axis.high);
+  lines = volume(whole) / std::max<int64_t>(1, whole.back());
+  whole.push_back(window.channels);
 }
 
 void BorderedImages::row(const std::byte *from, std::byte *to) const {
@@ -38,12 +35,10 @@ void BorderedImages::row(const std::byte *from, std::byte *to) const {
 }
 
 void BorderedImages::run(const std::byte *from, std::byte *to) const {
-  const Shape whole = shape();
   const size_t last = axes.size() - 1;
   const size_t fromRow = static_cast<size_t>(axes[last].size) * pixel,
                toRow = static_cast<size_t>(whole[last + 1]) * pixel;
-  const int64_t rows = volume({whole.begin(), whole.begin() + static_cast<int64_t>(last) + 1});
-  parallelFor(rows, static_cast<int64_t>(1 + 65536 / toRow), [&](int64_t begin, int64_t end) {
+  parallelFor(lines, static_cast<int64_t>(1 + 65536 / toRow), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, source = 0, step = 1;
       bool inside = true;

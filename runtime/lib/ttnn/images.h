@@ -10,14 +10,15 @@ class BorderedImages {
 public:
   /// The padding of each axis becomes the border.
   BorderedImages(const Window &window, bool repeatsEdges, size_t elementBytes);
-  Shape shape() const;
+  const Shape &shape() const { return whole; }
   /// With all threads.
   void run(const std::byte *from, std::byte *to) const;
 
 private:
   void row(const std::byte *from, std::byte *to) const;
   std::vector<Axis> axes;
-  int64_t batch, channels;
+  Shape whole;
+  int64_t lines; // along the innermost axis
   bool repeatsEdges;
   size_t pixel;
 };

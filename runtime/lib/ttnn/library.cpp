@@ -2,6 +2,7 @@
 
 #include "library.h"
 #include "tt/recycle.h"
+#include "tt/units.h"
 
 #include <algorithm>
 #include <new>
@@ -16,7 +17,8 @@ void omp_set_num_threads(int count);
 namespace tt::ttnn::library {
 
 const dnnl::engine &engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  // The units that the library may use are said before it is used.
+  static const dnnl::engine engine = (units(), dnnl::engine(dnnl::engine::kind::cpu, 0));
   return engine;
 }
 
@@ -175,6 +177,7 @@ Ordered::Ordered(const Packed &values, const dnnl::memory::desc &given, const dn
     return;
   }
   made = AlignedBytes(wanted.get_size());
+  store = values.storeOf(store);
   const int64_t pieces = store ? piecesOf(given, wanted) : 1;
   if (pieces == 1) {
     library::reorder(given, wanted).run({constant, made.data()});

@@ -88,6 +88,10 @@ public:
   bool reads() const { return !made; }
   /// The converted values when they are constant, else nullptr.
   const std::byte *constantValues() const;
+  /// The store that these are to be released to: none when they are a converted copy.
+  const ConstantStore *storeOf(const ConstantStore *store) const { return made ? nullptr : store; }
+  /// Gives a converted copy back; `get` must not be called any more.
+  void discard() { made = {}; }
 
 private:
   void convert(const std::byte *from, std::byte *to) const;

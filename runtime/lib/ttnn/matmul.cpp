@@ -1,9 +1,9 @@
 //===- matmul.cpp - ttnn.matmul and ttnn.linear ----------------------------===//
 //
 // Four ways: panels for f32 and bf16 (sums in f32) where the machine has the
-// units, the kernel library where it has not, direct loops where either would
-// cost more than the product itself, and exact integer loops. Weights that are
-// constants are brought into the order that is wanted once.
+// units, the kernel library where it has not or is faster, direct loops where
+// either would cost more than the product itself, and exact integer loops. Weights
+// that are constants are brought into the order that is wanted once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,11 +130,7 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   if (bf16) {
     if (auto kernel = make(DataType::BFloat16, true))
       return kernel;
-    try {
-      return make(DataType::BFloat16, false);
-    } catch (const dnnl::error &) {
-      // This CPU has no bf16 products: bf16 values are exact in f32.
-    }
+    // Without a unit for bf16: its values are exact in f32.
   }
   // The library's blocks are better where there are many rows for each weight; an activation that it does not know
   // would cost it another pass.

@@ -37,7 +37,7 @@ public:
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     cut();
     placeLeft();
-    placeRight(call.constants);
+    placeRight(packedB.storeOf(call.constants));
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * panelCount);
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
@@ -88,7 +88,7 @@ private:
     constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
     const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 and 16 KB
     const int64_t most = panels::blockRows(unit);
-    step = unit == Unit::BF16 ? most : ceilDivide(p.m, ceilDivide(p.m, most));
+    step = panels::wholeTiles(unit) ? most : ceilDivide(p.m, ceilDivide(p.m, most));
     const int64_t steps = ceilDivide(p.m, step);
     const int64_t blockSteps = ceilDivide(steps, ceilDivide(steps, std::max<int64_t>(1, mostRows / step)));
     rowsPerBlock = std::min(p.m, blockSteps * step);
@@ -101,17 +101,17 @@ private:
     atOnce = std::min(panels::panelsTogether(unit, p.m), panelCount);
     together = depth <= depthPerBlock ? atOnce : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, atOnce, panelCount);
     sums = slot.take(static_cast<size_t>(together * sumBytes));
-    narrow = unit == Unit::BF16 && p.m < 16;
   }
 
   void placeLeft() {
     // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster
     // one after another, when they are read often enough to pay for the copy.
-    const bool better =
-        unit == Unit::F32 ? p.m > 4 && p.n >= 256 && p.aRow * bytes % 4096 == 0 : p.m >= 16 && p.n >= 256;
+    const bool tiles = panels::wholeTiles(unit);
+    const int64_t apart = unit == Unit::F32 ? 4096 : 1024; // more rows of BF16 are read side by side
+    const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && p.n >= 256 && p.aRow * bytes % apart == 0;
     const bool needed = p.aColumn != 1 || depth != p.k;
-    const bool wholeTiles = unit == Unit::F32 || narrow || p.m % 16 == 0;
-    rowsInPlace = better || needed ? 0 : wholeTiles ? p.m : p.m / step * step;
+    const bool noPadding = !tiles || p.m < 16 || p.m % 16 == 0;
+    rowsInPlace = better || needed ? 0 : noPadding ? p.m : p.m / step * step;
     if (rowsInPlace < p.m)
       leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
   }
@@ -122,6 +122,7 @@ private:
       right = Right::Once;
       ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
       packOnce(constant, store);
+      packedB.discard();
     } else if (rowBlocks == 1 && depth <= depthPerBlock) {
       right = Right::WhereUsed;
       rightPlace = slot.take(static_cast<size_t>(packedTogether * panelBytes));
@@ -224,21 +225,24 @@ private:
           const std::byte *b =
               all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
-          multiply(session, left, b, count, from, all != nullptr, c);
+          multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr,
+                   c);
           for (int64_t i = 0; i < count && from + depthPerBlock >= depth; ++i)
             finish(now, c + i * sumBytes / 4, batch * p.m + row, rows, panel + i);
         }
   }
 
-  /// Adds to the sums of `count` panels, up to `atOnce`, those of k in [from, from + depthPerBlock).
-  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count, int64_t from,
-                bool ahead, float *c) const {
+  /// Adds to the sums of `count` panels, up to `atOnce`, the last of `columns`, those of k in
+  /// [from, from + depthPerBlock).
+  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
+                int64_t columns, int64_t from, bool ahead, float *c) const {
     const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
       panels::Block work{};
       work.panel = panel + k * rowBytes;
       work.k = std::min(depthPerChunk, depth - k);
+      work.columns = columns;
       work.accumulate = k > 0;
       work.panels = count;
       work.panelStride = panelBytes;
@@ -251,10 +255,11 @@ private:
         const bool isCopy = at >= left.inPlace;
         const int64_t row = isCopy ? at - left.inPlace : at;
         work.where = isCopy ? copied : inPlace;
-        work.a = (isCopy ? left.copied : left.given) + (unit == Unit::F32
-                                                            ? row * work.where.row + k * bytes
-                                                            : row / 16 * work.where.tile + k / 32 * work.where.step);
-        work.rows = unit == Unit::F32 || narrow ? stepRows : ceilDivide(stepRows, 16) * 16;
+        work.a =
+            (isCopy ? left.copied : left.given) +
+            (unit == Unit::F32 ? row * work.where.row + k * bytes
+                               : row / 16 * work.where.tile + row % 16 * work.where.row + k / 32 * work.where.step);
+        work.rows = session.rowsFor(stepRows);
         work.c = c + at * width;
         session.multiply(work);
       }
@@ -294,7 +299,6 @@ private:
   int64_t together, sumBytes; // panels whose sums are kept from one block of k to the next
   int64_t atOnce;             // panels that are read side by side
   size_t sums;
-  bool narrow;         // fewer rows than a tile has
   int64_t rowsInPlace; // the first rows of a matrix, which are not copied; whole blocks but for the last
   size_t leftPlace = 0;
   Right right = Right::Once;

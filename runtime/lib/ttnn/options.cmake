@@ -7,10 +7,12 @@ set_source_files_properties(
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
 # An integer power is a loop of its own, which does not vectorise.
 set_property(SOURCE lib/ttnn/elementwise_rows.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-pass-failed)
-# The units that panels ask for at run time.
+# The units that panels choose at run time: nothing but these, whatever the machine that builds has.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(
-    lib/ttnn/panels.cpp
-    PROPERTIES COMPILE_OPTIONS
-               "-O3;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512vl;-mavx512bf16;-mamx-tile;-mamx-bf16;-mprefer-vector-width=512")
+  set(avx2 "-O3;-march=x86-64-v3")
+  set(avx512 "${avx2};-mavx512f;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
+  set_source_files_properties(lib/ttnn/panels_avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/ttnn/panels_avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(lib/ttnn/panels_pairs.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
+  set_source_files_properties(lib/ttnn/panels_amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mamx-tile;-mamx-bf16")
 endif()

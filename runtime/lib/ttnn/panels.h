@@ -14,11 +14,14 @@
 
 namespace tt::ttnn::panels {
 
-/// What the units compute in: f32 with AVX-512, bf16 with AMX (sums in f32).
+/// What is computed in: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32). `tt::units()` says which
+/// of them it is; panels and rows lie in memory alike for both.
 enum class Unit : uint8_t { F32, BF16 };
 
-/// Whether this machine has the unit (and the system lets the process use it).
+/// Whether this machine has such a unit.
 bool supported(Unit unit);
+/// Whether 16 rows are computed at a time, so that blocks of fewer compute padding: the matrix unit.
+bool wholeTiles(Unit unit);
 
 /// Columns of a panel, and values in a row of sums.
 constexpr int64_t width(Unit unit) { return unit == Unit::F32 ? 64 : 32; }
@@ -49,20 +52,21 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 /// Where the rows of a left operand are, in bytes.
 struct Rows {
   int64_t row;  // from one row to the next
-  int64_t tile; // BF16: from row 0 to row 16
-  int64_t step; // BF16: from one group of 32 values of k to the next
+  int64_t tile; // whole tiles: from row 0 to row 16
+  int64_t step; // whole tiles: from one group of 32 values of k to the next
 };
 /// Rows where they lie: k contiguous, and a multiple of 32 for BF16.
 constexpr Rows rowsInPlace(int64_t rowBytes) { return {rowBytes, 16 * rowBytes, 64}; }
-/// The order of `copyRows`: rows of k values a little apart from a power of two (F32), or tiles of 16 rows by 32 values
-/// (BF16).
-constexpr Rows rowsCopied(Unit unit, int64_t k) {
+/// The order of `copyRows`: rows of k values a little apart from a power of two, or tiles of 16 rows by 32 values
+/// (whole tiles).
+inline Rows rowsCopied(Unit unit, int64_t k) {
   const int64_t bytes = depth(unit, k) * elementBytes(unit);
-  return unit == Unit::F32 ? rowsInPlace(bytes + 64) : Rows{64, 16 * bytes, 1024};
+  return wholeTiles(unit) ? Rows{64, 16 * bytes, 1024} : rowsInPlace(bytes + 64);
 }
 /// Bytes that `copyRows` writes.
-constexpr int64_t copiedBytes(Unit unit, int64_t k, int64_t rows) {
-  return unit == Unit::F32 ? rows * rowsCopied(unit, k).row : (rows + 15) / 16 * rowsCopied(unit, k).tile;
+inline int64_t copiedBytes(Unit unit, int64_t k, int64_t rows) {
+  const Rows where = rowsCopied(unit, k);
+  return wholeTiles(unit) ? (rows + 15) / 16 * where.tile : rows * where.row;
 }
 /// Copies rows; what is missing to a whole tile are zeros.
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to);
@@ -71,9 +75,10 @@ void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int6
 struct Block {
   const std::byte *a;
   Rows where;
-  int64_t rows;           // at most blockRows; BF16: as many as `Session` was made for, or a multiple of 16
+  int64_t rows;           // `Session::rowsFor` at most blockRows
   const std::byte *panel; // rows [first, first + k) of a panel, where `first` is a multiple of 32
   int64_t k;              // as padded: depth
+  int64_t columns;        // wanted of the (last) panel; others may stay as they are
   float *c;               // contiguous, aligned to 64
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
@@ -83,17 +88,20 @@ struct Block {
   int64_t cStride;     // and of their sums
 };
 
-/// The matrix unit of one thread, from construction to destruction.
+/// The unit of one thread, from construction to destruction.
 class Session {
 public:
   /// rows: of the blocks to come when they have fewer than 16, else 16 or more.
   Session(Unit unit, int64_t rows);
   ~Session();
   Session(const Session &) = delete;
-  void multiply(const Block &block) const;
+  /// Rows that a block of so many is computed with; those that are not wanted are read and written, too.
+  int64_t rowsFor(int64_t rows) const { return tiles && !narrow ? (rows + 15) / 16 * 16 : rows; }
+  void multiply(const Block &block) const { run(block); }
 
 private:
-  Unit unit;
+  void (*run)(const Block &block);
+  bool tiles, narrow;
 };
 
 /// Writes rows x columns of sums, plus bias (`width` values, or nullptr), as f32 or bf16.

@@ -1,30 +1,16 @@
-//===- panels.cpp - products of matrices in panels --------------------------===//
+//===- panels_avx512.cpp - panels of AVX-512 ---------------------------===//
 //
-// This file alone is compiled for AVX-512 and AMX, whatever the rest is compiled
-// for; nothing of it runs before `supported` has said yes. It includes no header
-// whose inline functions others share.
+// Needs AVX-512 F, BW and VL: f32, and the order of bf16 that the other units
+// multiply.
 //
 //===----------------------------------------------------------------------===//
 
-#include "panels.h"
+#include "panels_units.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
-namespace tt::ttnn::panels {
-
-#if defined(__x86_64__) && defined(__AVX512F__) && defined(__AMX_BF16__)
-
+namespace tt::ttnn::panels::avx512 {
 namespace {
-
-bool matrixUnitAllowed() {
-  // Linux gives the tile registers to processes that ask: ARCH_REQ_XCOMP_PERM for XTILEDATA.
-  return __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("amx-tile") &&
-         __builtin_cpu_supports("avx512bf16") && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
-}
 
 //===----------------------------------------------------------------------===//
 // Packing
@@ -154,11 +140,13 @@ template <class T> void copyRow(const T *from, int64_t stride, int64_t count, in
     to[j] = T(0);
 }
 
-void copyTiles(const std::byte *from, Strides s, int64_t k, int64_t rows, std::byte *to) {
-  for (int64_t i = 0; i < (rows + 15) / 16 * 16; ++i, from += s.row * 2) {
-    std::byte *target = to + i / 16 * rowsCopied(Unit::BF16, k).tile + i % 16 * 64;
+/// Rows of bf16, one after another or in tiles, which are filled up with zeros.
+void copyGroups(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
+  const int64_t all = where.step == 64 ? rows : (rows + 15) / 16 * 16;
+  for (int64_t i = 0; i < all; ++i, from += s.row * 2) {
+    std::byte *target = to + i / 16 * where.tile + i % 16 * where.row;
     const int64_t count = i < rows ? k : 0;
-    for (int64_t j = 0; j < depth(Unit::BF16, k); j += 32, target += 1024) {
+    for (int64_t j = 0; j < depth(Unit::BF16, k); j += 32, target += where.step) {
       if (s.column == 1) {
         const __m512i values = _mm512_maskz_loadu_epi8(byteMask((count - j) * 2), from + j * 2);
         _mm512_store_si512(target, values);
@@ -171,29 +159,30 @@ void copyTiles(const std::byte *from, Strides s, int64_t k, int64_t rows, std::b
   }
 }
 
+void copyRows(const std::byte *from, Strides strides, int64_t k, int64_t rows, Rows where, std::byte *to) {
+  for (int64_t i = 0; i < rows; ++i)
+    copyRow(reinterpret_cast<const float *>(from) + i * strides.row, strides.column, k, k,
+            reinterpret_cast<float *>(to + i * where.row));
+}
+
+template <Unit unit>
+void pack(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  constexpr auto packed = unit == Unit::F32 ? packF32 : packBf16;
+  if (strides.column == 1)
+    return packed(from, strides, k, columns, to, nextPanel);
+  constexpr int64_t most = width(unit);
+  for (int64_t c = 0; c < columns; c += most)
+    packed(from + c * strides.column * elementBytes(unit), strides, k, columns - c < most ? columns - c : most,
+           to + c / most * nextPanel, nextPanel);
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Brings a share of what comes next into cache at each step: for many rows into the second level, from where it is
-/// read once it has been used for the first of them; for few, that read it once, into the first.
-template <int hint, int panels = 1> struct Ahead {
-  const char *at;
-  int64_t perStep, stride; // bytes
-  Ahead(const Block &block, int64_t steps)
-      : at(reinterpret_cast<const char *>(block.next)),
-        perStep(steps ? (block.nextBytes + steps * 64 - 1) / (steps * 64) * 64 : 0), stride(block.panelStride) {}
-  [[gnu::always_inline]] void step() {
-    for (int64_t i = 0; i < perStep; i += 64)
-      for (int p = 0; p < panels; ++p)
-        _mm_prefetch(at + i + p * stride, hint);
-    at += perStep;
-  }
-};
-
-template <int rows, int panels> void multiplyF32(const Block &block) {
+template <int rows, int panels, int vectors = 4> void multiplyRows(const Block &block) {
   constexpr int64_t columns = width(Unit::F32);
-  constexpr int vectors = columns / 16, unroll = panels == 1 ? 4 : 1;
+  constexpr int unroll = panels == 1 ? 4 : 1;
   __m512 sum[panels][rows][vectors];
   auto *c = reinterpret_cast<char *>(block.c);
   auto eachSum = [&](auto &&use) __attribute__((always_inline)) {
@@ -236,119 +225,39 @@ template <int rows, int panels> void multiplyF32(const Block &block) {
 
 using Multiply = void (*)(const Block &);
 /// [rows - 1][panels - 1]
-constexpr Multiply f32Blocks[blockRows(Unit::F32)][panelsTogether(Unit::F32, 1)] = {
-    {multiplyF32<1, 1>, multiplyF32<1, 2>, multiplyF32<1, 3>, multiplyF32<1, 4>, multiplyF32<1, 5>, multiplyF32<1, 6>},
-    {multiplyF32<2, 1>, multiplyF32<2, 2>, multiplyF32<2, 3>},
-    {multiplyF32<3, 1>, multiplyF32<3, 2>},
-    {multiplyF32<4, 1>},
-    {multiplyF32<5, 1>},
-    {multiplyF32<6, 1>},
+constexpr Multiply byPanels[blockRows(Unit::F32)][panelsTogether(Unit::F32, 1)] = {
+    {multiplyRows<1, 1>, multiplyRows<1, 2>, multiplyRows<1, 3>, multiplyRows<1, 4>, multiplyRows<1, 5>,
+     multiplyRows<1, 6>},
+    {multiplyRows<2, 1>, multiplyRows<2, 2>, multiplyRows<2, 3>},
+    {multiplyRows<3, 1>, multiplyRows<3, 2>},
+    {multiplyRows<4, 1>},
+    {multiplyRows<5, 1>},
+    {multiplyRows<6, 1>},
 };
+/// One panel of fewer than 64 columns: [rows - 1][vectors - 1]
+template <int rows>
+constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 1, 2>, multiplyRows<rows, 1, 3>};
+constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
+                                                             ofVectors<4>, ofVectors<5>, ofVectors<6>};
 
-/// Up to 16 rows (tiles 0 and 1 of sums) or 32 (2 and 3 as well).
-template <bool both> void multiplyBf16(const Block &block) {
-  constexpr int64_t cBytes = width(Unit::BF16) * sizeof(float);
-  auto *c = reinterpret_cast<char *>(block.c);
-  if (block.accumulate) {
-    _tile_loadd(0, c, cBytes);
-    _tile_loadd(1, c + 64, cBytes);
-    if constexpr (both) {
-      _tile_loadd(2, c + 16 * cBytes, cBytes);
-      _tile_loadd(3, c + 16 * cBytes + 64, cBytes);
-    }
-  } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    if constexpr (both) {
-      _tile_zero(2);
-      _tile_zero(3);
-    }
-  }
-  const auto *a = reinterpret_cast<const char *>(block.a), *b = reinterpret_cast<const char *>(block.panel);
-  const int64_t steps = block.k / 32;
-  Ahead<both ? _MM_HINT_T1 : _MM_HINT_T0> ahead(block, steps);
-  for (int64_t i = 0; i < steps; ++i, a += block.where.step, b += 2048) {
-    _tile_loadd(6, b, 64);
-    _tile_loadd(4, a, block.where.row);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, b + 1024, 64);
-    _tile_dpbf16ps(1, 4, 7);
-    if constexpr (both) {
-      _tile_loadd(5, a + block.where.tile, block.where.row);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
-    }
-    ahead.step();
-  }
-  _tile_stored(0, c, cBytes);
-  _tile_stored(1, c + 64, cBytes);
-  if constexpr (both) {
-    _tile_stored(2, c + 16 * cBytes, cBytes);
-    _tile_stored(3, c + 16 * cBytes + 64, cBytes);
-  }
+//===----------------------------------------------------------------------===//
+// Storing
+//===----------------------------------------------------------------------===//
+
+/// To nearest, ties to even; NaN stays NaN. The conversion of AVX512_BF16 would take denormals for zeros.
+__m256i roundToBf16(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 isNumber = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_blend_epi32(isNumber, quiet, rounded), 16));
 }
 
-} // namespace
-
-bool supported(Unit unit) {
-  static const bool vector =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  static const bool matrix = vector && matrixUnitAllowed();
-  return unit == Unit::F32 ? vector : matrix;
-}
-
-void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
-          int64_t nextPanel) {
-  const auto packed = unit == Unit::F32 ? packF32 : packBf16;
-  if (strides.column == 1)
-    return packed(from, strides, k, columns, to, nextPanel);
-  const int64_t most = width(unit);
-  for (int64_t c = 0; c < columns; c += most)
-    packed(from + c * strides.column * elementBytes(unit), strides, k, columns - c < most ? columns - c : most,
-           to + c / most * nextPanel, nextPanel);
-}
-
-void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
-  if (unit == Unit::BF16)
-    return copyTiles(from, strides, k, rows, to);
-  for (int64_t i = 0; i < rows; ++i)
-    copyRow(reinterpret_cast<const float *>(from) + i * strides.row, strides.column, k, k,
-            reinterpret_cast<float *>(to + i * rowsCopied(unit, k).row));
-}
-
-Session::Session(Unit unit, int64_t rows) : unit(unit) {
-  if (unit == Unit::F32)
-    return;
-  // Palette 1; tiles 0 to 5 hold rows of c and a, 6 and 7 of a panel.
-  struct alignas(64) {
-    uint8_t palette = 1, start = 0, reserved[14] = {};
-    uint16_t rowBytes[16] = {};
-    uint8_t rows[16] = {};
-  } config;
-  for (int tile = 0; tile < 8; ++tile) {
-    config.rowBytes[tile] = 64;
-    config.rows[tile] = static_cast<uint8_t>(tile < 6 && rows < 16 ? rows : 16);
-  }
-  _tile_loadconfig(&config);
-}
-
-Session::~Session() {
-  if (unit == Unit::BF16)
-    _tile_release();
-}
-
-void Session::multiply(const Block &block) const {
-  if (unit == Unit::F32)
-    f32Blocks[block.rows - 1][block.panels - 1](block);
-  else if (block.rows > 16)
-    multiplyBf16<true>(block);
-  else
-    multiplyBf16<false>(block);
-}
-
-void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+template <Unit unit>
+void store(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
            int64_t rowBytes) {
-  const int64_t row = width(unit);
+  constexpr int64_t row = width(unit);
   // Two vectors at a time: 32 columns.
   for (int64_t first = 0; first < columns; first += 32) {
     const __m512 left = bias ? _mm512_load_ps(bias + first) : _mm512_setzero_ps();
@@ -363,8 +272,8 @@ void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t c
         y = _mm512_add_ps(y, right);
       }
       if (toBf16) {
-        _mm512_mask_storeu_epi16(target, static_cast<__mmask32>(mask),
-                                 reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x)));
+        _mm256_mask_storeu_epi16(target, low, roundToBf16(x));
+        _mm256_mask_storeu_epi16(target + 32, high, roundToBf16(y));
       } else {
         _mm512_mask_storeu_ps(target, low, x);
         _mm512_mask_storeu_ps(target + 64, high, y);
@@ -373,16 +282,19 @@ void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t c
   }
 }
 
-#else // another machine: nothing is supported, and nothing below is called
+} // namespace
 
-bool supported(Unit) { return false; }
-void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
-void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
-Session::Session(Unit unit, int64_t) : unit(unit) {}
-Session::~Session() = default;
-void Session::multiply(const Block &) const {}
-void store(Unit, const float *, const float *, int64_t, int64_t, bool, std::byte *, int64_t) {}
+extern const Movement f32 = {pack<Unit::F32>, copyRows, store<Unit::F32>};
+extern const Movement bf16 = {pack<Unit::BF16>, copyGroups, store<Unit::BF16>};
+
+void multiplyF32(const Block &block) {
+  const int64_t vectors = (block.columns + 15) / 16;
+  if (block.panels == 1 && vectors < 4)
+    byVectors[block.rows - 1][vectors - 1](block);
+  else
+    byPanels[block.rows - 1][block.panels - 1](block);
+}
+
+} // namespace tt::ttnn::panels::avx512
 
 #endif
-
-} // namespace tt::ttnn::panels

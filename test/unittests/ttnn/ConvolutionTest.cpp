@@ -121,15 +121,17 @@ TEST_P(Convolutions, MatchTheLoops) {
     const Value x = random(type, c.images(c.sizes, c.in), -1, 1, 1), w = random(type, c.filter(), -1, 1, 2),
                 bias = random(type, {1, 1, 1, c.out}, -1, 1, 3);
     const Shape out = c.images(c.results(), c.out);
-    const double relative = type == bf16 ? 0x1p-8 : 1e-6;
+    // Products of at most 1, added in f32 in any order.
+    const double relative = type == bf16 ? 0x1p-8 : 1e-6,
+                 absolute = 2e-5 + 0x1p-24 * static_cast<double>(c.in / c.groups * volume(c.kernel));
     std::vector<double> expected = c.expected(x, w);
     for (bool constant : {false, true})
-      expectNear(run(c.name(), {&x, &w}, type, out, c.attributes(), {false, constant}), expected, relative, 2e-5);
+      expectNear(run(c.name(), {&x, &w}, type, out, c.attributes(), {false, constant}), expected, relative, absolute);
     for (size_t i = 0; i < expected.size(); ++i)
       expected[i] += bias.get(i % static_cast<size_t>(c.out));
     for (bool constant : {false, true})
       expectNear(run(c.name(), {&x, &w, &bias}, type, out, c.attributes(), {false, constant, constant}), expected,
-                 relative, 2e-5);
+                 relative, absolute);
   }
 }
 
@@ -154,6 +156,17 @@ INSTANTIATE_TEST_SUITE_P(
         // Sequences
         Case{{9}, {3}, {1}, {1}, {1}}, Case{{17}, {4}, {3}, {2}, {2, 0}, 2, 6, 9, 3},
         Case{{1}, {1}, {1}, {1}, {0}, 1, 1, 1},
+        // Images: one channel, one column, edges of panels, of groups of rows and of what is gathered at a time
+        Case{{4, 1}, {2, 3}, {1, 3}, {1, 1}, {1, 0, 1, 2}, 2, 1, 2},
+        Case{{1, 1}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 3, 1, 1}, Case{{9, 8}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, 2, 3, 70},
+        Case{{7, 7}, {3, 3}, {1, 1}, {2, 3}, {2, 3}, 1, 33, 17},
+        Case{{6, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 24, 40}, Case{{8, 6}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, 2, 7, 65},
+        Case{{20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 96, 9},
+        Case{{5, 5}, {7, 7}, {1, 1}, {1, 1}, {3, 3}, 1, 64, 8},
+        // A group per channel
+        Case{{6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 40, 40, 40},
+        Case{{9, 9}, {3, 2}, {2, 3}, {2, 1}, {0, 1, 2, 0}, 1, 32, 32, 32}, Case{{33}, {5}, {2}, {1}, {2}, 2, 9, 9, 9},
+        Case{{3, 4, 5}, {3, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 0, 0, 1, 0, 1}, 1, 70, 70, 70},
         // Transposed
         Case{{5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 4, 8, 1, {0, 0}},
         Case{{4, 3}, {3, 2}, {2, 3}, {1, 1}, {1, 0}, 2, 16, 5, 1, {1, 2}},

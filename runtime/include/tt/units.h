@@ -1,0 +1,19 @@
+//===- units.h - vector and matrix units of the host ----------------*- C++ -*-===//
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tt {
+
+/// Instruction sets of x86-64 that kernels choose between when they are made, each including those before it.
+enum class Units : uint8_t { None, AVX2, AVX512, AVX512_BF16, AMX };
+
+std::string_view toString(Units units);
+
+/// What kernels may use: what the machine has (and the system lets the process use), and no more than the environment
+/// variable TTRT_UNITS allows (avx2, avx512, avx512_bf16 or amx), which holds for oneDNN as well. AVX2 stands for AVX2
+/// and FMA; AVX512 for AVX-512 F, BW and VL. Throws Error when the variable has another value.
+Units units();
+
+} // namespace tt
