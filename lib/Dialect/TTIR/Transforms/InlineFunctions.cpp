@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::ttir {
 #define GEN_PASS_DEF_TTIRINLINEFUNCTIONS
@@ -12,62 +13,124 @@ namespace mlir::tt::ttir {
 
 using namespace mlir;
 
+/// A chain of calls longer than this is taken for a mistake: every call adds its location to those of inlined ops.
+static constexpr unsigned maxDepth = 1000;
+
 namespace {
 struct InlineFunctions : tt::ttir::impl::TTIRInlineFunctionsBase<InlineFunctions> {
+  using Base::Base;
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    states.clear(), called.clear(), kept.clear(), path.clear();
+    infos.clear(), order.clear();
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
-      if (failed(inlineCallsIn(function, symbols)))
+      if (failed(visit(function, symbols)))
         return signalPassFailure();
-    if (called.empty())
+    if (failed(checkSize()))
+      return signalPassFailure();
+    bool any = false;
+    for (func::FuncOp function : order)
+      for (auto [call, callee] : infos[function].calls) {
+        inlineCall(call, callee);
+        infos[callee].isCalled = any = true;
+      }
+    if (!any)
       markAllAnalysesPreserved();
     for (func::FuncOp function : functions)
-      if (function.isPrivate() && called.contains(function) && !kept.contains(function))
+      if (function.isPrivate() && infos[function].isCalled)
         symbols.erase(function);
   }
 
 private:
-  enum State { Unseen, Open, Done };
+  struct Info {
+    enum State { Unseen, Open, Done } state = Unseen;
+    SmallVector<std::pair<func::CallOp, func::FuncOp>> calls; // those that can be inlined
+    uint64_t ops = 0;                                         // when they are, without terminators
+    unsigned depth = 0;                                       // of calls below
+    bool isCalled = false;
+  };
 
-  /// Callees first, so that what is inlined has no calls left.
-  LogicalResult inlineCallsIn(func::FuncOp function, SymbolTable &symbols) {
-    if (states[function] == Done)
+  /// Puts a function and what it calls into `order`, callees first, so that what is inlined has no calls left. Chains
+  /// of calls may be longer than the stack is deep.
+  LogicalResult visit(func::FuncOp root, SymbolTable &symbols) {
+    if (infos[root].state == Info::Done)
       return success();
-    states[function] = Open;
-    path.push_back(function.getSymName());
-    SmallVector<func::CallOp> calls = collectCalls(function);
-    for (func::CallOp call : calls) {
-      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-      // What is only declared stays called; the conversion names it.
-      if (!callee || callee.isExternal())
+    SmallVector<std::pair<func::FuncOp, size_t>> path; // functions, and how many of their calls were followed
+    auto open = [&](func::FuncOp function) {
+      Info &info = infos[function];
+      info.state = Info::Open;
+      function.walk([&](Operation *op) {
+        info.ops += op != function && !op->hasTrait<OpTrait::IsTerminator>();
+        auto call = dyn_cast<func::CallOp>(op);
+        auto callee = call ? symbols.lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
+        // What is only declared stays called; the conversion names it.
+        if (callee && !callee.isExternal())
+          info.calls.emplace_back(call, callee);
+      });
+      path.emplace_back(function, 0);
+    };
+    open(root);
+    while (!path.empty()) {
+      func::FuncOp function = path.back().first;
+      if (path.back().second == infos[function].calls.size()) {
+        close(function);
+        path.pop_back();
         continue;
-      if (states[callee] == Open) {
-        InFlightDiagnostic diagnostic = call.emitError() << "recursive call cannot be inlined: ";
-        auto *from = llvm::find(path, callee.getSymName());
-        llvm::interleave(llvm::make_range(from, path.end()), diagnostic, " calls ");
-        return diagnostic << " calls " << callee.getSymName();
       }
-      called.insert(callee);
-      if (failed(inlineCallsIn(callee, symbols)))
-        return failure();
-      if (!callee.getBody().hasOneBlock()) {
-        kept.insert(callee);
+      auto [call, callee] = infos[function].calls[path.back().second++];
+      if (!callee.getBody().hasOneBlock())
         return call.emitError() << "cannot inline '" << callee.getSymName() << "': it has "
                                 << llvm::range_size(callee.getBody()) << " blocks; expected one";
-      }
-      inlineCall(call, callee);
+      if (infos[callee].state == Info::Open)
+        return reportRecursion(call, callee, path);
+      if (infos[callee].state == Info::Unseen)
+        open(callee);
     }
-    path.pop_back();
-    states[function] = Done;
     return success();
   }
 
-  static SmallVector<func::CallOp> collectCalls(func::FuncOp function) {
-    SmallVector<func::CallOp> calls;
-    function.walk([&](func::CallOp call) { calls.push_back(call); });
-    return calls;
+  /// All that it calls is closed.
+  void close(func::FuncOp function) {
+    Info info = infos[function];
+    for (auto [call, callee] : info.calls) {
+      info.ops = llvm::SaturatingAdd(info.ops - 1, infos[callee].ops);
+      info.depth = std::max(info.depth, infos[callee].depth + 1);
+    }
+    info.state = Info::Done;
+    infos[function] = info;
+    order.push_back(function);
+  }
+
+  static LogicalResult reportRecursion(func::CallOp call, func::FuncOp callee,
+                                       ArrayRef<std::pair<func::FuncOp, size_t>> path) {
+    InFlightDiagnostic diagnostic = call.emitError() << "recursive call cannot be inlined: ";
+    const auto *from = llvm::find_if(path, [&](const auto &entry) { return entry.first == callee; });
+    for (const auto &entry : llvm::make_range(from, path.end()))
+      diagnostic << func::FuncOp(entry.first).getSymName() << " calls ";
+    return diagnostic << callee.getSymName();
+  }
+
+  /// A few calls on each level of a call graph make any number of ops: that is said before memory runs out.
+  LogicalResult checkSize() {
+    uint64_t total = 0;
+    func::FuncOp largest;
+    for (func::FuncOp function : order) {
+      const Info &info = infos[function];
+      if (info.depth > maxDepth)
+        return function.emitError() << "'" << function.getSymName() << "' makes calls " << info.depth
+                                    << " deep; expected at most " << maxDepth;
+      if (info.calls.empty())
+        continue;
+      total = llvm::SaturatingAdd(total, info.ops);
+      if (!largest || infos[largest].ops < info.ops)
+        largest = function;
+    }
+    if (total <= static_cast<uint64_t>(std::max<int64_t>(maxOps, 0)))
+      return success();
+    return largest.emitError() << "'" << largest.getSymName() << "' has " << infos[largest].ops
+                               << " ops when its calls are inlined, and all functions with calls " << total
+                               << "; expected at most " << maxOps.getValue() << " (max-ops of ttir-inline-functions)";
   }
 
   static void inlineCall(func::CallOp call, func::FuncOp callee) {
@@ -84,8 +147,7 @@ private:
     call.erase();
   }
 
-  DenseMap<Operation *, State> states;
-  DenseSet<Operation *> called, kept;
-  SmallVector<StringRef> path;
+  DenseMap<Operation *, Info> infos;
+  SmallVector<func::FuncOp> order;
 };
 } // namespace

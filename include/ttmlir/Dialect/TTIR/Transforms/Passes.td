@@ -27,7 +27,8 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
   let summary = "Replace calls by what they call";
   let description = [{
     An inlined op has the location of the call around its own. Private functions that nothing calls any more are
-    removed. Recursion is an error, because a program on the device has no calls.
+    removed. Recursion is an error, because a program on the device has no calls. So is a call graph whose functions have
+    more than `max-ops` ops when their calls are inlined: two calls on each of 24 levels are 2^24 copies.
 
     Before:
     ```mlir
@@ -48,18 +49,33 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [Option<"maxOps", "max-ops", "int64_t", "1 << 20",
+                        "Ops that all functions with calls may have when these are inlined">];
 }
 
 def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::mlir::ModuleOp"> {
   let summary = "Give every tensor an element type that a data format of the chip holds";
   let description = [{
     f64 becomes f32; signed and signless integers become si32, unsigned ones ui32, ui16 or ui8. i1 stays: it is the
-    format of comparisons, one byte per value on the device. Constants keep their data, which is converted when it is
-    stored; a value that does not fit is an error then.
+    format of comparisons, one byte per value on the device.
 
-    Before: `%0 = "ttir.abs"(%a) : (tensor<4xi64>) -> tensor<4xi64>`
-    After: `%0 = "ttir.abs"(%a) : (tensor<4xsi32>) -> tensor<4xsi32>`
+    Signed integers of 8 and 16 bits keep their arithmetic: what may leave the narrow type is brought back to it, modulo
+    2^8 or 2^16, by three ops after the op (a float that is cast to it is clamped). Integers of 64 bits are held in 32:
+    a constant, `full`, `arange` or `pad` whose values do not fit is an error, other ops are warned of once per module. A
+    bitcast of 64 bits is an error. Constants keep their data, which is converted when it is stored.
+
+    Before: `%0 = "ttir.abs"(%a) : (tensor<4xi8>) -> tensor<4xi8>`
+    After:
+    ```mlir
+    %m = "ttir.full"() <{fill_value = 255 : i32, shape = array<i32: 1>}> : () -> tensor<1xsi32>
+    %s = "ttir.full"() <{fill_value = 128 : i32, shape = array<i32: 1>}> : () -> tensor<1xsi32>
+    %0 = "ttir.abs"(%a) : (tensor<4xsi32>) -> tensor<4xsi32>
+    %1 = "ttir.bitwise_and"(%0, %m) : (tensor<4xsi32>, tensor<1xsi32>) -> tensor<4xsi32>
+    %2 = "ttir.bitwise_xor"(%1, %s) : (tensor<4xsi32>, tensor<1xsi32>) -> tensor<4xsi32>
+    %3 = "ttir.subtract"(%2, %s) : (tensor<4xsi32>, tensor<1xsi32>) -> tensor<4xsi32>
+    ```
   }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
 }
 
 def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", "::mlir::ModuleOp"> {
