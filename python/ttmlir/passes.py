@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ._mlir_libs._ttmlir import translate as _translate
-from .ir import Module
+from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module
 from .passmanager import PassManager
+from .util import without_source_number
 
 # Function name -> registered pipeline; the ...-runtime-pipeline forms are aliases (see docs/pipelines.md).
 PIPELINES = {
@@ -48,6 +51,42 @@ def _printed_errors() -> Iterator[list[str]]:
             lines += [line for line in file.read().decode(errors="replace").splitlines() if line.strip(" :")]
 
 
+@dataclass(frozen=True)
+class _Readable:
+    """A diagnostic at the place that the source has, without the numbers that passes keep in locations."""
+
+    severity: DiagnosticSeverity
+    location: Location
+    message: str
+    notes: list[_Readable]
+
+    @classmethod
+    def of(cls, given: DiagnosticInfo) -> _Readable:
+        notes = [cls.of(note) for note in given.notes]
+        return cls(given.severity, without_source_number(given.location), given.message, notes)
+
+
+@contextmanager
+def _warnings(context: Context) -> Iterator[None]:
+    """The compiler's warnings, which a context keeps to itself, as Python's."""
+    found: list[str] = []
+
+    def collect(diagnostic: Diagnostic) -> bool:
+        if diagnostic.severity != DiagnosticSeverity.WARNING:
+            return False
+        place = str(without_source_number(diagnostic.location)).removeprefix("loc(").removesuffix(")")
+        found.append(f"{place}: {diagnostic.message}")
+        return True
+
+    handler = context.attach_diagnostic_handler(collect)
+    try:
+        yield
+    finally:
+        handler.detach()
+    for text in found:
+        warnings.warn(text, stacklevel=4)
+
+
 def _parsed(pipeline: str) -> PassManager:
     with _printed_errors() as printed:
         try:
@@ -65,6 +104,8 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool = Fals
         name: as registered with ttmlir-opt, without the dashes in front.
         options: the text between the braces of `name{...}`.
         print_ir: print the module after each pass that changed it, to stderr.
+    Warns:
+        UserWarning: for each warning of a pass.
     Raises:
         ValueError: no such pass, or an option that it does not have.
         ttmlir.ir.MLIRError: a pass failed; carries the diagnostics.
@@ -74,7 +115,11 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool = Fals
         if print_ir:
             module.context.enable_multithreading(False)
             manager.enable_ir_printing()
-        manager.run(module.operation)
+        with _warnings(module.context):
+            try:
+                manager.run(module.operation)
+            except MLIRError as error:
+                raise MLIRError(error.message, [_Readable.of(d) for d in error.error_diagnostics]) from None
 
 
 def _pipeline(function: str, name: str) -> Callable[..., None]:

@@ -26,7 +26,11 @@ def logical(function):
 def divide(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype.is_floating_point or b.dtype.is_floating_point:
         return torch.true_divide(a, b)
-    return torch.div(a, b, rounding_mode="trunc")
+    # Of equal width, so that the quotient wraps; x / 0 has all bits set, as JAX and the chip have it.
+    lowest = torch.iinfo(a.dtype).min
+    overflows = (b == 0) | ((a == lowest) & (b == -1) if lowest < 0 else False)
+    quotient = torch.div(a, torch.where(overflows, 1, b).to(b.dtype), rounding_mode="trunc")
+    return torch.where(b == 0, torch.full_like(quotient, -1 if lowest < 0 else torch.iinfo(a.dtype).max), quotient)
 
 
 def bits_of(dtype: torch.dtype) -> int:

@@ -66,7 +66,6 @@ RENAMES = {
     "stablehlo.select": "where",
     "stablehlo.shift_left": "logical_left_shift",
     "stablehlo.shift_right_logical": "logical_right_shift",
-    "stablehlo.shift_right_arithmetic": "right_shift",
     "stablehlo.transpose": "permute",
     "stablehlo.dynamic_broadcast_in_dim": "broadcast_in_dim",
     "stablehlo.dynamic_reshape": "reshape",

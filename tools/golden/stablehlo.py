@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .convolution import CONV, padded
+from .elementwise import shift_right_arithmetic as shift_signed
 from .matmul import dot_general as dot
 from .normalization import along, batch_norm, batch_statistics
 from .op import Op, TensorSpec
@@ -51,6 +52,27 @@ def dot_general(a: Tensor, b: Tensor, dot_dimension_numbers: Any) -> Tensor:
 
 def compare(a: Tensor, b: Tensor, comparison_direction: str) -> Tensor:
     return COMPARISONS[str(comparison_direction)](a, b)
+
+
+def sign(x: Tensor) -> Tensor:
+    """torch's sign of NaN is 0."""
+    return torch.where(x.isnan(), x, torch.sign(x))
+
+
+def remainder(a: Tensor, b: Tensor) -> Tensor:
+    """Of the sign of the dividend; the remainder by the integer 0 is the dividend."""
+    if a.dtype.is_floating_point:
+        return torch.fmod(a, b)
+    minus_one = (b == -1) if torch.iinfo(a.dtype).min < 0 else torch.zeros_like(b, dtype=torch.bool)
+    plain = torch.fmod(a, torch.where((b == 0) | minus_one, 1, b).to(b.dtype))
+    return torch.where(b == 0, a, plain)
+
+
+def shift_right_arithmetic(a: Tensor, b: Tensor) -> Tensor:
+    """Copies of the highest bit come in, also where it is no sign."""
+    if a.dtype != torch.uint8:
+        return shift_signed(a, b)
+    return shift_signed(a.view(torch.int8).to(torch.int16), b.to(torch.int16).clamp(0, 15)).to(torch.int8).view(a.dtype)
 
 
 def layout_of(text: str) -> list[list[str]]:
@@ -237,6 +259,8 @@ STABLEHLO = {
     "stablehlo.convolution": Op(convolution, domain=(-1.0, 1.0)),
     "stablehlo.reduce": Op(reduce),
     "stablehlo.reduce_window": Op(reduce_window),
+    "stablehlo.shift_right_arithmetic": Op(shift_right_arithmetic),
+    "stablehlo.sign": Op(sign),
     "stablehlo.sort": Op(sort),
     "stablehlo.gather": Op(gather),
     "stablehlo.map": Op(mapped),
@@ -244,7 +268,7 @@ STABLEHLO = {
     "stablehlo.batch_norm_inference": Op(batch_norm_inference, operand_domains={4: POSITIVE}),
     "stablehlo.batch_norm_training": Op(batch_norm_training),
     "stablehlo.batch_norm_grad": Op(batch_norm_grad, operand_domains={3: POSITIVE}),
-    "stablehlo.remainder": Op(torch.fmod, operand_domains={1: lambda shapes, attributes: (1, 5)}),
+    "stablehlo.remainder": Op(remainder, operand_domains={1: lambda shapes, attributes: (1, 5)}),
     "stablehlo.triangular_solve": Op(triangular_solve),
     "stablehlo.cholesky": Op(cholesky),
     "stablehlo.fft": Op(fft),

@@ -44,12 +44,18 @@ static LogicalResult lowerClamp(OpLowering &lowering, stablehlo::ClampOp op) {
       lowering.make<ttir::ClampTensorOp>(lowering.resultType(), op.getOperand(), op.getMin(), op.getMax()));
 }
 
-/// StableHLO's remainder has the sign of the dividend, TTIR's that of the divisor: take it of absolute values, where
-/// both agree, and give it the sign afterwards.
+/// StableHLO's remainder has the sign of the dividend, TTIR's that of the divisor. Of integers it is what truncating
+/// division leaves, also where that wraps around or divides by 0. Of floats it is taken of absolute values, where both
+/// agree, and gets its sign afterwards.
 static LogicalResult lowerRemainder(OpLowering &lowering, stablehlo::RemOp op) {
   RankedTensorType type = lowering.resultType();
   if (type.getElementType().isUnsignedInteger())
     return lowering.replace(lowering.make<ttir::RemainderOp>(type, op.getLhs(), op.getRhs()));
+  if (isa<IntegerType>(type.getElementType())) {
+    Value quotient = lowering.make<ttir::DivOp>(type, op.getLhs(), op.getRhs());
+    Value product = lowering.make<ttir::MultiplyOp>(type, quotient, op.getRhs());
+    return lowering.replace(lowering.make<ttir::SubtractOp>(type, op.getLhs(), product));
+  }
   Value lhs = lowering.make<ttir::AbsOp>(type, op.getLhs());
   Value rhs = lowering.make<ttir::AbsOp>(type, op.getRhs());
   Value remainder = lowering.make<ttir::RemainderOp>(type, lhs, rhs);
@@ -57,6 +63,30 @@ static LogicalResult lowerRemainder(OpLowering &lowering, stablehlo::RemOp op) {
   RankedTensorType pred = type.clone(lowering.attributes().getI1Type());
   Value negative = lowering.make<ttir::LessThanOp>(pred, op.getLhs(), lowering.zeros(type));
   return lowering.replace(lowering.make<ttir::WhereOp>(type, negative, negated, remainder));
+}
+
+/// Copies of the highest bit come in, also where it is no sign: an unsigned operand is shifted as the signed integer of
+/// its bits.
+static LogicalResult lowerShiftRightArithmetic(OpLowering &lowering, stablehlo::ShiftRightArithmeticOp op) {
+  RankedTensorType type = lowering.resultType();
+  Type element = type.getElementType();
+  if (!element.isUnsignedInteger())
+    return lowering.replace(lowering.make<ttir::RightShiftOp>(type, op.getLhs(), op.getRhs()));
+  Type plain = lowering.attributes().getIntegerType(element.getIntOrFloatBitWidth());
+  Value value = lowering.typecast(op.getLhs(), plain);
+  Value shifted = lowering.make<ttir::RightShiftOp>(type.clone(plain), value, op.getRhs());
+  return lowering.replace(lowering.typecast(shifted, element));
+}
+
+/// TTIR's sign of NaN is 0, as in torch; StableHLO's is NaN.
+static LogicalResult lowerSign(OpLowering &lowering, stablehlo::SignOp op) {
+  RankedTensorType type = lowering.resultType();
+  Value operand = op.getOperand();
+  Value sign = lowering.make<ttir::SignOp>(type, operand);
+  if (!isa<FloatType>(type.getElementType()))
+    return lowering.replace(sign);
+  Value isNaN = lowering.make<ttir::NotEqualOp>(type.clone(lowering.attributes().getI1Type()), operand, operand);
+  return lowering.replace(lowering.make<ttir::WhereOp>(type, isNaN, operand, sign));
 }
 
 static LogicalResult lowerConvert(OpLowering &lowering, stablehlo::ConvertOp op) {
@@ -96,7 +126,6 @@ void tt::addElementwiseRules(Rules &rules) {
            row<stablehlo::LogisticOp, ttir::SigmoidOp>(),
            row<stablehlo::NegOp, ttir::NegOp>(),
            row<stablehlo::RsqrtOp, ttir::RsqrtOp>(),
-           row<stablehlo::SignOp, ttir::SignOp>(),
            row<stablehlo::SineOp, ttir::SinOp>(),
            row<stablehlo::SqrtOp, ttir::SqrtOp>(),
            row<stablehlo::TanOp, ttir::TanOp>(),
@@ -107,7 +136,6 @@ void tt::addElementwiseRules(Rules &rules) {
            row<stablehlo::DivOp, ttir::DivOp>(),
            row<stablehlo::PowOp, ttir::PowOp>(),
            row<stablehlo::ShiftLeftOp, ttir::LogicalLeftShiftOp>(),
-           row<stablehlo::ShiftRightArithmeticOp, ttir::RightShiftOp>(),
            row<stablehlo::ShiftRightLogicalOp, ttir::LogicalRightShiftOp>(),
            row<stablehlo::SubtractOp, ttir::SubtractOp>(),
            logicalRow<stablehlo::AddOp, ttir::LogicalOrOp, ttir::AddOp>(),
@@ -124,6 +152,8 @@ void tt::addElementwiseRules(Rules &rules) {
            rule(lowerCompare),
            rule(lowerConvert),
            rule(lowerRemainder),
+           rule(lowerShiftRightArithmetic),
+           rule(lowerSign),
        })
     rules.insert(entry);
   addMissing<stablehlo::ClzOp, stablehlo::PopulationCountOp, stablehlo::ReducePrecisionOp,

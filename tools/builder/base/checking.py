@@ -19,7 +19,7 @@ ANSWERS: dict[torch.dtype, tuple[torch.dtype, ...]] = {
     torch.float64: (torch.float32,),
     torch.int64: (torch.int32,),
     torch.int16: (torch.int32,),
-    torch.int8: (torch.int32, torch.uint8),
+    torch.int8: (torch.int32,),
     torch.uint64: (torch.uint32,),
     torch.bool: (torch.bool, torch.uint8, torch.bfloat16, torch.float32, torch.int32, torch.uint32, torch.uint16),
 }

@@ -104,13 +104,14 @@ std::optional<DataType> ttcore::elementTypeToDataType(Type elementType) {
   auto integer = dyn_cast_or_null<IntegerType>(elementType);
   if (!integer)
     return std::nullopt;
+  // Integers without a sign in their name are signed, and the chip has no narrow signed ones.
   switch (integer.getWidth()) {
   case 1:
     return DataType::Bool;
   case 8:
-    return DataType::UInt8;
+    return integer.isUnsigned() ? DataType::UInt8 : DataType::Int32;
   case 16:
-    return DataType::UInt16;
+    return integer.isUnsigned() ? DataType::UInt16 : DataType::Int32;
   case 32:
   case 64:
     return integer.isUnsigned() ? DataType::UInt32 : DataType::Int32;

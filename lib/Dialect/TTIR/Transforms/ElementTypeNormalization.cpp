@@ -1,5 +1,6 @@
 //===- ElementTypeNormalization.cpp - element types the chip has ----------===//
 
+#include "Integers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -20,15 +21,30 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
     replacer.addReplacement([](RankedTensorType type) -> std::optional<std::pair<Type, WalkResult>> {
       return {{normalize(type), WalkResult::skip()}};
     });
+    ttir::NarrowIntegers narrow;
+    Operation *wide = nullptr; // the first of 64-bit integers that are not known
+    WalkResult checked = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (failed(check(op)) || failed(ttir::checkKnownIntegers(op)) || failed(narrow.collect(op)))
+        return WalkResult::interrupt();
+      auto function = dyn_cast<FunctionOpInterface>(op);
+      if (!wide && (function ? has64BitArguments(function) : ttir::has64BitResults(op)))
+        wide = op;
+      return WalkResult::advance();
+    });
+    if (checked.wasInterrupted())
+      return signalPassFailure();
+    if (wide)
+      mlir::emitWarning(wide->getLoc())
+          << "'" << wide->getName() << "' op has 64-bit integers, which the chip holds in 32 bits; inputs that do not "
+          << "fit are refused when the program runs, and results wrap around";
+
     bool changed = false;
     auto replace = [&](Value value) {
       Type type = replacer.replace(value.getType());
       changed |= type != value.getType();
       value.setType(type);
     };
-    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (failed(check(op)))
-        return WalkResult::interrupt();
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       for (Value value : op->getResults())
         replace(value);
       for (Region &region : op->getRegions())
@@ -37,10 +53,8 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
             replace(argument);
       if (auto function = dyn_cast<FunctionOpInterface>(op))
         changed |= normalizeSignature(function, replacer);
-      return WalkResult::advance();
     });
-    if (result.wasInterrupted())
-      signalPassFailure();
+    changed |= narrow.rewrite();
     if (!changed)
       markAllAnalysesPreserved();
   }
@@ -65,6 +79,13 @@ private:
   static bool isNormalizable(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return !tensor || !isPlain(tensor) || ttcore::elementTypeToDataType(tensor.getElementType());
+  }
+
+  static bool has64BitArguments(FunctionOpInterface function) {
+    return llvm::any_of(function.getArgumentTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getElementType().isInteger(64);
+    });
   }
 
   static LogicalResult check(Operation *op) {

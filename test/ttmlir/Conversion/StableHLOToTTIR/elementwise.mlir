@@ -83,3 +83,34 @@ func.func @other_attributes(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.abs %a {note} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Of integers, what truncating division leaves: right for every dividend, and for 0.
+// CHECK-LABEL: @integer_remainder
+func.func @integer_remainder(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<4xi8> {
+  // CHECK: %[[Q:.*]] = "ttir.div"(%arg0, %arg1)
+  // CHECK: %[[P:.*]] = "ttir.multiply"(%[[Q]], %arg1)
+  // CHECK: "ttir.subtract"(%arg0, %[[P]])
+  %0 = stablehlo.remainder %a, %b : tensor<4xi8>
+  return %0 : tensor<4xi8>
+}
+
+// CHECK-LABEL: @sign
+func.func @sign(%a: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  // CHECK: %[[S:.*]] = "ttir.sign"(%arg0)
+  // CHECK: %[[N:.*]] = "ttir.ne"(%arg0, %arg0)
+  // CHECK: "ttir.where"(%[[N]], %arg0, %[[S]])
+  %0 = stablehlo.sign %a : tensor<4xf32>
+  // CHECK: "ttir.sign"(%arg1)
+  // CHECK-NOT: ttir.where
+  %1 = stablehlo.sign %i : tensor<4xi32>
+  return %0, %1 : tensor<4xf32>, tensor<4xi32>
+}
+
+// CHECK-LABEL: @unsigned_arithmetic_shift
+func.func @unsigned_arithmetic_shift(%a: tensor<4xui8>, %n: tensor<4xui8>) -> tensor<4xui8> {
+  // CHECK: %[[A:.*]] = "ttir.typecast"(%arg0) {{.*}} -> tensor<4xi8>
+  // CHECK: %[[S:.*]] = "ttir.right_shift"(%[[A]], %arg1) {{.*}} -> tensor<4xi8>
+  // CHECK: "ttir.typecast"(%[[S]]) {{.*}} -> tensor<4xui8>
+  %0 = stablehlo.shift_right_arithmetic %a, %n : tensor<4xui8>
+  return %0 : tensor<4xui8>
+}

@@ -1,6 +1,7 @@
 // RUN: ttmlir-opt %s --ttir-element-type-normalization --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: func.func @wide(%arg0: tensor<4xsi32>, %arg1: tensor<4xf32>, %arg2: tensor<4xui16>) -> (tensor<4xsi32>, tensor<4xi1>)
+// expected-warning@+1 {{64-bit integers}}
 func.func @wide(%a: tensor<4xi64>, %b: tensor<4xf64>, %c: tensor<4xui16>) -> (tensor<4xi64>, tensor<4xi1>) {
   // CHECK: (tensor<4xsi32>) -> tensor<4xsi32>
   %0 = "ttir.abs"(%a) : (tensor<4xi64>) -> tensor<4xi64>

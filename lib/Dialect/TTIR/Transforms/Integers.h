@@ -1,0 +1,55 @@
+//===- Integers.h - integers that the chip has no type for ------*- C++ -*-===//
+//
+// The chip has si32, ui32, ui16 and ui8. Signed integers of 8 and 16 bits are computed in si32; whatever may leave the
+// narrow type is brought back to it, modulo 2^8 or 2^16, right after the op. Integers of 64 bits are held in 32: those
+// that are known at compile time have to fit.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_INTEGERS_H
+#define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_INTEGERS_H
+
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tt::ttir {
+
+/// Width of the elements of a tensor of signed (or signless) integers of 8 or 16 bits, else 0.
+unsigned narrowWidth(Type type);
+
+/// An error for elements, and for attributes that become elements, that the type which the chip has for the result does
+/// not hold.
+LogicalResult checkKnownIntegers(Operation *op);
+
+/// Whether a result is a tensor of 64-bit integers that are not known at compile time.
+bool has64BitResults(Operation *op);
+
+/// The ops around which narrow integers need more than another element type. They are collected while types are those
+/// of the source, and rewritten when every tensor has a type of the chip.
+class NarrowIntegers {
+public:
+  /// Fails for an op that has no counterpart on wider types, with an error.
+  LogicalResult collect(Operation *op);
+  /// Whether anything was changed.
+  bool rewrite();
+
+private:
+  struct Entry {
+    Operation *op;
+    SmallVector<unsigned> widths; // narrow widths of the results; 0 for those that need nothing
+    Type from, to;                // element types of a bitcast or typecast in the source
+  };
+  void rewriteBitcast(const Entry &entry);
+  void wrapResults(const Entry &entry);
+
+  Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width);
+  /// One number, broadcast by whoever uses it.
+  Value constant(Value like, int64_t number);
+
+  SmallVector<Entry> entries;
+  DenseMap<std::pair<Block *, std::pair<int64_t, int64_t>>, Value> constants; // by block, rank and number
+};
+
+} // namespace mlir::tt::ttir
+
+#endif // TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_INTEGERS_H
