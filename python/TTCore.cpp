@@ -9,6 +9,12 @@ using Sizes = std::vector<int64_t>;
 
 static Sizes toVector(llvm::ArrayRef<int64_t> values) { return Sizes(values.begin(), values.end()); }
 
+/// ValueError for what is no shape of a mesh, with what the verifier of meshes says.
+static void checkMeshShape(MlirContext context, const Sizes &shape) {
+  ttmlir::python::checked<MeshAttr>(context, mlir::StringAttr::get(unwrap(context), "mesh"),
+                                    llvm::ArrayRef<int64_t>(shape));
+}
+
 void ttmlir::python::populateTTCore(nb::module_ &m) {
   auto context = nb::arg("context").none() = nb::none();
 
@@ -90,6 +96,7 @@ void ttmlir::python::populateTTCore(nb::module_ &m) {
           "get_default",
           [](const nb::object &, uint32_t arch, const Sizes &meshShape, MlirContext context) {
             std::optional<Arch> symbol = symbolizeArch(arch);
+            checkMeshShape(context, meshShape);
             auto desc = symbol ? SystemDescAttr::getDefault(unwrap(context), *symbol, meshShape) : SystemDescAttr();
             if (!desc)
               throw nb::value_error("no default system for this architecture");
@@ -126,6 +133,9 @@ void ttmlir::python::populateTTCore(nb::module_ &m) {
             auto desc = llvm::dyn_cast<SystemDescAttr>(unwrap(systemDesc));
             if (!desc)
               throw nb::value_error("expected a SystemDescAttr");
+            checkMeshShape(wrap(desc.getContext()), meshShape);
+            if (desc.getChipDescs().empty())
+              throw nb::value_error("the system has no chips");
             return wrap(static_cast<mlir::Attribute>(DeviceAttr::get(desc, meshShape)));
           },
           nb::arg("cls"), nb::arg("system_desc"), nb::arg("mesh_shape"))

@@ -66,9 +66,12 @@ void ttmlir::python::populateTTNN(nb::module_ &m) {
             for (int64_t size : shape)
               if (size < 0)
                 throw nb::value_error("a layout is of a static shape");
-            return wrap(static_cast<mlir::Attribute>(TTNNLayoutAttr::get(
+            auto attr = TTNNLayoutAttr::get(
                 unwrap(context), shape, symbolOr(ttcore::symbolizeDataType, dataType, "DataType"),
-                symbolOr(symbolizeLayout, layout, "Layout"), symbolOr(symbolizeBufferType, bufferType, "BufferType"))));
+                symbolOr(symbolizeLayout, layout, "Layout"), symbolOr(symbolizeBufferType, bufferType, "BufferType"));
+            if (!attr)
+              throw nb::value_error("the tensor's size exceeds 64 bits");
+            return wrap(static_cast<mlir::Attribute>(attr));
           },
           nb::arg("cls"), nb::arg("shape"), nb::arg("data_type"),
           nb::arg("layout") = static_cast<uint32_t>(Layout::Tile),

@@ -90,7 +90,10 @@ private:
     ArrayRef<int64_t> grid = generic.getGrid().getShape();
     if (grid.size() != 2)
       return generic.emitOpError() << "has a grid of " << grid.size() << " dimensions; expected rows and columns";
-    auto cores = ttmetal::CoreRangeAttr::get(context, {0, 0}, grid);
+    auto cores = ttmetal::CoreRangeAttr::getChecked([&] { return generic.emitOpError(); }, context,
+                                                    ArrayRef<int64_t>{0, 0}, grid);
+    if (!cores)
+      return failure();
     SmallVector<Value> operands(generic.getInputs());
     llvm::append_range(operands, generic.getOutputs());
     bool wide = false;

@@ -15,8 +15,7 @@ Value OpLowering::reshape(Value value, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(value);
   if (type.getShape() == shape)
     return value;
-  SmallVector<int32_t> sizes(shape);
-  return make<ttir::ReshapeOp>(type.clone(shape), value, rewriter.getI32ArrayAttr(sizes));
+  return make<ttir::ReshapeOp>(type.clone(shape), value, rewriter.getI32ArrayAttr(narrow(shape)));
 }
 
 Value OpLowering::permute(Value value, ArrayRef<int64_t> permutation) {
@@ -37,17 +36,26 @@ Value OpLowering::broadcast(Value value, ArrayRef<int64_t> shape) {
   return make<ttir::BroadcastOp>(typeOf(value).clone(shape), value, repeats);
 }
 
-Value OpLowering::zeros(RankedTensorType type) {
-  SmallVector<int32_t> shape(type.getShape());
-  return make<ttir::ZerosOp>(type, shape);
-}
+Value OpLowering::zeros(RankedTensorType type) { return make<ttir::ZerosOp>(type, narrow(type.getShape())); }
 
 Value OpLowering::typecast(Value value, Type element) {
   RankedTensorType type = typeOf(value);
   return type.getElementType() == element ? value : makeNamed("ttir.typecast", type.clone(element), value);
 }
 
+SmallVector<int32_t> OpLowering::narrow(ArrayRef<int64_t> numbers) {
+  SmallVector<int32_t> result;
+  for (int64_t number : numbers) {
+    if (!llvm::isInt<32>(number))
+      tooWide = "it has the number " + std::to_string(number) + " where TTIR's attribute has 32 bits";
+    result.push_back(static_cast<int32_t>(number));
+  }
+  return result;
+}
+
 LogicalResult OpLowering::replace(Value value) {
+  if (!tooWide.empty())
+    return refuse(tooWide);
   if (Operation *made = value.getDefiningOp(); made && made->getBlock() == op->getBlock())
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       if (!made->hasAttr(attribute.getName()))

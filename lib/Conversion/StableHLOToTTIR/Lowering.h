@@ -50,9 +50,13 @@ public:
 
   const std::string &reason() const { return why; }
 
+  /// Numbers as TTIR's attributes have them. One that 32 bits do not hold is refused, whatever the rule says
+  /// afterwards.
+  SmallVector<int32_t> narrow(ArrayRef<int64_t> numbers);
+
 private:
   RewriterBase &rewriter;
-  std::string why;
+  std::string why, tooWide;
 };
 
 using Rule = LoweringRule<OpLowering>;

@@ -112,7 +112,11 @@ static LogicalResult addMesh(sdy::MeshOp op) {
   if (failed(shape))
     return failure();
   MLIRContext *context = op.getContext();
-  auto mesh = ttcore::MeshAttr::get(context, op.getSymNameAttr(), *shape);
+  auto mesh =
+      ttcore::MeshAttr::getChecked([&] { return emitError(op.getLoc()) << op->getName() << ": not converted: "; },
+                                   context, op.getSymNameAttr(), ArrayRef<int64_t>(*shape));
+  if (!mesh)
+    return failure();
   SmallVector<ttcore::MeshAttr> meshes;
   if (auto present = op->getParentOp()->getAttrOfType<ttcore::MeshesAttr>(ttcore::meshesName)) {
     if (ttcore::MeshAttr other = present.getMesh(op.getSymName()))

@@ -53,9 +53,7 @@ static LogicalResult lowerConcatenate(OpLowering &lowering, stablehlo::Concatena
 }
 
 static LogicalResult lowerSlice(OpLowering &lowering, stablehlo::SliceOp op) {
-  auto list = [&](ArrayRef<int64_t> values) {
-    return lowering.attributes().getI32ArrayAttr(SmallVector<int32_t>(values));
-  };
+  auto list = [&](ArrayRef<int64_t> values) { return lowering.attributes().getI32ArrayAttr(lowering.narrow(values)); };
   if (llvm::is_contained(lowering.resultType().getShape(), 0))
     return lowering.refuse("the slice has no elements");
   return lowering.replace(lowering.make<ttir::SliceStaticOp>(lowering.resultType(), op.getOperand(),
@@ -74,7 +72,7 @@ static LogicalResult lowerPad(OpLowering &lowering, stablehlo::PadOp op) {
   for (auto [low, high] : llvm::zip_equal(op.getEdgePaddingLow(), op.getEdgePaddingHigh())) {
     if (low < 0 || high < 0)
       return lowering.refuse("ttir.pad does not remove elements");
-    padding.append({static_cast<int32_t>(low), static_cast<int32_t>(high)});
+    padding.append(lowering.narrow({low, high}));
   }
   Attribute value = splatValue(op.getPaddingValue());
   float number;

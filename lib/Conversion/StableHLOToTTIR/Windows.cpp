@@ -107,7 +107,7 @@ static LogicalResult lowerReduce(OpLowering &lowering, stablehlo::ReduceOp op) {
   Value result = input;
   if (!op.getDimensions().empty()) {
     Builder &attributes = lowering.attributes();
-    SmallVector<int32_t> dimensions(op.getDimensions());
+    SmallVector<int32_t> dimensions = lowering.narrow(op.getDimensions());
     result = lowering.makeNamed(combiner->reduction, type, input,
                                 {lowering.attr("dim_arg", attributes.getI32ArrayAttr(dimensions)),
                                  lowering.attr("keep_dim", attributes.getBoolAttr(false))});
@@ -131,7 +131,7 @@ static SmallVector<int64_t> orZero(std::optional<DenseIntElementsAttr> padding, 
 }
 
 static DenseI32ArrayAttr numbers(OpLowering &lowering, ArrayRef<int64_t> values) {
-  return lowering.attributes().getDenseI32ArrayAttr(SmallVector<int32_t>(values));
+  return lowering.attributes().getDenseI32ArrayAttr(lowering.narrow(values));
 }
 
 static SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation) {
@@ -325,8 +325,8 @@ private:
     SmallVector<NamedAttribute> attrs = {
         lowering.attr("batch_dim", builder.getI64IntegerAttr(dims.getInputBatchDimension())),
         lowering.attr("channel_dim", builder.getI64IntegerAttr(dims.getInputFeatureDimension())),
-        lowering.attr("groups", builder.getI32IntegerAttr(groups)), lowering.attr("padding", numbers(lowering, sides)),
-        lowering.attr("stride", numbers(lowering, stride))};
+        lowering.attr("groups", builder.getI32IntegerAttr(lowering.narrow(groups).front())),
+        lowering.attr("padding", numbers(lowering, sides)), lowering.attr("stride", numbers(lowering, stride))};
     static constexpr StringRef places[] = {"depth_dim", "height_dim", "width_dim"};
     for (int64_t d = 0; d < rank; ++d)
       attrs.push_back(

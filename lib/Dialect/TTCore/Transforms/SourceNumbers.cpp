@@ -48,7 +48,7 @@ std::string ttcore::sourcePath(Location loc) {
 
 ttcore::ObservedSources::ObservedSources(Operation *module) {
   if (auto observed = module->getAttrOfType<DenseI64ArrayAttr>(observedName))
-    numbers.insert_range(observed.asArrayRef());
+    numbers.insert(observed.asArrayRef().begin(), observed.asArrayRef().end());
 }
 
 /// Number of the innermost op of a chain of calls, -1 for none.

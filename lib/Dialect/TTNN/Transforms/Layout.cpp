@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 namespace mlir::tt::ttnn {
 #define GEN_PASS_DEF_TTNNLAYOUT
@@ -13,6 +14,9 @@ namespace mlir::tt::ttnn {
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
+
+/// What a flatbuffer's tensors are limited to; sums and products over shapes this small are in the range of 64 bits.
+static constexpr int64_t maxRank = 16, maxElements = int64_t(1) << 44;
 
 static bool isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
   auto shard = dyn_cast<ttir::MeshShardOp>(op);
@@ -120,6 +124,14 @@ private:
       return emitError() << " is " << type << "; no data format of the chip holds its elements";
     if (!tensor.hasStaticShape())
       return emitError() << " is " << type << "; expected static sizes";
+    if (tensor.getRank() > maxRank)
+      return emitError() << " is " << type << "; the runtime has tensors of up to " << maxRank << " dimensions";
+    std::optional<int64_t> elements = 1;
+    if (!llvm::is_contained(tensor.getShape(), 0))
+      for (int64_t size : tensor.getShape())
+        elements = elements ? llvm::checkedMul(*elements, size) : elements;
+    if (elements && *elements > maxElements)
+      return emitError() << " is " << type << "; the runtime has tensors of up to " << maxElements << " elements";
 
     // Block formats are tiles wherever they lie.
     Layout order = onHost && !ttcore::isBlockFormat(*dataType) ? Layout::RowMajor : Layout::Tile;

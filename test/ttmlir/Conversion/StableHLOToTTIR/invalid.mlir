@@ -105,3 +105,12 @@ func.func @convolution_volume_dilated(%x: tensor<1x4x5x5x5xf32>, %w: tensor<6x4x
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {rhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x1x1xf32>
   return %0 : tensor<1x6x1x1x1xf32>
 }
+
+// -----
+
+// No number is cut to 32 bits.
+func.func @wide_stride(%a: tensor<4xf32>) -> tensor<1xf32> {
+  // expected-error@+1 {{stablehlo.slice: not converted to TTIR: it has the number 4294967297 where TTIR's attribute has 32 bits}}
+  %0 = stablehlo.slice %a [0:4:4294967297] : (tensor<4xf32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

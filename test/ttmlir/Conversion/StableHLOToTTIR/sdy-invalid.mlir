@@ -24,3 +24,13 @@ func.func @split(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) 
   %0 = sdy.all_gather [{"x"}] %a out_sharding=<@m, [{}]> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{sdy.mesh: not converted: mesh shape 1x2048 is not that of 1 to 1024 chips}}
+sdy.mesh @m = <["x"=1, "y"=2048]>
+
+// -----
+
+// expected-error@+1 {{is not that of 1 to 1024 chips}}
+sdy.mesh @m = <["x"=9223372036854775807]>

@@ -149,3 +149,17 @@ func.func @scaled(%x: tensor<1x8x8x3xf32>) -> tensor<1x8x8x6xf32> {
   %1 = "ttir.multiply"(%0, %s) : (tensor<1x8x8x6xf32>, tensor<1x1x1x6xf32>) -> tensor<1x8x8x6xf32>
   return %1 : tensor<1x8x8x6xf32>
 }
+
+// -----
+
+// Any number may stand there.
+module attributes {ttcore.observed = array<i64: 9223372036854775807, -9223372036854775808, 9223372036854775806>} {
+  // CHECK-LABEL: @observed_extremes
+  // CHECK: "ttir.matmul"
+  // CHECK: "ttir.add"
+  func.func @observed_extremes(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+    %0 = "ttir.matmul"(%x, %w) : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32> loc(fused<9223372036854775807 : i64>["matmul"])
+    %1 = "ttir.add"(%0, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32> loc(fused<1 : i64>["add"])
+    return %1 : tensor<4x8xf32>
+  }
+}

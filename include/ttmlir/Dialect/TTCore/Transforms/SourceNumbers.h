@@ -10,7 +10,9 @@
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SOURCENUMBERS_H
 
 #include "mlir/IR/Location.h"
-#include "llvm/ADT/DenseSet.h"
+
+#include <set>
+#include <string>
 
 namespace mlir::tt::ttcore {
 
@@ -32,7 +34,8 @@ public:
   bool contains(Operation *op) const;
 
 private:
-  llvm::DenseSet<int64_t> numbers;
+  // Any number may stand in a text; llvm's dense sets keep some for themselves.
+  std::set<int64_t> numbers;
 };
 
 } // namespace mlir::tt::ttcore
