@@ -11,8 +11,18 @@
 using namespace mlir;
 using namespace mlir::tt;
 
+bool AbsentPartParser::parse(llvm::cl::Option &option, StringRef name, StringRef value, bool &out) {
+  if (llvm::cl::parser<bool>::parse(option, name, value, out))
+    return true;
+  // The description says "Only false", and why.
+  return out &&
+         option.error("true is not possible: " + option.HelpStr.split(": ").second + "; expected false, or nothing");
+}
+
 void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options) {
   manager.addPass(ttir::createTTIRNumberOps());
+  if (options.arithDialectConversionsEnabled)
+    manager.addPass(createConvertArithToStableHLO());
   manager.addPass(createConvertSdyToTTCore());
   if (options.enableAggressiveSimplification) {
     // Constants stay where they are and as many as they are: merging them saves nothing on the device.

@@ -49,6 +49,9 @@ static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, Ar
   for (auto [devices, dim] : llvm::zip(mesh, dims))
     if (dim >= 0 && dim < type.getRank())
       shape[dim] *= devices;
+  // No tensor is that large.
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) || !ttnn::collapsedShape(shape, ttnn::Layout::Tile))
+    return {};
   layout = layout.withMesh({}).withShape(shape).withBufferType(shape, ttnn::BufferType::SystemMemory);
   return ttnn::withLayout(RankedTensorType::get(shape, type.getElementType()), layout);
 }
@@ -273,6 +276,9 @@ LogicalResult Emitter::run() {
   if (failed(checkLowered(module, spelling.language == Language::Python ? Written::Python : Written::Cpp,
                           /*stillTTNN=*/true)))
     return failure();
+  if (!options.loadInputs && (!options.inputDirectory.empty() || options.inputPrefix != EmitOptions().inputPrefix))
+    module.emitWarning() << "tensor-load-directory and tensor-load-file-prefix have no effect without "
+                         << "load-input-tensors-from-disk";
   SmallVector<func::FuncOp> programs, sources;
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     (function.isPrivate() ? sources : programs).push_back(function);

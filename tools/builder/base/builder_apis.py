@@ -126,7 +126,9 @@ def load_mlir_file(
     if not isinstance(mlir_text, str):
         raise TypeError(f"load_mlir_file: mlir_text is {described(mlir_text)}; expected the text of a module")
     if mlir_text.endswith(".mlir") and "\n" not in mlir_text:
-        raise ValueError(f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one")
+        raise ValueError(
+            f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one"
+        )
     return loading.load_module(builder_class(target), Context(), mlir_text, golden_inputs)
 
 
@@ -224,7 +226,12 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
     if dialect_of(builder) == "stablehlo":
         # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
         run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
-        if hasattr(passes, "stablehlo_pipeline"):
+        if not hasattr(passes, "stablehlo_pipeline"):
+            if how.shlo_pipeline_options:
+                raise ValueError(
+                    f"shlo_pipeline_options is {list(how.shlo_pipeline_options)}: there is no stablehlo-pipeline yet"
+                )
+        else:
             run_pipeline(clone, passes.stablehlo_pipeline, " ".join(how.shlo_pipeline_options or ()), "sharding")
         more = " ".join(how.shlo_to_ttir_pipeline_options or ())
         run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, more, "lowering StableHLO to TTIR")

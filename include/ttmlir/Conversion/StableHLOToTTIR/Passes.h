@@ -19,22 +19,26 @@ namespace mlir::tt {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h.inc"
 
+/// Takes the value that says to do without a part that is not here.
+struct AbsentPartParser : llvm::cl::parser<bool> {
+  using parser::parser;
+  /// True after an error, which is reported.
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, bool &out);
+};
+
 struct StableHLOToTTIRPipelineOptions : PassPipelineOptions<StableHLOToTTIRPipelineOptions> {
   Option<bool> enableAggressiveSimplification{*this, "enable-aggressive-simplification",
                                               llvm::cl::desc("Simplify before lowering: fold, and remove dead ops"),
                                               llvm::cl::init(true)};
-  // Whoever calls the pipeline by its text form may set these; there is nothing they could turn off here.
-  Option<bool> arithDialectConversionsEnabled{
-      *this, "enable-arith-to-stablehlo",
-      llvm::cl::desc("Accepted for compatibility: arith ops are not read, and are reported if there are any"),
-      llvm::cl::init(true)};
-  Option<bool> legalizeCompositeToCallEnabled{
-      *this, "enable-composite-to-call", llvm::cl::desc("Accepted for compatibility: stablehlo.composite is not read"),
-      llvm::cl::init(true)};
-  Option<bool> enableCPUFallback{
-      *this, "enable-cpu-fallback",
-      llvm::cl::desc("Accepted for compatibility: an op without a lowering is an error, it does not run on the host"),
-      llvm::cl::init(true)};
+  Option<bool> arithDialectConversionsEnabled{*this, "enable-arith-to-stablehlo",
+                                              llvm::cl::desc("Take constant tensors of the arith dialect as well"),
+                                              llvm::cl::init(true)};
+  // What the guide's pipeline has beside these is known, so that a command line that says to do without is accepted.
+  Option<bool, AbsentPartParser> legalizeCompositeToCallEnabled{
+      *this, "enable-composite-to-call", llvm::cl::desc("Only false: stablehlo.composite is not read"),
+      llvm::cl::init(false)};
+  Option<bool, AbsentPartParser> enableCPUFallback{
+      *this, "enable-cpu-fallback", llvm::cl::desc("Only false: no op runs on the host"), llvm::cl::init(false)};
 };
 
 /// StableHLO, with meshes of the sdy dialect, to TTIR in a device module.

@@ -5,6 +5,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "Make constant tensors of the arith dialect StableHLO's";
+  let description = [{
+    Before: `%0 = arith.constant dense<1.0> : tensor<4xf32>`
+    After: `%0 = stablehlo.constant dense<1.0> : tensor<4xf32>`
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
 def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let summary = "Turn meshes into a module attribute and drop shardings that split nothing";
   let description = [{

@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace mlir::tt::ttcore {
 #define GEN_PASS_DEF_TTCOREREGISTERDEVICEPASS
@@ -40,8 +41,20 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     if (failed(system))
       return signalPassFailure();
     module->setAttr(systemDescName, *system);
-    if (device)
-      return;
+    FailureOr<SmallVector<Topology>> topology = findTopology(module);
+    if (failed(topology))
+      return signalPassFailure();
+    if (device) {
+      ArrayRef<Topology> present = device.getDeviceAttr().getMeshTopology();
+      if (topology->empty() || present == ArrayRef<Topology>(*topology))
+        return;
+      auto spelled = [](ArrayRef<Topology> links) {
+        return llvm::join(llvm::map_range(links, [](Topology each) { return stringifyTopology(each); }), ",");
+      };
+      module.emitError() << "mesh-topology is " << spelled(*topology) << " but the module has a device @"
+                         << defaultDeviceName << " of " << (present.empty() ? "none" : spelled(present));
+      return signalPassFailure();
+    }
 
     if (!meshTopology.empty() && meshTopology.size() != mesh->size()) {
       module.emitError() << "mesh-topology names " << meshTopology.size() << " axes but the mesh " << spell(*mesh)
@@ -53,18 +66,20 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
       module.emitError() << "mesh " << spell(*mesh) << " needs " << wanted << " chips but the system has " << chips;
       return signalPassFailure();
     }
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    DeviceOp::create(builder, module.getLoc(), builder.getStringAttr(defaultDeviceName),
+                     DeviceAttr::get(*system, *mesh, *topology));
+  }
+
+  FailureOr<SmallVector<Topology>> findTopology(ModuleOp module) {
     SmallVector<Topology> topology;
     for (const std::string &name : meshTopology) {
       std::optional<Topology> links = symbolizeTopology(name);
-      if (!links) {
-        module.emitError() << "mesh-topology names '" << name << "'; expected ring, linear or disabled";
-        return signalPassFailure();
-      }
+      if (!links)
+        return module.emitError() << "mesh-topology names '" << name << "'; expected ring, linear or disabled";
       topology.push_back(*links);
     }
-    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-    DeviceOp::create(builder, module.getLoc(), builder.getStringAttr(defaultDeviceName),
-                     DeviceAttr::get(*system, *mesh, topology));
+    return topology;
   }
 
   /// Rows and columns; an error for what no mesh can be.
@@ -79,14 +94,30 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
                                 << " dimensions; expected rows and columns";
     constexpr int64_t maxChips = 1024;
     for (int64_t size : mesh)
-      if (size <= 0 || size > maxChips || mesh[0] * mesh[1] > maxChips)
+      if (size <= 0 || size > maxChips || (mesh[0] <= maxChips && mesh[1] <= maxChips && mesh[0] * mesh[1] > maxChips))
         return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxChips << " chips";
     return mesh;
   }
 
   FailureOr<SystemDescAttr> findSystem(ModuleOp module, ArrayRef<int64_t> mesh) {
-    if (auto existing = module->getAttrOfType<SystemDescAttr>(systemDescName))
+    auto existing = module->getAttrOfType<SystemDescAttr>(systemDescName);
+    if (existing && systemDescPath.empty()) {
+      // The default is no wish.
+      Arch arch =
+          existing.getChipDescs().empty() ? mockSystemDescArch : existing.getChipDescs().front().getArch().getValue();
+      if (mockSystemDescArch != Arch::WormholeB0 && mockSystemDescArch != arch)
+        return module.emitError() << "mock-system-desc-arch is " << stringifyArch(mockSystemDescArch)
+                                  << " but the module has a system of " << stringifyArch(arch) << " chips";
       return existing;
+    }
+    if (existing) {
+      FailureOr<SystemDescAttr> given =
+          readSystemFile(systemDescPath, module.getContext(), [&] { return module.emitError(); });
+      if (succeeded(given) && *given != existing)
+        return module.emitError() << "system-desc-path is '" << systemDescPath
+                                  << "' but the module has another system in '" << systemDescName << "'";
+      return given;
+    }
     if (!systemDescPath.empty())
       return readSystemFile(systemDescPath, module.getContext(), [&] { return module.emitError(); });
     if (SystemDescAttr system = SystemDescAttr::getDefault(module.getContext(), mockSystemDescArch, mesh))

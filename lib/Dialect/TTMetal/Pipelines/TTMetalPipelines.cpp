@@ -15,14 +15,19 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options) {
+namespace {
+/// A pipeline without any says so of one that is given.
+struct NoOptions : PassPipelineOptions<NoOptions> {};
+} // namespace
+
+void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
   ttnn::addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   manager.addPass(createTTIRToD2M());
 }
 
-void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &) {
+void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
   manager.addPass(d2m::createD2MAllocate());
   manager.addPass(d2m::createD2MSplitUnifiedThread());
   manager.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
@@ -30,7 +35,7 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const TTMetalPipe
   manager.addPass(d2m::createD2MGenericRegionsToFuncs());
 }
 
-void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options) {
+void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options) {
   manager.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
   OpPassManager &kernels = manager.nest<func::FuncOp>();
   kernels.addPass(createConvertD2MToTTKernel());
@@ -41,16 +46,20 @@ void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const TTMetalPi
 }
 
 void ttmetal::registerTTMetalPipelines() {
-  PassPipelineRegistration<TTMetalPipelineOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
-                                                   createD2MFrontendPipeline);
-  PassPipelineRegistration<TTMetalPipelineOptions>(
-      "d2m-be-pipeline", "Lower generics to threads with addresses and registers", createD2MBackendPipeline);
-  PassPipelineRegistration<TTMetalPipelineOptions>("d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
-                                                   createD2MToTTMetalPipeline);
+  PassPipelineRegistration<ttnn::TTNNDeviceOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
+                                                    createD2MFrontendPipeline);
+  PassPipelineRegistration<NoOptions>(
+      "d2m-be-pipeline", "Lower generics to threads with addresses and registers",
+      [](OpPassManager &manager, const NoOptions &) { createD2MBackendPipeline(manager); });
+  PassPipelineRegistration<D2MToTTMetalPipelineOptions>(
+      "d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
+      [](OpPassManager &manager, const D2MToTTMetalPipelineOptions &options) {
+        createD2MToTTMetalPipeline(manager, options.metal);
+      });
   PassPipelineRegistration<TTMetalPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
                                                    [](OpPassManager &manager, const TTMetalPipelineOptions &options) {
                                                      createD2MFrontendPipeline(manager, options);
-                                                     createD2MBackendPipeline(manager, options);
-                                                     createD2MToTTMetalPipeline(manager, options);
+                                                     createD2MBackendPipeline(manager);
+                                                     createD2MToTTMetalPipeline(manager, options.metal);
                                                    });
 }

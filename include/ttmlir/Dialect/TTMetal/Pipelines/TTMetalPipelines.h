@@ -7,20 +7,32 @@
 
 namespace mlir::tt::ttmetal {
 
+/// What commands and kernels are made with.
+struct MetalOptions {
+  explicit MetalOptions(::mlir::detail::PassOptions &owner)
+      : mathFidelity(owner, "math-fidelity", llvm::cl::desc("Phases of a product"),
+                     llvm::cl::values(
+                         clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
+                         clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
+                     llvm::cl::init(MathFidelity::HiFi4)) {}
+
+  ::mlir::detail::PassOptions::Option<MathFidelity> mathFidelity;
+};
+
+// Each pipeline takes what its passes read.
+struct D2MToTTMetalPipelineOptions : PassPipelineOptions<D2MToTTMetalPipelineOptions> {
+  MetalOptions metal{*this};
+};
 struct TTMetalPipelineOptions : ttnn::TTNNDeviceOptions {
-  Option<MathFidelity> mathFidelity{
-      *this, "math-fidelity", llvm::cl::desc("Phases of a product"),
-      llvm::cl::values(clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
-                       clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
-      llvm::cl::init(MathFidelity::HiFi4)};
+  MetalOptions metal{*this};
 };
 
 /// TTIR to generics on buffers.
-void createD2MFrontendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options);
+void createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options);
 /// Those to functions of threads, with addresses and registers.
-void createD2MBackendPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options);
+void createD2MBackendPipeline(OpPassManager &manager);
 /// Those to commands and kernels in C++.
-void createD2MToTTMetalPipeline(OpPassManager &manager, const TTMetalPipelineOptions &options);
+void createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options);
 
 /// Registers d2m-fe-pipeline, d2m-be-pipeline, d2m-to-ttmetal-pipeline and ttir-to-ttmetal-pipeline, which is all of
 /// them. docs/pipelines.md draws it.
