@@ -221,6 +221,31 @@ static LogicalResult lowerTruth(Lowering &lowering, StringRef reduction) {
 }
 
 //===----------------------------------------------------------------------===//
+// linear
+//===----------------------------------------------------------------------===//
+
+/// TTNN's bias broadcasts to the product. One that the product broadcasts to is added afterwards.
+static LogicalResult lowerLinear(Lowering &lowering) {
+  auto op = cast<ttir::LinearOp>(lowering.op);
+  SmallVector<Type> types;
+  if (failed(shapes::matmul(shapes::Reporter(lowering.op), op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB(),
+                            types)))
+    return lowering.refuse("its operands make no product");
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(types.front()).getShape();
+  RankedTensorType result = lowering.resultType();
+  if (!op.getBias() || shape == result.getShape())
+    return lowering.lowerByName();
+  // Floats are rounded once, after the sum.
+  RankedTensorType type = isa<FloatType>(result.getElementType())
+                              ? lowering.typeLike(op.getResult(), shape, ttcore::DataType::Float32)
+                              : lowering.typeLike(op.getResult(), shape);
+  Value product = lowering.make(
+      "matmul", {op.getA(), op.getB()}, type,
+      {lowering.attr("transpose_a", op.getTransposeAAttr()), lowering.attr("transpose_b", op.getTransposeBAttr())});
+  return lowering.replace(lowering.make("add", {product, op.getBias()}, result));
+}
+
+//===----------------------------------------------------------------------===//
 // group_norm
 //===----------------------------------------------------------------------===//
 
@@ -253,6 +278,7 @@ void ttnn::addDecompositionRules(Rules &rules) {
   rules["group_norm"] = lowerGroupNorm;
   rules["index"] = lowerIndex;
   rules["index_select"] = lowerIndexSelect;
+  rules["linear"] = Rule(lowerLinear, "ttnn.linear");
   rules["reduce_and"] = [](Lowering &lowering) { return lowerTruth(lowering, "min"); };
   rules["reduce_or"] = [](Lowering &lowering) { return lowerTruth(lowering, "max"); };
   rules["reverse"] = lowerReverse;

@@ -81,11 +81,49 @@ static LogicalResult lowerArange(Lowering &lowering) {
   return lowering.replace(value);
 }
 
+/// The chip's cache ops take a position, and a row of the page table, for each user.
+static LogicalResult lowerPagedUpdate(Lowering &lowering) {
+  auto op = cast<ttir::PagedUpdateCacheOp>(lowering.op);
+  ArrayRef<int64_t> cache = lowering.shapeOf(op.getCache()), input = lowering.shapeOf(op.getInput());
+  int64_t users = input[1], positions = ShapedType::getNumElements(lowering.shapeOf(op.getUpdateIndex()));
+  if (input[2] < cache[1])
+    return lowering.refuse("'input' has " + Twine(input[2]) + " heads and 'cache' " + Twine(cache[1]));
+  if (positions != users)
+    return lowering.refuse("'update_index' has " + Twine(positions) + " elements; expected one for each of " +
+                           Twine(users) + " users");
+  if (op.getPageTable()) {
+    ArrayRef<int64_t> table = lowering.shapeOf(op.getPageTable());
+    if (table.size() != 2 || table[0] < users)
+      return lowering.refuse("'page_table' has " + Twine(table.size()) + " dimensions, the first of " +
+                             Twine(table.empty() ? 1 : table[0]) + "; expected users x pages, for " + Twine(users) +
+                             " users");
+  } else if (!op.getShareCache() && cache[0] < users) {
+    return lowering.refuse("'cache' is of " + Twine(cache[0]) + " users and 'input' of " + Twine(users));
+  }
+  return lowering.lowerByName();
+}
+
+static LogicalResult lowerPagedFill(Lowering &lowering) {
+  auto op = cast<ttir::PagedFillCacheOp>(lowering.op);
+  ArrayRef<int64_t> cache = lowering.shapeOf(op.getCache()), input = lowering.shapeOf(op.getInput()),
+                    table = lowering.shapeOf(op.getPageTable());
+  if (input[1] != cache[1])
+    return lowering.refuse("'input' has " + Twine(input[1]) + " heads and 'cache' " + Twine(cache[1]));
+  // Sizes are of tensors of at most 2^44 elements.
+  if (table.size() != 2 || table[0] < 1 || cache[2] < 1 || llvm::divideCeilSigned(input[2], cache[2]) > table[1])
+    return lowering.refuse("'page_table' has " + Twine(table.size()) + " dimensions, the last of " +
+                           Twine(table.empty() ? 1 : table.back()) + "; expected users x pages with room for " +
+                           Twine(input[2]) + " positions in pages of " + Twine(cache[2]));
+  return lowering.lowerByName();
+}
+
 void ttnn::addShapeRules(Rules &rules) {
   rules["arange"] = lowerArange;
   rules["argmax"] = lowerOneDimReduction<32>;
   rules["empty"] = lowerEmpty;
   rules["pad"] = lowerPad;
+  rules["paged_fill_cache"] = Rule(lowerPagedFill, "ttnn.paged_fill_cache");
+  rules["paged_update_cache"] = Rule(lowerPagedUpdate, "ttnn.paged_update_cache");
   rules["prod"] = lowerOneDimReduction<64>;
   rules["squeeze"] = lowerToReshape;
   rules["to_layout"] = lowerToLayout;

@@ -56,3 +56,14 @@ func.func @layout(%a: tensor<4x8xf32>) -> tensor<4x8xbf16> {
   %1 = ttir.to_layout %a, %0 : tensor<4x8xf32> into tensor<4x8xbf16> -> tensor<4x8xbf16>
   return %1 : tensor<4x8xbf16>
 }
+
+// A bias that the product broadcasts to is added behind it.
+// CHECK-LABEL: func.func @linear_bias
+func.func @linear_bias(%a: tensor<4x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<2x4x8xbf16>, %r: tensor<8xbf16>) -> (tensor<2x4x8xbf16>, tensor<4x8xbf16>) {
+  // CHECK: %[[P:.*]] = "ttnn.matmul"(%arg0, %arg1) <{transpose_a = false, transpose_b = true}> : {{.*}} -> tensor<4x8xf32
+  // CHECK: "ttnn.add"(%[[P]], %arg2) {{.*}} -> tensor<2x4x8xbf16
+  %0 = "ttir.linear"(%a, %w, %b) <{transpose_b = true}> : (tensor<4x8xbf16>, tensor<8x8xbf16>, tensor<2x4x8xbf16>) -> tensor<2x4x8xbf16>
+  // CHECK: "ttnn.linear"(%arg0, %arg1, %arg3)
+  %1 = "ttir.linear"(%a, %w, %r) : (tensor<4x8xbf16>, tensor<8x8xbf16>, tensor<8xbf16>) -> tensor<4x8xbf16>
+  return %0, %1 : tensor<2x4x8xbf16>, tensor<4x8xbf16>
+}
