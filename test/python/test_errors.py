@@ -9,10 +9,17 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import build_module, load_mlir_file
+from builder.base.builder_apis import (
+    build_module,
+    compile_stablehlo_to_flatbuffer,
+    load_mlir_file,
+    run_pipeline,
+)
 from builder.base.device_tensors import convert_input_layouts, host_tensor
+from builder.base.errors import TTBuilderCompileException
 from op_cases import device
 from ttmlir import ir
+from ttmlir.dialects import ttcore, ttnn
 from ttmlir.passes import run_pass, ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
 
 
@@ -235,3 +242,61 @@ def test_a_module_that_is_not_ttnn_has_no_flatbuffer() -> None:
     }"""
     with pytest.raises(ir.MLIRError, match=r"ttir\.exp|layout"):
         ttnn_to_flatbuffer_bin(ir.Module.parse(text, ir.Context()))
+
+
+# ------------------------------------------------------------------ attributes and types made from Python
+
+
+BAD_MESHES = [(2000,), (1, 2048), (0, 1), (-1, 1), (2**31, 2**32), (2**62, 4)]
+
+
+@pytest.mark.parametrize("shape", BAD_MESHES, ids=str)
+def test_meshes_that_no_attribute_holds(shape: tuple[int, ...]) -> None:
+    with ir.Context() as context:
+        system = ttcore.ir.SystemDescAttr.get_default(context=context)
+        for make in (
+            lambda: ttcore.ir.MeshAttr.get("mesh", list(shape), context=context),
+            lambda: ttcore.ir.SystemDescAttr.get_default(mesh_shape=list(shape), context=context),
+            lambda: ttcore.ir.DeviceAttr.from_system_desc(system, list(shape)),
+        ):
+            with pytest.raises(ValueError, match="is not that of 1 to 1024 chips"):
+                make()
+
+
+def test_a_layout_of_more_than_64_bits() -> None:
+    with ir.Context() as context, pytest.raises(ValueError, match="exceeds 64 bits"):
+        ttnn.ir.TTNNLayoutAttr.get([2**62, 2**62], 0, context=context)
+
+
+def test_errors_of_passes_name_the_users_line() -> None:
+    """Not how a pass keeps the number of an op."""
+
+    def made(builder: Any) -> None:
+        @builder.func([(4, 8)], [torch.float32])
+        def main(x: Any, builder: Any) -> Any:
+            return builder.full([4, 8], 300, output_type=torch.int8)
+
+    module, _ = build_module(made, "ttir")
+    with pytest.raises(TTBuilderCompileException) as raised:
+        lower_in_builder(module)
+    text = str(raised.value)
+    assert re.search(r"test_errors\.py:\d+: error: .*does not fit into", text), text
+    assert "fused" not in text
+
+
+def lower_in_builder(module: ir.Module) -> None:
+    run_pipeline(module, ttir_to_ttnn_backend_pipeline, "", "lowering")
+
+
+def test_stablehlo_options_without_a_pipeline_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ttmlir import passes
+
+    monkeypatch.delattr(passes, "stablehlo_pipeline", raising=False)
+
+    def made(builder: Any) -> None:
+        @builder.func([(4, 8)], [torch.float32])
+        def main(x: Any, builder: Any) -> Any:
+            return builder.abs(x)
+
+    with pytest.raises(ValueError, match="shlo_pipeline_options"):
+        compile_stablehlo_to_flatbuffer(made, shlo_pipeline_options=["enable-something=true"])

@@ -1,5 +1,7 @@
 //===- ttmlir-opt.cpp - runs passes over modules --------------------------===//
 
+#include "../Version.h"
+
 #include "ttmlir/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -38,6 +40,7 @@ static bool refuseFlatbuffers(llvm::ArrayRef<char *> arguments) {
 }
 
 int main(int argc, char **argv) {
+  ttmlir::tools::setVersion("ttmlir-opt");
   if (refuseFlatbuffers(llvm::ArrayRef(argv + 1, argc > 0 ? argc - 1 : 0)))
     return 1;
   keepDiagnosticsShort();

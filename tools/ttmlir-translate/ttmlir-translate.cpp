@@ -1,11 +1,14 @@
 //===- ttmlir-translate.cpp - turns modules into other formats ------------===//
 
+#include "../Version.h"
+
 #include "ttmlir/InitAll.h"
 
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
+  ttmlir::tools::setVersion("ttmlir-translate");
   mlir::tt::registerAllTranslations();
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "translator of the TT dialects"));
 }

@@ -6,6 +6,10 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from ttmlir import util
+
+from .builder_utils import plain_location
+
 
 class TTBuilderCompileException(Exception):
     """An op could not be built, or a module could not be compiled.
@@ -35,9 +39,9 @@ class TTBuilderGoldenException(Exception):
 
 
 def describe(diagnostic: Any) -> list[str]:
-    """A diagnostic and its notes, one line each: "model.py:31": error: ..."""
+    """A diagnostic and its notes, one line each: `model.py:31: error: ...`."""
     severity = str(diagnostic.severity).rpartition(".")[2].lower()
-    where = str(diagnostic.location).removeprefix("loc(").removesuffix(")")
+    where = plain_location(util.without_source_number(diagnostic.location))
     lines = [f"{where}: {severity}: {diagnostic.message}"]
     return lines + [line for note in diagnostic.notes for line in describe(note)]
 

@@ -1,5 +1,6 @@
 //===- TTCoreDialect.cpp - registration of the TTCore dialect -------------===//
 
+#include "ttmlir/Dialect/TTCore/IR/Locations.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -39,4 +40,5 @@ void TTCoreDialect::initialize() {
   registerAttributes();
   registerTypes();
   addInterfaces<TTCoreAsmInterface>();
+  makeDiagnosticsReadable(getContext());
 }
