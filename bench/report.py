@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from ttmlir.files import write_whole
 
 from .harness import Absent, Measure, Outcome, Profile, Result
 from .machine import machine
@@ -145,14 +145,9 @@ def show(outcomes: Sequence[Outcome], models: Iterable[str], console: Console) -
                 console.print(f"  {text}", highlight=False, markup=False, soft_wrap=True)
 
 
-def write_whole(path: Path, data: object) -> None:
+def write_json(path: Path, data: object) -> None:
     """JSON that takes the place of an older file when all is written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(json.dumps(data, indent=1) + "\n")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, json.dumps(data, indent=1) + "\n")
 
 
 def replaced(path: Path, key: Sequence[str], new: Sequence[dict[str, object]]) -> list[dict[str, object]]:
@@ -172,9 +167,9 @@ def save(folder: Path, outcomes: Sequence[Outcome], threads: int, add: bool) -> 
     if add:
         results = replaced(folder / RESULTS, ("name", "dtype", "peer"), results)
         measures = replaced(folder / MEASURES, ("name", "dtype"), measures)
-    write_whole(folder / MACHINE, machine(threads))
-    write_whole(folder / RESULTS, results)
-    write_whole(folder / MEASURES, measures)
+    write_json(folder / MACHINE, machine(threads))
+    write_json(folder / RESULTS, results)
+    write_json(folder / MEASURES, measures)
 
 
 def saved(folder: Path) -> tuple[list[Result], list[Measure]]:

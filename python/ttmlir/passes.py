@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ._mlir_libs._ttmlir import translate as _translate
+from .files import whole_file
 from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module
 from .passmanager import PassManager
 from .util import without_source_number
@@ -142,16 +143,8 @@ def _bytes(write: Callable[[Callable[[memoryview], object]], None]) -> bytes:
 
 
 def _file(write: Callable[[Callable[[memoryview], object]], None], filepath: str | os.PathLike[str]) -> None:
-    folder = os.path.dirname(os.path.abspath(filepath))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(filepath) + ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file.write)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, filepath)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(filepath) as file:
+        write(file.write)
 
 
 def ttnn_to_flatbuffer_bin(module: Module) -> bytes:

@@ -12,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ttmlir.files import write_whole
+
 from .recorder import OpRecord, ProfilerError, ProgramInfo, Run
 
 HOST, CHIP = 1, 2  # process numbers of the trace
@@ -137,11 +139,6 @@ def write_files(directory: str | os.PathLike[str], programs: Sequence[ProgramInf
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            temporary = folder / f".{name}.{os.getpid()}"
-            try:
-                temporary.write_text(text, encoding="utf-8")
-                temporary.replace(folder / name)
-            finally:
-                temporary.unlink(missing_ok=True)
+            write_whole(folder / name, text)
     except OSError as error:
         raise ProfilerError(f"trace: cannot write to {folder}: {error.strerror or error}") from error

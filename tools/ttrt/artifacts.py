@@ -8,8 +8,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ttmlir.files import whole_file, write_whole
+
 from .errors import InputError
-from .output import whole_file
 
 if TYPE_CHECKING:
     from .evaluate import ProgramGoldens
@@ -43,11 +44,6 @@ def prepared(args: argparse.Namespace, report: str) -> Path | None:
     return folder
 
 
-def write_text(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
-
-
 def save_run(folder: Path, run: Execution, goldens: ProgramGoldens | None) -> None:
     """<folder>/<program>/input_0.pt and so on; tensors of several devices are lists of them."""
     import torch
@@ -65,4 +61,4 @@ def save_run(folder: Path, run: Execution, goldens: ProgramGoldens | None) -> No
         with whole_file(place / f"{name}.pt") as file:
             torch.save(shards[0] if len(shards) == 1 else shards, file)
     if run.memory:
-        write_text(place / "memory.json", json.dumps(run.memory, indent=1))
+        write_whole(place / "memory.json", json.dumps(run.memory, indent=1))

@@ -17,9 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ttmlir.files import whole_file
+
 from . import machine
 from .errors import InputError
-from .output import table, whole_file, write_json
+from .output import table, write_json
 from .run import correlation, positive
 
 EVALUATORS = ("auto", "goldens", "device")

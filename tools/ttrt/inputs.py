@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from golden import GoldenMapTensor
 from golden.sampling import generator, random_tensor
+from ttmlir.files import whole_file
 
 from .errors import InputError
 from .file import Program, Tensor
-from .output import whole_file
 
 READS = ".npz, .npy, .pt or .pth"
 

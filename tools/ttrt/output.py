@@ -1,19 +1,16 @@
-"""Printing: tables for people, JSON for programs, files that are whole or not there."""
+"""Printing: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from ttmlir.files import whole_file
 
 # Wide enough that no line of a pipe or a log is broken.
 PIPE_WIDTH = 10_000
@@ -66,21 +63,6 @@ def write_json(path: str, data: Any) -> None:
         return
     with whole_file(path) as file:
         file.write(json.dumps(data, indent=2).encode() + b"\n")
-
-
-@contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write that takes its place when all is written, and leaves nothing behind when writing fails."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def grouped(number: float) -> str:

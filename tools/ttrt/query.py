@@ -11,6 +11,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ttmlir.files import write_whole
+
 from . import artifacts, machine
 from .output import grouped, pairs, print_json, write_json
 
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.save_artifacts:
         kept.parent.mkdir(parents=True, exist_ok=True)
     for path in [*([args.save] if args.save else []), *([kept] if args.save_artifacts else [])]:
-        artifacts.write_text(Path(path), compiler_text(arch, shape))
+        write_whole(Path(path), compiler_text(arch, shape))
     if args.result_file:
         write_json(args.result_file, desc)
     if args.quiet:

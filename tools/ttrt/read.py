@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from ttmlir.files import write_whole
+
 from . import artifacts
 from .file import File, Program, load
 from .machine import mesh_text
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             write_json(args.result_file, data)
         if folder is not None:
             write_json(str(folder / artifacts.READ_REPORT), sections)
-            artifacts.write_text(folder / "module.mlir", file.mlir)
+            write_whole(folder / "module.mlir", file.mlir)
         if args.json:
             print_json(data)
             return 0

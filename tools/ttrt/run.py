@@ -16,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttmlir.files import write_whole
+
 from . import artifacts, machine
 from .errors import InputError
 from .file import File, Program, load
@@ -147,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.json, report)
     if folder is not None:
         write_json(str(folder / artifacts.RUN_REPORT), report)
-        artifacts.write_text(folder / "module.mlir", file.mlir)
+        write_whole(folder / "module.mlir", file.mlir)
     if wrong:
         raise InputError(
             f"{'outputs differ from their goldens' if args.golden else 'not as demanded'}: {'; '.join(wrong)}"

@@ -3,13 +3,14 @@
 #include "ttmlir/Target/Emit/TensorFiles.h"
 
 #include "ttmlir/Target/Emit/Text.h"
+#include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/TensorFile.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/ManagedStatic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -21,17 +22,21 @@ static LogicalResult writeFile(Operation *module, StringRef path, DictionaryAttr
   auto layout = tensor.getAs<ttnn::LayoutAttr>("layout");
   if (!values || !dtype || !layout)
     return emitError() << "expected a value, a dtype and a layout in '" << emit::tensorFilesAttr << "'";
-  LogicalResult result = success();
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    result = ttnn::writeTensorFile(values, dtype.getValue(), layout.getValue(), os, emitError);
-    return succeeded(result)
-               ? llvm::Error::success()
-               : llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "not written");
-  });
-  if (!error)
-    return success();
-  std::string message = llvm::toString(std::move(error));
-  return failed(result) ? result : emitError() << "cannot be written to " << path << ": " << message;
+  ttmlir::OutputFile file(path.str());
+  std::string message = file.message();
+  if (file.error() == 0) {
+    llvm::raw_fd_ostream os(file.descriptor(), /*shouldClose=*/false);
+    if (failed(ttnn::writeTensorFile(values, dtype.getValue(), layout.getValue(), os, emitError))) {
+      os.clear_error();
+      return failure();
+    }
+    os.flush();
+    if (!os.has_error() && file.keep() == 0)
+      return success();
+    message = os.has_error() ? os.error().message() : file.message();
+    os.clear_error();
+  }
+  return emitError() << "cannot be written to " << path << ": " << message;
 }
 
 LogicalResult emit::writeTensorFiles(Operation *module, StringRef folder) {

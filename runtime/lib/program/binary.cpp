@@ -5,6 +5,7 @@
 #include "executable.h"
 #include "image.h"
 #include "tt/sim/host.h"
+#include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
@@ -211,19 +212,11 @@ const Program &Binary::program(size_t index) const {
 }
 
 void Binary::store(const std::string &path) const {
-  // Written beside its place and renamed, so that nobody sees half a file.
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
   const auto bytes = this->bytes();
-  std::FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    throw Error(systemError("create", temporary));
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string message = systemError("write", path);
-    std::remove(temporary.c_str());
-    throw Error(message);
-  }
+  ttmlir::OutputFile file(path);
+  file.write({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  if (file.keep() != 0)
+    throw Error("cannot write " + path + ": " + file.message());
 }
 
 } // namespace tt::runtime

@@ -5,11 +5,10 @@
 #include "tensor_generated.h"
 #include "tt/sim/formats.h"
 #include "tt/sim/host.h"
+#include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -164,18 +163,10 @@ void write(const std::string &path, const TensorSpec &spec, std::span<const std:
       target::CreateTensorFile(builder, target::schemaVersion, shape, static_cast<target::DataType>(spec.dtype),
                                static_cast<target::Layout>(spec.layout), mesh, builder.CreateVector(list)));
 
-  static std::atomic<uint64_t> number{0};
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(number.fetch_add(1));
-  std::FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    throw Error(systemError("write", path));
-  const bool written = std::fwrite(builder.GetBufferPointer(), 1, builder.GetSize(), file) == builder.GetSize();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string message = systemError("write", path);
-    std::remove(temporary.c_str());
-    throw Error(message);
-  }
+  ttmlir::OutputFile file(path);
+  file.write({reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()});
+  if (file.keep() != 0)
+    throw Error("cannot write " + path + ": " + file.message());
 }
 
 //===----------------------------------------------------------------------===//

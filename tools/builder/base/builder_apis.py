@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
 from ttmlir import ir, passes
+from ttmlir.files import write_whole
 from ttmlir.ir import Context, Location, Module
 
 from . import loading
-from .builder import DEFAULT_MESH, Builder
 from .arguments import described
+from .builder import DEFAULT_MESH, Builder
 from .builder_runtime import execute_cpp, execute_fb, execute_py
 from .builder_utils import (
     Operand,
@@ -24,7 +25,6 @@ from .builder_utils import (
     TypeInfo,
     get_artifact_dir,
     mesh_shape_of,
-    write_whole,
 )
 from .debugging import BreakpointCallback
 from .device_tensors import load_binary

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from golden import GoldenMapTensor
+from ttmlir.files import write_whole
 
 from .arguments import check_device, check_goldens
 from .builder_utils import get_sanitized_filename
@@ -113,10 +114,10 @@ def execute_fb(
                 memory += [{"program": name, **entry} for entry in watcher.memory.operations]
     if dump_memory:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "memory.json").write_text(json.dumps(memory, indent=1))
+        write_whole(folder / "memory.json", json.dumps(memory, indent=1))
     if save_artifacts:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "golden_report.json").write_text(report.to_json())
+        write_whole(folder / "golden_report.json", report.to_json())
     raise_failures(report)
     return report
 

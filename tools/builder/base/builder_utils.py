@@ -175,14 +175,3 @@ def get_target_path(output_path: str, builder_dir: str, filename: str, target: s
 def get_sanitized_filename(name: str, replacement: str = "_") -> str:
     """`name` with what file systems do not take replaced."""
     return re.sub(r'[<>:"/\\|?*\x00-\x1f]', replacement, name).strip(" .") or replacement
-
-
-def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
-    """Write a file that is there completely or not at all."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data.encode() if isinstance(data, str) else data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

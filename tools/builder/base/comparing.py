@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from golden import GoldenMapTensor
+from ttmlir.files import whole_file
 
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, compare_shards, dtype_name, shards_of
@@ -76,7 +77,8 @@ def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike
     """Write <folder>/<name>.pt; characters that file names cannot have are replaced."""
     folder = Path(folder_path)
     folder.mkdir(parents=True, exist_ok=True)
-    torch.save(torch_tensor, folder / f"{get_sanitized_filename(torch_tensor_name)}.pt")
+    with whole_file(folder / f"{get_sanitized_filename(torch_tensor_name)}.pt") as file:
+        torch.save(torch_tensor, file)
 
 
 def save_goldens(folder: Path, goldens: Mapping[str, Any]) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 
 import torch
 from golden import Comparison, GoldenMapTensor, compare
+from ttmlir.files import write_whole
 
-from .builder_utils import plain_location, write_whole
+from .builder_utils import plain_location
 from .device_tensors import create_tensor, fetched, runtime
 from .errors import TTBuilderRuntimeException
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 from golden import GoldenMapTensor
+from ttmlir.files import write_whole
 
 from .arguments import check_device, check_goldens, check_path
 from .builder_utils import get_sanitized_filename
@@ -254,7 +255,7 @@ def execute(
                 entry.records += output_records(program.name, expected, found, tuple(used.get_mesh_shape()), verdict)
     if artifacts is not None:
         artifacts.mkdir(parents=True, exist_ok=True)
-        (artifacts / "golden_report.json").write_text(report.to_json())
+        write_whole(artifacts / "golden_report.json", report.to_json())
     raise_failures(report)
     return report
 

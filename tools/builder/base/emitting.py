@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ttmlir import ir, passes
+from ttmlir.files import write_whole
 
-from .builder_utils import write_whole
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
 TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, beside it
