@@ -28,6 +28,9 @@ thread_local bool inside = false;
 // Read when the library is loaded: later, the kernel library may be inside of a scope that lets it use one thread only.
 const int defaultThreads = std::max(1, omp_get_max_threads());
 
+/// libgomp ends the process when the system refuses to start a thread.
+int mostThreads() { return std::max(1024, 4 * defaultThreads); }
+
 struct Loop {
   int64_t n;
   int64_t pieces;
@@ -64,8 +67,9 @@ int threads() {
 }
 
 void setThreads(int count) {
-  if (count < 0)
-    throw Error("setThreads: " + std::to_string(count) + " threads; expected 0 (default) or more");
+  if (count < 0 || count > mostThreads())
+    throw Error("setThreads: " + std::to_string(count) + " threads; expected 0 (default) to " +
+                std::to_string(mostThreads()));
   wanted.store(count, std::memory_order_relaxed);
   omp_set_num_threads(threads()); // oneDNN asks OpenMP
 }
@@ -74,7 +78,7 @@ void detail::parallelFor(int64_t n, int64_t grain, Chunk chunk, void *body) {
   if (n <= 0)
     return;
   const int64_t pieces = std::min<int64_t>(threads(), n / std::max<int64_t>(grain, 1));
-  if (pieces <= 1 || inside) {
+  if (pieces <= 1 || inside || threadsAreLost()) {
     chunk(body, 0, n);
     return;
   }

@@ -2,6 +2,7 @@
 
 #include "tt/recycle.h"
 #include "regions.h"
+#include "tt/fork.h"
 
 #include <algorithm>
 #include <array>
@@ -147,7 +148,7 @@ private:
   }
 
   Regions regions;
-  std::mutex mutex;
+  ForkMutex mutex{1};
   std::array<Waiting *, 4 * 64> lists{};
   size_t kept = 0;
 };
@@ -271,7 +272,7 @@ public:
   }
 
 private:
-  std::mutex mutex;
+  ForkMutex mutex{0}; // taken by the others
   void *data = nullptr;
   size_t bytes = 0;
 };
@@ -327,7 +328,7 @@ private:
 #endif
   }
 
-  std::mutex mutex;
+  ForkMutex mutex{1};
   std::weak_ptr<std::byte> current;
   size_t used = 0;
 };

@@ -72,7 +72,7 @@ private:
     return hash;
   }
   static constexpr size_t leastLimit = 1024;
-  std::mutex mutex;
+  ForkMutex mutex{2};
   std::unordered_multimap<size_t, std::weak_ptr<const Tensor::Description>> known;
   size_t limit = leastLimit;
 };

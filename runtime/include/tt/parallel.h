@@ -16,10 +16,12 @@ namespace tt {
 /// machine, or OMP_NUM_THREADS.
 int threads();
 /// Sets the number of threads for this process; 0 means the default again.
-/// Throws Error for a negative number.
+/// Throws Error for a negative number, and for more than 1024 and four times the default.
 void setThreads(int count);
 
 namespace detail {
+/// In a child that was forked from inside of a parallel loop: loops run in the calling thread.
+bool threadsAreLost() noexcept;
 using Chunk = void (*)(void *body, int64_t begin, int64_t end);
 void parallelFor(int64_t n, int64_t grain, Chunk chunk, void *body);
 } // namespace detail

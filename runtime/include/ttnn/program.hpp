@@ -141,8 +141,8 @@ bool isCurrent(const Cached &entry, std::span<const Tensor> arguments, const Dev
 /// Notes results, which are constant from now on.
 void keep(Cached &entry, std::span<const Tensor> arguments, const Device &device, std::vector<Tensor> results);
 
-TTNN_OWN std::mutex &cacheMutex() {
-  static std::mutex mutex;
+TTNN_OWN ForkAware<std::mutex> &cacheMutex() {
+  static ForkAware<std::mutex> mutex;
   return mutex;
 }
 TTNN_OWN std::unordered_map<const void *, Cached> &cache() {

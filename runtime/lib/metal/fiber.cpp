@@ -1,6 +1,7 @@
 //===- fiber.cpp - functions that can wait for each other -----------------===//
 
 #include "fiber.h"
+#include "tt/fork.h"
 #include "tt/types.h"
 
 #include <cstdint>
@@ -34,7 +35,7 @@ size_t guardBytes() {
 
 /// Stacks that were used before. Never destroyed: threads may end after static objects.
 struct Pool {
-  std::mutex mutex;
+  ForkMutex mutex{2};
   std::vector<std::byte *> free;
 };
 Pool &pool() {

@@ -3,6 +3,7 @@
 
 #include "../program/image.h"
 #include "program.h"
+#include "tt/fork.h"
 
 #include <mutex>
 
@@ -24,7 +25,7 @@ struct Image {
   /// Kernels that differ in source, arguments or type, by their entry in the library.
   std::vector<const Kernel *> entries;
 
-  std::mutex mutex; // of what follows
+  ForkAware<std::mutex> mutex; // of what follows
   std::shared_ptr<const CompiledKernels> compiled;
   std::unique_ptr<L1> l1; // of the last run
 };

@@ -1,6 +1,7 @@
 //===- image.h - the contents of a loaded binary -----------------*- C++ -*-===//
 #pragma once
 
+#include "tt/fork.h"
 #include "tt/runtime/binary.h"
 
 #include <binary_generated.h>
@@ -22,7 +23,7 @@ public:
   ExecutableCache();
   ~ExecutableCache();
   struct Entry;
-  std::mutex mutex;
+  ForkAware<std::mutex> mutex;
   std::list<Entry> entries;
 };
 

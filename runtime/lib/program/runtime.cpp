@@ -16,7 +16,7 @@ std::atomic<bool> recording{false};
 
 /// Hooks are replaced as a whole: a run keeps those it began with.
 struct HookTable {
-  std::mutex mutex;
+  ForkMutex mutex{3};
   std::shared_ptr<const Hooks> current;
 };
 HookTable &hookTable() {
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<RunReport> last, spare;
   };
   static std::shared_ptr<RunReport> create() { return std::make_shared<RunReport>(); }
-  std::mutex mutex;
+  ForkMutex mutex{3};
   std::map<uint32_t, OfDevice> byDevice;
 };
 Reports &reports() {

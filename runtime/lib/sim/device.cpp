@@ -147,10 +147,13 @@ void Allocation::release() noexcept {
   if (!block.bytes)
     return;
   if (const auto owner = device.lock()) {
-    std::lock_guard lock(owner->mutex);
-    // After deallocateAll the address may belong to another buffer.
-    if (generation == owner->memories.generation())
-      owner->memories[memory].deallocate(block.address);
+    try {
+      std::lock_guard lock(owner->mutex);
+      // After deallocateAll the address may belong to another buffer.
+      if (generation == owner->memories.generation())
+        owner->memories[memory].deallocate(block.address);
+    } catch (const Error &) { // in a forked child, where nothing can be allocated on this device any more
+    }
   }
   block = {};
   device.reset();

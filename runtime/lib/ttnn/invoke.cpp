@@ -164,7 +164,7 @@ struct Made {
   bool reproducible = false;
   sim::Duration duration;
   std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to
-  std::mutex running;                                // a kernel runs once at a time
+  ForkAware<std::mutex> running;                     // a kernel runs once at a time
 };
 
 /// Kernels by what was given to calls of them, in a table whose every entry is one line of memory: a kernel leaves
@@ -217,7 +217,7 @@ private:
 
 /// For calls without constants. Never destroyed: tensors of static duration may outlive it.
 struct SharedCache {
-  std::mutex mutex;
+  ForkMutex mutex{3};
   Cache cache;
 };
 SharedCache &sharedCache() {

@@ -1,6 +1,7 @@
 //===- library.cpp - primitives of the kernel library (oneDNN) ------------===//
 
 #include "library.h"
+#include "tt/parallel.h"
 #include "tt/recycle.h"
 #include "tt/units.h"
 
@@ -64,6 +65,8 @@ void Primitive::add(int argument, const dnnl::memory::desc &desc) {
 }
 
 void Primitive::run(std::initializer_list<const void *> addresses) const {
+  if (detail::threadsAreLost())
+    throw OpError("this process was forked from inside of a parallel loop: the kernel library has no threads");
   const Threads same(threads);
   size_t i = 0;
   for (const void *address : addresses)

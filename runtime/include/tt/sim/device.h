@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/fork.h"
 #include "tt/sim/allocator.h"
 #include "tt/sim/chip.h"
 
@@ -154,7 +155,7 @@ public:
   void addRun(const RunTotals &run);
 
   /// Held during a run. Recursive: a hook may use the device it is called from.
-  std::recursive_mutex &runMutex() { return running; }
+  ForkAware<std::recursive_mutex> &runMutex() { return running; }
   /// Programs prepared for an older epoch are prepared again.
   uint64_t programCacheEpoch() const { return cacheEpoch.load(std::memory_order_acquire); }
   void clearProgramCache() { cacheEpoch.fetch_add(1, std::memory_order_acq_rel); }
@@ -167,10 +168,10 @@ private:
   MeshOptions settings;
   std::atomic<bool> opened{true};
   std::atomic<uint64_t> cacheEpoch{0};
-  mutable std::mutex mutex; // of everything below
+  mutable ForkAware<std::mutex> mutex; // of everything below
   Memories memories;
   RunTotals total;
-  std::recursive_mutex running;
+  ForkAware<std::recursive_mutex> running;
 };
 
 } // namespace tt::sim

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/fork.h"
 #include "tt/recycle.h"
 #include "tt/sim/device.h"
 #include "tt/types.h"
@@ -27,7 +28,7 @@ struct Contents {
   std::atomic<bool> tracked; // false: somebody else can write the values, who does not tell
   std::atomic<bool> constant{false};
   /// What calls keep with values that are constant: kernels that hold them in a form of their own.
-  mutable std::mutex keptMutex;
+  mutable ForkAware<std::mutex> keptMutex;
   mutable std::shared_ptr<void> kept;
 };
 
