@@ -1,6 +1,7 @@
 //===- Bindings.h - what the parts of the extension share --------*- C++ -*-===//
 #pragma once
 
+#include "Arguments.h"
 #include "tt/runtime/runtime.h"
 
 #include <nanobind/nanobind.h>

@@ -1,6 +1,7 @@
 //===- Hooks.cpp - running programs and looking into them -----------------===//
 
 #include "Bindings.h"
+#include "Interrupts.h"
 
 #include <nanobind/stl/unordered_map.h>
 
@@ -89,13 +90,14 @@ void bindHooks(nb::module_ &module) {
 
   module.def(
       "submit",
-      [](const runtime::Device &device, const runtime::Binary &binary, size_t program, const runtime::Tensors &inputs) {
-        return runtime::submit(device, binary, program, inputs);
+      [](const runtime::Device &device, const runtime::Binary &binary, IndexArgument program,
+         const runtime::Tensors &inputs) {
+        const size_t index = programIndex(program);
+        return interruptibly([&] { return runtime::submit(device, binary, index, inputs); });
       },
       nb::arg("device"), nb::arg("executable"), nb::arg("program_index"), nb::arg("inputs"),
-      nb::call_guard<nb::gil_scoped_release>(),
       "Runs a program and returns its outputs. Inputs have the program's shapes and data types, and lie on the "
-      "host or on the device.");
+      "host or on the device. In the main thread, handlers of signals are called between ops: Ctrl-C ends the run.");
   // One overload per name that callers use for what they wait for.
   for (const char *what : {"tensors", "tensor", "event"})
     module.def(
@@ -150,7 +152,8 @@ void bindHooks(nb::module_ &module) {
       "Replaces a value for all ops that follow.");
   module.def(
       "walk_program",
-      [](const runtime::Binary &binary, size_t program, const nb::callable &callback) {
+      [](const runtime::Binary &binary, IndexArgument index, const nb::callable &callback) {
+        const size_t program = programIndex(index);
         const auto count = static_cast<uint32_t>(binary.program(program).operations.size());
         for (uint32_t i = 0; i < count; ++i)
           callback(OpContext{binary, program, i});

@@ -1,6 +1,7 @@
 //===- Programs.cpp - libraries of compiled programs for Python -----------===//
 
 #include "Bindings.h"
+#include "Interrupts.h"
 
 #include "ttnn/program.hpp"
 
@@ -58,15 +59,13 @@ void python::bindPrograms(nb::module_ &module) {
       .def(
           "create_inputs",
           [](const Program &self, const ::tt::ttnn::Device &device) {
-            const nb::gil_scoped_release release;
-            return self.createInputs(device);
+            return interruptibly([&] { return self.createInputs(device); });
           },
           nb::arg("device"), "Inputs as the program makes them for itself.")
       .def(
           "run",
           [](const Program &self, const std::vector<::tt::ttnn::Tensor> &inputs, const ::tt::ttnn::Device &device) {
-            const nb::gil_scoped_release release;
-            return self.run(inputs, device);
+            return interruptibly([&] { return self.run(inputs, device); });
           },
           nb::arg("inputs"), nb::arg("device"), "What the program returns for these inputs.");
   nb::class_<ProgramLibrary>(module, "ProgramLibrary", "Programs of emitted C++, compiled to a shared library.")

@@ -1,6 +1,7 @@
 //===- Reports.cpp - what runs took, and which ops there are --------------===//
 
 #include "Bindings.h"
+#include "Interrupts.h"
 
 #include <array>
 
@@ -55,18 +56,23 @@ void bindReports(nb::module_ &module) {
       nb::arg("device"), "The report of the last run on a device; None before the first.");
   module.def(
       "estimate",
-      [](const runtime::Binary &binary, size_t program, std::string_view arch, std::vector<uint32_t> meshShape) {
+      [](const runtime::Binary &binary, std::optional<IndexArgument> program, std::string_view arch,
+         std::optional<Ints<uint32_t>> mesh) {
         sim::MeshOptions options;
         options.arch = sim::parseArch(arch);
+        const std::vector<uint32_t> meshShape = mesh ? mesh->in("mesh_shape") : std::vector<uint32_t>{1, 1};
+        const size_t index = program ? programIndex(*program) : 0;
         if (meshShape.size() != 2)
           throw Error("estimate: mesh_shape has " + std::to_string(meshShape.size()) +
                       " dimensions; expected (rows, columns)");
         options.rows = meshShape[0];
         options.columns = meshShape[1];
-        return runtime::estimate(binary, program, options);
+        return interruptibly([&] { return runtime::estimate(binary, index, options); });
       },
-      nb::arg("binary"), nb::arg("program_index") = 0, nb::arg("arch") = "wormhole_b0",
-      nb::arg("mesh_shape") = std::vector<uint32_t>{1, 1},
+      nb::arg("binary"), nb::arg("program_index").none() = nb::none(), nb::arg("arch") = "wormhole_b0",
+      nb::arg("mesh_shape").none() = nb::none(),
+      nb::sig("def estimate(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0', "
+              "mesh_shape: collections.abc.Sequence[int] = (1, 1)) -> RunReport"),
       "What a program would take on the chip, op by op, without running it.");
 
   module.def(

@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "library.h"
+#include "tt/interrupt.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -140,9 +142,18 @@ int run(const std::vector<std::string> &command, const fs::path &output) {
   if (failed)
     return 127;
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
+  while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) // somebody else collects children: what it made tells
       return 0;
+    try {
+      checkInterrupt();
+    } catch (...) {
+      ::kill(child, SIGTERM);
+      ::waitpid(child, &status, 0);
+      throw;
+    }
+  }
+  checkInterrupt(); // it may have got the signal as well
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 

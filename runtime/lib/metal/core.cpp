@@ -25,6 +25,9 @@ constexpr size_t waitingShown = 16; // lines of a deadlock's message
 [[gnu::noinline]] KernelRun &currentKernel() {
   if (!current)
     throw Error("a function of the kernel API was called outside of a kernel");
+  if (const Interruptible *caller = current->core.interruptible; caller && !current->cancelled && caller->isRequested())
+      [[unlikely]]
+    throw Interrupted();
   return *current;
 }
 
@@ -168,6 +171,8 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry) {
   const auto cores = coresOf(l1, program, name, entry);
+  for (const auto &core : cores)
+    core->interruptible = Interruptible::current();
   const auto canRun = [](const auto &core) { return core->canRun(); };
   // What a core does may let another go on, once kernels can signal other cores.
   do
@@ -189,6 +194,7 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
   if (error || waitingCores) {
     for (const auto &core : cores)
       core->cancel();
+    checkInterrupt(); // kernels end for it; this thread says whether that was right
     if (error)
       std::rethrow_exception(error);
     throw Error("program \"" + std::string(name) + "\": deadlock, every kernel that has not ended waits:" + waiting +

@@ -9,6 +9,7 @@
 
 #include "fiber.h"
 #include "program.h"
+#include "tt/interrupt.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <array>
@@ -179,11 +180,12 @@ public:
   const L1 &l1;
   const CoreIndex index;
   const std::string_view program;
+  const Interruptible *interruptible = nullptr; // of the thread that runs the program
   std::array<std::unique_ptr<Ring>, maxPorts> rings;
   std::vector<std::unique_ptr<KernelRun>> kernels;
 };
 
-/// The kernel that runs in the calling thread.
+/// The kernel that runs in the calling thread; called by every function of the kernel API. Throws Interrupted.
 KernelRun &currentKernel();
 
 /// Runs a program's kernels on their cores until all have ended, and gives the work of the core that has most to do.

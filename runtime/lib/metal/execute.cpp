@@ -3,6 +3,7 @@
 #include "execute.h"
 #include "core.h"
 #include "library.h"
+#include "tt/interrupt.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 
@@ -116,6 +117,7 @@ public:
   /// Adds to the report; what took how long when `recording`.
   void commands(runtime::RunReport &report, bool recording) {
     for (uint32_t i = 0; i < program.commands.size(); ++i) {
+      checkInterrupt();
       const Command &command = program.commands[i];
       OpPerf perf;
       const int64_t begin = recording ? nanoseconds() : 0;

@@ -1,6 +1,7 @@
 //===- execute.cpp - run a prepared program -------------------------------===//
 
 #include "executable.h"
+#include "tt/interrupt.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
 
@@ -158,11 +159,14 @@ void Executable::runStep(const Step &step) const {
 
 void Executable::runSteps(RunReport *perf) const {
   if (!perf) {
-    for (const Step &step : steps)
+    for (const Step &step : steps) {
+      checkInterrupt();
       runStep(step);
+    }
     return;
   }
   for (const Step &step : steps) {
+    checkInterrupt();
     const int64_t start = now();
     runStep(step);
     attribute(step, now() - start, *perf);
@@ -396,6 +400,7 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
   for (uint32_t op = 0; op < program.operations.size(); ++op) {
     const Operation &operation = program.operations[op];
     const OpContext opContext{binary, programIndex, op};
+    checkInterrupt();
     if (hooks.beforeOp)
       hooks.beforeOp(context, opContext);
     memory.step(*device, moved, op, next, blocks);

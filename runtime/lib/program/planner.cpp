@@ -122,6 +122,7 @@ void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footpr
 }
 
 void Planner::planOperation() {
+  checkInterrupt();
   const Operation &operation = this->operation();
   if (operation.info->name == "ttnn.deallocate") {
     planDeallocation();

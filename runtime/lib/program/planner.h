@@ -9,6 +9,7 @@
 #pragma once
 
 #include "executable.h"
+#include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
 namespace tt::runtime {
@@ -125,6 +126,8 @@ template <class F> auto Planner::located(F f) const {
   try {
     return f();
   } catch (const OutOfMemoryError &) {
+    throw;
+  } catch (const Interrupted &) {
     throw;
   } catch (const Error &error) {
     fail(error.what());

@@ -8,6 +8,7 @@
 
 #include "callable.h"
 #include "op.h"
+#include "tt/interrupt.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 
@@ -489,6 +490,7 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
 std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
                          std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
                          const Device &givenDevice) {
+  checkInterrupt();
   if (callable.perform) {
     checkOperands(callable, operands);
     if (attributes.empty() && callable.unset)

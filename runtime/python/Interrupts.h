@@ -1,0 +1,46 @@
+//===- Interrupts.h - Ctrl-C while programs run ----------------*- C++ -*-===//
+#pragma once
+
+#include "tt/interrupt.h"
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+
+namespace nb = nanobind;
+
+namespace tt::python {
+
+/// While it lives in the main thread, Python's handlers of signals are called between the ops of what runs, and end it
+/// when they raise. Made and destroyed with the interpreter's lock held.
+class SignalScope final : public Interruptible {
+public:
+  /// Throws what a handler raises for a signal that is there already.
+  SignalScope();
+  /// What to throw for an Interrupted.
+  [[noreturn]] void raise();
+
+private:
+  bool decide() override;
+  std::optional<nb::python_error> raised;
+};
+
+/// Python calls handlers of signals in its main thread.
+bool isMainThread();
+
+/// Calls f without the interpreter's lock.
+template <class F> auto interruptibly(F f) {
+  if (!isMainThread()) {
+    const nb::gil_scoped_release unlocked;
+    return f();
+  }
+  SignalScope signals;
+  try {
+    const nb::gil_scoped_release unlocked;
+    return f();
+  } catch (const Interrupted &) {
+    signals.raise();
+  }
+}
+
+} // namespace tt::python
