@@ -92,8 +92,10 @@ LogicalResult DistributeTensorOp::verify() {
 
 LogicalResult AggregateTensorOp::verify() {
   SmallVector<int64_t> dims;
+  // An axis with a negative dimension joins nothing.
   for (IntegerAttr dim : getComposerConfig().getDims())
-    dims.push_back(dim.getValue().getSExtValue());
+    if (int64_t along = dim.getValue().getSExtValue(); along >= 0)
+      dims.push_back(along);
   return verifyParts(*this, getResult(), getInput(), dims, "composer_config");
 }
 
