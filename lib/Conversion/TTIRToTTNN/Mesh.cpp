@@ -188,10 +188,11 @@ static LogicalResult lowerAllToAll(Lowering &lowering) {
   const int64_t joined = positive(static_cast<int32_t>(op.getConcatDim()));
   SmallVector<int64_t> shape(lowering.shapeOf(op.getInput()));
   shape[split] /= parts;
-  RankedTensorType type = lowering.typeLike(op.getInput(), shape);
+  RankedTensorType type = lowering.typeLike(op.getResult(), shape);
   SmallVector<Value> slices, pieces(parts);
   for (int64_t i = 0; i < parts; ++i)
-    slices.push_back(lowering.slice(op.getInput(), type, split, i * shape[split], (i + 1) * shape[split]));
+    slices.push_back(lowering.slice(op.getInput(), lowering.typeLike(op.getInput(), shape), split, i * shape[split],
+                                    (i + 1) * shape[split]));
   for (auto [source, piece] : llvm::enumerate(pieces))
     for (ArrayRef<int64_t> group : groups) {
       if (static_cast<int64_t>(group.size()) != parts)

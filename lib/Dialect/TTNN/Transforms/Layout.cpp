@@ -23,6 +23,16 @@ static bool isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
   return shard && shard.getShardDirection() == direction;
 }
 
+/// Whether the devices exchange values, so that each gets its own, even of an operand that is the same on all.
+static bool isCollective(Operation *op) {
+  return op->hasTrait<trait::Collective>() || isa<ttir::DistributedLayerNormOp, ttir::DistributedRMSNormOp>(op);
+}
+
+static bool hasSeveralDevices(Operation *op) {
+  std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op);
+  return mesh && llvm::any_of(*mesh, [](int64_t size) { return size > 1; });
+}
+
 /// Whether `value` is the full side of mesh_shards and nothing else.
 static bool staysOnHost(Value value) {
   auto goesToMesh = [](Operation *user) { return isMeshShard(user, ttcore::MeshShardDirection::FullToShard); };
@@ -99,6 +109,8 @@ private:
       return true;
     if (isMeshShard(op, ttcore::MeshShardDirection::ShardToFull))
       return false;
+    if (isCollective(op) && hasSeveralDevices(op))
+      return true;
     return llvm::any_of(op->getOperandTypes(), [](Type type) {
       TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
       return layout && layout.getTensorMesh();

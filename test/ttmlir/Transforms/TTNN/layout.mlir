@@ -26,6 +26,28 @@ func.func @mesh(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
+// What a collective gives is a tensor for each device, also of one that all devices have alike.
+// CHECK: #[[ALL:.*]] = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK: #[[EACH:.*]] = {{.*}}mesh = <"x">, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK: func.func @collectives(%arg0: tensor<32x32xf32, #[[ALL]]>)
+module attributes {ttcore.meshes = #ttcore.meshes<[<"x" = 2x4>]>} {
+  func.func @collectives(%a: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>) {
+    // CHECK: "ttir.exp"{{.*}} -> tensor<32x32xf32, #[[ALL]]>
+    %0 = "ttir.exp"(%a) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    // CHECK: "ttir.all_reduce"{{.*}} -> tensor<32x32xf32, #[[EACH]]>
+    %1 = "ttir.all_reduce"(%0) <{cluster_axis = 1 : ui32, reduce_type = #ttcore.reduce_type<sum>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    // CHECK: "ttir.collective_permute"{{.*}} -> tensor<32x32xf32, #[[EACH]]>
+    %2 = "ttir.collective_permute"(%0) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    // CHECK: "ttir.mesh_partition"{{.*}} -> tensor<32x8xf32, #{{.*}}>
+    %3 = "ttir.mesh_partition"(%0) <{cluster_axis = 1 : ui32, dim = 1 : si32}> : (tensor<32x32xf32>) -> tensor<32x8xf32>
+    // CHECK: "ttir.distributed_rms_norm"{{.*}} -> tensor<32x32xf32, #[[EACH]]>
+    %4 = "ttir.distributed_rms_norm"(%0) <{cluster_axis = 1 : ui32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    return %1, %2, %3, %4 : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>
+  }
+}
+
+// -----
+
 // expected-error@+1 {{argument 0 is 'tensor<?x4xf32>'; expected static sizes}}
 func.func @dynamic(%a: tensor<?x4xf32>) {
   return
