@@ -189,8 +189,9 @@ void Executable::attribute(const Step &step, int64_t ns, RunReport &report) cons
 
 void Executable::bindPatches(const Results &results) {
   for (const Patch &patch : patches) {
-    std::byte *data = patch.fromOutput ? results.shards[patch.index][patch.shard].get()
-                                       : inputData[patch.index][patch.shard] + patch.offset;
+    std::byte *data =
+        (patch.fromOutput ? results.shards[patch.index][patch.shard].get() : inputData[patch.index][patch.shard]) +
+        patch.offset;
     if (patch.isOut)
       outPointers[patch.position] = data;
     else

@@ -99,6 +99,25 @@ TEST(Executor, ReusesMemoryOfDeadValues) {
   EXPECT_EQ(run(), fast);
 }
 
+/// What follows reads the piece where it lies in the memory of the output.
+TEST(Executor, SeesPiecesOfOutputs) {
+  ProgramBuilder builder;
+  const auto x = builder.input(deviceSpec({4, 2}));
+  const auto sum = builder.op("ttnn.add", {x, x}, deviceSpec({4, 2}));
+  const auto rows = builder.op(
+      "ttnn.slice_static", {sum}, deviceSpec({2, 2}),
+      {builder.integers("begins", {2, 0}), builder.integers("ends", {4, 2}), builder.integers("step", {1, 1})});
+  const auto total = builder.op("ttnn.sum", {rows}, deviceSpec({2}),
+                                {builder.boolean("keep_dim", false), builder.integers("dim_arg", {1})});
+  const auto binary = builder.load({total, sum});
+  const auto device = runtime::openMeshDevice();
+  for (int run = 0; run < 2; ++run) {
+    const auto outputs = runtime::submit(device, binary, 0, {tensor({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})});
+    EXPECT_EQ(floats(outputs[0]), (Floats{22, 30}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{2, 4, 6, 8, 10, 12, 14, 16}));
+  }
+}
+
 /// Pieces that lie together, and permutations that move nothing, are views; they work like copies.
 TEST(Executor, SeesPiecesWhereTheyLie) {
   ProgramBuilder builder;
