@@ -80,11 +80,22 @@ class ShardTensor2dMesh(MeshMapper):
 
 
 class MeshComposer:
-    """Puts the parts of the devices together along a dimension for each axis of the mesh: rows, columns."""
+    """Puts the parts of the devices together along a dimension for each axis of the mesh: rows, columns.
 
-    def __init__(self, mesh_device: Device, dims: tuple[int, int]) -> None:
+    override: rows and columns that are taken, from the first on; the others are left out.
+    """
+
+    def __init__(self, mesh_device: Device, dims: tuple[int, int], override: Sequence[int] | None = None) -> None:
         self.mesh_shape = MeshShape(mesh_device.get_mesh_shape())
         self.dims = dims
+        self.override = None if override is None else tuple(override)
+        if self.override is not None and not (
+            len(self.override) == 2 and all(1 <= n <= m for n, m in zip(self.override, self.mesh_shape, strict=True))
+        ):
+            raise ValueError(
+                f"{type(self).__name__}: mesh_shape_override is {self.override}; expected at most "
+                f"{tuple(self.mesh_shape)}"
+            )
 
     def compose(self, parts: list[torch.Tensor]) -> torch.Tensor:
         """One tensor of the parts of the devices, row by row."""
@@ -95,12 +106,14 @@ class MeshComposer:
             parts = parts * (rows * columns)
         if len(parts) != rows * columns:
             raise ValueError(f"{type(self).__name__}: {len(parts)} parts for a mesh of {rows}x{columns} devices")
-        cut = [torch.cat(parts[row * columns : (row + 1) * columns], self.dims[1]) for row in range(rows)]
+        taken, width = self.override or (rows, columns)
+        cut = [torch.cat(parts[row * columns : row * columns + width], self.dims[1]) for row in range(taken)]
         return torch.cat(cut, self.dims[0])
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
         """So that aggregate_tensor takes a composer, too."""
-        return CONFIGS["ttnn.mesh_composer_config"](dims=list(self.dims))._attribute()
+        override = None if self.override is None else list(self.override)
+        return CONFIGS["ttnn.mesh_composer_config"](dims=list(self.dims), mesh_shape_override=override)._attribute()
 
 
 class ConcatMeshToTensor(MeshComposer):
@@ -138,7 +151,8 @@ def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> Mes
         raise ValueError(
             f"create_mesh_composer: {len(config.dims)} dims; expected one for the rows and one for the columns"
         )
-    return ConcatMesh2dToTensor(mesh_device, dims=config.dims)
+    composer = ConcatMesh2dToTensor(mesh_device, dims=config.dims)
+    return MeshComposer(mesh_device, composer.dims, config.mesh_shape_override)
 
 
 def _dim_of(placement: Placement) -> int | None:

@@ -98,21 +98,19 @@ def to_torch(
         tensor: block formats become float32, UINT32 int32 and UINT16 int16, the others keep their type.
         dtype: of the result, instead.
         torch_rank: dimensions of size 1 are taken from the front until this many are left.
-        mesh_composer: how the parts of a tensor that is distributed over a mesh are put together.
+        mesh_composer: how the parts of a tensor that is distributed over a mesh are put together. Without one, they
+            must be the same on all chips.
         device, cq_id: of the hardware; make no difference here.
     Raises:
-        ValueError: a distributed tensor without a composer; an unsigned value that the torch dtype has no room for.
+        ValueError: without a composer, chips whose values differ (names them); an unsigned value that the torch dtype
+            has no room for.
     """
     torch = _torch("to_torch")
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_torch: tensor is {type(tensor).__name__}; expected ttnn.Tensor")
-    count = tensor.get_num_shards()
-    if count > 1 and mesh_composer is None:
-        raise ValueError(
-            f"to_torch: the tensor is distributed over {count} devices; say with mesh_composer how its parts are put "
-            "together (ConcatMeshToTensor, ConcatMesh2dToTensor)"
-        )
-    parts = [_shard_to_torch(torch, tensor, shard, dtype) for shard in range(count)]
+    if mesh_composer is None:
+        tensor = _native.single(tensor)
+    parts = [_shard_to_torch(torch, tensor, shard, dtype) for shard in range(tensor.get_num_shards())]
     result = parts[0] if mesh_composer is None else mesh_composer.compose(parts)
     if torch_rank is not None:
         while result.dim() > torch_rank:

@@ -85,6 +85,21 @@ Descriptions &descriptions() {
 
 } // namespace
 
+std::vector<size_t> chipsThatDiffer(std::span<const std::byte *const> shards, size_t bytes, size_t reference) {
+  std::vector<size_t> chips;
+  for (size_t i = 0; i < shards.size() && bytes; ++i)
+    if (shards[i] != shards[reference] && std::memcmp(shards[i], shards[reference], bytes) != 0)
+      chips.push_back(i);
+  return chips;
+}
+
+std::string chipsText(std::span<const size_t> chips) {
+  std::string text = chips.size() == 1 ? "chip " : "chips ";
+  for (size_t i = 0; i < chips.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == chips.size() ? " and " : ", ") + std::to_string(chips[i]);
+  return text;
+}
+
 std::shared_ptr<const Tensor::Description> Tensor::describe(TensorSpec spec, std::vector<uint32_t> meshShape) {
   (void)spec.bytes(); // throws for a bad shape
   spec.distributed = !meshShape.empty();
@@ -183,6 +198,19 @@ Tensor Tensor::shard(size_t index) const {
   TensorSpec spec = mine.description->spec;
   spec.memory = {};
   return make(describe(std::move(spec)), {mine.shards[index]}, mine.contents);
+}
+
+Tensor Tensor::single(const char *action) const {
+  requireAllocated(action);
+  if (shards() == 1)
+    return *this;
+  std::vector<const std::byte *> values;
+  for (size_t i = 0; i < shards(); ++i)
+    values.push_back(data(i));
+  if (const std::vector<size_t> chips = chipsThatDiffer(values, bytes()); !chips.empty())
+    throw Error(std::string(action) + ": expected the same values on all " + std::to_string(shards()) + " chips, but " +
+                chipsText(chips) + (chips.size() == 1 ? " differs" : " differ") + " from chip 0");
+  return shard(0);
 }
 
 Tensor Tensor::withSpec(TensorSpec spec) const {

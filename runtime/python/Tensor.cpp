@@ -64,11 +64,8 @@ constexpr DLPackType dlpackTypes[] = {
 };
 
 /// The values as a DLPack capsule that shares them; of a device tensor as well.
-nb::object toArray(const Tensor &tensor) {
-  tensor.requireAllocated("dlpack");
-  if (tensor.shards() != 1)
-    throw Error("a tensor of " + std::to_string(tensor.shards()) +
-                " shards is not one array; convert the shards that to_host returns");
+nb::object toArray(const Tensor &given) {
+  const Tensor tensor = given.single("dlpack");
   const DataType dtype = sim::isBlockFormat(tensor.dtype()) ? DataType::BFloat16 : tensor.dtype();
   for (const DLPackType &row : dlpackTypes) {
     if (row.type != hostType(dtype))
@@ -83,11 +80,8 @@ nb::object toArray(const Tensor &tensor) {
   throw Error("no array type for " + std::string(toString(dtype)));
 }
 
-nb::object bytesOf(const Tensor &tensor) {
-  tensor.requireAllocated("get_data_buffer");
-  if (tensor.shards() != 1)
-    throw Error("get_data_buffer: the tensor has " + std::to_string(tensor.shards()) +
-                " shards; take the shards that to_host returns");
+nb::object bytesOf(const Tensor &given) {
+  const Tensor tensor = given.single("get_data_buffer");
   const std::span<const std::byte> values(tensor.data(), tensor.bytes());
   if (tensor.spec().layout != tt::Layout::Tile)
     return nb::bytearray(values.data(), values.size());

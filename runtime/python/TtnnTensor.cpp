@@ -75,18 +75,18 @@ Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<
   return placed(converted(values, dtype), layout, device, memory, action);
 }
 
-/// The values on one chip; throws for a tensor that is distributed.
-const Tensor &whole(const Tensor &tensor, const char *action) {
+/// The values that all chips agree on.
+Tensor whole(const Tensor &tensor, const char *action) {
   tensor.requireAllocated(action);
-  if (tensor.shards() != 1)
-    throw nb::value_error((std::string(action) + ": the tensor is distributed over " + std::to_string(tensor.shards()) +
-                           " devices; give a mesh_composer to to_torch")
-                              .c_str());
-  return tensor;
+  try {
+    return tensor.single(action);
+  } catch (const Error &error) {
+    throw nb::value_error((std::string(error.what()) + "; give a mesh_composer to to_torch").c_str());
+  }
 }
 
-nb::object item(const Tensor &self) {
-  whole(self, "Tensor.item");
+nb::object item(const Tensor &tensor) {
+  const Tensor self = whole(tensor, "Tensor.item");
   if (volume(self.shape()) != 1)
     throw nb::value_error(("Tensor.item: a tensor of shape " + toString(self.shape()) + " is not one value").c_str());
   return Values(self, 0).object(0);
@@ -210,6 +210,9 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       },
       nb::arg("shards"), nb::arg("mesh_shape"), nb::arg("device").none(), nb::arg("memory_config").none(),
       "One tensor over a mesh of host tensors, row by row.");
+  module.def(
+      "single", [](const Tensor &tensor) { return whole(tensor, "to_torch"); }, nb::arg("tensor"),
+      "The value that all chips agree on; ValueError names those that differ.");
   module.def(
       "copy_to_host",
       [](const Tensor &tensor, size_t shard, uintptr_t address) {

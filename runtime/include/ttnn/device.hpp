@@ -32,7 +32,7 @@ inline void close_mesh_device(const Device &device) { close_device(device); }
 Tensor from_vector(std::span<const float> values, const Shape &shape, DataType dtype = DataType::BFLOAT16,
                    Layout layout = Layout::ROW_MAJOR, const Device &device = {},
                    const std::optional<MemoryConfig> &memory_config = {});
-/// The values of a tensor that is not distributed, row by row.
+/// The values of a tensor that is the same on all chips, row by row.
 std::vector<float> to_vector(const Tensor &tensor);
 /// A number as operands of elementwise functions may be: a tensor of rank 0, of the data type of `like`.
 Tensor scalar(double value, const Tensor &like);

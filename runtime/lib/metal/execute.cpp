@@ -216,8 +216,11 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
     if (inputs[i].shape() != wanted.shape)
       fail("has shape " + toString(inputs[i].shape()) + "; expected " + toString(wanted.shape));
     const uint32_t devices = wanted.distributed ? program.devices() : 1;
-    if (inputs[i].shards() != devices && inputs[i].shards() != 1)
-      fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " + std::to_string(devices));
+    if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
+      if (devices != 1 || inputs[i].shards() != program.devices())
+        fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " + std::to_string(program.devices()));
+      result[i] = inputs[i].single((name + ": input " + std::to_string(i)).c_str());
+    }
     if (inputs[i].isOnDevice() && inputs[i].device() != device)
       throw DeviceError(name + ": input " + std::to_string(i) + " lies on device " +
                         std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
@@ -228,7 +231,7 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
       if (!byte(inputs[i].dtype()) || !byte(wanted.dtype))
         fail("has data type " + std::string(toString(inputs[i].dtype())) + "; expected " +
              std::string(toString(wanted.dtype)));
-      result[i] = runtime::castTensor(inputs[i], wanted.dtype);
+      result[i] = runtime::castTensor(result[i], wanted.dtype);
     }
   }
   return result;

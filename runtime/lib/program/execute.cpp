@@ -88,9 +88,15 @@ void Executable::bindInputs(std::span<const Tensor> inputs, std::vector<Tensor> 
       fail("has shape " + toString(given.shape) + "; expected " + toString(wanted.shape) +
            (wanted.distributed && program.devices() > 1 ? " on each device" : ""));
     const uint32_t devices = wanted.distributed ? program.devices() : 1;
-    if (inputs[i].shards() != devices && inputs[i].shards() != 1)
-      fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " +
-           (devices == 1 ? "1" : std::to_string(devices) + ", or 1 for all devices"));
+    if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
+      // What the program wants once, every chip may have.
+      if (devices != 1 || inputs[i].shards() != program.devices())
+        fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " +
+             (program.devices() == 1 ? "1" : std::to_string(program.devices()) + ", or 1 for all devices"));
+      if (written[value])
+        fail("has " + std::to_string(inputs[i].shards()) + " shards and is changed in place; expected 1");
+      bound[i] = inputs[i].single((name() + ": input " + std::to_string(i)).c_str());
+    }
     if (inputs[i].isOnDevice() && inputs[i].device() != device)
       throw DeviceError(name() + ": input " + std::to_string(i) + " lies on device " +
                         std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
@@ -102,7 +108,7 @@ void Executable::bindInputs(std::span<const Tensor> inputs, std::vector<Tensor> 
       const bool booleans = wanted.dtype == DataType::Bool && given.dtype == DataType::UInt8;
       if (!blocks && !booleans)
         fail("has type " + std::string(toString(given.dtype)) + "; expected " + std::string(toString(wanted.dtype)));
-      bound[i] = castTensor(inputs[i], wanted.dtype);
+      bound[i] = castTensor(bound[i], wanted.dtype);
     }
     moved[i] = wanted.memory.buffer != BufferType::SystemMemory &&
                !(inputs[i].isOnDevice() && given.memory == wanted.memory && given.layout == wanted.layout &&
@@ -484,10 +490,11 @@ void Executable::write(uint32_t value, const Tensor &tensor) {
   if (tensor.shape() != spec.shape)
     throw Error(name() + ": value " + std::to_string(value) + " has shape " + toString(spec.shape) +
                 "; it cannot be replaced by a tensor of shape " + toString(tensor.shape()));
-  if (tensor.shards() != 1 && tensor.shards() != roots[value].shards)
+  if (tensor.shards() != 1 && roots[value].shards != 1 && tensor.shards() != roots[value].shards)
     throw Error(name() + ": value " + std::to_string(value) + " has " + std::to_string(roots[value].shards) +
                 " shards; it cannot be replaced by a tensor of " + std::to_string(tensor.shards()));
-  const Tensor rounded = castTensor(tensor, spec.dtype);
+  const bool isOne = roots[value].shards == 1;
+  const Tensor rounded = castTensor(isOne ? tensor.single("update_tensor_in_pool") : tensor, spec.dtype);
   for (uint32_t d = 0; d < roots[value].shards && rounded.bytes(); ++d)
     std::memcpy(arenaAddress(roots[value], d), rounded.data(shardOf(rounded, d)), rounded.bytes());
 }

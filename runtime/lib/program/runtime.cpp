@@ -287,11 +287,8 @@ std::vector<Tensor> toHost(const Tensor &tensor, bool untilize) {
 }
 
 void copyData(void *to, const Tensor &from, std::optional<DataType> dtype) {
-  from.requireAllocated("memcpy");
-  if (from.shards() != 1)
-    throw Error("memcpy: the tensor has " + std::to_string(from.shards()) +
-                " shards; copy the shards that to_host returns one by one");
-  const Tensor rounded = dtype ? castTensor(from, *dtype) : from;
+  const Tensor one = from.single("memcpy");
+  const Tensor rounded = dtype ? castTensor(one, *dtype) : one;
   if (rounded.bytes()) {
     if (!to)
       throw Error("memcpy: the destination is null");
@@ -302,12 +299,12 @@ void copyData(void *to, const Tensor &from, std::optional<DataType> dtype) {
 void copyData(const Tensor &to, const Tensor &from) {
   to.requireAllocated("memcpy");
   from.requireAllocated("memcpy");
-  if (to.shape() != from.shape() || to.shards() != from.shards())
+  if (to.shape() != from.shape() || (to.shards() != from.shards() && to.shards() != 1 && from.shards() != 1))
     throw Error("memcpy: the destination is " + toString(to.shape()) + " in " + std::to_string(to.shards()) +
                 " shards, the source " + toString(from.shape()) + " in " + std::to_string(from.shards()));
-  const Tensor rounded = castTensor(from, to.dtype());
+  const Tensor rounded = castTensor(to.shards() == 1 ? from.single("memcpy") : from, to.dtype());
   for (size_t i = 0; i < to.shards() && to.bytes(); ++i)
-    std::memmove(to.data(i), rounded.data(i), to.bytes());
+    std::memmove(to.data(i), rounded.data(rounded.shards() == 1 ? 0 : i), to.bytes());
   to.markWritten();
 }
 

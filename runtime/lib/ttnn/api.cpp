@@ -270,12 +270,8 @@ Tensor from_vector(std::span<const float> values, const Shape &shape, DataType d
 }
 
 std::vector<float> to_vector(const Tensor &tensor) {
-  tensor.requireAllocated("to_vector");
-  if (tensor.shards() != 1)
-    throw Error("to_vector: the tensor has " + std::to_string(tensor.shards()) +
-                " shards; join them with aggregate_tensor");
   std::vector<float> values(static_cast<size_t>(volume(tensor.shape())));
-  runtime::copyData(values.data(), tensor, DataType::Float32);
+  runtime::copyData(values.data(), tensor.single("to_vector"), DataType::Float32);
   return values;
 }
 

@@ -1,6 +1,7 @@
 //===- callable.cpp - rows of Api.def and registry, joined ------------------===//
 
 #include "callable.h"
+#include "op.h"
 #include "shapes.h"
 
 #include <algorithm>
@@ -220,7 +221,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
                                     std::vector<uint32_t> meshShape, const Device &device,
                                     std::span<const Tensor> values) {
   const std::vector<Shape> shapes = callable.shapes({callable, operands, attributes, meshShape, values});
-  const bool gathers = callable.shapes == &shapes::aggregate, spreads = callable.shapes == &shapes::distribute;
+  const bool gathers = joins(*callable.info), spreads = callable.info->makeMesh && !gathers;
   if (outputs.size() > 1 && outputs.size() != shapes.size())
     failCall(callable,
              std::to_string(outputs.size()) + " descriptions of " + std::to_string(shapes.size()) + " results");
@@ -245,7 +246,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     like.layout = layout == "tile" ? Layout::Tile : Layout::RowMajor;
   like.distributed = (like.distributed || spreads) && !gathers;
   const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
-  if (gathers || spreads)
+  if (gathers || callable.shapes == &shapes::distribute)
     like.memory = {};
 
   std::vector<TensorSpec> specs;

@@ -10,9 +10,11 @@
 #include "strided.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
+#include "tt/ttnn/tensor.h"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace tt::ttnn {
 namespace {
@@ -30,6 +32,10 @@ struct Mesh {
   /// Device at a row-major position of `shape`.
   int64_t device(int64_t position) const {
     return whole ? position : position / shape.back() * columns + position % shape.back();
+  }
+  /// Devices from one coordinate along `axis` to the next.
+  int64_t stride(size_t axis) const {
+    return volume(Shape(shape.begin() + static_cast<int64_t>(axis) + 1, shape.end()));
   }
   int64_t coordinate(int64_t position, size_t axis) const {
     for (size_t d = shape.size() - 1; d > axis; --d)
@@ -123,14 +129,47 @@ struct Move {
   Region region;
 };
 
+/// What is taken once of values that every chip has: they must be the same on all of them.
+class Agreement {
+public:
+  explicit Agreement(const OpCall &call) : name(call.name), bytes(operand(call, 0).bytes()) {}
+  /// `device` must hold the values of `reference`, which are the ones that are read.
+  void expect(size_t reference, size_t device) {
+    if (reference != device)
+      groups[reference].push_back(device);
+  }
+  void check(std::span<const std::byte *const> values) const {
+    if (values.size() == 1)
+      return;
+    for (const auto &[reference, devices] : groups) {
+      std::vector<size_t> wrong;
+      for (size_t device : devices)
+        if (const std::byte *both[] = {values[reference], values[device]}; !chipsThatDiffer(both, bytes).empty())
+          wrong.push_back(device);
+      if (!wrong.empty())
+        throw OpError(name + ": the value of chip " + std::to_string(reference) + " is taken for those of " +
+                      chipsText(devices) + ", but " + chipsText(wrong) + (wrong.size() == 1 ? " differs" : " differ") +
+                      " from it");
+    }
+  }
+
+private:
+  std::string name;
+  size_t bytes;
+  std::map<size_t, std::vector<size_t>> groups;
+};
+
 /// Runs moves between whole tensors and their parts, then requantises what a block format cut anew.
 class MoveKernel final : public MeshKernel {
 public:
   enum Direction : uint8_t { Extract, Insert };
-  MoveKernel(std::vector<Move> moves, Direction direction, const TensorSpec &out)
-      : moves(std::move(moves)), direction(direction), out(out) {}
+  MoveKernel(std::vector<Move> moves, Direction direction, const TensorSpec &out,
+             std::optional<Agreement> agreement = {})
+      : moves(std::move(moves)), direction(direction), out(out), agreement(std::move(agreement)) {}
 
   void run(DeviceIns ins, DeviceOuts outs) const override {
+    if (agreement)
+      agreement->check(ins[0]);
     for (const Move &move : moves) {
       std::byte *to = outs[0][outs[0].size() == 1 ? 0 : move.to];
       if (direction == Extract)
@@ -149,6 +188,7 @@ private:
   std::vector<Move> moves;
   Direction direction;
   TensorSpec out;
+  std::optional<Agreement> agreement;
 };
 
 void expectSameType(const OpCall &call) {
@@ -223,10 +263,13 @@ std::unique_ptr<MeshKernel> makeDistribute(const OpCall &call) {
     }
   expectResultShape(call, part);
   std::vector<Move> moves;
-  for (int64_t i = 0; i < mesh.devices(); ++i)
-    moves.push_back({0, static_cast<size_t>(mesh.device(i)),
-                     Region(part, in.shape, startOf(mesh, dims, i, part), storageBytes(in.dtype))});
-  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Extract, out);
+  Agreement agreement(call);
+  for (int64_t i = 0; i < mesh.devices(); ++i) {
+    const auto device = static_cast<size_t>(mesh.device(i));
+    agreement.expect(0, device);
+    moves.push_back({0, device, Region(part, in.shape, startOf(mesh, dims, i, part), storageBytes(in.dtype))});
+  }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Extract, out, std::move(agreement));
 }
 
 std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
@@ -234,7 +277,8 @@ std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
   const Attribute *list = field(call, "composer_config", "dims");
   if (!list)
     fail(call, "attribute 'composer_config' has no dims");
-  // A negative dimension, as in shard_dims, is an axis that replicates: its first device speaks for all.
+  // A negative dimension, as in shard_dims, is an axis that replicates: its first device speaks for all, which must
+  // have the same. So does the only one that a mesh_shape_override leaves of an axis.
   const std::vector<int64_t> dims = integerList(call, *list, "dims");
   const Mesh mesh = meshOf(call, "composer_config", dims.size());
   expectSameType(call);
@@ -246,15 +290,25 @@ std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
     }
   expectResultShape(call, whole);
   std::vector<Move> moves;
+  Agreement agreement(call);
   for (int64_t i = 0; i < mesh.devices(); ++i) {
-    bool first = true;
+    int64_t first = i; // where the axes that replicate begin
     for (size_t axis = 0; axis < dims.size(); ++axis)
-      first &= dims[axis] >= 0 || mesh.coordinate(i, axis) == 0;
-    if (first)
+      if (dims[axis] < 0)
+        first -= mesh.coordinate(i, axis) * mesh.stride(axis);
+    agreement.expect(static_cast<size_t>(mesh.device(first)), static_cast<size_t>(mesh.device(i)));
+    if (first == i)
       moves.push_back({static_cast<size_t>(mesh.device(i)), 0,
                        Region(in.shape, whole, startOf(mesh, dims, i, in.shape), storageBytes(in.dtype))});
   }
-  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Insert, out);
+  const int64_t rows = call.meshShape[0], columns = call.meshShape[1];
+  const auto cuts = [&](size_t axis, int64_t size) { return mesh.shape[axis] == 1 || mesh.shape[axis] == size; };
+  if (!mesh.whole && cuts(0, rows) && cuts(1, columns))
+    for (int64_t device = 0; device < rows * columns; ++device) {
+      const int64_t row = mesh.shape[0] == 1 ? 0 : device / columns, column = mesh.shape[1] == 1 ? 0 : device % columns;
+      agreement.expect(static_cast<size_t>(row * columns + column), static_cast<size_t>(device));
+    }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Insert, out, std::move(agreement));
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,7 +432,8 @@ public:
     for (const auto &group : groups)
       for (size_t i = 0; i < group.size(); ++i) {
         if (!scattered && i > 0) { // the same on every device of the group
-          std::memcpy(outs[0][group[i]], outs[0][group[0]], out.bytes());
+          if (out.bytes())
+            std::memcpy(outs[0][group[i]], outs[0][group[0]], out.bytes());
           continue;
         }
         parallelFor(rows, 1 + 16384 / std::max<int64_t>(1, row), [&](int64_t begin, int64_t end) {

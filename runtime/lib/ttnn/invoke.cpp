@@ -470,8 +470,9 @@ void runOnMesh(const Made &made, std::span<const Tensor> operands, std::span<con
   made.mesh->run(inSpans, outSpans);
 }
 
-/// A kernel of one device sees one shard of each operand.
-void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands) {
+/// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
+void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
+                       const Device &device) {
   size_t shards = 1;
   for (const Tensor &operand : operands)
     if (operand && operand.shards() > 1) {
@@ -480,6 +481,9 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
                  "tensors of " + std::to_string(shards) + " and " + std::to_string(operand.shards()) + " shards");
       shards = operand.shards();
     }
+  if (device && shards > 1 && shards != device->devices())
+    failCall(callable, "tensors of " + std::to_string(shards) + " shards, for a device of " +
+                           std::to_string(device->devices()) + " chips");
   for (const auto &result : made.results)
     if (!made.mesh && shards > 1 && !result.description->spec.distributed)
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
@@ -516,7 +520,7 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
   std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(fingerprint); });
   if (!made) {
     made = make(request);
-    checkDistribution(callable, *made, operands);
+    checkDistribution(callable, *made, operands, device);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
       made = keep(request, fingerprint, std::move(made));

@@ -125,8 +125,7 @@ private:
         const std::byte *pointers[most] = {};
         for (size_t i = 0; i < std::min(ins.size(), count); ++i)
           pointers[i] = ins[i].empty() ? nullptr : on(ins[i], device);
-        // A result that is not distributed has one shard.
-        std::byte *out = device < outs[0].size() ? outs[0][device] : nullptr;
+        std::byte *out = outs[0][device];
         f(Buffers{pointers, {&out, 1}, nullptr});
       }
     };
@@ -143,10 +142,7 @@ private:
         squares += sumOf(x, n, [mean](float v) { return (v - mean) * (v - mean); });
       });
     });
-    forEachDevice([&](const Buffers &buffers) {
-      if (buffers.outs[0])
-        scaled.run(buffers, row, mean, squares / total, epsilon);
-    });
+    forEachDevice([&](const Buffers &buffers) { scaled.run(buffers, row, mean, squares / total, epsilon); });
   }
 
   SummedRows rows;

@@ -23,10 +23,10 @@ const Tensor &input(const std::vector<Tensor> &inputs, size_t index) {
 namespace {
 
 /// "f32 [2, 32], first values 0.5 0.25 ..."
-std::string summary(const Tensor &tensor) {
+std::string summary(const Tensor &tensor, DataType dtype) {
   constexpr int64_t shown = 8;
-  const Tensor host = runtime::castTensor(runtime::toHost(tensor).front(), DataType::Float32);
-  std::string text = std::string(toString(tensor.dtype())) + " " + toString(host.shape());
+  const Tensor host = runtime::castTensor(tensor, DataType::Float32);
+  std::string text = std::string(toString(dtype)) + " " + toString(host.shape());
   const int64_t count = volume(host.shape());
   const float *values = reinterpret_cast<const float *>(host.data());
   for (int64_t i = 0; i < std::min(count, shown); ++i) {
@@ -45,8 +45,17 @@ int runPrograms(std::span<const Program> programs, uint32_t rows, uint32_t colum
     options.rows = rows, options.columns = columns;
     const Device device = runtime::openMeshDevice(options);
     for (const Program &program : programs)
-      for (const Tensor &result : program.run(program.createInputs(device), device))
-        std::printf("%s: %s\n", program.name.c_str(), summary(result).c_str());
+      for (const Tensor &result : program.run(program.createInputs(device), device)) {
+        // What all chips agree on is one value.
+        std::vector<const std::byte *> values;
+        for (size_t i = 0; i < result.shards(); ++i)
+          values.push_back(result.data(i));
+        const std::vector<Tensor> shards = runtime::toHost(result);
+        const size_t shown = chipsThatDiffer(values, result.bytes()).empty() ? 1 : shards.size();
+        for (size_t i = 0; i < shown; ++i)
+          std::printf("%s%s: %s\n", program.name.c_str(), shown == 1 ? "" : (" on chip " + std::to_string(i)).c_str(),
+                      summary(shards[i], result.dtype()).c_str());
+      }
     runtime::closeMeshDevice(device);
     return 0;
   } catch (const std::exception &error) {

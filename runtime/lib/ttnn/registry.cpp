@@ -21,6 +21,10 @@ constexpr std::array<AttributeSpec, 6> commonAttributes = {{{"dtype", AttributeK
 constexpr std::array<std::string_view, 7> creators = {"ttnn.arange",      "ttnn.constant", "ttnn.empty", "ttnn.full",
                                                       "ttnn.load_tensor", "ttnn.ones",     "ttnn.zeros"};
 
+/// Of the ops across the mesh, those that make one tensor of what the chips have. The results of all others differ from
+/// chip to chip.
+constexpr std::array<std::string_view, 1> joiners = {"ttnn.aggregate_tensor"};
+
 constexpr std::string_view kindNames[] = {
     "a bool",     "an integer",    "a float",  "a string", "an integer array", "a float array",
     "a constant", "an enum value", "a struct", "a list",   "a number",         "an integer or an array of them"};
@@ -135,6 +139,21 @@ bool isReproducible(const OpInfo &info, std::span<const TensorSpec> results) {
   return info.maxIns != 0 || std::ranges::find(creators, info.name) != creators.end();
 }
 
+bool joins(const OpInfo &info) { return std::ranges::find(joiners, info.name) != joiners.end(); }
+
+/// An op across the mesh writes a shard on every chip, or one tensor. Operands may have either.
+static void checkShards(const OpInfo &info, const OpCall &call) {
+  const uint64_t chips = uint64_t(call.meshShape[0]) * call.meshShape[1];
+  if (!info.makeMesh || chips == 1)
+    return;
+  for (size_t i = 0; i < call.outs.size(); ++i)
+    if (call.outs[i].distributed == joins(info))
+      fail(call, "result " + std::to_string(i) + " is " +
+                     (joins(info) ? "distributed; expected one tensor"
+                                  : "one tensor; expected a shard for each of the " + std::to_string(chips) +
+                                        " chips of the mesh"));
+}
+
 void check(const OpInfo &info, const OpCall &call) {
   const auto count = static_cast<int64_t>(call.ins.size());
   if (count < info.minIns || (info.maxIns >= 0 && count > info.maxIns))
@@ -147,6 +166,7 @@ void check(const OpInfo &info, const OpCall &call) {
     fail(call, std::to_string(call.outs.size()) + " results; expected " + std::to_string(info.outs));
   if (call.meshShape.size() != 2 || call.meshShape[0] == 0 || call.meshShape[1] == 0)
     fail(call, "the mesh shape has " + std::to_string(call.meshShape.size()) + " sizes; expected two positive ones");
+  checkShards(info, call);
   for (const auto &in : call.ins)
     if (in)
       volume(in->shape);

@@ -1,7 +1,7 @@
 //===- tensor_file.cpp - tensors as files -----------------------------------===//
 
 #include "tensor_file.h"
-#include "op.h"
+#include "mesh.h"
 #include "tensor_generated.h"
 #include "tt/sim/formats.h"
 #include "tt/sim/host.h"
@@ -190,13 +190,22 @@ std::unique_ptr<Kernel> makeLoad(const OpCall &call) {
   });
 }
 
-std::unique_ptr<Kernel> makeDump(const OpCall &call) {
-  const std::string path = call.attributes.get<std::string>("file_path");
-  const TensorSpec spec = operand(call, 0);
-  if (spec.distributed)
-    fail(call, "the tensor is distributed; aggregate it first");
-  return kernelOf([path, spec](const Buffers &buffers) { write(path, spec, {&buffers.ins[0], 1}, {}); });
-}
+/// Once for all chips: the file has a shard for each where the tensor has.
+class DumpKernel final : public MeshKernel {
+public:
+  explicit DumpKernel(const OpCall &call)
+      : path(call.attributes.get<std::string>("file_path")), spec(operand(call, 0)), meshShape(call.meshShape) {}
+  void run(DeviceIns ins, DeviceOuts) const override {
+    write(path, spec, ins[0], ins[0].size() > 1 ? meshShape : std::vector<uint32_t>());
+  }
+
+private:
+  std::string path;
+  TensorSpec spec;
+  std::vector<uint32_t> meshShape;
+};
+
+std::unique_ptr<MeshKernel> makeDump(const OpCall &call) { return std::make_unique<DumpKernel>(call); }
 
 } // namespace
 
@@ -213,7 +222,7 @@ std::vector<OpInfo> tensorFileOps() {
   using enum AttributeKind;
   return {
       {"ttnn.load_tensor", 0, 0, 1, {required("file_path", String)}, makeLoad, nullptr, traffic},
-      {"ttnn.dump_tensor", 1, 1, 0, {required("file_path", String)}, makeDump, nullptr, traffic},
+      {"ttnn.dump_tensor", 1, 1, 0, {required("file_path", String)}, nullptr, makeDump, traffic},
   };
 }
 

@@ -54,6 +54,10 @@ def test_distribute_and_aggregate(mesh: ttnn.MeshDevice) -> None:
     assert torch.equal(ttnn.to_torch(tensor, mesh_composer=ttnn.ConcatMesh2dToTensor(mesh, dims=(0, 1))), VALUES)
     composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1]))
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(tensor, composer, mesh)), VALUES)
+    rows = ttnn.distribute_tensor(ttnn.from_torch(VALUES), ttnn.ShardTensor2dMesh(mesh, dims=(None, 1)), mesh)
+    first = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1], mesh_shape_override=[1, 4]))
+    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(rows, first, mesh)), VALUES)
+    assert torch.equal(ttnn.to_torch(rows, mesh_composer=first), VALUES)
 
 
 def test_collectives(mesh: ttnn.MeshDevice) -> None:
@@ -64,11 +68,26 @@ def test_collectives(mesh: ttnn.MeshDevice) -> None:
     assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(reduced)[0]), VALUES[:4, :4] + VALUES[4:, :4])
 
 
+def test_what_all_chips_agree_on_is_one_tensor(mesh: ttnn.MeshDevice) -> None:
+    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh))
+    assert torch.equal(ttnn.to_torch(tensor), VALUES)
+    assert tensor.to_list() == VALUES.tolist()
+    # Of a value that is the same everywhere, too, each chip gets a result of its own.
+    for whole in (tensor, ttnn.from_torch(VALUES, device=mesh)):
+        total = ttnn.all_reduce(whole, cluster_axis=1, math_op=ttnn.ReduceType.Sum)
+        assert len(ttnn.get_device_tensors(total)) == 8
+        assert torch.equal(ttnn.to_torch(total), 4 * VALUES)
+        gathered = ttnn.all_gather(whole, dim=0, cluster_axis=0)
+        assert torch.equal(ttnn.to_torch(gathered), torch.cat([VALUES] * 2))
+        part = ttnn.mesh_partition(whole, dim=0)
+        assert [ttnn.to_torch(t).tolist() for t in ttnn.get_device_tensors(part)] == [[row] for row in VALUES.tolist()]
+
+
 def test_errors(mesh: ttnn.MeshDevice) -> None:
     tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
     for wrong, text in [
-        (lambda: ttnn.to_torch(tensor), "distributed over 8 devices; say with mesh_composer"),
-        (lambda: tensor.to_list(), "distributed over 8 devices"),
+        (lambda: ttnn.to_torch(tensor), "all 8 chips, but chips 1, 2, 3, 4, 5, 6 and 7 differ from chip 0"),
+        (lambda: tensor.to_list(), "chips 1, 2, 3, 4, 5, 6 and 7 differ from chip 0; give a mesh_composer"),
         (
             lambda: ttnn.from_torch(VALUES[:3], device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0)),
             r"dimension 0 of shape \[3, 16\] cannot be cut into 8 equal parts",

@@ -461,6 +461,64 @@ TEST(Mesh, ProgramForOneChipRunsOnAnyMesh) {
   EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({-1, 2}, {2})})[0]), (Floats{0, 2}));
 }
 
+/// all_reduce over the rows of a 2x4 mesh, of an input that all chips have.
+uint32_t addReduction(ProgramBuilder &builder, const TensorSpec &result) {
+  builder.mesh = {2, 4};
+  const auto x = builder.input(deviceSpec({2}));
+  return builder.op(
+      "ttnn.all_reduce", {x}, result,
+      {builder.enumerator("reduce_type", "ttcore.reduce_type", "sum", 0), builder.integer("cluster_axis", 1)});
+}
+
+TEST(Mesh, ACollectiveTakesWhatAllChipsHave) {
+  ProgramBuilder builder;
+  TensorSpec spec = deviceSpec({2});
+  spec.distributed = true;
+  const auto binary = builder.load({addReduction(builder, spec)});
+  sim::MeshOptions options;
+  options.rows = 2, options.columns = 4;
+  const auto device = runtime::openMeshDevice(options);
+  std::vector<runtime::Tensor> shards(8, tensor({1, 2}, {2}));
+  for (const auto &input : {shards[0], runtime::createMultiDeviceHostTensor(shards, {2, 4})}) {
+    const auto output = runtime::submit(device, binary, 0, {input})[0];
+    ASSERT_EQ(output.shards(), 8u);
+    for (size_t d = 0; d < 8; ++d)
+      EXPECT_EQ(floats(output, d), (Floats{4, 8}));
+    Floats one(2);
+    runtime::copyData(one.data(), output);
+    EXPECT_EQ(one, (Floats{4, 8}));
+  }
+  shards[3] = shards[6] = tensor({1, 3}, {2});
+  const auto different = runtime::createMultiDeviceHostTensor(shards, {2, 4});
+  EXPECT_MESSAGE(Error, runtime::submit(device, binary, 0, {different}),
+                 "program \"main\": input 0: expected the same values on all 8 chips, but chips 3 and 6 differ from "
+                 "chip 0");
+  Floats one(2);
+  EXPECT_MESSAGE(Error, (runtime::copyData(one.data(), different), 0),
+                 "memcpy: expected the same values on all 8 chips, but chips 3 and 6 differ from chip 0");
+  shards.resize(4);
+  EXPECT_MESSAGE(Error, runtime::submit(device, binary, 0, {runtime::createMultiDeviceHostTensor(shards, {2, 2})}),
+                 "input 0 (%0) has 4 shards; expected 8, or 1 for all devices");
+  // A hook may give such a value a tensor for each chip, as long as they agree.
+  runtime::Hooks hooks;
+  std::string problem;
+  hooks.beforeProgram = [&](const runtime::ProgramContextPtr &program) {
+    program->write(0, runtime::createMultiDeviceHostTensor(std::vector(8, tensor({2, 2}, {2})), {2, 4}));
+    problem = message<Error>([&] { program->write(0, different); });
+  };
+  const Hooked hooked(std::move(hooks));
+  EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({1, 2}, {2})})[0], 7), (Floats{8, 8}));
+  EXPECT_EQ(problem,
+            "update_tensor_in_pool: expected the same values on all 8 chips, but chips 3 and 6 differ from chip 0");
+}
+
+TEST(Mesh, RefusesACollectiveIntoOneTensor) {
+  ProgramBuilder builder;
+  const auto result = addReduction(builder, deviceSpec({2}));
+  EXPECT_MESSAGE(BinaryError, builder.load({result}),
+                 "ttnn.all_reduce: result 0 is one tensor; expected a shard for each of the 8 chips of the mesh");
+}
+
 TEST(Mesh, RefusesAnOpThatWouldMixShards) {
   ProgramBuilder builder;
   builder.mesh = {1, 2};

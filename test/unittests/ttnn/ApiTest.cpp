@@ -2,6 +2,7 @@
 
 #include <ttnn/ttnn.hpp>
 
+#include "tt/runtime/runtime.h"
 #include "tt/ttnn/call.h"
 
 #include <gtest/gtest.h>
@@ -169,6 +170,15 @@ TEST(Api, OnAMesh) {
   const auto whole = ttnn::aggregate_tensor(-x, {.dims = {0, 1}});
   EXPECT_FALSE(whole.isOnDevice());
   EXPECT_EQ(values(-whole), all);
+  // Of what all chips have alike, each gets its result; what they agree on is one tensor.
+  const auto alike = ttnn::all_reduce(ttnn::to_device(tensor({2}, {1, 2}), device), ttnn::ReduceType::Sum, 1);
+  EXPECT_EQ(alike.shards(), 8u);
+  EXPECT_EQ(ttnn::to_vector(alike), (Floats{4, 8}));
+  EXPECT_EQ(errorOf([&] { ttnn::to_vector(reduced); }),
+            "to_vector: expected the same values on all 8 chips, but chips 1, 2, 3, 5, 6 and 7 differ from chip 0");
+  const auto four = tt::runtime::createMultiDeviceHostTensor(std::vector(4, tensor({2}, {1, 2})), {2, 2});
+  EXPECT_EQ(errorOf([&] { ttnn::add(ttnn::to_device(tensor({2}, {1, 2}), device), four); }),
+            "ttnn.add: tensors of 4 shards, for a device of 8 chips");
 }
 
 TEST(Api, KernelsAreMadeOnceAndThreadsMayCall) {

@@ -110,6 +110,72 @@ TEST(Collectives, PartitionAndPointToPoint) {
   EXPECT_EQ(sent[0].get(0), 0);
 }
 
+/// Operands that every device has alike come once; results are per device all the same.
+TEST(Collectives, OfOneValue) {
+  const Value x = random(f32, {8, 4}, -50, 50);
+  struct Case {
+    const char *name;
+    Shape result;
+    Named attributes;
+  };
+  const Attribute sum = reduceType("sum", 0);
+  const Case cases[] = {
+      {"ttnn.all_gather", {8, 16}, {{"all_gather_dim", integer(1)}, {"cluster_axis", integer(1)}}},
+      {"ttnn.all_gather", {16, 4}, {{"all_gather_dim", integer(0)}, {"cluster_axis", integer(0)}}},
+      {"ttnn.all_reduce", {8, 4}, {{"reduce_type", sum}, {"cluster_axis", integer(1)}}},
+      {"ttnn.all_reduce", {8, 4}, {{"reduce_type", sum}, {"cluster_axis", integer(0)}}},
+      {"ttnn.reduce_scatter",
+       {2, 4},
+       {{"reduce_type", sum}, {"scatter_dim", integer(0)}, {"cluster_axis", integer(1)}}},
+      {"ttnn.mesh_partition", {1, 4}, {{"dim", integer(0)}}},
+      {"ttnn.point_to_point", {8, 4}, {{"sender_coord", ints({0, 1})}, {"receiver_coord", ints({1, 3})}}},
+      {"ttnn.distributed_rms_norm", {8, 4}, {{"cluster_axis", integer(1)}}},
+      {"ttnn.distribute_tensor", {4, 1}, mapper(shard(0), shard(1))},
+  };
+  for (const Case &each : cases) {
+    const auto once = runMesh(each.name, {x}, f32, each.result, each.attributes);
+    const auto often = runMesh(each.name, std::vector<Value>(8, x), f32, each.result, each.attributes);
+    for (size_t d = 0; d < 8; ++d)
+      expectEqual(once[d], often[d].values());
+  }
+}
+
+TEST(Collectives, NumbersOfShards) {
+  const auto x = perDevice(f32, {8, 4});
+  const Named reduce = {{"reduce_type", reduceType("sum", 0)}, {"cluster_axis", integer(1)}};
+  const Named norm = {{"cluster_axis", integer(1)}};
+  const Named gather = {{"all_gather_dim", integer(1)}, {"cluster_axis", integer(1)}};
+  for (const auto &[name, shape, attributes] : std::vector<std::tuple<const char *, Shape, Named>>{
+           {"ttnn.all_reduce", {8, 4}, reduce},
+           {"ttnn.all_gather", {8, 16}, gather},
+           {"ttnn.distributed_layer_norm", {8, 4}, norm},
+           {"ttnn.distribute_tensor", {4, 1}, mapper(shard(0), shard(1))}})
+    EXPECT_EQ(errorOf([&] { runMesh(name, x, f32, shape, attributes, /*toHost=*/true); }),
+              std::string(name) + ": result 0 is one tensor; expected a shard for each of the 8 chips of the mesh");
+  EXPECT_EQ(errorOf([&] { runMesh("ttnn.aggregate_tensor", x, f32, {16, 16}, composer({0, 1})); }),
+            "ttnn.aggregate_tensor: result 0 is distributed; expected one tensor");
+}
+
+TEST(Collectives, WhatIsTakenOnceIsTheSameEverywhere) {
+  const auto x = perDevice(f32, {2, 4});
+  EXPECT_EQ(errorOf([&] { runMesh("ttnn.distribute_tensor", x, f32, {1, 1}, mapper(shard(0), shard(1))); }),
+            "ttnn.distribute_tensor: the value of chip 0 is taken for those of chips 1, 2, 3, 4, 5, 6 and 7, but chips "
+            "1, 2, 3, 4, 5, 6 and 7 differ from it");
+  std::vector<Value> rowsAlike(x);
+  for (size_t d = 4; d < 8; ++d)
+    rowsAlike[d] = x[d - 4];
+  for (const Named &config : {composer({-1, 1}), composer({0, 1}, {1, 4})}) {
+    const auto joined = runMesh("ttnn.aggregate_tensor", rowsAlike, f32, {2, 16}, config, true);
+    EXPECT_EQ(joined[0].get(4), x[1].get(0));
+    auto different = rowsAlike;
+    different[6].set(3, 77);
+    EXPECT_EQ(errorOf([&] { runMesh("ttnn.aggregate_tensor", different, f32, {2, 16}, config, true); }),
+              "ttnn.aggregate_tensor: the value of chip 2 is taken for those of chip 6, but chip 6 differs from it");
+  }
+  // An override that chooses a part of the mesh says nothing about the rest.
+  EXPECT_EQ(runMesh("ttnn.aggregate_tensor", x, f32, {2, 8}, composer({0, 1}, {1, 2}), true)[0].get(4), x[1].get(0));
+}
+
 TEST(Collectives, Errors) {
   const auto x = perDevice(f32, {2, 2});
   EXPECT_EQ(errorOf([&] {

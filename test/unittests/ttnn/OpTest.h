@@ -193,6 +193,10 @@ inline std::vector<Value> runOnMesh(const std::string &name, const std::vector<s
     firsts.push_back(values.empty() ? nullptr : &values[0]);
   OpCall call = callOf(name, firsts, {outs[0].spec}, std::move(attributes));
   call.meshShape = {rows, columns};
+  call.outs[0].distributed = results > 1;
+  for (size_t i = 0; i < ins.size(); ++i)
+    if (call.ins[i])
+      call.ins[i]->distributed = ins[i].size() > 1;
   const OpInfo *info = findOp(name);
   check(*info, call);
   const auto kernel = info->makeMesh(call);

@@ -32,6 +32,11 @@ struct Contents {
   mutable std::shared_ptr<void> kept;
 };
 
+/// The shards whose values are not those of `reference`, bit for bit.
+std::vector<size_t> chipsThatDiffer(std::span<const std::byte *const> shards, size_t bytes, size_t reference = 0);
+/// "chip 3", "chips 1, 3 and 5"
+std::string chipsText(std::span<const size_t> chips);
+
 /// A handle: copies share values and device memory, which go with the last of them.
 class Tensor {
 public:
@@ -114,6 +119,9 @@ public:
 
   /// One shard as a tensor of its own, sharing the values; on the host.
   Tensor shard(size_t index) const;
+  /// What is wanted once, of a tensor that all chips may have: itself, or shard 0. Throws Error that says what was
+  /// tried and names the chips whose values differ.
+  Tensor single(const char *action) const;
   /// The same tensor described differently: same storage type and number of elements.
   Tensor withSpec(TensorSpec spec) const;
   /// The values from `offset` bytes on, as a tensor of their own that shares them: on a device, with its memory, or on
