@@ -11,12 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .op import Op
+from .op import Op, TensorSpec
 from .tensor import GoldenMapTensor
 
 REDUCE: dict[str, Callable[[Tensor], Tensor]] = {
     "sum": lambda shards: shards.sum(dim=0, dtype=shards.dtype),
-    "mean": lambda shards: shards.mean(dim=0),
+    "mean": lambda shards: (
+        shards.mean(dim=0)
+        if shards.dtype.is_floating_point
+        else shards.sum(dim=0, dtype=shards.dtype).div(len(shards), rounding_mode="trunc")
+    ),
     "max": lambda shards: shards.amax(dim=0),
     "min": lambda shards: shards.amin(dim=0),
     "prod": lambda shards: shards.prod(dim=0, dtype=shards.dtype),
@@ -31,8 +35,14 @@ def reduced(shards: Sequence[Tensor], reduce_type: str) -> Tensor:
     return REDUCE[reduce_type](torch.stack(list(shards)))
 
 
+def of_last_axes(dims: Sequence[int]) -> list[int]:
+    """The dimension of each of the two mesh axes; a single one is the last axis'."""
+    return [-1] * (2 - len(dims)) + list(dims)
+
+
 def split_over_mesh(x: Tensor, mesh_shape: Sequence[int], dims: Sequence[int]) -> GoldenMapTensor:
     """Split tensor dimension dims[i] over mesh axis i (-1: not at all); a device gets the piece of its coordinates."""
+    dims = of_last_axes(dims)
     shards = {}
     for device, coordinates in enumerate(itertools.product(*map(range, mesh_shape))):
         piece = x
@@ -49,11 +59,22 @@ def split_over_mesh(x: Tensor, mesh_shape: Sequence[int], dims: Sequence[int]) -
 
 
 def gather_over_mesh(x: GoldenMapTensor, dims: Sequence[int]) -> GoldenMapTensor:
-    """The inverse: pieces are joined along dims[i] over mesh axis i; with -1 the axis' first device is taken."""
+    """The inverse: pieces are joined along dims[i] over mesh axis i; along an axis with -1 all devices have the same.
+
+    Raises:
+        ValueError: they have not; names the devices that differ.
+    """
     rows, columns = x.mesh_shape
-    join = lambda pieces, dim: torch.cat(pieces, dim=dim) if dim >= 0 else pieces[0]  # noqa: E731
-    grid = [[x.shard_at(r * columns + c) for c in range(columns)] for r in range(rows)]
-    whole = join([join(row, dims[1] if len(dims) > 1 else -1) for row in grid], dims[0])
+    down, across = of_last_axes(dims)
+    for device in range(rows * columns):
+        row, column = divmod(device, columns)
+        x.agreed([(row if down >= 0 else 0) * columns + (column if across >= 0 else 0), device])
+    pieces = [
+        [x.shard_at(r * columns + c) for c in range(columns if across >= 0 else 1)]
+        for r in range(rows if down >= 0 else 1)
+    ]
+    joined = [torch.cat(row, dim=across) if across >= 0 else row[0] for row in pieces]
+    whole = torch.cat(joined, dim=down) if down >= 0 else joined[0]
     return GoldenMapTensor({0: whole}, x.mesh_shape)
 
 
@@ -97,17 +118,26 @@ def join_by_axes(
 
 
 def mesh_shard(
-    x: GoldenMapTensor, shard_type: str, shard_direction: str, shard_shape: Sequence[int], shard_dims: Sequence[int]
+    x: GoldenMapTensor,
+    shard_type: str,
+    shard_direction: str,
+    shard_shape: Sequence[int],
+    shard_dims: Sequence[int],
+    out: TensorSpec | None = None,
 ) -> GoldenMapTensor:
-    """`identity` says that the shards are on the devices already: the values are those of `devices`."""
+    """`identity` says that the shards are on the devices already: the values are those of `devices`.
+
+    A full side that every device has must be the same on all.
+    """
     if shard_type in ("devices", "identity"):
         if shard_direction == "full_to_shard":
-            return x if x.is_distributed else split_over_mesh(x.shard_at(0), x.mesh_shape, shard_dims)
+            is_split = x.is_distributed and (out is None or tuple(x.shape) == out.shape)
+            return x if is_split else split_over_mesh(x.agreed(), x.mesh_shape, shard_dims)
         return gather_over_mesh(x, shard_dims)
     if shard_direction == "full_to_shard":
         rows, columns = x.mesh_shape
-        return GoldenMapTensor({d: x.shard_at(0) for d in range(rows * columns)}, x.mesh_shape)
-    return GoldenMapTensor({0: x.shard_at(0)}, x.mesh_shape)
+        return GoldenMapTensor(dict.fromkeys(range(rows * columns), x.agreed()), x.mesh_shape)
+    return GoldenMapTensor({0: x.agreed()}, x.mesh_shape)
 
 
 def in_groups(groups: Callable[..., Sequence[Sequence[int]]], combine: Callable[..., list[Tensor]]) -> Callable:
@@ -184,16 +214,23 @@ def point_to_point(
 ) -> GoldenMapTensor:
     columns = x.mesh_shape[1]
     sender, receiver = (c[0] * columns + c[1] for c in (sender_coord, receiver_coord))
-    base = x if target is None else target
+    base = x.map(torch.zeros_like) if target is None else target
     shards = {d: base.shard_at(d) for d in range(x.mesh_shape[0] * columns)}
     return GoldenMapTensor(shards | {receiver: x.shard_at(sender)}, x.mesh_shape)
 
 
+def listed(name: str, config: str) -> list[int]:
+    """The numbers of "name = [1 : i32, 4 : i32]" in the text of a config; none when it is not there."""
+    found = re.search(rf"\b{name}\s*=\s*\[([^\]]*)\]", config)
+    return [int(d.partition(":")[0]) for d in found[1].split(",") if d.strip()] if found else []
+
+
 def placements(config: str) -> list[int]:
-    """Tensor dimension of each mesh axis in the text of a mapper or composer config; -1 where it is replicated."""
-    if dims := re.search(r"dims\s*=\s*\[([^\]]*)\]", config):
-        return [int(d.partition(":")[0]) for d in dims[1].split(",") if d.strip()]
-    return [int(d) if d else -1 for d in re.findall(r"shard\s*,\s*(-?\d+)|replicate", config)]
+    """Tensor dimension of each mesh axis in the text of a mapper or composer config; -1 where it is replicated, and
+    where mesh_shape_override leaves one device of the axis."""
+    dims = listed("dims", config) or [int(d) if d else -1 for d in re.findall(r"shard\s*,\s*(-?\d+)|replicate", config)]
+    sizes = listed("mesh_shape_override", config) or [0] * len(dims)
+    return [-1 if size == 1 else dim for dim, size in zip(dims, sizes, strict=True)]
 
 
 def stablehlo_all_to_all(x: Any, **a: Any) -> Any:
@@ -222,7 +259,7 @@ COLLECTIVE = {
     "collective_permute": Op(collective_permute, mesh=True, moves=True),
     "point_to_point": Op(point_to_point, mesh=True, moves=True),
     "distribute_tensor": Op(
-        lambda x, *device, mapper_config: split_over_mesh(x.shard_at(0), x.mesh_shape, placements(str(mapper_config))),
+        lambda x, *device, mapper_config: split_over_mesh(x.agreed(), x.mesh_shape, placements(str(mapper_config))),
         mesh=True,
         moves=True,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,6 +91,19 @@ class GoldenMapTensor:
             return next(iter(self._shards.values()))
         raise KeyError(f"device {device_id} has no shard; there are {sorted(self._shards)}")
 
+    def agreed(self, devices: Sequence[int] | None = None) -> torch.Tensor:
+        """The tensor that all devices, or those given, have.
+
+        Raises:
+            ValueError: names the devices whose values differ from those of the first.
+        """
+        first, *others = sorted(self._shards) if devices is None else devices
+        wanted = self.shard_at(first)
+        wrong = [d for d in others if not same_values(wanted, self.shard_at(d))]
+        if wrong:
+            raise ValueError(f"expected the same values on chips {[first, *others]}, but {wrong} differ from {first}")
+        return wanted
+
     def clone(self) -> GoldenMapTensor:
         return self.map(torch.clone)
 
@@ -132,6 +146,15 @@ class GoldenMapTensor:
         return lambda *args, **kwargs: shardwise(function, self, *args, **kwargs)
 
 
+def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Equal but for rounding: the order of a sum may differ from device to device."""
+    if a is b:
+        return True
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.allclose(a, b, equal_nan=True) if a.is_floating_point() else torch.equal(a, b)
+
+
 def _golden_maps(value: Any) -> list[GoldenMapTensor]:
     if isinstance(value, GoldenMapTensor):
         return [value]
@@ -151,7 +174,8 @@ def shardwise(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     goldens = _golden_maps(list(args) + list(kwargs.values()))
     devices = sorted({d for g in goldens for d in g.shard_map if g.is_distributed}) or [0]
-    mesh_shape = next((g.mesh_shape for g in goldens if g.is_distributed), goldens[0].mesh_shape if goldens else (1, 1))
+    # A value that is the same everywhere may not know of the mesh.
+    mesh_shape = max((g.mesh_shape for g in goldens), key=math.prod, default=(1, 1))
     done: dict[tuple[int, ...], Any] = {}
     results = {}
     for device in devices:

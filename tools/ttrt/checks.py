@@ -65,6 +65,9 @@ def judged(
             if not worst.pcc >= args.pcc
             else f"largest error {worst.max_abs:.4g} at {list(worst.worst)}, outside of the tolerance"
         )
+        if len(compared) > 1:
+            wrong = [d for d, _, c in compared if not verdict.accepts(c)]
+            problem += f", on chip {device}" + (f" (wrong on chips {wrong})" if len(wrong) > 1 else "")
         topk = tuple(largest_differences(golden.shard_at(device), value, args.topk))
     return Row(name, op, location, type_, len(shards), worst, problem, topk)
 

@@ -107,13 +107,14 @@ def shards_of(golden: Any, mesh_shape: Sequence[int]) -> GoldenMapTensor:
 def compare_shards(
     golden: GoldenMapTensor, found: Sequence[torch.Tensor], verdict: Verdict, dtype_matters: bool
 ) -> list[tuple[int, torch.Tensor, Comparison]]:
-    """(device, value, comparison) of each device; a value that is the same on all is compared once."""
-    if not golden.is_distributed:
-        found = list(found)[:1]
+    """(device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
+    they are compared once."""
+    wanted = len(golden.shard_map)
+    if len(found) != wanted and len(found) != 1 and wanted != 1:
+        problem = f"{len(found)} shards, expected {wanted}"
+        return [(0, found[0], Comparison(0.0, float("inf"), float("inf"), (), False, problem))]
     results = []
-    for device, value in enumerate(found):
+    for device in range(max(len(found), wanted)):
+        value = found[device if len(found) > 1 else 0]
         results.append((device, value, checked(golden.shard_at(device), value, verdict, dtype_matters)))
-    if golden.is_distributed and len(found) < len(golden.shard_map):
-        problem = f"{len(found)} shards, expected {len(golden.shard_map)}"
-        results.append((0, found[0], Comparison(0.0, float("inf"), float("inf"), (), False, problem)))
     return results

@@ -70,13 +70,15 @@ class Breakpoint:
         return compare(golden, found.reshape(golden.shape) if found.numel() == golden.numel() else found)
 
     def describe(self) -> str:
-        """One line: where, what, and how near the golden."""
+        """One line: where, what, and how near the golden, on the device where it is farthest."""
         tensor = self.tensor
         text = f"breakpoint at {self.location} in {self.program!r}: {list(tensor.shape)} {tensor.dtype}"
-        comparison = self.comparison()
-        if comparison is None:
+        found = {device: c for device in range(len(self.tensors)) if (c := self.comparison(device)) is not None}
+        if not found:
             return f"{text}, no golden"
-        return f"{text}, PCC {comparison.pcc:.6f}, largest error {comparison.max_abs:.4g}"
+        device, worst = min(found.items(), key=lambda each: each[1].pcc)
+        where = f" on device {device}" if len(found) > 1 else ""
+        return f"{text}, PCC {worst.pcc:.6f}, largest error {worst.max_abs:.4g}{where}"
 
 
 class StopRun(RuntimeError):

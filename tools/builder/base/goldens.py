@@ -358,7 +358,8 @@ def is_terminator(op: Any) -> bool:
 
 def listed(results: Any, mesh_shape: tuple[int, int]) -> list[GoldenMapTensor]:
     items = list(results) if isinstance(results, (list, tuple)) else [results]
-    return [GoldenMapTensor.of(r, mesh_shape) for r in items]
+    # A value without operands, the same on all devices, does not know of the mesh yet.
+    return [GoldenMapTensor(GoldenMapTensor.of(r, mesh_shape).shard_map, mesh_shape) for r in items]
 
 
 def is_device(group: Any) -> bool:
