@@ -1,0 +1,104 @@
+"""Random modules, on one chip and on meshes: the chip, the goldens, hooks and emitted Python beside a reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import compile_ttir_module_to_flatbuffer
+from builder.base.builder_runtime import execute_fb
+from builder.base.device_tensors import load_binary
+from emit_cases import Subject, assert_same, compare_python, of_flatbuffer
+from op_cases import lowered
+from random_modules import MESHES, drawn
+from random_values import Module, Value
+
+ALL_MESHES = ((1, 1), *MESHES)
+SAMPLE = 10  # modules for each mesh
+MANY, BATCH = 2000, 50  # with --slow
+# Largest error beside the largest value of a result, after up to 30 ops.
+ERROR = {torch.float32: 2e-3, torch.bfloat16: 0.125}
+
+
+def check_close(what: str, wanted: Value, found: list[torch.Tensor]) -> None:
+    assert len(found) in (1, len(wanted.shards)) or len(wanted.shards) == 1, f"{what}: {len(found)} shards"
+    for chip in range(max(len(found), len(wanted.shards))):
+        expected, given = wanted.at(chip), found[chip if len(found) > 1 else 0]
+        assert (given.shape, given.dtype) == (expected.shape, expected.dtype), f"{what}, chip {chip}: {given.dtype} "
+        error = float((given.double() - expected.double()).abs().max()) if expected.numel() else 0.0
+        bound = 0.0 if wanted.exact else ERROR[expected.dtype] * max(1.0, float(expected.double().abs().max()))
+        assert error <= bound, f"{what}, chip {chip}: largest error {error:.3g}, expected at most {bound:.3g}"
+
+
+def check_ops(module: Any, builder: Any) -> None:
+    """Every op that the compiler left, on the goldens of its operands, within what its dtype explains."""
+    function = next(iter(module.body.operations))
+    ops = [view.operation for view in function.regions[0].blocks[0].operations]
+    builder.goldens.checked = [op.results[0] for op in ops if len(op.results)]
+    data, goldens, intermediates = compile_ttir_module_to_flatbuffer(module, builder)
+    binary = load_binary(data)
+    there: set[str] = set()
+    for index in range(binary.get_num_programs()):
+        rt.runtime.walk_program(binary, index, lambda op: there.add(rt.runtime.get_op_source(op)))
+    execute_fb(
+        binary,
+        goldens,
+        intermediates,
+        bypass_ops=sorted(there & set(intermediates)),
+        enable_intermediate_verification=True,
+        check_atol=True,
+        check_rtol=True,
+        check_pcc=False,
+    )
+
+
+def check_module(drawn_module: Module) -> None:
+    module, builder = drawn_module.built()
+    goldens = builder.golden_map[0][0]
+    for index, value in enumerate(drawn_module.outputs):
+        golden = goldens.outputs[index]
+        check_close(f"golden of output {index}", value, [golden.shard_at(d) for d in sorted(golden.shard_map)])
+    subject = Subject(
+        f"seed {drawn_module.seed}", lowered(module, drawn_module.mesh), [goldens.inputs], drawn_module.mesh
+    )
+    found = of_flatbuffer(subject)
+    for index, value in enumerate(drawn_module.outputs):
+        check_close(f"output {index}", value, found[0][index])
+    kept = rt.runtime.DebugHooks.get(post_op=lambda binary, program, op: None)
+    try:
+        assert_same("with hooks", found[0], of_flatbuffer(subject)[0])
+    finally:
+        rt.runtime.unregister_hooks()
+        del kept
+    if drawn_module.seed % 4 == 0:
+        compare_python(subject, found)
+    check_ops(module, builder)
+
+
+def check(seed: int, mesh: tuple[int, int]) -> None:
+    module = drawn(seed, mesh)
+    try:
+        check_module(module)
+    except Exception as error:
+        raise AssertionError(f"{type(error).__name__}: {error}\n\n{module.program}") from error
+
+
+@pytest.mark.parametrize("mesh", ALL_MESHES, ids=str)
+def test_sample(mesh: tuple[int, int], seed: int) -> None:
+    for number in range(seed, seed + SAMPLE):
+        check(number, mesh)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, MANY, BATCH))
+def test_many(start: int, seed: int) -> None:
+    for number in range(seed + start, seed + start + BATCH):
+        check(number, ALL_MESHES[number % len(ALL_MESHES)])
+
+
+def test_a_seed_gives_the_same_module() -> None:
+    for mesh in ALL_MESHES:
+        assert drawn(7, mesh).program == drawn(7, mesh).program
+        assert drawn(7, mesh).program != drawn(8, mesh).program
