@@ -110,6 +110,74 @@ Bytes mesh() {
       {b.op("ttnn.all_gather", {y}, whole, {b.integer("all_gather_dim", 1), b.integer("cluster_axis", 1)})});
 }
 
+TensorSpec onEachDevice(Shape shape) {
+  TensorSpec spec = deviceSpec(std::move(shape));
+  spec.distributed = true;
+  return spec;
+}
+
+/// Every collective on 2x4 devices, of an operand that they all have alike and of one that is split.
+Bytes collectives() {
+  ProgramBuilder b;
+  b.mesh = {2, 4};
+  const auto sum = [&] { return b.enumerator("reduce_type", "ttcore.reduce_type", "sum", 0); };
+  const auto axis = [&](int64_t i) { return b.integer("cluster_axis", i); };
+  const auto whole = b.input(deviceSpec({8, 16})), split = b.input(onEachDevice({8, 16}));
+  std::vector<uint32_t> outputs;
+  for (uint32_t x :
+       {b.op("ttnn.exp", {whole}, deviceSpec({8, 16})), b.op("ttnn.add", {whole, split}, onEachDevice({8, 16}))}) {
+    const auto total = b.op("ttnn.all_reduce", {x}, onEachDevice({8, 16}), {sum(), axis(0)});
+    const auto gathered =
+        b.op("ttnn.all_gather", {total}, onEachDevice({8, 64}), {b.integer("all_gather_dim", 1), axis(1)});
+    const auto part =
+        b.op("ttnn.reduce_scatter", {gathered}, onEachDevice({2, 64}), {sum(), b.integer("scatter_dim", 0), axis(1)});
+    const auto mine = b.op("ttnn.mesh_partition", {part}, onEachDevice({2, 8}), {b.integer("dim", 1)});
+    const auto sent = b.op("ttnn.point_to_point", {x}, onEachDevice({8, 16}),
+                           {b.integers("sender_coord", {0, 1}), b.integers("receiver_coord", {1, 3})});
+    const auto more = b.op("ttnn.point_to_point", {x, sent}, onEachDevice({8, 16}),
+                           {b.integers("sender_coord", {1, 0}), b.integers("receiver_coord", {0, 2})});
+    const auto normed =
+        b.op("ttnn.distributed_rms_norm", {more}, onEachDevice({8, 16}), {axis(1), b.real("epsilon", 1e-5)});
+    outputs.push_back(b.op("ttnn.distributed_layer_norm", {normed}, onEachDevice({8, 16}), {axis(0)}));
+    outputs.push_back(mine);
+    outputs.push_back(b.op("ttnn.all_reduce", {x}, onEachDevice({8, 16}), {sum(), axis(1)}));
+  }
+  b.deallocate(split);
+  return b.finish(outputs);
+}
+
+/// Onto 2x4 devices and back, with a constant and what a program keeps for the next run.
+Bytes distributed() {
+  ProgramBuilder b;
+  b.mesh = {2, 4};
+  const auto placement = [&](int64_t dim) {
+    std::vector<flatbuffers::Offset<target::Attribute>> fields = {
+        b.enumerator("type", "ttnn.placement_type", dim < 0 ? "replicate" : "shard", dim < 0 ? 0 : 1)};
+    if (dim >= 0)
+      fields.push_back(b.integer("dim", dim));
+    return b.structure("", "ttnn.placement", fields);
+  };
+  const auto mapper = [&](int64_t down, int64_t across) {
+    return b.structure("mapper_config", "ttnn.mesh_mapper_config",
+                       {b.list("placements", {placement(down), placement(across)})});
+  };
+  const auto w = b.input(hostSpec({8, 16}));
+  const auto kept = b.op("ttnn.distribute_tensor", {w}, onEachDevice({4, 4}), {mapper(0, 1)});
+  const auto callee = b.endProgram("eval", {b.op("ttnn.relu", {kept}, onEachDevice({4, 4}))}, true);
+  const auto x = b.input(hostSpec({8, 16}));
+  const auto parameter = b.input(hostSpec({8, 16}));
+  const auto y = b.op("ttnn.distribute_tensor", {x}, onEachDevice({8, 4}), {mapper(-1, 1)});
+  const auto z = b.op("ttnn.concat", {y, b.cached(callee, {parameter}, onEachDevice({4, 4}))}, onEachDevice({12, 4}),
+                      {b.integer("dim", 0)});
+  const auto shifted = b.op("ttnn.add", {z, b.constant(deviceSpec({4}), ramp(4))}, onEachDevice({12, 4}));
+  const auto joined = b.op("ttnn.aggregate_tensor", {shifted}, hostSpec({24, 16}),
+                           {b.structure("composer_config", "ttnn.mesh_composer_config", {b.integers("dims", {0, 1})})});
+  const auto first = b.op("ttnn.aggregate_tensor", {y}, hostSpec({8, 16}),
+                          {b.structure("composer_config", "ttnn.mesh_composer_config",
+                                       {b.integers("dims", {0, 1}), b.integers("mesh_shape_override", {1, 4})})});
+  return b.finish({joined, first, z});
+}
+
 /// Programs that keep what others gave.
 Bytes cached() {
   ProgramBuilder b;
@@ -128,10 +196,27 @@ Bytes cached() {
   return b.finish({b.op("ttnn.gt", {z, y}, deviceSpec({8, 8}, DataType::Bool)), right});
 }
 
-/// Commands, circular buffers and kernels of a TTMetal file.
-Bytes metalProgram() {
-  return ElementwiseProgram({33, 50}, DataType::Float32, 2, "    add_binary_tile(0, 1, 0);\n", 0, 2, 3).bytes();
+/// Commands, circular buffers and kernels of a TTMetal file, for `devices` in a row.
+Bytes metalProgram(int32_t devices) {
+  ElementwiseProgram program({33, 50}, DataType::Float32, 2, "    add_binary_tile(0, 1, 0);\n", 0, 2, 3);
+  program.builder.meshColumns = devices;
+  return program.bytes();
 }
+
+/// While it lives, every value of a run is read and written back.
+class Observed {
+public:
+  Observed() {
+    runtime::Hooks hooks;
+    hooks.afterOp = [](const runtime::ProgramContextPtr &program, const runtime::OpContext &op) {
+      for (uint32_t out : op.operation().outs)
+        if (const auto value = program->read(out))
+          program->write(out, *value);
+    };
+    runtime::setHooks(std::move(hooks));
+  }
+  ~Observed() { runtime::clearHooks(); }
+};
 
 /// Loads and runs; the name of the outcome.
 std::string attempt(const Bytes &bytes, size_t limit) {
@@ -159,6 +244,10 @@ std::string attempt(const Bytes &bytes, size_t limit) {
       for (int run = 0; run < 2; ++run)
         for (const auto &output : runtime::submit(device, binary, i, inputs))
           (void)runtime::toHost(output);
+      // Observed, every value has memory of its own.
+      const Observed observed;
+      for (const auto &output : runtime::submit(device, binary, i, inputs))
+        (void)runtime::toHost(output);
     }
     return "ran";
   } catch (const BinaryError &) {
@@ -248,8 +337,15 @@ int main(int argc, char **argv) {
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const bool verbose = argc > 3 && !std::strcmp(argv[3], "--verbose");
   constexpr size_t limit = size_t(16) << 20;
-  const std::pair<const char *, Bytes> seeds[] = {{"dense", dense()}, {"image", image()},   {"movement", movement()},
-                                                  {"mesh", mesh()},   {"cached", cached()}, {"metal", metalProgram()}};
+  const std::pair<const char *, Bytes> seeds[] = {{"dense", dense()},
+                                                  {"image", image()},
+                                                  {"movement", movement()},
+                                                  {"mesh", mesh()},
+                                                  {"cached", cached()},
+                                                  {"metal", metalProgram(1)},
+                                                  {"metal on 8 devices", metalProgram(8)},
+                                                  {"collectives", collectives()},
+                                                  {"distributed", distributed()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());

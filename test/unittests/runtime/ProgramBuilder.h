@@ -107,6 +107,14 @@ public:
                      target::CreateEnumValueDirect(fbb, type, symbol, value).Union());
   }
 
+  flatbuffers::Offset<target::Attribute> structure(const char *name, const char *type, const Attributes &fields) {
+    return attribute(name, target::AttributeValue::StructValue,
+                     target::CreateStructValueDirect(fbb, type, &fields).Union());
+  }
+  flatbuffers::Offset<target::Attribute> list(const char *name, const Attributes &items) {
+    return attribute(name, target::AttributeValue::ListValue, target::CreateListValueDirect(fbb, &items).Union());
+  }
+
   /// Ends a program, and begins the next. Returns its index.
   uint32_t endProgram(const char *name, const std::vector<uint32_t> &outputs, bool isPrivate) {
     programs.push_back(
