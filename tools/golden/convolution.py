@@ -33,6 +33,15 @@ def padded(x: Tensor, padding: Sequence[tuple[int, int]], value: float = 0.0) ->
     return F.pad(x, flat, value=value) if any(flat) else x
 
 
+def dense(x: Tensor) -> Tensor:
+    """A copy whose strides follow from its shape alone.
+
+    torch 2.13 takes the strides that padding a permuted view leaves for another memory format where sizes are 1, and
+    its convolutions and pools then read and write elsewhere. `contiguous()` keeps such strides.
+    """
+    return x.clone(memory_format=torch.contiguous_format)
+
+
 def flattened_compat(info: Any) -> dict[str, int] | None:
     """Batch and sizes of an image batch that travels as [1, 1, N*H*W, C]."""
     if not info:
@@ -82,17 +91,17 @@ def convolve(
 ) -> Tensor:
     """The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups, ...]."""
     rank = images.rank
-    x, sides = images.channels_first(x), pads(padding, rank)
+    x, weight, sides = dense(images.channels_first(x)), dense(weight), pads(padding, rank)
     options = {"stride": ints(stride, rank), "dilation": ints(dilation, rank), "groups": groups}
     if output_padding is not None:  # padding is cut off the full result
         y = TRANSPOSED[rank](x, weight, **options)
         extra = ints(output_padding, rank)
         y = padded(y, [(-low, more - high) for (low, high), more in zip(sides, extra, strict=True)])
     elif padding_mode == "zeros":
-        y = CONV[rank](padded(x, sides), weight, **options)
+        y = CONV[rank](dense(padded(x, sides)), weight, **options)
     else:
         flat = [p for low_high in reversed(sides) for p in low_high]
-        y = CONV[rank](F.pad(x, flat, mode=padding_mode), weight, **options)
+        y = CONV[rank](dense(F.pad(x, flat, mode=padding_mode)), weight, **options)
     return images.back(y, bias, out)
 
 
@@ -188,20 +197,54 @@ def device_padding(padding: Ints, rank: int) -> Ints:
     return [*padding[0::2], *padding[1::2]]
 
 
+def window_count(size: int, kernel: int, stride: int, sides: tuple[int, int], dilation: int, ceil_mode: bool) -> int:
+    """Windows along a dimension; with ceil_mode a last, partial one, if it begins before the padding behind the input."""
+    low, high = sides
+    room = size + low + high - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return room // stride + 1
+    count = -(-room // stride) + 1
+    return count - 1 if (count - 1) * stride >= size + low else count
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of a pool over rows and columns. reach: [low, high] padding with which exactly they fit."""
+
+    kernel: list[int]
+    stride: list[int]
+    dilation: list[int]
+    sides: list[tuple[int, int]]
+    counts: list[int]
+    reach: list[tuple[int, int]]
+
+    @classmethod
+    def over(cls, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Windows:
+        sides, (k, s, d) = pads(padding, 2), (ints(v, 2) for v in (kernel, stride, dilation))
+        counts = [window_count(x.shape[1 + i], k[i], s[i], sides[i], d[i], ceil_mode) for i in range(2)]
+        ends = [(counts[i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 for i in range(2)]
+        reach = [(sides[i][0], ends[i] - sides[i][0] - x.shape[1 + i]) for i in range(2)]
+        return cls(k, s, d, sides, counts, reach)
+
+
 def max_pool(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices=False):
     """NHWC. Padding never wins. Indices count within the plane of one channel."""
-    y = x.permute(0, 3, 1, 2)
-    value = -torch.inf if y.dtype.is_floating_point else torch.iinfo(y.dtype).min
-    (top, bottom), (left, right) = pads(padding, 2)
-    y = padded(y, [(top, bottom), (left, right)], value)
-    integer = None if y.dtype.is_floating_point else y.dtype
-    y = y.double() if integer else y
-    y, where = F.max_pool2d(y, ints(kernel, 2), ints(stride, 2), 0, ints(dilation, 2), ceil_mode, return_indices=True)
+    windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
+    integer = None if x.dtype.is_floating_point else x.dtype
+    y = dense(padded((x.double() if integer else x).permute(0, 3, 1, 2), windows.reach, -torch.inf))
+    y, where = F.max_pool2d(y, windows.kernel, windows.stride, 0, windows.dilation, return_indices=True)
     y = (y.to(integer) if integer else y).permute(0, 2, 3, 1)
     if not indices:
         return y
-    width = x.shape[2] + left + right
-    rows, columns = where // width - top, where % width - left
+    (top, _), (left, right) = windows.reach
+    rows, columns = (
+        # Where all elements are -Inf the first one is taken, which may be padding: the first of the input is meant.
+        torch.where(place < 0, place % step, place).clamp(max=size - 1)
+        for place, step, size in (
+            (where // (x.shape[2] + left + right) - top, windows.dilation[0], x.shape[1]),
+            (where % (x.shape[2] + left + right) - left, windows.dilation[1], x.shape[2]),
+        )
+    )
     return [y, (rows * x.shape[2] + columns).permute(0, 2, 3, 1)]
 
 
@@ -217,11 +260,12 @@ def average_pool(
     """NHWC; the mean over a window, of which what ceil_mode adds beyond the padding does not count."""
     if any(d != 1 for d in ints(dilation, 2)):
         raise ValueError(f"average pooling with dilation {dilation} has no golden")
-    y, ones = x.permute(0, 3, 1, 2), torch.ones(1, 1, *x.shape[1:3], dtype=x.dtype)
-    total = padded(y, pads(padding, 2))
-    counted = padded(ones, pads(padding, 2), 1.0 if count_include_pad else 0.0)
-    pool = lambda t: F.avg_pool2d(t, ints(kernel, 2), ints(stride, 2), 0, ceil_mode, divisor_override=1)  # noqa: E731
-    return (pool(total) / pool(counted)).permute(0, 2, 3, 1)
+    windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
+    ones = padded(torch.ones(1, 1, *x.shape[1:3], dtype=x.dtype), windows.sides, float(count_include_pad))
+    beyond = [(0, reach[1] - side[1]) for reach, side in zip(windows.reach, windows.sides, strict=True)]
+    pool = lambda t: F.avg_pool2d(dense(t), windows.kernel, windows.stride, divisor_override=1)  # noqa: E731
+    total = pool(padded(x.permute(0, 3, 1, 2), windows.reach))
+    return (total / pool(padded(ones, beyond))).permute(0, 2, 3, 1)
 
 
 def pooling(pool: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,7 +304,7 @@ def global_average_pool(x: Tensor) -> Tensor:
 def upsample(x: Tensor, scale_factor: Ints, mode: str = "nearest") -> Tensor:
     options = {} if mode == "nearest" else {"align_corners": False}
     scale = [float(s) for s in ints(scale_factor, 2)]
-    return F.interpolate(x.permute(0, 3, 1, 2), scale_factor=scale, mode=mode, **options).permute(0, 2, 3, 1)
+    return F.interpolate(dense(x.permute(0, 3, 1, 2)), scale_factor=scale, mode=mode, **options).permute(0, 2, 3, 1)
 
 
 def max_pool_with_indices(*args: Any, **options: Any) -> list[Tensor]:

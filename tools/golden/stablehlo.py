@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .convolution import CONV, padded
+from .convolution import CONV, dense, padded
 from .elementwise import shift_right_arithmetic as shift_signed
 from .matmul import dot_general as dot
 from .normalization import along, batch_norm, batch_statistics
@@ -109,7 +109,7 @@ def convolution(
         x = torch.cat(x.chunk(batch_group_count, dim=0), dim=1)
         feature_group_count = batch_group_count
     strides, dilation = list(window_strides or [1] * rank), list(rhs_dilation or [1] * rank)
-    y = CONV[rank](x, w, stride=strides, dilation=dilation, groups=feature_group_count)
+    y = CONV[rank](dense(x), dense(w), stride=strides, dilation=dilation, groups=feature_group_count)
     return y.permute([["b", "f", *spatial].index(n) for n in result])
 
 

@@ -46,6 +46,7 @@ private:
     alignas(64) float result[chunk], value[chunk];
     alignas(64) int64_t where[chunk];
     std::fill_n(result, n, pool == Pool::Max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    std::fill_n(where, n, 0); // of a window that lies in padding only
     const int64_t top = y * h.stride - h.low, left = x * w.stride - w.low;
     int64_t inside = 0;
     for (int64_t i = 0; i < h.kernel; ++i) {
