@@ -8,6 +8,7 @@ that no TTIR op is lowered to in op_table_ttnn.py.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,18 +97,23 @@ REDUCTION = {
         case((33, 65), dim_arg=[0], keep_dim=False),
         case((2, 3, 5, 33), dim_arg=[-1], keep_dim=False),
         case((7, 5), keep_dim=False),
+        case((132, 7), dim_arg=[0], keep_dim=True),
         wrong=[(case((4, 4), dim_arg=[2], keep_dim=True), "2"), (case((4, 4), dim_arg=[0, 1], keep_dim=True), "")],
-        dtypes=("f32",),
+        dtypes=NUMBERS,
     ),
     **rows("cumsum cumprod", along()),
-    # Values that are equal may be put in any order, so that positions are compared in f32 only.
-    "sort": along(("f32",), descending=True, stable=True),
+    # In bf16 many of a few thousand values are equal: of those the first comes first.
+    "sort": dataclasses.replace(
+        along(NUMBERS, descending=True, stable=True),
+        cases=[*along(descending=True, stable=True).cases, case((100, 132), dim=0), case((7,), dim=-1)],
+    ),
     "topk": row(
         case((64, 128), k=5, dim=1, largest=True, sorted=True),
         case((33, 65), k=1, dim=-1, largest=False, sorted=True),
         case((2, 3, 33), k=3, dim=1, largest=True, sorted=True),
+        case((100, 132), k=66, dim=0, largest=False),
         wrong=[(case((4, 4), k=5, dim=1), "5"), (case((4, 4), k=1, dim=2), "2")],
-        dtypes=("f32",),
+        dtypes=NUMBERS,
     ),
 }
 
@@ -178,12 +184,17 @@ def pool(*operands: Operand, **attributes: Any) -> Case:
     return Case(operands, POOL | attributes)
 
 
-def pooling(**attributes: Any) -> Row:
+def pooling(*more: Case, **attributes: Any) -> Row:
     return row(
         pool((1, 32, 32, 64), **attributes),
         pool((2, 13, 9, 5), kernel=[3, 3], stride=[2, 1], padding=[1, 1, 1, 1], **attributes),
         pool((1, 9, 7, 5), kernel=[3, 3], stride=[1, 1], padding=[0, 1, 1, 0], **attributes),
         pool((1, 7, 7, 3), kernel=[3, 2], stride=[2, 2], ceil_mode=True, **attributes),
+        # A last window that would begin in the padding; one channel; a result of one element.
+        pool((3, 7, 4, 1), kernel=[2, 3], stride=[2, 3], padding=[1, 1], ceil_mode=True, **attributes),
+        pool((3, 3, 2, 1), kernel=[3, 2], stride=[3, 2], ceil_mode=True, **attributes),
+        pool((1, 1, 1, 1), kernel=[1, 1], stride=[1, 1], **attributes),
+        *more,
         wrong=[
             (pool((8, 8), **attributes), ""),
             (pool((1, 8, 8, 4), kernel=[9, 9], **attributes), "9"),
@@ -201,6 +212,9 @@ CONVOLUTION = {
         conv2d((1, 8, 8, 3), (4, 3, 2, 2), None, padding=[1, 0, 0, 1]),
         conv2d((1, 9, 7, 3), (4, 3, 3, 2), None, padding=[0, 1, 2, 2]),
         conv2d((1, 8, 8, 6), (6, 1, 3, 3), (1, 1, 1, 6), groups=6),
+        conv2d((2, 3, 4, 1), (2, 1, 2, 3), (1, 1, 1, 2), stride=[1, 3], padding=[1, 0]),
+        conv2d((3, 6, 6, 1), (1, 1, 3, 3), None, dilation=[2, 2], padding=[0, 0]),
+        conv2d((3, 1, 1, 1), (1, 1, 1, 1), None, padding=[0, 0]),
         wrong=[
             (conv2d((1, 8, 8, 4), (6, 3, 3, 3), None), "3"),
             (conv2d((1, 8, 8, 4), (6, 4, 3, 3), (1, 1, 1, 5)), "5"),
@@ -212,12 +226,14 @@ CONVOLUTION = {
     "conv1d": row(
         case((2, 33, 4), (6, 4, 3), (1, 1, 6), stride=1, padding=1, dilation=1, groups=1),
         case((1, 17, 4), (4, 2, 3), None, stride=2, padding=0, dilation=1, groups=2),
+        case((3, 3, 1), (2, 1, 5), None, stride=1, padding=1, dilation=1, groups=1),
         wrong=[(case((2, 8, 4), (6, 3, 3), None, stride=1, padding=1, dilation=1, groups=1), "3")],
     ),
     "conv3d": row(
         case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), (1, 1, 1, 1, 6), stride=[1, 1, 1], padding=[1, 1, 1], groups=1),
         case((1, 5, 8, 7, 4), (6, 4, 2, 2, 2), None, stride=[2, 1, 2], padding=[0, 0, 0], groups=1),
         case((2, 3, 4, 5, 6), (4, 3, 3, 1, 2), None, stride=1, padding=[1, 0, 2, 1, 0, 0], groups=2),
+        case((3, 2, 3, 1, 1), (1, 1, 2, 3, 1), None, stride=1, padding=0, groups=1),
         case(
             (1, 2, 4, 3, 4), (4, 4, 3, 3, 3), (1, 1, 1, 1, 4), stride=1, padding=1, groups=1, padding_mode="replicate"
         ),
@@ -229,13 +245,20 @@ CONVOLUTION = {
     "conv_transpose2d": row(
         conv_transpose2d((1, 8, 8, 4), (4, 6, 3, 3), (1, 1, 1, 6)),
         conv_transpose2d((2, 5, 7, 3), (3, 5, 2, 2), None, stride=[2, 2], padding=[0, 0]),
+        conv_transpose2d((3, 5, 1, 1), (1, 1, 3, 1), None, stride=[2, 1], padding=[1, 0]),
         conv_transpose2d((1, 5, 5, 4), (4, 2, 3, 3), (1, 1, 1, 4), groups=2, stride=[2, 2], output_padding=[1, 1]),
         wrong=[(conv_transpose2d((1, 8, 8, 4), (3, 6, 3, 3), None), "3")],
     ),
-    "max_pool2d": pooling(),
-    "avg_pool2d": pooling(count_include_pad=True),
+    "max_pool2d": pooling(pool((2, 9, 6, 1), kernel=[2, 2], dilation=[3, 2], padding=[1, 1], ceil_mode=True)),
+    "avg_pool2d": pooling(
+        pool((2, 7, 4, 1), kernel=[2, 3], stride=[2, 3], padding=[1, 1], ceil_mode=True, count_include_pad=False),
+        count_include_pad=True,
+    ),
     "max_pool2d_with_indices": row(
-        pool((1, 16, 16, 32)), pool((1, 7, 9, 3), kernel=[3, 3], stride=[2, 2]), wrong=[(pool((8, 8)), "")]
+        pool((1, 16, 16, 32)),
+        pool((1, 7, 9, 3), kernel=[3, 3], stride=[2, 2]),
+        pool((3, 7, 4, 1), kernel=[2, 3], stride=[2, 3], padding=[1, 1], ceil_mode=True),
+        wrong=[(pool((8, 8)), "")],
     ),
     "global_avg_pool2d": row(case((1, 32, 32, 64)), case((2, 7, 5, 3)), wrong=[(case((4, 4)), "")]),
     "upsample2d": row(

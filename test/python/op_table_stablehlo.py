@@ -126,6 +126,20 @@ STABLEHLO: dict[str, Row] = {
                 (2, 4, 5, 3), (6, 2, 2, 3), lhs_dilation=[3, 2], padding=[[0, 3], [2, 4]], feature_group_count=2
             ),
             convolution((1, 3, 4, 4), (5, 3, 3, 2), lhs_dilation=[2, 1], rhs_dilation=[1, 2]),
+            # One channel, a column of results, several images, and dimensions in another order.
+            convolution((2, 1, 3, 4), (2, 1, 2, 3), window_strides=[1, 3], padding=[[1, 1], [0, 0]]),
+            convolution(
+                (3, 3, 1, 1),
+                (2, 1, 1, 1),
+                padding=[[1, 0], [0, 0]],
+                input_feature_dimension=3,
+                input_spatial_dimensions=[1, 2],
+                kernel_output_feature_dimension=3,
+                kernel_input_feature_dimension=2,
+                kernel_spatial_dimensions=[0, 1],
+                output_feature_dimension=3,
+                output_spatial_dimensions=[1, 2],
+            ),
             wrong=[(convolution((1, 4, 9, 9), (6, 5, 3, 3)), "")],
         ),
         "bitcast_convert": Row([case(s, output_shape=list(s)) for s in SHAPES], dtypes=("f32",), result="i32"),

@@ -198,7 +198,7 @@ def device_padding(padding: Ints, rank: int) -> Ints:
 
 
 def window_count(size: int, kernel: int, stride: int, sides: tuple[int, int], dilation: int, ceil_mode: bool) -> int:
-    """Windows along a dimension; with ceil_mode a last, partial one, if it begins before the padding behind the input."""
+    """Windows along a dimension; with ceil_mode a last, partial one that does not begin in the padding behind."""
     low, high = sides
     room = size + low + high - dilation * (kernel - 1) - 1
     if not ceil_mode:

@@ -23,6 +23,11 @@ def tolerances(dtype: torch.dtype) -> tuple[float, float]:
     return TOLERANCES.get(dtype, (0.0, 0.0))
 
 
+# A spread of fewer rounding errors than this correlates by chance: two values with independent errors of the size of
+# an eighth of their spread have a PCC of about 0.98.
+SIGNIFICANT = 8.0
+
+
 @dataclass(frozen=True)
 class Comparison:
     """All that is known of how `calculated` differs from `golden`.
@@ -31,6 +36,7 @@ class Comparison:
     pcc: Pearson correlation of the finite elements; 1 for equal tensors, also constant ones.
     max_abs, max_rel: largest |a - b| and |a - b| / |b| among finite elements; worst: index of the former.
     within: True when |a - b| <= atol + rtol * |b| everywhere.
+    note: why PCC does not decide, or "" where it does; near: the verdict in its place.
     """
 
     pcc: float
@@ -39,6 +45,12 @@ class Comparison:
     worst: tuple[int, ...]
     within: bool
     problem: str = ""
+    note: str = ""
+    near: bool = False
+
+    def agrees(self, pcc: float) -> bool:
+        """Whether the correlation, or what decides in its place, is good enough."""
+        return not self.problem and (self.near if self.note else self.pcc >= pcc)
 
     def to_dict(self) -> dict[str, Any]:
         return {k: (v if not isinstance(v, float) or math.isfinite(v) else str(v)) for k, v in asdict(self).items()}
@@ -50,14 +62,48 @@ def mask_torch_inf_nan(tensor: Tensor) -> Tensor:
 
 
 def _pcc(golden: Tensor, calculated: Tensor) -> float:
-    """Pearson correlation of flat float64 tensors without NaN and Inf."""
+    """Pearson correlation of flat float64 tensors without NaN and Inf; 0 where it is undefined."""
     if torch.equal(golden, calculated):
         return 1.0
     a, b = golden - golden.mean(), calculated - calculated.mean()
     norms = a.norm() * b.norm()
-    if norms == 0:  # a constant: correlation is undefined, so nearness decides
-        return 1.0 if torch.allclose(golden, calculated, rtol=1e-2, atol=1e-6) else 0.0
-    return float((a @ b / norms).clamp(-1.0, 1.0))
+    return float((a @ b / norms).clamp(-1.0, 1.0)) if norms > 0 else 0.0
+
+
+def coarser(*dtypes: torch.dtype | None) -> torch.dtype | None:
+    """The floating-point dtype of least precision; None when there is none."""
+    floats = [d for d in dtypes if d is not None and d.is_floating_point]
+    return max(floats, key=lambda d: torch.finfo(d).eps, default=None)
+
+
+def rounding_error(golden: Tensor, wider: Tensor) -> float:
+    """How far (root mean square) a golden is from the same one in a wider type, where both are finite."""
+    error = golden.to(torch.float64) - wider.to(torch.float64)
+    error = error[torch.isfinite(error)]
+    return float(error.square().mean().sqrt()) if error.numel() else 0.0
+
+
+def constancy(
+    golden: Tensor, error: Tensor, dtype: torch.dtype, precision: torch.dtype, atol: float | None, rtol: float | None,
+    noise: float,
+) -> tuple[str, bool]:  # fmt: skip
+    """(why PCC says nothing of `golden`, whether the errors are small), ("", False) where PCC decides.
+
+    Args:
+        golden, error: finite elements, float64.
+        dtype: by whose rounding elements differ; precision: of the values that `golden` was computed from.
+        noise: rounding error of `golden`, root mean square, as far as it is known to be more than that of the dtype.
+    """
+    spread, size = float(golden.std(correction=0)), float(golden.square().mean().sqrt())
+    rounding = max(torch.finfo(dtype).eps / math.sqrt(12) * size, noise)  # of a uniformly distributed last half bit
+    if spread > SIGNIFICANT * rounding:
+        return "", False
+    default = tolerances(precision)
+    rtol = default[1] if rtol is None else rtol
+    # An absolute tolerance is for values around 1: small values that are all alike are compared by their own size.
+    atol = max(SIGNIFICANT * noise, min(default[0], rtol * size) if size > 0 else default[0]) if atol is None else atol
+    near = bool((error <= atol + rtol * golden.abs()).all())
+    return f"the golden varies by rounding only ({spread:.2g} beside {size:.2g}): tolerances decide, not PCC", near
 
 
 def placed_differently(golden: Tensor, calculated: Tensor) -> str:
@@ -73,11 +119,27 @@ def placed_differently(golden: Tensor, calculated: Tensor) -> str:
     return ""
 
 
-def compare(golden: Tensor, calculated: Tensor, atol: float | None = None, rtol: float | None = None) -> Comparison:
-    """Compare completely. Tolerances default to those of the golden's dtype. dtypes are the caller's business."""
+def compare(
+    golden: Tensor,
+    calculated: Tensor,
+    atol: float | None = None,
+    rtol: float | None = None,
+    precision: torch.dtype | None = None,
+    noise: float = 0.0,
+    near: tuple[float | None, float | None] | None = None,
+) -> Comparison:
+    """Compare completely. dtypes are the caller's business.
+
+    Args:
+        atol, rtol: of `within`; default to those of the golden's dtype.
+        precision: coarsest dtype of the values that the golden was computed from, when it is not its own.
+        noise: rounding error of the golden where it is known (root mean square), see `constancy`.
+        near: (atol, rtol) that decide where PCC says nothing; default to atol and rtol, then to those of `precision`.
+    """
     if golden.shape != calculated.shape:
         problem = f"shape {list(calculated.shape)}, expected {list(golden.shape)}"
         return Comparison(0.0, math.inf, math.inf, (), False, problem)
+    near = (atol, rtol) if near is None else near
     default = tolerances(golden.dtype)
     atol, rtol = default[0] if atol is None else atol, default[1] if rtol is None else rtol
     if golden.dtype.is_complex:
@@ -93,8 +155,13 @@ def compare(golden: Tensor, calculated: Tensor, atol: float | None = None, rtol:
     worst = torch.unravel_index(error.argmax(), golden.shape)
     within = bool((error <= atol + rtol * torch.where(finite, a.abs(), 0.0)).all()) and not problem
     every = bool(finite.all())
-    pcc = _pcc(a if every else a[finite], b if every else b[finite])
-    return Comparison(pcc, float(error.max()), float(relative.max()), tuple(int(i) for i in worst), within, problem)
+    a, b, error_ = (a, b, error) if every else (a[finite], b[finite], error[finite])
+    note, small = "", False
+    if golden.dtype.is_floating_point:
+        dtype = coarser(golden.dtype, calculated.dtype)
+        note, small = constancy(a, error_, dtype, coarser(dtype, precision), *near, noise)
+    figures = (_pcc(a, b), float(error.max()), float(relative.max()), tuple(int(i) for i in worst))
+    return Comparison(*figures, within, problem, note, small and not problem)
 
 
 def get_atol_rtol(golden: Tensor, calculated: Tensor) -> tuple[float, float]:

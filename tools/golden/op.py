@@ -41,6 +41,9 @@ class Op:
     mesh: True when the golden looks at all shards at once: it takes and returns GoldenMapTensor.
     exact_types: True when 16-bit floats reach the golden as they are, instead of widened to float32.
     updates: True when the op has no result but writes to its first operand: the golden returns what is in it then.
+    points_to: result index -> function(positions, *operands, **attributes) of a result that holds positions: the
+        elements that they stand for. Elements that are equal may be pointed to in any order. It raises ValueError for
+        positions that cannot be meant.
     """
 
     golden: Callable[..., Any]
@@ -51,6 +54,14 @@ class Op:
     mesh: bool = False
     exact_types: bool = False
     updates: bool = False
+    points_to: Mapping[int, Callable[..., torch.Tensor]] = field(default_factory=dict)
+
+    def elements(
+        self, result: int, operands: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Callable[[torch.Tensor], torch.Tensor]:
+        """What the positions in a result stand for."""
+        function = self.points_to[result]
+        return lambda positions: function(positions, *operands, **accepted(function, attributes))
 
     def __call__(self, *operands: Any, **attributes: Any) -> Any:
         return self.golden(*operands, **accepted(self.golden, attributes))

@@ -60,11 +60,46 @@ def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | No
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False):
-    return list(torch.topk(x, k, dim=dim, largest=largest, sorted=True))
+    """Of equal elements the first come first, which torch.topk leaves open."""
+    return [ordered.narrow(dim, 0, k) for ordered in sort(x, dim, descending=largest)]
 
 
 def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False):
     return list(torch.sort(x, dim=dim, descending=descending, stable=True))
+
+
+def inside(places: Tensor, size: int) -> None:
+    wrong = (places < 0) | (places >= size)
+    if bool(wrong.any()):
+        at = wrong.nonzero()[0].tolist()
+        raise ValueError(f"index {int(places[tuple(at)])} at {at}, expected 0 to {size - 1}")
+
+
+def at_places(positions: Tensor, x: Tensor, dim: int = -1) -> Tensor:
+    """The elements of `x` in the order of positions along `dim`, of which none occurs twice in a line."""
+    places = positions.long()
+    if not x.dim():
+        inside(places, 1)
+        return x.reshape(places.shape)
+    inside(places, x.shape[dim])
+    in_order = places.sort(dim=dim).values
+    twice = in_order.diff(dim=dim) == 0
+    if bool(twice.any()):
+        at = twice.nonzero()[0].tolist()
+        raise ValueError(f"index {int(in_order[tuple(at)])} occurs twice along dimension {dim}")
+    return x.gather(dim, places)
+
+
+def at_largest(
+    positions: Tensor, x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | None = None
+) -> Tensor:
+    """The element that each position of `argmax` stands for."""
+    dims, places = dims_of(x, dim_arg if dim is None else dim), positions.long()
+    if len(dims) == x.dim() and x.dim() != 1:
+        inside(places, x.numel())
+        return x.flatten()[places]
+    inside(places, x.shape[dims[0]])
+    return x.gather(dims[0], places if keep_dim else places.unsqueeze(dims[0]))
 
 
 def cumulative(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -86,10 +121,10 @@ REDUCTION = {
     ),
     "reduce_and": Op(reduction(one_by_one(lambda x, **k: torch.all(x != 0, **k))), domain=(-1.0, 1.0)),
     "reduce_or": Op(reduction(one_by_one(lambda x, **k: torch.any(x != 0, **k))), domain=(-1.0, 1.0)),
-    "argmax": Op(argmax, aten="argmax"),
+    "argmax": Op(argmax, aten="argmax", points_to={0: at_largest}),
     "cumsum": Op(cumulative(torch.cumsum), aten="cumsum"),
     "cumprod": Op(cumulative(torch.cumprod), domain=(0.8, 1.2), aten="cumprod"),
-    "topk": Op(topk, aten="topk"),
-    "sort": Op(sort, aten="sort"),
+    "topk": Op(topk, aten="topk", points_to={1: at_places}),
+    "sort": Op(sort, aten="sort", points_to={1: at_places}),
     "topk_router_gpt": Op(topk_router),
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from builder.base.checking import Verdict, compare_shards
+from builder.base.evaluation import Maker
 from golden import Comparison, GoldenMapTensor
 
 from .evaluate import ProgramGoldens
@@ -39,6 +40,7 @@ class Row:
             "shards": self.shards,
             "pcc": None if c is None else c.pcc,
             "max_abs_error": None if c is None else c.max_abs,
+            "note": c.note if c is not None else "",
             "passed": self.problem is None,
             "problem": self.problem,
             **differing,
@@ -46,24 +48,24 @@ class Row:
 
 
 def verdict_of(args: argparse.Namespace) -> Verdict:
-    tight = args.atol is not None or args.rtol is not None
-    return Verdict(args.pcc, args.atol or 0.0, args.rtol or 0.0, check_atol=tight, check_rtol=tight)
+    return Verdict(args.pcc, args.atol, args.rtol, check_atol=args.atol is not None, check_rtol=args.rtol is not None)
 
 
 def judged(
     name: str, type_: str, golden: GoldenMapTensor, shards: Sequence[torch.Tensor], args: argparse.Namespace,
-    dtype_matters: bool = True, op: str = "", location: str = "",
+    dtype_matters: bool = True, op: str = "", location: str = "", maker: Maker | None = None,
 ) -> Row:  # fmt: skip
     """A value compared with its golden as the command line says."""
     verdict = verdict_of(args)
-    compared = compare_shards(golden, shards, verdict, dtype_matters)
+    compared = compare_shards(golden, shards, verdict, dtype_matters, maker)
     device, value, worst = min(compared, key=lambda c: (verdict.accepts(c[2]), c[2].pcc))
     problem, topk = None, ()
     if not verdict.accepts(worst):
         problem = worst.problem or (
             f"PCC {worst.pcc:.6f}, expected {args.pcc} or more"
-            if not worst.pcc >= args.pcc
+            if not (worst.note or worst.agrees(args.pcc))
             else f"largest error {worst.max_abs:.4g} at {list(worst.worst)}, outside of the tolerance"
+            + (f" ({worst.note})" if worst.note else "")
         )
         if len(compared) > 1:
             wrong = [d for d, _, c in compared if not verdict.accepts(c)]
@@ -92,7 +94,7 @@ def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGolden
         name = f"output_{i}"
         row = Row(name, "", "", wanted.type, len(shards), None, None)
         if goldens is not None:
-            row = judged(name, wanted.type, goldens.outputs[i], shards, args)
+            row = judged(name, wanted.type, goldens.outputs[i], shards, args, maker=goldens.makers.get(name))
         elif args.identity:
             if i >= len(run.inputs):
                 row = Row(name, "", "", wanted.type, len(shards), None, f"there is no input {i} to be identical with")
@@ -112,4 +114,5 @@ def op_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGoldens) -
         for i, (expected, shards) in enumerate(zip(golden.results, results, strict=False)):
             name = source if len(golden.results) == 1 else f"{source}#{i}"
             type_ = "x".join(map(str, shards[0].shape)) + f" {str(shards[0].dtype).removeprefix('torch.')}"
-            yield judged(name, type_, expected, shards, args, False, golden.op, golden.location)
+            maker = goldens.makers.get(name)
+            yield judged(name, type_, expected, shards, args, False, golden.op, golden.location, maker)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from builder.base.builder_utils import is_tensor
 from builder.base.checking import Verdict, checked
+from builder.base.evaluation import Maker
 from builder.base.structure import location_text, number_ops
 from golden import Comparison, GoldenMapTensor
 from golden.metrics import TOLERANCES
@@ -216,12 +217,13 @@ def compared(a: Values, b: Values, judge: Judge) -> Comparing:
             for i, (ours, theirs) in enumerate(zip(value.results, other.results, strict=True)):
                 name = value.op if len(value.results) == 1 else f"{value.op}#{i}"
                 pairs.append(pair("op", program, value.key, name, other.op, value.location, ours, theirs, judge,
-                                  precision))  # fmt: skip
+                                  precision, a.makers.get((program, value.key, i))))  # fmt: skip
         theirs = b.outputs[programs[program]]
         if len(theirs) != len(results):
             raise InputError(f"@{program} has {len(results)} outputs in one module, {len(theirs)} in the other")
         for i, (ours, other) in enumerate(zip(results, theirs, strict=True)):
-            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, other, judge, precision))
+            maker = a.makers.get((program, "", i))
+            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, other, judge, precision, maker))
     return Comparing(tuple(pairs), unmatched)
 
 
@@ -242,14 +244,16 @@ def pair(
     theirs: GoldenMapTensor,
     judge: Judge,
     precision: str,
+    maker: Maker | None = None,
 ) -> Pair:
-    """Shard by shard; the one that differs most counts."""
+    """Shard by shard; the one that differs most counts. maker: of `ours`, when it is a golden."""
     found = []
     for device in sorted(ours.shard_map.keys() | theirs.shard_map.keys()):
         a, b = ours.shard_at(device), theirs.shard_at(device)
         verdict = judge.verdict(a, precision)
         # Inside of a program a pass may choose another rank; what a program gives must keep its shape.
-        comparison = checked(a, b, verdict, False) if kind == "op" or a.shape == b.shape else verdict.compare(a, b)
+        alike = kind == "op" or a.shape == b.shape
+        comparison = checked(a, b, verdict, False, maker, device) if alike else verdict.compare(a, b)
         same = not comparison.problem and comparison.max_abs == 0
         at = (None, None)
         if comparison.worst and not comparison.problem:

@@ -11,7 +11,8 @@ import torch
 from builder.base.attributes import elements_attr
 from builder.base.builder_utils import plain_location
 from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
-from builder.base.goldens import Evaluation, Goldens, OpGoldens
+from builder.base.evaluation import Evaluation, Kept, Maker, OpGoldens
+from builder.base.goldens import Goldens
 from builder.base.input_range_constraints import infer_arg_ranges
 from builder.base.structure import functions, public_functions, symbol, walk
 from golden import GoldenMapTensor
@@ -55,10 +56,12 @@ def constants_of(
 
 @dataclass(frozen=True)
 class ProgramGoldens:
-    """What a program should give. ops: by source number, where the MLIR and the program have the same ops."""
+    """What a program should give. ops: by source number, where the MLIR and the program have the same ops; makers: who
+    is asked when output_0, or a result of op 12 or 12#1, is not its golden."""
 
     outputs: list[GoldenMapTensor]
     ops: Mapping[str, OpGoldens] = field(default_factory=dict)
+    makers: Mapping[str, Maker] = field(default_factory=dict)
 
 
 class Source:
@@ -93,11 +96,13 @@ class Source:
         inputs: Sequence[GoldenMapTensor],
         constants: Mapping[str, Sequence[torch.Tensor]],
         seed: int,
+        inside: bool = True,
     ) -> ProgramGoldens:
         """What the program computes by the golden of every op.
 
         Args:
             constants: see `constants_of`; the file's MLIR leaves their values out.
+            inside: keep the goldens of all ops; else each is freed when no op needs it any more.
         Raises:
             TTBuilderGoldenException: an op has no golden; names it.
         """
@@ -110,7 +115,16 @@ class Source:
         found = snapshot.programs.named(program.name)
         if found is None:
             raise InputError(f"{self.path}: the MLIR has no program {program.name!r}")
-        return ProgramGoldens(list(found.outputs), by_source(file, program, snapshot.evaluation))
+        evaluation, function = snapshot.evaluation, found.function
+        keep: Kept = None if inside else frozenset()
+        outputs = list(evaluation.outputs(function, keep))
+        ops = by_source(file, program, evaluation)
+        makers = dict(found.makers)
+        for source, record in ops.items():
+            for i in range(len(record.results)):
+                name = source if len(record.results) == 1 else f"{source}#{i}"
+                makers[name] = evaluation.maker_of(record, i)
+        return ProgramGoldens(outputs, ops, makers)
 
     def _fill(self, function: Any, constants: Sequence[torch.Tensor]) -> None:
         ops = [op for op in walk(function) if op.name == CONSTANT]
@@ -141,7 +155,7 @@ def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str,
                 add(file.programs[written["attributes"]["callee"]], f"{number}/")
             record, source = evaluation.records.get(number), written["source"]
             if record is not None and source:
-                found[source] = replace(record, source=source, location=plain_location(written["loc"]))
+                found[source] = replace(record, location=plain_location(written["loc"]))
 
     add(program, "")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import _ttmlir_runtime as rt
@@ -12,6 +12,7 @@ import torch
 from builder.base.builder_utils import mesh_shape_of
 from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched, opened
 from builder.base.errors import TTBuilderGoldenException
+from builder.base.evaluation import Maker
 from builder.base.goldens import Goldens, golden_of
 from builder.base.loading import meshes_of
 from builder.base.structure import location_text, public_functions, symbol, walk
@@ -45,13 +46,15 @@ class Value:
 class Values:
     """by: "goldens" or "device". values: in the order of execution. outputs: by program, in the module's order.
 
-    formats: number formats of the tensors, with the block formats that torch has no dtype for.
+    formats: number formats of the tensors, with the block formats that torch has no dtype for. makers: by program, key
+    ("" for an output) and place: who is asked when a value is not its golden.
     """
 
     by: str
     values: tuple[Value, ...]
     outputs: Mapping[str, tuple[GoldenMapTensor, ...]]
     formats: frozenset[str] = frozenset()
+    makers: Mapping[tuple[str, str, int], Maker] = field(default_factory=dict)
 
 
 def dialects(module: Any) -> set[str]:
@@ -109,9 +112,10 @@ def by_goldens(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Values:
     paths = {str(n): "" if op.name == "ttcore.load_cached" else util.source_path(op.location) or str(n)
              for op, n in evaluation.numbers.items()}  # fmt: skip
     values, outputs = [], {}
+    makers: dict[tuple[str, str, int], Maker] = {}
     for program in snapshot.programs.values():
         before = set(evaluation.records)
-        outputs[program.name] = tuple(program.outputs)
+        outputs[program.name] = tuple(evaluation.outputs(program.function, keep=None))
         for number, record in evaluation.records.items():
             if number in before:
                 continue
@@ -120,8 +124,12 @@ def by_goldens(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Values:
             path = [paths[call] for call in calls] + [util.source_path(record.operation.location)]
             key = "/".join(p for p in path if p) if path[-1] else ""
             values.append(Value(key, program.name, record.op, location_text(record.operation), record.results))
+            for i in range(len(record.results) if key else 0):
+                makers[program.name, key, i] = evaluation.maker_of(record, i)
+        for output, maker in program.makers.items():
+            makers[program.name, "", int(output.removeprefix("output_"))] = maker
     types = {str(result.type) for op in walk(module.operation) for result in op.results}
-    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, " ".join(types)))
+    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, " ".join(types)), makers)
 
 
 def formats_of(outputs: Mapping[str, Sequence[GoldenMapTensor]], values: Sequence[Value], text: str) -> frozenset[str]:

@@ -61,3 +61,52 @@ def test_the_largest_errors_are_named():
 def test_tolerance_follows_the_dtype():
     assert not compare(X, X + 0.01).within
     assert compare(X.bfloat16(), (X + 0.01).bfloat16()).within
+
+
+def of_dtype(dtype: torch.dtype) -> torch.Tensor:
+    """All but 1: half a unit in the last place of 1."""
+    noise = torch.randn(1000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return (1 + 0.3 * torch.finfo(dtype).eps * noise).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        (lambda x: x, True),
+        (lambda x: x.flip(0), True),  # rounding errors of its own: PCC is about 0
+        (torch.ones_like, True),
+        (lambda x: x + 0.2, False),
+        (lambda x: x * 0.8, False),
+        (lambda x: -x, False),
+        (torch.zeros_like, False),
+        (lambda x: torch.where(torch.arange(1000) == 7, 2 * x, x), False),
+    ],
+)
+def test_rounding_errors_do_not_correlate(dtype, wrong, near):
+    golden = of_dtype(dtype)
+    result = compare(golden, wrong(golden).to(dtype))
+    assert result.note.startswith("the golden varies by rounding only (") and result.near is near
+    assert result.agrees(0.99) is near
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_a_spread_of_its_own_is_for_pcc(dtype):
+    noise = torch.randn(1000, generator=torch.Generator().manual_seed(0))
+    for golden in (1 + 20 * torch.finfo(dtype).eps * noise, 1e-6 * noise):
+        golden = golden.to(dtype)
+        assert not compare(golden, golden).note
+        assert not compare(golden, golden.mean().expand(1000)).agrees(0.99)
+
+
+def test_tolerance_of_what_a_constant_was_computed_from():
+    golden = torch.full((8,), 3.0)
+    assert not compare(golden, golden * 1.02).near
+    assert compare(golden, golden * 1.02, precision=torch.bfloat16).near
+    assert compare(golden, golden * 1.02, near=(0.1, 0.0)).near
+    assert not compare(golden, golden * 1.2, precision=torch.bfloat16).near
+    # A rounding error that is known: its own size is allowed, and nothing of another.
+    noise = 1e-3 * torch.randn(1000, generator=torch.Generator().manual_seed(0))
+    assert compare(noise, noise.flip(0), noise=1e-3).near
+    assert not compare(noise, noise.flip(0) + 0.1, noise=1e-3).near
+    assert not compare(noise, noise.flip(0)).agrees(0.99)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from golden import Comparison, GoldenMapTensor, compare
 
 from .arguments import check_number, described
 from .errors import TTBuilderGoldenException
+from .evaluation import Maker
 from .report import Record
 
 # dtype of a golden -> dtypes that the device may answer with; a bool travels as whatever holds 0 and 1.
@@ -49,20 +50,31 @@ class Verdict:
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name} is {described(getattr(self, name))}; expected True or False")
 
-    def compare(self, golden: torch.Tensor, found: torch.Tensor) -> Comparison:
-        """With the tolerances that are to be checked; another counts as 0 beside it."""
-        if self.check_atol == self.check_rtol:
-            return compare(golden, found, self.atol, self.rtol)
-        return compare(golden, found, self.atol if self.check_atol else 0.0, self.rtol if self.check_rtol else 0.0)
+    def compare(
+        self, golden: torch.Tensor, found: torch.Tensor, precision: torch.dtype | None = None, noise: float = 0.0
+    ) -> Comparison:
+        """With the tolerances that are to be checked; another counts as 0 beside it. Others: see `golden.compare`."""
+        atol, rtol = self.atol, self.rtol
+        if self.check_atol != self.check_rtol:
+            atol, rtol = atol if self.check_atol else 0.0, rtol if self.check_rtol else 0.0
+        return compare(golden, found, atol, rtol, precision, noise, (self.atol, self.rtol))
 
     def accepts(self, comparison: Comparison) -> bool:
         """Shape, dtype and the places of NaN and Inf always count."""
-        if comparison.problem or (self.check_pcc and not comparison.pcc >= self.pcc):
+        if comparison.problem or (self.check_pcc and not comparison.agrees(self.pcc)):
             return False
         return comparison.within or not (self.check_atol or self.check_rtol)
 
 
-def checked(golden: torch.Tensor, found: torch.Tensor, verdict: Verdict, dtype_matters: bool) -> Comparison:
+def checked(
+    golden: torch.Tensor,
+    found: torch.Tensor,
+    verdict: Verdict,
+    dtype_matters: bool,
+    maker: Maker | None = None,
+    device: int = 0,
+) -> Comparison:
+    """maker: of the golden, which is asked when the value is not accepted by itself."""
     allowed = ANSWERS.get(golden.dtype, (golden.dtype,))
     if dtype_matters and found.dtype not in allowed:
         problem = f"dtype {found.dtype}, expected {' or '.join(map(str, allowed))}"
@@ -71,7 +83,45 @@ def checked(golden: torch.Tensor, found: torch.Tensor, verdict: Verdict, dtype_m
         found = found.reshape(golden.shape)  # the device may keep an intermediate value in another rank
     if golden.dtype == torch.bool:
         golden, found = golden.to(torch.int32), (found != 0).to(torch.int32)
-    return verdict.compare(golden, found)
+    if maker is None:
+        return verdict.compare(golden, found)
+    comparison = verdict.compare(golden, found, maker.precision)
+    if comparison.problem or verdict.accepts(comparison):
+        return comparison
+    if not golden.dtype.is_floating_point:
+        return pointed(comparison, golden, found, maker, device)
+    noise = maker.noise(device)
+    return verdict.compare(golden, found, maker.precision, noise) if noise else comparison
+
+
+def pointed(
+    comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, maker: Maker, device: int
+) -> Comparison:
+    """Positions are right when they stand for the right elements: of equal ones, any will do."""
+    try:
+        wanted, given, exact = maker.meaning(golden, found, device)
+    except LookupError:
+        return comparison
+    except ValueError as error:
+        return replace(comparison, problem=str(error))
+    wanted, given = wanted.to(torch.float64), given.to(torch.float64)
+    dtype = torch.float32 if maker.precision is None else maker.precision
+    # Of computed elements the device has others by some roundings, and puts those that are this near the other way round.
+    tolerance = 0.0 if exact else max(4 * torch.finfo(dtype).eps, 1e-5)
+    size = torch.nan_to_num(wanted, nan=0.0, posinf=0.0, neginf=0.0).abs()
+    error = torch.where((wanted == given) | (wanted.isnan() & given.isnan()), 0.0, (wanted - given).abs())
+    wrong = ~(error <= tolerance * (size + size.square().mean().sqrt()))
+    if bool(wrong.any()):
+        at = tuple(wrong.nonzero()[0].tolist())
+        return replace(
+            comparison,
+            worst=at,
+            problem=f"index {int(found[at])} at {list(at)} stands for {float(given[at]):.6g}, expected {int(golden[at])}, "
+            f"which stands for {float(wanted[at]):.6g}",
+        )
+    where = int((golden != found).sum())
+    note = f"{where} of {golden.numel()} indices are other ones, of elements that are equal"
+    return replace(comparison, within=True, note=note, near=True)
 
 
 def check_outputs(
@@ -105,10 +155,17 @@ def shards_of(golden: Any, mesh_shape: Sequence[int]) -> GoldenMapTensor:
 
 
 def compare_shards(
-    golden: GoldenMapTensor, found: Sequence[torch.Tensor], verdict: Verdict, dtype_matters: bool
+    golden: GoldenMapTensor,
+    found: Sequence[torch.Tensor],
+    verdict: Verdict,
+    dtype_matters: bool,
+    maker: Maker | None = None,
 ) -> list[tuple[int, torch.Tensor, Comparison]]:
     """(device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
-    they are compared once."""
+    they are compared once.
+
+    maker: of the golden, see `checked`.
+    """
     wanted = len(golden.shard_map)
     if len(found) != wanted and len(found) != 1 and wanted != 1:
         problem = f"{len(found)} shards, expected {wanted}"
@@ -116,5 +173,5 @@ def compare_shards(
     results = []
     for device in range(max(len(found), wanted)):
         value = found[device if len(found) > 1 else 0]
-        results.append((device, value, checked(golden.shard_at(device), value, verdict, dtype_matters)))
+        results.append((device, value, checked(golden.shard_at(device), value, verdict, dtype_matters, maker, device)))
     return results

@@ -50,11 +50,12 @@ def output_records(
     records = []
     makers = goldens.makers if isinstance(goldens, ProgramGoldens) else {}
     for place, output in enumerate(numbered(goldens, "output_")):
-        op, location = makers.get(output, ("", name))
+        maker = makers.get(output)
+        op, location = ("", name) if maker is None else (maker.op, maker.location)
         if place >= len(found):
             raise TTBuilderRuntimeException(f"program {name!r} gave {len(found)} outputs, there is a golden {output}")
         golden = shards_of(goldens[output], mesh_shape)
-        for shard, value, comparison in compare_shards(golden, found[place], verdict, True):
+        for shard, value, comparison in compare_shards(golden, found[place], verdict, True, maker):
             records.append(Record("output", output, op, location, shard, tuple(value.shape), dtype_name(value),
                                   comparison, verdict.accepts(comparison)))  # fmt: skip
     return records

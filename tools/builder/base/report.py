@@ -40,8 +40,10 @@ class Record:
         if c.problem:
             return f"{what}{where}: {c.problem}"
         at = f" at {list(c.worst)}" if c.worst else ""
+        note = f"; {c.note}" if c.note else ""
         return (
             f"{what}{where}: PCC {c.pcc:.6f}, largest error {c.max_abs:.4g}{at}, largest relative error {c.max_rel:.4g}"
+            f"{note}"
         )
 
 
@@ -120,15 +122,21 @@ class GoldenReport:
                               ("shape", "left"), ("PCC", "right"), ("max |error|", "right"), ("max relative", "right"),
                               ("ms", "right"), ("", "left")):  # fmt: skip
             table.add_column(name, justify=justify, overflow="fold")
+        notes: list[str] = []
         for program in self.programs:
             for r, devices in worst_of_devices(program.records):
                 c = r.comparison
                 verdict = "bypassed" if r.bypassed else "ok" if r.passed else c.problem or "differs"
+                if c.note and not c.problem and c.pcc < self.pcc:
+                    notes.append(f"* {r.name}: {c.note}")
+                    verdict += " *"
                 seconds = program.seconds if r.kind == "output" and len(program.outputs) == 1 else r.seconds
                 shape = "x".join(map(str, r.shape)) + f" {r.dtype}" + (f" on {devices} devices" if devices > 1 else "")
                 table.add_row(program.name, r.name, r.op, short(r.location), shape, f"{c.pcc:.6f}", f"{c.max_abs:.3g}",
                               f"{c.max_rel:.3g}", f"{1e3 * seconds:.2f}" if seconds else "", verdict,
                               style=None if r.passed or r.bypassed else "red")  # fmt: skip
+        if notes:
+            table.caption, table.caption_justify = "\n".join(notes), "left"
         return table
 
     def __str__(self) -> str:

@@ -1,0 +1,531 @@
+"""Goldens computed: a walk over the IR, op by op, that keeps what is still needed.
+
+Ops are identified by their number: the position among all ops with results in a walk over the module, as in the
+compiler's source numbers. An op that is reached through calls has the calls' numbers in front ("3/12").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from golden import GoldenMapTensor, TensorSpec, coarser, find_op, rounding_error
+from golden.collective import join_by_axes, split_by_axes
+from golden.sampling import generator, random_tensor
+from golden.tensor import shardwise
+from ttmlir import ir
+
+from .builder_utils import is_tensor, torch_dtype
+from .elements import attribute_values
+from .errors import TTBuilderGoldenException
+from .input_range_constraints import infer_arg_ranges
+from .structure import calls, location_text, number_ops, operand_groups, public_functions, symbol, walk
+
+# Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one.
+WIDENED = {torch.bfloat16: torch.float32, torch.float16: torch.float32, torch.uint16: torch.int64,
+           torch.uint32: torch.int64, torch.uint64: torch.int64}  # fmt: skip
+
+
+# Sources of ops, or None for all ops.
+Kept = frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class Key:
+    """A value of the module that outlives its Python object: argument `index` of a function or result of an op."""
+
+    owner: str  # function name, or the number of an op
+    index: int
+    argument: bool
+    op: str = ""  # name of the op, by which a module that was changed meanwhile is noticed
+
+
+def key_of(value: ir.Value, numbers: Mapping[Any, int]) -> Key:
+    if isinstance(value, ir.BlockArgument):
+        owner = value.owner.owner
+        return Key(symbol(owner.operation), value.arg_number, True)
+    op = value.owner.operation
+    return Key(str(numbers[op]), ir.OpResult(value).result_number, False, op.name)
+
+
+@dataclass(frozen=True)
+class Override:
+    key: Key
+    golden: GoldenMapTensor
+    after: str | None  # number of the op after which it holds; None: from the start
+
+
+@dataclass(frozen=True)
+class OpGoldens:
+    """Goldens of the results of one op, and of its operands (None for what is no tensor).
+
+    source: its number, behind those of the calls that lead to it; operation: where it was read from; program: the
+    public function that runs it.
+    """
+
+    source: str
+    op: str
+    location: str
+    results: tuple[GoldenMapTensor, ...]
+    operands: tuple[GoldenMapTensor | None, ...] = field(repr=False, default=())
+    operation: Any = field(repr=False, compare=False, default=None)
+    program: Any = field(repr=False, compare=False, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Maker:
+    """The op that computes a value: what is known of the value when it is not its golden.
+
+    key: number of the op, behind those of the calls that lead to it; result: which of its results; program: the
+    function that runs it; output: which of that one's outputs, None for a value inside.
+    """
+
+    evaluation: Evaluation = field(repr=False)
+    program: Any = field(repr=False)
+    operation: Any = field(repr=False)
+    key: str
+    result: int
+    output: int | None = None
+
+    @property
+    def op(self) -> str:
+        return self.operation.name
+
+    @property
+    def location(self) -> str:
+        return location_text(self.operation)
+
+    @property
+    def precision(self) -> torch.dtype | None:
+        """Coarsest floating-point dtype of the values that the golden was computed from, as far as it is known."""
+        return self.evaluation.precision
+
+    def noise(self, device: int) -> float:
+        """Rounding error of the golden, root mean square; 0 when it cannot be known."""
+        where = ("", self.output) if self.output is not None else (self.key, self.result)
+        return self.evaluation.noise(self.program).get((*where, device), 0.0)
+
+    def meaning(self, golden: torch.Tensor, found: torch.Tensor, device: int) -> tuple[torch.Tensor, torch.Tensor, bool]:
+        """Of positions: the elements that those of the golden and those that were found stand for, and whether these
+        elements are known exactly.
+
+        Raises:
+            LookupError: the value is no positions, or of what is not known.
+            ValueError: positions that cannot be meant; says which.
+        """
+        row = find_op(self.op)
+        if row is None or self.result not in row.points_to:
+            raise LookupError
+        record = self.evaluation.record(self.program, self.key)
+        operands = [None if v is None else v.shard_at(device) for v in record.operands]
+        elements = row.elements(self.result, operands, attribute_values(self.operation))
+        exact = "/" not in self.key and all(isinstance(v, ir.BlockArgument) for v in self.operation.operands)
+        return elements(golden), elements(found), exact
+
+
+@dataclass
+class Evaluation:
+    """The goldens of the public functions of a module, computed by a walk over a function when one is first needed."""
+
+    root: Any
+    mesh_shape: tuple[int, int]
+    seed: int
+    overrides: tuple[Override, ...] = ()
+    sharded: Mapping[Key, tuple[int, ...]] = field(default_factory=dict)
+    records: dict[str, OpGoldens] = field(default_factory=dict)
+    unknown: dict[Any, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.functions = public_functions(self.root)
+        self.numbers = number_ops(self.root)
+        self.names = {str(n): op.name for op, n in self.numbers.items()}
+        self._inputs: dict[str, list[GoldenMapTensor]] = {}
+        self._outputs: dict[str, list[GoldenMapTensor]] = {}
+        self._kept: dict[str, Kept] = {}
+        self._noise: dict[str, Mapping[tuple[str, int, int], float]] = {}
+        self._program: Any = None  # the function that is being run
+        self._arguments = {(o.key.owner, o.key.index): o.golden for o in self.overrides if o.key.argument}
+        self._after: dict[str | None, list[Override]] = {}
+        for override in self.overrides:
+            # An override of a module that was lowered meanwhile concerns an op that is no more.
+            if not override.key.argument and self.names.get(override.key.owner) == override.key.op:
+                self._after.setdefault(override.after, []).append(override)
+        self._by_number = {str(n): op for op, n in self.numbers.items()}
+
+    # ------------------------------------------------------------------ functions
+
+    def inputs(self, function: Any) -> list[GoldenMapTensor]:
+        """Of each argument: what the user gave, else random values that the ops which use it accept."""
+        name = symbol(function)
+        if name not in self._inputs:
+            ranges = infer_arg_ranges(function)
+            self._inputs[name] = [
+                self._arguments.get((name, i)) or self._random(name, i, argument.type, ranges.get(i))
+                for i, argument in enumerate(function.regions[0].blocks[0].arguments)
+            ]
+        return self._inputs[name]
+
+    def _random(self, name: str, index: int, type_: ir.Type, domain: Any) -> GoldenMapTensor:
+        tensor = ir.RankedTensorType(type_)
+        source = generator(self.seed, name, index)
+        value = random_tensor(tensor.shape, torch_dtype(tensor.element_type), domain, source)
+        return GoldenMapTensor({0: value}, self.mesh_shape)
+
+    def shard_dims(self, function: Any, index: int) -> tuple[int, ...] | None:
+        """How an argument is split before the program gets it, or None."""
+        return self.sharded.get(Key(symbol(function), index, True))
+
+    def outputs(self, function: Any, keep: Kept = frozenset()) -> list[GoldenMapTensor]:
+        """Of a public function. keep: sources of the ops whose goldens become `records`, None for all; goldens of other
+        ops are freed as soon as no op needs them."""
+        name = symbol(function)
+        before = self._kept.get(name, frozenset())
+        if name not in self._outputs or not covers(before, keep):
+            self._kept[name] = keep = None if keep is None or before is None else before | keep
+            self._program = function
+            self._outputs[name] = self.run(function, list(self.inputs(function)), "")
+        return self._outputs[name]
+
+    def all_records(self, keep: Kept = None) -> dict[str, OpGoldens]:
+        for function in self.functions:
+            self.outputs(function, keep)
+        return self.records
+
+    def record(self, function: Any, source: str) -> OpGoldens:
+        """
+        Raises:
+            LookupError: the op has no golden.
+        """
+        if source not in self.records:
+            # Those that may be asked for as well, so that one walk is enough.
+            others = {str(n) for op, n in self.numbers.items() if (row := find_op(op.name)) and row.points_to}
+            self.outputs(function, frozenset([source, *others]))
+        return self.records[source]
+
+    def maker_of(self, record: OpGoldens, result: int) -> Maker:
+        return Maker(self, record.program, record.operation, record.source, result)
+
+    def maker(self, function: Any, output: int) -> Maker | None:
+        """Of an output of a public function, through calls; None when it is an argument."""
+        value = terminator(function).operands[output]
+        path: list[Any] = []  # calls that lead to the function in which the value is
+        while True:
+            if isinstance(value, ir.BlockArgument):
+                if not path:
+                    return None
+                value = path.pop().operands[value.arg_number]
+                continue
+            op, result = value.owner.operation, ir.OpResult(value).result_number
+            callee = calls(op, self.root)
+            if callee is None:
+                key = "/".join(str(self.numbers[o]) for o in [*path, op])
+                return Maker(self, function, op, key, result, output)
+            path.append(op)
+            value = terminator(callee).operands[result]
+
+    # ------------------------------------------------------------------ rounding
+
+    @property
+    def precision(self) -> torch.dtype | None:
+        """The coarsest floating-point dtype of a value of the module."""
+        if not hasattr(self, "_precision"):
+            types = {v.type for op in walk(self.root) for v in (*op.operands, *op.results) if is_tensor(v.type)}
+            elements = {str(ir.RankedTensorType(t).element_type) for t in types}
+            self._precision = coarser(*(torch_dtype(e) for e in elements if "!quant" not in e))
+        return self._precision
+
+    def noise(self, function: Any) -> Mapping[tuple[str, int, int], float]:
+        """Rounding errors (root mean square) of the goldens of a public function: the goldens beside those that are
+        computed with float64 throughout.
+
+        By (source, result, device) of what is in `records`, and ("", output, device). Empty when an op cannot be
+        computed in float64.
+        """
+        name = symbol(function)
+        if name not in self._noise:
+            outputs = self.outputs(function)
+            twin = Double(self.root, self.mesh_shape, self.seed, self.overrides, self.sharded, known=self)
+            try:
+                wider = twin.outputs(function)
+            except TTBuilderGoldenException:
+                self._noise[name] = {}
+            else:
+                self._noise[name] = twin.found | rounding_errors("", outputs, wider)
+        return self._noise[name]
+
+    # ------------------------------------------------------------------ a function
+
+    def run(self, function: Any, inputs: list[GoldenMapTensor], path: str) -> list[GoldenMapTensor]:
+        block = function.regions[0].blocks[0]
+        values: dict[Any, Any] = dict(zip(block.arguments, inputs, strict=True))
+        inputs.clear()  # the caller's list: what only this function needs is freed by it
+        if path == "":
+            for override in self._after.get(None, ()):
+                self._replace(values, override)
+        return self.run_block(block, values, path)
+
+    def run_block(self, block: Any, values: dict[Any, Any], path: str) -> list[Any]:
+        """Values of the operands of the block's terminator. Others are taken out of `values` after their last use."""
+        dying = last_uses(block)
+        for place, view in enumerate(block.operations):
+            op = view.operation
+            if len(op.results) == 0 and is_terminator(op):
+                return [self._known(values, v, op) for v in op.operands]
+            self.run_op(op, values, path, dying[place])
+            for value in dying[place]:
+                values.pop(value, None)
+        return []
+
+    def _replace(self, values: dict[Any, Any], override: Override) -> None:
+        op = self._by_number[override.key.owner]
+        values[op.results[override.key.index]] = override.golden
+
+    def _known(self, values: Mapping[Any, Any], value: ir.Value, user: Any) -> Any:
+        found = values.get(value)
+        if found is None:
+            reason = self.unknown.get(value, "it was not computed")
+            raise TTBuilderGoldenException(
+                f"no golden for an operand of {user.name} at {location_text(user)}: {reason}"
+            )
+        return found
+
+    # ------------------------------------------------------------------ ops
+
+    def run_op(self, op: Any, values: dict[Any, Any], path: str, dying: Sequence[Any] = ()) -> None:
+        """dying: values that no later op needs."""
+        number = self.numbers.get(op)
+        source = None if number is None else f"{path}{number}"
+        callee = calls(op, self.root)
+        if callee is not None:
+            inputs = [self._known(values, v, op) for v in op.operands]
+            for value in dying:
+                values.pop(value, None)
+            results: Any = self.run(callee, inputs, f"{source}/")
+        elif op.name == "sdy.manual_computation":
+            results = self.per_device(op, values, path)
+        else:
+            results = self.compute(op, values)
+        if results is not None:
+            for value, golden in zip(op.results, results, strict=True):
+                values[value] = golden
+        if source is not None and path == "":
+            for override in self._after.get(str(number), ()):
+                self._replace(values, override)
+        if source is not None and callee is None:
+            self.note(source, op, values)
+
+    def note(self, source: str, op: Any, values: Mapping[Any, Any]) -> None:
+        """Keep the goldens of an op, when they are to be kept."""
+        if not covers(self._kept[symbol(self._program)], frozenset([source])):
+            return
+        goldens = tuple(values[r] for r in op.results if r in values)
+        if goldens and len(goldens) == len(op.results):
+            operands = tuple(values.get(v) for v in op.operands)
+            record = OpGoldens(source, op.name, location_text(op), goldens, operands, op, self._program)
+            self.records[source] = record
+
+    def per_device(self, op: Any, values: dict[Any, Any], path: str) -> list[GoldenMapTensor]:
+        """A region on the parts of tensors that lie on each device, and the whole tensors that its results make."""
+        sizes = mesh_axes(self.root)
+        block = op.regions[0].blocks[0]
+        inner = dict(values)
+        for argument, operand, axes in zip(block.arguments, op.operands, shardings(op, "in_shardings"), strict=True):
+            whole = self._known(values, operand, op)
+            inner[argument] = GoldenMapTensor(split_by_axes(whole.shard_at(0), axes, sizes), self.mesh_shape)
+        parts = self.run_block(block, inner, path)
+        return [
+            GoldenMapTensor({0: join_by_axes(part.shard_at, axes, sizes)}, self.mesh_shape)
+            for part, axes in zip(parts, shardings(op, "out_shardings"), strict=True)
+        ]
+
+    def compute(self, op: Any, values: dict[Any, Any]) -> list[Any] | None:
+        """Goldens of the op's results, or None when there is nothing to compute or nobody knows how."""
+        row = find_op(op.name)
+        missing = next((v for v in op.operands if v not in values and is_tensor(v.type)), None)
+        if row is None or missing is not None:
+            reason = self.unknown.get(missing) if missing is not None else None
+            reason = reason or f"{op.name} at {location_text(op)} has no golden; set_operand_goldens can give one"
+            self.unknown.update(dict.fromkeys(op.results, reason))
+            return None
+        specs = [
+            TensorSpec(tuple(t.shape), self.dtype(t))
+            for t in (ir.RankedTensorType(r.type) for r in op.results if is_tensor(r.type))
+        ]
+        operands = [self.picked(g, values, row) for g in operand_groups(op) if not is_device(g)]
+        attributes: dict[str, Any] = attribute_values(op)
+        attributes["out"] = specs[0] if len(specs) == 1 else specs
+        if len(op.regions):
+            attributes["regions"] = [Region(self, r, values) for r in op.regions]
+        try:
+            results = row(*operands, **attributes) if row.mesh else shardwise(row, *operands, **attributes)
+        except TTBuilderGoldenException:
+            raise
+        except Exception as error:
+            raise TTBuilderGoldenException(
+                f"the golden of {op.name} at {location_text(op)} failed: {type(error).__name__}: {error}"
+            ) from error
+        if row.updates:
+            cache = op.operands[0]
+            spec = ir.RankedTensorType(cache.type)
+            values[cache] = results.map(lambda t: t.to(self.dtype(spec)))
+            return [values[cache]] * len(op.results)
+        return [self._declared(op, g, s) for g, s in zip(listed(results, self.mesh_shape), specs, strict=True)]
+
+    def _declared(self, op: Any, golden: GoldenMapTensor, spec: TensorSpec) -> GoldenMapTensor:
+        """Rounded to the dtype that the op declares for its result."""
+        if tuple(golden.shape) != spec.shape:
+            raise TTBuilderGoldenException(
+                f"the golden of {op.name} at {location_text(op)} has shape {list(golden.shape)}, "
+                f"the op declares {list(spec.shape)}"
+            )
+        return golden.map(lambda t: t.to(spec.dtype))
+
+
+    def dtype(self, type_: Any) -> torch.dtype:
+        """In which values of a tensor type are held."""
+        return torch_dtype(type_.element_type)
+
+    def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
+        """The goldens of an operand group (a value, a list of them, or None), widened for computing."""
+        if isinstance(group, list):
+            return [self.picked(v, values, row) for v in group]
+        if group is None or group not in values:
+            return None
+        golden = values[group]
+        wide = None if row.exact_types or row.moves else WIDENED.get(golden.dtype)
+        return golden if wide is None else golden.map(lambda t: t.to(wide))
+
+
+@dataclass
+class Double(Evaluation):
+    """The same goldens with float64 in the place of every floating-point type.
+
+    known: those in the module's types; found: how far they are from these, as in `Evaluation.noise`.
+    """
+
+    known: Any = None
+    found: dict[tuple[str, int, int], float] = field(default_factory=dict)
+
+    def inputs(self, function: Any) -> list[GoldenMapTensor]:
+        return [wide(golden) for golden in self.known.inputs(function)]
+
+    def _replace(self, values: dict[Any, Any], override: Override) -> None:
+        super()._replace(values, override)
+        op = self._by_number[override.key.owner]
+        values[op.results[override.key.index]] = wide(override.golden)
+
+    def note(self, source: str, op: Any, values: Mapping[Any, Any]) -> None:
+        record = self.known.records.get(source)
+        goldens = [values[r] for r in op.results if r in values]
+        if record is not None and len(goldens) == len(record.results):
+            self.found |= rounding_errors(source, record.results, goldens)
+
+    def dtype(self, type_: Any) -> torch.dtype:
+        exact = super().dtype(type_)
+        return torch.float64 if exact.is_floating_point else exact
+
+    def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
+        golden = super().picked(group, values, row)
+        if row.exact_types and isinstance(golden, GoldenMapTensor):  # bits are those of the module's types
+            exact = torch_dtype(ir.RankedTensorType(group.type).element_type)
+            return golden.map(lambda t: t.to(exact))
+        return golden
+
+
+def wide(golden: GoldenMapTensor) -> GoldenMapTensor:
+    return golden.map(lambda t: t.to(torch.float64)) if golden.dtype.is_floating_point else golden
+
+
+def rounding_errors(
+    source: str, goldens: Sequence[GoldenMapTensor], wider: Sequence[GoldenMapTensor]
+) -> dict[tuple[str, int, int], float]:
+    return {
+        (source, i, device): rounding_error(golden.shard_at(device), other.shard_at(device))
+        for i, (golden, other) in enumerate(zip(goldens, wider, strict=True))
+        for device in golden.shard_map
+        if golden.dtype.is_floating_point
+    }
+
+
+def covers(kept: Kept, wanted: Kept) -> bool:
+    return kept is None or (wanted is not None and wanted <= kept)
+
+
+def terminator(function: Any) -> Any:
+    return list(function.regions[0].blocks[0].operations)[-1].operation
+
+
+def last_uses(block: Any) -> list[list[Any]]:
+    """For each op of a block: the values that no later op needs; a result that nothing uses is its own op's."""
+    operations = [view.operation for view in block.operations]
+    dying: list[list[Any]] = [[] for _ in operations]
+    seen = set()
+    for place in reversed(range(len(operations))):
+        op = operations[place]
+        for value in (*(v for inner in walk(op) for v in inner.operands), *op.results):
+            if value not in seen:
+                seen.add(value)
+                dying[place].append(value)
+    if operations:
+        dying[0] += [argument for argument in block.arguments if argument not in seen]
+    return dying
+
+
+def mesh_axes(root: Any) -> dict[str, int]:
+    """Axes of the module's first mesh."""
+    mesh = next((op for op in walk(root) if op.name == "sdy.mesh"), None)
+    return {axis: int(size) for axis, size in re.findall(r'"([^"]+)"\s*=\s*(\d+)', str(mesh))}
+
+
+def shardings(op: Any, name: str) -> list[list[list[str]]]:
+    """Of each value, of each dimension: the names of the manual axes that split it."""
+    manual = re.findall(r'"([^"]+)"', str(op.attributes["manual_axes"]))
+    return [
+        [[a for a in re.findall(r'"([^"]+)"', axes) if a in manual] for axes in re.findall(r"\{([^}]*)\}", dims)]
+        for dims in re.findall(r"<@\w+, \[([^\]]*)\]", str(op.attributes[name]))
+    ]
+
+
+def is_terminator(op: Any) -> bool:
+    return op.name in ("func.return", "stablehlo.return", "sdy.return", "ttcore.yield")
+
+
+def listed(results: Any, mesh_shape: tuple[int, int]) -> list[GoldenMapTensor]:
+    items = list(results) if isinstance(results, (list, tuple)) else [results]
+    # A value without operands, the same on all devices, does not know of the mesh yet.
+    return [GoldenMapTensor(GoldenMapTensor.of(r, mesh_shape).shard_map, mesh_shape) for r in items]
+
+
+def is_device(group: Any) -> bool:
+    """Whether an operand group is a device, of which goldens know nothing."""
+    return isinstance(group, ir.Value) and not is_tensor(group.type)
+
+
+class Region:
+    """A region of an op as a function on tensors. kind: name of its only op when that takes the arguments in order."""
+
+    def __init__(self, evaluation: Evaluation, region: Any, values: Mapping[Any, Any]):
+        self._evaluation, self._block, self._values = evaluation, region.blocks[0], values
+        operations = [view.operation for view in self._block.operations]
+        only = operations[0] if len(operations) == 2 else None
+        plain = only is not None and list(only.operands) == list(self._block.arguments)
+        self.kind = only.name.partition(".")[2] if plain and only is not None else None
+
+    def __call__(self, *tensors: Any) -> list[Any]:
+        values = dict(self._values)
+        values.update(zip(self._block.arguments, tensors, strict=True))
+        for view in self._block.operations:
+            op = view.operation
+            if len(op.results) == 0:
+                return [values[v] for v in op.operands]
+            # Elements are scalars in the IR; whole tensors go through at once.
+            row = find_op(op.name)
+            if row is None:
+                raise ValueError(f"{op.name} in a region has no golden")
+            spec = TensorSpec((), self._evaluation.dtype(ir.RankedTensorType(op.results[0].type)))
+            result = row(*(values[v] for v in op.operands), **attribute_values(op), out=spec)
+            values[op.results[0]] = result.to(spec.dtype)
+        return []
