@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .checks import Row
     from .execution import Execution
 
+BREAKPOINT = "debug.breakpoint"
 # Ways to make inputs; see inputs.made.
 INITIALIZERS = ("domain", "rand", "randn", "zeros", "ones", "arange")
 
@@ -204,7 +205,10 @@ def run_program(
     goldens = None
     if args.golden and source:
         constants = constants_of(device, file, program, inputs)
-        goldens = source.goldens(file, program, inputs, constants, args.seed)
+        # Values inside are looked at by --ops, and at breakpoints.
+        inside = args.ops or (not args.no_debug_ops and any(op["name"] == BREAKPOINT for op in program.operations))
+        goldens = source.goldens(file, program, inputs, constants, args.seed, inside)
+        del constants
     done = execute(
         file, program, device, inputs, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
         args.ops, args.memory,
@@ -253,7 +257,7 @@ def cells(row: dict[str, Any], judged: bool) -> tuple[str, ...]:
         row["type"] + (f" on {row['shards']} devices" if row["shards"] > 1 else ""),
         "" if row["pcc"] is None else f"{row['pcc']:.6f}",
         "" if row["max_abs_error"] is None else f"{row['max_abs_error']:.3g}",
-        ("ok" if row["passed"] else row["problem"]) if judged else "",
+        (f"ok{': ' if row['note'] else ''}{row['note']}" if row["passed"] else row["problem"]) if judged else "",
     )
 
 

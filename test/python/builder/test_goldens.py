@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 import torch
 from builder.base.builder_apis import build_module, load_mlir_file, split_mlir_file
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException
+from golden import GoldenMapTensor
 
 F32 = torch.float32
 TEXT = """module {
@@ -42,7 +45,7 @@ def test_inputs_are_reproducible():
 
 
 def test_building_computes_nothing(monkeypatch):
-    import builder.base.goldens as module
+    import builder.base.evaluation as module
 
     monkeypatch.setattr(module.Evaluation, "compute", lambda *args: pytest.fail("a golden was computed"))
     programs, _ = goldens(lambda x, b: b.exp(x))
@@ -155,7 +158,7 @@ def test_split_has_several_results_and_constants():
 
 
 def test_a_missing_golden_is_named(monkeypatch):
-    import builder.base.goldens as module
+    import builder.base.evaluation as module
 
     find = module.find_op
     monkeypatch.setattr(module, "find_op", lambda name: None if name == "ttir.exp" else find(name))
@@ -168,3 +171,64 @@ def test_a_missing_golden_is_named(monkeypatch):
         return b.neg(y)
 
     assert torch.equal(output(given), torch.full((4, 8), -1.0))
+
+
+def live() -> int:
+    return sum(type(o) is GoldenMapTensor for o in gc.get_objects())
+
+
+def chain(length: int, body=lambda x, b: b.sin(x)):
+    """A function of `length` steps, each of which needs the value of the one before only."""
+
+    def f(x, b):
+        for _ in range(length):
+            x = body(x, b)
+        return x
+
+    return f
+
+
+def twice(x, b):
+    def inner(y, b):
+        return b.cos(b.sin(y))
+
+    return b.call(inner, [b.exp(x)])
+
+
+@pytest.mark.parametrize("body", [lambda x, b: b.sin(x), twice], ids=["ops", "calls"])
+def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, body):
+    import builder.base.evaluation as module
+
+    counts = []
+    compute = module.Evaluation.compute
+
+    def counted(*arguments):
+        counts.append(live())
+        return compute(*arguments)
+
+    monkeypatch.setattr(module.Evaluation, "compute", counted)
+    programs, intermediates = goldens(chain(60, body))
+    gc.collect()
+    before = live()
+    output = programs[0]["output_0"]
+    assert len(counts) >= 60 and max(counts) - before <= 6
+    # All of them are kept when they are asked for, and are what they were.
+    assert intermediates[max(intermediates, key=lambda s: list(map(int, s.split("/"))))].results[0] == output
+    assert live() - before >= 60
+
+
+def test_values_that_are_checked_or_bypassed_are_the_only_ones_kept():
+    def body(x, b):
+        values = [x]
+        for _ in range(40):
+            values.append(b.sin(values[-1]))
+        b.set_goldens_to_check([values[7]])
+        b.bypass(values[9])
+        return values[-1]
+
+    programs, intermediates = goldens(body)
+    gc.collect()
+    before = live()
+    assert intermediates["6"].results and intermediates["8"].results and programs[0]["output_0"].shape == (4, 8)
+    gc.collect()
+    assert live() - before <= 8
