@@ -91,7 +91,7 @@ def test_small_values_are_no_constant() -> None:
 
 
 def ranked(x: Any, b: Any) -> Any:
-    values, places = b.topk(x, k=9, dim=1)
+    _, places = b.topk(x, k=9, dim=1)
     return places
 
 

@@ -65,12 +65,8 @@ def element_type(dtype: torch.dtype | TypeInfo | Type, context: Context) -> Type
         return Type.parse(f"!quant.uniform<{storage}:f32, {quantised.scale}:{quantised.zero_point or 0}>", context)
     if dtype not in ELEMENT_TYPES:
         raise TypeError(f"{dtype!r} is no element type; expected one of {', '.join(map(str, ELEMENT_TYPES))}")
-    return _parsed_type(ELEMENT_TYPES[dtype], context)
-
-
-@functools.lru_cache(maxsize=256)
-def _parsed_type(text: str, context: Context) -> Type:
-    return Type.parse(text, context)
+    # Not kept: a cache of types would keep their contexts, and all that is in these.
+    return Type.parse(ELEMENT_TYPES[dtype], context)
 
 
 def torch_dtype(element: Type | str) -> torch.dtype:

@@ -1,0 +1,118 @@
+"""What a build, a compilation or a run leaves behind: nothing."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import _ttmlir_runtime as tt_runtime
+import pytest
+import torch
+from builder.base.builder_apis import (
+    build_module,
+    compile_and_execute_shlo,
+    compile_and_execute_ttir,
+    compile_and_execute_ttnn,
+    compile_ttir_to_flatbuffer,
+    execute_py,
+    load_mlir_file,
+    split_mlir_file,
+)
+from builder.base.builder_runtime import execute_fb
+from builder.base.errors import TTBuilderCompileException
+from ttmlir import ir
+
+F32 = torch.float32
+
+
+def module(builder: Any) -> None:
+    @builder.func([(8, 32)], [F32])
+    def f(x: Any, b: Any) -> Any:
+        return b.tanh(b.add(x, b.constant(torch.arange(256.0).reshape(8, 32))))
+
+
+def broken(builder: Any) -> None:
+    @builder.func([(8, 32)], [F32])
+    def f(x: Any, b: Any) -> Any:
+        return b.reshape(x, [3])
+
+
+def looked_at() -> None:
+    _, builder = build_module(module, "ttir")
+    programs, intermediates = builder.golden_map
+    assert programs[0]["output_0"].shape == (8, 32) and len(intermediates) == 3
+
+
+def split() -> None:
+    text = str(build_module(module, "ttnn")[0].operation.get_asm())
+    for _, part in split_mlir_file(*load_mlir_file(text, target="ttnn"), target="ttnn"):
+        part.golden_map[0][0].outputs  # noqa: B018 - computed
+
+
+def refused() -> None:
+    with pytest.raises(TTBuilderCompileException):
+        build_module(broken, "ttir")
+
+
+def in_steps() -> None:
+    _, path, programs, intermediates = compile_ttir_to_flatbuffer(module)
+    execute_fb(path, programs, intermediates, enable_intermediate_verification=True)
+    _, path, programs, _ = compile_ttir_to_flatbuffer(module, target="emitpy")
+    execute_py(path, programs)
+
+
+WORK: dict[str, Callable[[], Any]] = {
+    "ttir": lambda: build_module(module, "ttir"),
+    "ttnn": lambda: build_module(module, "ttnn"),
+    "stablehlo": lambda: build_module(module, "stablehlo"),
+    "goldens": looked_at,
+    "load and split": split,
+    "an error": refused,
+    "steps": in_steps,
+    "run ttir": lambda: compile_and_execute_ttir(module, enable_intermediate_verification=True),
+    "run ttnn": lambda: compile_and_execute_ttnn(module),
+    "run stablehlo": lambda: compile_and_execute_shlo(module),
+}
+
+
+def live() -> dict[str, int]:
+    """Of what holds much memory."""
+    gc.collect()
+    kinds = (ir.Module, ir.Operation, torch.Tensor, tt_runtime.runtime.Tensor, tt_runtime.runtime.Device)
+    found = {kind.__name__: 0 for kind in kinds}
+    for value in gc.get_objects():
+        for kind in kinds:
+            found[kind.__name__] += type(value) is kind
+    return {"Context": ir.Context._get_live_count(), **found}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_nothing_stays(name: str) -> None:
+    WORK[name]()  # the first time imports modules and reads the descriptions of ops
+    before = live()
+    for _ in range(3):
+        WORK[name]()
+    assert live() == before
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_constants_go_with_their_module() -> None:
+    """A constant of 16 MiB in each of 12 modules."""
+
+    def big(builder: Any) -> None:
+        @builder.func([(32, 2048)], [F32])
+        def f(x: Any, b: Any) -> Any:
+            return b.matmul(x, b.constant(torch.randn(2048, 2048)))
+
+    sizes = []
+    for _ in range(12):
+        build_module(big, "ttir")
+        gc.collect()
+        sizes.append(resident())
+    assert sizes[-1] - sizes[3] < 4 << 24, sizes
