@@ -119,8 +119,8 @@ def test_constants(tensor, wanted):
         ),
         (
             lambda x, b: b.full(shape=[2**40, 1], fill_value=1.0),
-            TypeError,
-            "element 0 is 1099511627776, which 32 bits do",
+            ValueError,
+            "element 0 is 1099511627776, expected an integer from -2147483648 to 2147483647",
         ),
         (lambda x, b: b.full(shape=[4, 2.5], fill_value=1.0), TypeError, "element 1 is 2.5, expected an integer"),
         (lambda x, b: b.full(shape=[-1], fill_value=1.0), TTBuilderCompileException, "sizes cannot be negative"),

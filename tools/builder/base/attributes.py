@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -12,7 +14,7 @@ import numpy as np
 import torch
 from ttmlir import ir
 
-from .builder_utils import element_type, tensor_type
+from .builder_utils import element_type, tensor_type, torch_dtype
 from .errors import did_you_mean
 
 # Enums: kind -> text of the attribute for a keyword.
@@ -72,6 +74,8 @@ COMPOSED_EXCEPTIONS = {
     "stablehlo.get_tuple_element": "I32Attr",
 }
 
+INTEGERS_ONLY = ("TT_IntOrInts", "TT_ScaleFactor")  # of the kinds that are composed
+
 Converter = Callable[[Any, ir.Context], ir.Attribute]
 
 
@@ -92,8 +96,62 @@ def keyword_of(kind: str, value: Any) -> str:
     raise ValueError(f"{value!r} is no value of {kind}; expected one of {', '.join(numbered) or 'its keywords'}")
 
 
+INTEGER_KIND = re.compile(r"(?:Dense)?([US]?)I(\d+)(?:Array|Elements)?Attr")
+FLOAT_MAX = {"F32Attr": torch.finfo(torch.float32).max, "F64Attr": torch.finfo(torch.float64).max}
+
+
+def integer_limits(sign: str, bits: int) -> tuple[int, int]:
+    """Least and largest integer of a type: sign is "u", "s" or "" (read as signed)."""
+    return (0, (1 << bits) - 1) if sign.lower() == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def limits_of(kind: str | None) -> tuple[int, int] | None:
+    """Of the integers that a kind of attribute holds; None when it holds none."""
+    found = INTEGER_KIND.fullmatch(kind or "")
+    return integer_limits(found[1], int(found[2])) if found else None
+
+
+def integer(value: Any, low: int, high: int, which: str = "") -> int:
+    """
+    Raises:
+        TypeError: no integer (True and False are none); ValueError: not from low to high.
+    """
+    which = which and f"{which} is {value!r}, "
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{which or f'{value!r} is given, '}expected an integer")
+    if isinstance(value, torch.Tensor) and value.dtype == torch.bool:
+        raise TypeError(f"{which or f'{value!r} is given, '}expected an integer")
+    number = operator.index(value)
+    if not low <= number <= high:
+        raise ValueError(f"{which}expected an integer from {low} to {high}")
+    return number
+
+
+def number_32(value: Any, kind: str) -> float:
+    """A float that an attribute holds: infinity and NaN are, a number beyond its largest is not."""
+    number = float(value)
+    if math.isfinite(number) and abs(number) > FLOAT_MAX[kind]:
+        raise ValueError(f"expected a number from {-FLOAT_MAX[kind]:.6g} to {FLOAT_MAX[kind]:.6g}")
+    return number
+
+
+def truth(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return bool(integer(value, 0, 1))
+    raise TypeError(f"{value!r} is given, expected True or False")
+
+
+def integers_of(value: Any, kind: str) -> list[int]:
+    """The elements of an array attribute; a single number is an array of one."""
+    low, high = limits_of(kind)  # type: ignore[misc]
+    items = list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
+    return [integer(item, low, high, f"element {i}") for i, item in enumerate(items)]
+
+
 def shape_text(value: Any) -> str:
-    return "x".join(str(int(n)) for n in value)
+    return "x".join(map(str, integers_of(value, "I64ArrayAttr")))
 
 
 def replica_groups(value: Any, context: ir.Context) -> ir.Attribute:
@@ -104,9 +162,16 @@ def replica_groups(value: Any, context: ir.Context) -> ir.Attribute:
 
 
 def integers(value: Any, context: ir.Context) -> ir.Attribute:
-    array = np.asarray(value, dtype=np.int64)
+    if isinstance(value, torch.Tensor):
+        value = value.cpu().numpy()
+    # Lists element by element: numpy would make integers of what is none.
+    array = value if isinstance(value, np.ndarray) and value.dtype == np.int64 else np.asarray(value, dtype=object)
+    low, high = integer_limits("", 64)
+    for place, element in np.ndenumerate(array) if array.dtype == object else ():
+        integer(element, low, high, f"element {list(place)}")
     i64 = ir.IntegerType.get_signless(64, context)
-    return ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=i64, shape=list(array.shape), context=context)
+    array = np.ascontiguousarray(array.astype(np.int64))
+    return ir.DenseElementsAttr.get(array, type=i64, shape=list(array.shape), context=context)
 
 
 # Kinds that MLIR's Python package has no builder for.
@@ -131,36 +196,60 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
             return ir.Attribute.parse(ENUMS[kind].format(keyword_of(kind, value)), context)
         if kind in CONVERTERS:
             return CONVERTERS[kind](value, context)
+        if isinstance(value, torch.Tensor):
+            value = value.tolist()
+        if kind == "TT_Number" and isinstance(value, (bool, np.bool_)):
+            value = int(value)  # an element of a tensor of truth values
         kind = named_kind(op, kind, value)
         if kind is None:
             if isinstance(value, str):  # a structured attribute, written as MLIR does
                 return ir.Attribute.parse(value, context)
             raise TypeError("expected an MLIR attribute or its text")
-        if isinstance(value, torch.Tensor):
-            value = value.tolist()
-        if "Array" in kind:
+        limits = limits_of(kind)
+        if limits is not None:
+            value = integers_of(value, kind) if "Array" in kind else integer(value, *limits)
+        elif "Array" in kind:
             value = list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
-        elif kind in ("F32Attr", "F64Attr"):
-            value = float(value)
+        elif kind in FLOAT_MAX:
+            value = number_32(value, kind)
         elif kind == "BoolAttr":
-            value = bool(value)
+            value = truth(value)
         return ir.AttrBuilder.get(kind)(value, context=context)
-    except (TypeError, ValueError, ir.MLIRError, OverflowError) as error:
+    except (TypeError, ValueError, ir.MLIRError, OverflowError, RuntimeError) as error:
         reason = str(error).partition("incompatible function arguments")
-        what = reason[0] if not reason[1] else misfit(kind, value)
-        raise TypeError(f"{op}: {name} = {given!r} does not make a {kind}: {what}") from error
+        what = reason[0] if not reason[1] else f"a {type(value).__name__} is not what it takes"
+        # What is of the right kind and not possible is a wrong value.
+        wrong = ValueError if isinstance(error, (ValueError, OverflowError)) and limits_apply(kind) else TypeError
+        raise wrong(f"{op}: {name} = {given!r} does not make a {kind}: {what}") from error
 
 
-def misfit(kind: str | None, value: Any) -> str:
-    """Why a value, or which of a list, is none of an attribute of integers."""
-    width = re.search(r"[IS]I?(\d+)", kind or "")
-    for i, element in enumerate(value if isinstance(value, list) else [value]):
-        which = f"element {i} is {element!r}" if isinstance(value, list) else f"{element!r} is given"
-        if width and not isinstance(element, (int, np.integer)):
-            return f"{which}, expected an integer"
-        if width and not -(1 << int(width[1]) - 1) <= element < 1 << int(width[1]) - isinstance(value, list):
-            return f"{which}, which {width[1]} bits do not hold"
-    return f"a {type(value).__name__} is not what it takes"
+def limits_apply(kind: str | None) -> bool:
+    """Whether a kind holds numbers, so that one can be too large."""
+    return limits_of(kind) is not None or kind in FLOAT_MAX or kind == "BoolAttr" or kind in NUMBER_CONVERTERS
+
+
+def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
+    """Whether a tensor with these elements can have a number among them.
+
+    Raises:
+        ValueError: it cannot; names the op, the argument, the number and the range.
+    """
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.number)):
+        return
+    found = re.fullmatch(r"([us]?)i(\d+)", str(element))
+    if found:
+        low, high = (0, 1) if found[2] == "1" else integer_limits(found[1], int(found[2]))
+        if number != number or number in (math.inf, -math.inf) or number != int(number) or not low <= number <= high:
+            raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected an integer from {low} to {high}")
+    elif str(element) in ("f16", "bf16", "f32", "f64"):
+        largest = torch.finfo(torch_dtype(element)).max
+        if (isinstance(number, int) or math.isfinite(number)) and abs(number) > largest:
+            raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected {-largest:.6g} to {largest:.6g}")
+
+
+# Of CONVERTERS, those whose numbers can be too large.
+NUMBER_CONVERTERS = ("I64ElementsAttr", "StableHLO_ReplicaGroupsAttr", "StableHLO_ReplicaGroups", "TTNN_ShapeAttr",
+                     "TTNN_MeshShapeAttr", "ElementsAttr")  # fmt: skip
 
 
 def named_kind(op: str, kind: str, value: Any) -> str | None:
@@ -168,12 +257,10 @@ def named_kind(op: str, kind: str, value: Any) -> str | None:
     if ir.AttrBuilder.contains(kind):
         return kind
     integer = COMPOSED_EXCEPTIONS.get(op) or COMPOSED_INTEGERS[op.partition(".")[0]]
-    if isinstance(value, bool):
-        return "BoolAttr"
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, (bool, np.bool_, int, np.integer)):
         return integer
-    if isinstance(value, float):
-        return "F32Attr"
+    if isinstance(value, (float, np.floating)):
+        return "F32Attr" if kind not in INTEGERS_ONLY else integer
     if isinstance(value, (list, tuple, torch.Size, np.ndarray)):
         return "DenseI64ArrayAttr" if integer == "I64Attr" else "DenseI32ArrayAttr"
     return None
@@ -215,5 +302,6 @@ def raw(tensor: torch.Tensor) -> np.ndarray:
 
 def scalar_attr(value: Any, element: ir.Type) -> ir.Attribute:
     if isinstance(value, bool) or not isinstance(value, float):
-        return ir.IntegerAttr.get(element, int(value))
+        # MLIR's Python takes int64, and keeps the bits of unsigned ones beyond.
+        return ir.IntegerAttr.get(element, int(value) - (1 << 64) * (int(value) >= 1 << 63))
     return ir.FloatAttr.get(element, value, loc=ir.Location.unknown(element.context))

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any, List, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
@@ -147,10 +148,11 @@ def process_multi_return_result(result: Any) -> list[Any]:
 
 def mesh_shape_of(mesh_dict: Any) -> tuple[int, int]:
     """(rows, columns) of a mesh given by the sizes of its axes; one axis makes a single row."""
-    sizes = [int(n) for n in (mesh_dict or {}).values()]
-    if any(n < 1 for n in sizes) or len(sizes) > 2:
+    sizes = list((mesh_dict or {}).values())
+    if any(isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n < 1 << 31 for n in sizes) or len(sizes) > 2:
         raise ValueError(f"mesh {dict(mesh_dict)}: expected one or two axes with positive sizes")
-    return (1, 1) if not sizes else (1, sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1])
+    rows, columns = [1] * (2 - len(sizes)) + [int(n) for n in sizes]
+    return rows, columns
 
 
 def get_artifact_dir(output_root: str, builder_type: str, test_base: str, make_dir: bool = True) -> str:

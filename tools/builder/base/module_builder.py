@@ -202,7 +202,7 @@ class ModuleBuilder:
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
         for index, shape in enumerate(input_shapes):
-            if not all(isinstance(size, Integral) and size >= 0 for size in shape):
+            if not all(isinstance(size, Integral) and 0 <= size < 1 << 63 for size in shape):
                 raise ValueError(f"input {index} has shape {tuple(shape)}; expected integers of at least 0")
 
         def build(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,11 +20,13 @@ from typing import Any, ClassVar
 
 from ttmlir import ir
 
-from .attributes import convert
-from .builder_utils import as_operand
+from .attributes import check_held, convert
+from .builder_utils import as_operand, element_type, is_tensor
 from .errors import did_you_mean
 from .signatures import METHOD_NAMES, SIGNATURES
 
+# Attributes of ops that make tensors, by the op's bare name: numbers that become elements.
+ELEMENTS = {"full": ("fill_value",), "pad": ("value",), "arange": ("start",)}
 PLAIN = {"input", "operand", "lhs", "rhs", "a", "b", "first", "second", "third", "x"}
 DEVICE = {"device", "mesh_device"}
 ENCODING = ("layout", "buffer_type", "tensor_memory_layout", "grid_shape", "core_range_set")
@@ -291,6 +293,7 @@ class Method:
                 {"shape": shapes, "dtype": elements, "encoding": encoding}[p.role][p.field] = values[p.name]
         if info.results and common.get("output_type") is not None:
             elements[info.results[0]] = common["output_type"]
+        self.check_elements(builder, values, operands, elements)
         return builder.create_op(
             info,
             operands
@@ -302,6 +305,21 @@ class Method:
             encoding=encoding,
             common=common,
         )
+
+
+    def check_elements(self, builder: Any, values: dict[str, Any], operands: list[Any], elements: dict[str, Any]) -> None:
+        """Numbers that become elements of the result must be possible there; see ELEMENTS."""
+        names = ELEMENTS.get(self.info.name.partition(".")[2], ())
+        wanted = elements.get(self.info.results[0]) if self.info.results else None
+        if wanted is None and operands and isinstance(operands[0], ir.Value) and is_tensor(operands[0].type):
+            wanted = ir.RankedTensorType(operands[0].type).element_type
+        if not names or wanted is None:
+            return
+        element = element_type(wanted, builder.context)
+        element = ir.RankedTensorType(element).element_type if is_tensor(element) else element
+        for p in self.parameters:
+            if p.role == "attribute" and p.field in names and values[p.name] is not None:
+                check_held(self.info.name, p.name, values[p.name], element)
 
 
 def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:

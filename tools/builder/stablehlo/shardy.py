@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class ShardyMixin:
     context: ir.Context
 
     def mesh_axis_attr(self, name: str, size: int) -> Text:
-        return Text(f'"{name}"={int(size)}')
+        return Text(f'"{name}"={operator.index(size)}')
 
     def mesh_attr(self, axes: Sequence[Text]) -> ir.Attribute:
         return ir.Attribute.parse(f"#sdy.mesh<[{joined(axes)}]>", self.context)

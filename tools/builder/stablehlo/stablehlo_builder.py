@@ -7,6 +7,7 @@ from typing import Any
 
 from ttmlir import ir
 
+from builder.base.attributes import convert
 from builder.base.builder import Builder
 from builder.base.builder_utils import Operand, as_operand
 from builder.base.ops import OpInfo, takes_common
@@ -92,7 +93,7 @@ class StableHLOBuilder(ShardyMixin, WindowMixin, Builder):
         low, high = list(padding[0::2]), list(padding[1::2])
         shape = [n + lo + hi for n, lo, hi in zip(self.get_shape(value), low, high, strict=True)]
         arrays = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": [0] * len(low)}
-        attributes = {k: ir.DenseI64ArrayAttr.get(v, context=self.context) for k, v in arrays.items()}
+        attributes = {k: self._array("pad", k, v) for k, v in arrays.items()}
         operands = [value, self._operand(padding_value)]
         return self.create_op(self.op_info("pad"), operands, attributes, {0: shape}, common=common)
 
@@ -103,7 +104,6 @@ class StableHLOBuilder(ShardyMixin, WindowMixin, Builder):
         return found
 
     def _typed(self, op: str, operands: list[Any], numbers: dict[str, int], like: Operand, common: Any) -> Any:
-        i64 = ir.IntegerType.get_signless(64, self.context)
-        attributes = {name: ir.IntegerAttr.get(i64, value) for name, value in numbers.items()}
+        attributes = {n: convert(f"stablehlo.{op}", n, "I64Attr", v, self.context) for n, v in numbers.items()}
         common = {**common, "result_types": [self._operand(like).type]}
         return self.create_op(self.op_info(op), operands, attributes, common=common)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from ttmlir import ir
 
-from builder.base.attributes import integers
+from builder.base.attributes import convert, integers
 from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
 from builder.base.ops import OpInfo, takes_common
 
@@ -29,10 +29,12 @@ def pairs(padding: Sequence[Any] | None, rank: int) -> list[list[int]]:
     """[low, high] of each dimension, from pairs or from a flat list of both in turn."""
     if padding is None:
         return [[0, 0] for _ in range(rank)]
-    array = np.asarray(padding, dtype=np.int64).reshape(-1, 2)
-    if len(array) != rank:
+    array = np.asarray(padding)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"padding {padding}: expected integers")
+    if array.size != 2 * rank:
         raise ValueError(f"padding {padding}: expected low and high of {rank} dimensions")
-    return array.tolist()
+    return array.reshape(-1, 2).tolist()
 
 
 class WindowMixin:
@@ -41,8 +43,8 @@ class WindowMixin:
     context: ir.Context
     op_info: Callable[[str], OpInfo]
 
-    def _array(self, values: Sequence[int]) -> ir.Attribute:
-        return ir.DenseI64ArrayAttr.get([int(v) for v in values], context=self.context)
+    def _array(self, op: str, name: str, values: Sequence[int]) -> ir.Attribute:
+        return convert(f"stablehlo.{op}", name, "DenseI64ArrayAttr", values, self.context)
 
     def _with_body(self, op: str, operands: list[ir.Value], attributes: dict[str, ir.Attribute], body: Any,
                    results: Sequence[ir.Type], common: dict[str, Any]) -> Any:  # fmt: skip
@@ -82,7 +84,7 @@ class WindowMixin:
                 )
                 for v in values
             ]
-        attributes = {"dimensions": self._array(dimensions)}
+        attributes = {"dimensions": self._array("reduce", "dimensions", dimensions)}
         return self._with_body("reduce", [*values, *inits], attributes, body, result_types, common)
 
     @takes_common
@@ -111,7 +113,7 @@ class WindowMixin:
         edges = pairs(padding, rank)
         given = {"window_dimensions": window_dimensions, "window_strides": window_strides,
                  "base_dilations": base_dilations, "window_dilations": window_dilations}  # fmt: skip
-        attributes = {k: self._array(v) for k, v in given.items() if v is not None}
+        attributes = {k: self._array("reduce_window", k, v) for k, v in given.items() if v is not None}
         if padding is not None:
             attributes["padding"] = integers(edges, self.context)
         shape = [
@@ -168,16 +170,18 @@ class WindowMixin:
                 x.shape[input_spatial_dimensions[i]], w.shape[kernel_spatial_dimensions[i]], window_strides[i],
                 *edges[i], rhs_dilation[i], lhs_dilation[i],
             )  # fmt: skip
-        i64 = ir.IntegerType.get_signless(64, self.context)
-        attributes = {
-            "window_strides": self._array(window_strides),
+        attributes: dict[str, Any] = {
+            "window_strides": self._array("convolution", "window_strides", window_strides),
             "padding": integers(edges, self.context),
-            "lhs_dilation": self._array(lhs_dilation),
-            "rhs_dilation": self._array(rhs_dilation),
+            "lhs_dilation": self._array("convolution", "lhs_dilation", lhs_dilation),
+            "rhs_dilation": self._array("convolution", "rhs_dilation", rhs_dilation),
             "dimension_numbers": ir.Attribute.parse(f"#stablehlo.conv<{text}>", self.context),
-            "feature_group_count": ir.IntegerAttr.get(i64, feature_group_count),
-            "batch_group_count": ir.IntegerAttr.get(i64, batch_group_count),
+            "feature_group_count": feature_group_count,
+            "batch_group_count": batch_group_count,
         }
+        counts = ("feature_group_count", "batch_group_count")
+        for name in counts:
+            attributes[name] = convert("stablehlo.convolution", name, "I64Attr", attributes[name], self.context)
         info = self.op_info("convolution")
         return self.create_op(info, [value, kernel], attributes, {0: shape}, common=common)  # type: ignore[attr-defined]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ class TTNNBuilder(Builder):
             keyword("tensor_memory_layout", tensor_memory_layout) if buffer_type != "system_memory" else None
         )
         rows, columns = collapsed(shape, tiled=layout == "tile")
-        grid = [int(n) for n in grid_shape or (1, 1)]
+        grid = [operator.index(n) for n in grid_shape or (1, 1)]
         element = str(element_type_of(element_type, self.context))
         size = [rows, columns]
         if layout == "tile":
