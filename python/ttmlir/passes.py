@@ -98,13 +98,13 @@ def _parsed(pipeline: str) -> PassManager:
     raise ValueError("; ".join([*reasons, str(refused)])) from refused
 
 
-def run_pass(module: Module, name: str, options: str = "", print_ir: bool = False) -> None:
+def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str = False) -> None:
     """Run one registered pass or pipeline over `module`, in place.
 
     Args:
         name: as registered with ttmlir-opt, without the dashes in front.
         options: the text between the braces of `name{...}`.
-        print_ir: print the module after each pass that changed it, to stderr.
+        print_ir: print the module after each pass that changed it, to stderr; with a string, into files of that folder.
     Warns:
         UserWarning: for each warning of a pass.
     Raises:
@@ -115,7 +115,7 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool = Fals
         manager = _parsed(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
         if print_ir:
             module.context.enable_multithreading(False)
-            manager.enable_ir_printing()
+            manager.enable_ir_printing(tree_printing_dir_path=print_ir if isinstance(print_ir, str) else None)
         with _warnings(module.context):
             try:
                 manager.run(module.operation)
@@ -124,7 +124,7 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool = Fals
 
 
 def _pipeline(function: str, name: str) -> Callable[..., None]:
-    def run(module: Module, options: str = "", print_ir: bool = False) -> None:
+    def run(module: Module, options: str = "", print_ir: bool | str = False) -> None:
         run_pass(module, name, options, print_ir)
 
     run.__name__ = run.__qualname__ = function

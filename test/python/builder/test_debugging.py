@@ -91,7 +91,7 @@ def test_a_callback_of_all_runs():
     finally:
         set_breakpoint_callback(None)
     assert len(stops) == 1
-    with pytest.raises(TypeError, match="a breakpoint callback is a int, expected a function of a Breakpoint"):
+    with pytest.raises(TypeError, match="callback is a int, expected a function of a Breakpoint"):
         set_breakpoint_callback(3)
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 import re
-from collections.abc import Mapping
-from numbers import Real
+import types
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 import _ttmlir_runtime as tt_runtime
 import torch
 from golden import GoldenMapTensor
 
-from .errors import TTBuilderRuntimeException
+from .errors import TTBuilderRuntimeException, did_you_mean
 from .goldens import ProgramGoldens, Programs
 
 # What runs the files that compiling writes, by their suffix.
@@ -29,6 +34,87 @@ RUNS: dict[str, tuple[str, str]] = {
 def described(value: Any) -> str:
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} of type {type(value).__name__}"
+
+
+# What is expected of parameters that have a meaning beyond their type, by name.
+EXPECTED = {
+    "mod": "a function of a builder",
+    "fn": "a function of a builder",
+    "mlir_text": "the text of a module",
+    "module": "an MLIR module",
+    "builder": "a builder",
+    "pcc": "a number from -1 to 1",
+    "atol": "a number of at least 0",
+    "rtol": "a number of at least 0",
+    "input_output_goldens": "a mapping of program indices",
+}
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says, as far as that can be told without looking into mappings."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is Literal:  # which of them, the function says
+        return isinstance(value, tuple({type(part) for part in parts}))
+    if hint is None or hint is type(None):
+        return value is None
+    if hint in (bool, int, float):
+        kind = {bool: (bool, np.bool_), int: Integral, float: Real}[hint]
+        return isinstance(value, kind) and (hint is bool or not isinstance(value, bool))
+    if origin is not None and issubclass(origin, Sequence):
+        return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(
+            fits(item, parts[0]) for item in (value if parts and isinstance(value, (list, tuple)) else ())
+        )
+    kind = origin or hint
+    return callable(value) if kind is Callable else not isinstance(kind, type) or isinstance(value, kind)
+
+
+def text_of(hint: Any) -> str:
+    """An annotation in words."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(text_of(part) for part in parts))
+    if origin is Literal:
+        return f"one of {', '.join(map(repr, parts))}"
+    names = {bool: "True or False", int: "an integer", float: "a number", str: "a string", type(None): "None"}
+    if hint in names:
+        return names[hint]
+    kind = origin or hint
+    if kind in (Callable, os.PathLike) or (isinstance(kind, type) and issubclass(kind, (Mapping, Sequence))):
+        if kind is Callable or kind is os.PathLike:
+            return "a function" if kind is Callable else "a path"
+        return "a mapping" if issubclass(kind, Mapping) else "a list" + (" of strings" if parts == (str,) else "")
+    return f"a {getattr(kind, '__name__', kind)}"
+
+
+def checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: arguments that are not what the annotations say are a TypeError that names function, parameter, value and
+    what was expected."""
+    signature = inspect.signature(function)
+    hints: dict[str, Any] = {}
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not hints:
+            hints.update(get_type_hints(function))
+        name = call.__name__
+        wrong = next((keyword for keyword in kwargs if keyword not in signature.parameters), None)
+        if wrong is not None:
+            raise TypeError(f"{name} takes no {wrong!r}{did_you_mean(wrong, signature.parameters)}")
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
+        for parameter, value in given.items():
+            if not fits(value, hints.get(parameter, Any)):
+                expected = EXPECTED.get(parameter) or text_of(hints[parameter])
+                raise TypeError(f"{name}: {parameter} is {described(value)}; expected {expected}")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def check_number(name: str, value: Any, low: float, high: float = math.inf) -> None:

@@ -16,9 +16,10 @@ from ttmlir.files import write_whole
 from ttmlir.ir import Context, Location, Module
 
 from . import loading
-from .arguments import described
+from .arguments import check_device, checked_arguments
 from .builder import DEFAULT_MESH, Builder
 from .builder_runtime import execute_cpp, execute_fb, execute_py
+from .checking import Verdict
 from .builder_utils import (
     Operand,
     Shape,
@@ -69,14 +70,15 @@ def module_location(function: Callable[..., Any], context: Context) -> Location:
 # ---------------------------------------------------------------------- building
 
 
+@checked_arguments
 def build_module(
     mod: Callable[[Any], Any],
     builder_type: Literal["ttir", "stablehlo", "ttnn"],
     mesh_name: str = "mesh",
     mesh_dict: Mapping[str, int] = DEFAULT_MESH,
     save_artifacts: bool = False,
-    artifact_dir: str = ".",
-    system_desc_path: str | None = None,
+    artifact_dir: str | os.PathLike[str] = ".",
+    system_desc_path: str | os.PathLike[str] | None = None,
 ) -> tuple[Module, Builder]:
     """Build the module that `mod` describes.
 
@@ -90,8 +92,6 @@ def build_module(
     Raises:
         TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
     """
-    if not callable(mod):
-        raise TypeError(f"build_module: mod is {described(mod)}; expected a function of a builder")
     cls = builder_class(builder_type)
     context = Context()
     builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
@@ -103,13 +103,14 @@ def build_module(
     return module, builder
 
 
+@checked_arguments
 def load_mlir_file(
     mlir_text: str,
     golden_inputs: Mapping[str, Sequence[Any]] | None = None,
     target: Literal["ttir", "ttnn", "stablehlo"] = "ttir",
     deallocate_goldens: bool = False,
     test_base: str = "test",
-    output_root: str = ".",
+    output_root: str | os.PathLike[str] = ".",
 ) -> tuple[Module, Builder]:
     """Read a module from its text; goldens of all its ops are known to the builder.
 
@@ -123,8 +124,6 @@ def load_mlir_file(
         ValueError: inputs for no function, of another number, or of other shapes; a path.
         TypeError: no text.
     """
-    if not isinstance(mlir_text, str):
-        raise TypeError(f"load_mlir_file: mlir_text is {described(mlir_text)}; expected the text of a module")
     if mlir_text.endswith(".mlir") and "\n" not in mlir_text:
         raise ValueError(
             f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one"
@@ -132,6 +131,7 @@ def load_mlir_file(
     return loading.load_module(builder_class(target), Context(), mlir_text, golden_inputs)
 
 
+@checked_arguments
 def split_mlir_file(
     module: Module, builder: Builder, target: Literal["ttir", "ttnn", "stablehlo"] = "ttir"
 ) -> list[tuple[Module, Builder]]:
@@ -159,17 +159,18 @@ class Lowering:
     pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
         ttir_pipeline_options says the same.
     shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
-    print_ir: print the module after each pass.
+    print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder; a function
+        that is given as pipeline gets print_ir= as well.
     """
 
-    system_desc_path: str | None = SYSTEM_DESC
+    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC
     target: str = "ttnn"
     argument_types_string: str | None = None
     custom_pipeline: Callable[..., Any] | str | None = None
-    pipeline_options: Sequence[str] | None = None
-    ttir_pipeline_options: Sequence[str] | None = None
-    shlo_pipeline_options: Sequence[str] | None = None
-    shlo_to_ttir_pipeline_options: Sequence[str] | None = None
+    pipeline_options: Sequence[str] | str | None = None
+    ttir_pipeline_options: Sequence[str] | str | None = None
+    shlo_pipeline_options: Sequence[str] | str | None = None
+    shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
     print_ir: bool | str = False
 
     def options(self, mesh_shape: Sequence[int], system_desc_path: str | None) -> str:
@@ -186,20 +187,28 @@ class Lowering:
 
     def _given(self) -> list[str]:
         """Single options: one string may have several."""
-        given = [self.pipeline_options or (), self.ttir_pipeline_options or ()]
-        texts = [text for each in given for text in ([each] if isinstance(each, str) else each)]
-        return [option for text in texts for option in text.split()]
+        return [*single(self.pipeline_options), *single(self.ttir_pipeline_options)]
+
+
+def single(options: Sequence[str] | str | None) -> list[str]:
+    """Options one by one; a string may have several."""
+    texts = [options] if isinstance(options, str) else options or ()
+    return [option for text in texts for option in text.split()]
 
 
 def run_pipeline(
     module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
 ) -> None:
     """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
+    if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
+        raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
     try:
         if isinstance(pipeline, str):
             name, _, inner = pipeline.partition("{")
             own = inner.rstrip("} ")
-            passes.run_pass(module, name.strip().removeprefix("--"), own or options, bool(print_ir))
+            passes.run_pass(module, name.strip().removeprefix("--"), own or options, print_ir)
+        elif print_ir:
+            pipeline(module, options, print_ir=print_ir)
         else:
             pipeline(module, options)
     except (ir.MLIRError, ValueError, RuntimeError) as error:
@@ -220,21 +229,25 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
     """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
     check_target(how.target)
+    dialect = dialect_of(builder)
+    for name in ("shlo_pipeline_options", "shlo_to_ttir_pipeline_options"):
+        if getattr(how, name) and dialect != "stablehlo":
+            raise ValueError(f"{name} is {getattr(how, name)!r}: for StableHLO modules, and this one is of {dialect}")
     snapshot = builder.goldens.snapshot(module)
     clone = module.operation.clone(ip=False)
     keep_observed(clone, snapshot)
-    if dialect_of(builder) == "stablehlo":
+    if dialect == "stablehlo":
         # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
         run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
-        if not hasattr(passes, "stablehlo_pipeline"):
-            if how.shlo_pipeline_options:
-                raise ValueError(
-                    f"shlo_pipeline_options is {list(how.shlo_pipeline_options)}: there is no stablehlo-pipeline yet"
-                )
-        else:
-            run_pipeline(clone, passes.stablehlo_pipeline, " ".join(how.shlo_pipeline_options or ()), "sharding")
-        more = " ".join(how.shlo_to_ttir_pipeline_options or ())
-        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, more, "lowering StableHLO to TTIR")
+        if hasattr(passes, "stablehlo_pipeline"):
+            given = " ".join(single(how.shlo_pipeline_options))
+            run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
+        elif how.shlo_pipeline_options:
+            raise ValueError(
+                f"shlo_pipeline_options is {how.shlo_pipeline_options!r}, but this version has no stablehlo pipeline"
+            )
+        given = " ".join(single(how.shlo_to_ttir_pipeline_options))
+        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
     form = lowering_of(how.target)
     options = how.options(mesh_shape, builder.system_desc_path)
     what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
@@ -249,17 +262,18 @@ def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: st
     write_whole(folder / f"test_{into}{'_lowered' if into == dialect else ''}.mlir", f"{lowered}\n")
 
 
+@checked_arguments
 def compile_module_to_flatbuffer(
     module: Module,
     builder: Builder,
-    system_desc_path: str = SYSTEM_DESC,
-    artifact_dir: str = ".",
+    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
+    artifact_dir: str | os.PathLike[str] = ".",
     target: Target = "ttnn",
     mesh_dict: Mapping[str, int] | None = None,
     save_artifacts: bool = False,
     argument_types_string: str | None = None,
     custom_pipeline: Callable[..., Any] | str | None = None,
-    pipeline_options: Sequence[str] | None = None,
+    pipeline_options: Sequence[str] | str | None = None,
     print_ir: bool | str = False,
     input_output_goldens: Mapping[int, Any] | None = None,
     intermediate_goldens: Mapping[str, Any] | None = None,
@@ -297,20 +311,20 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
 
     def compile_to_flatbuffer(
         fn: Callable[[Any], Any],
-        system_desc_path: str = SYSTEM_DESC,
-        artifact_dir: str | None = ".",
+        system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
+        artifact_dir: str | os.PathLike[str] | None = ".",
         target: Target = "ttnn",
         mesh_name: str = "mesh",
         mesh_dict: Mapping[str, int] = DEFAULT_MESH,
         save_artifacts: bool = False,
         argument_types_string: str | None = None,
         custom_pipeline: Callable[..., Any] | str | None = None,
-        pipeline_options: Sequence[str] | None = None,
+        pipeline_options: Sequence[str] | str | None = None,
         print_ir: bool | str = False,
-        ttir_pipeline_options: Sequence[str] | None = None,
-        shlo_pipeline_options: Sequence[str] | None = None,
-        shlo_to_ttir_pipeline_options: Sequence[str] | None = None,
-        output_root: str | None = None,
+        ttir_pipeline_options: Sequence[str] | str | None = None,
+        shlo_pipeline_options: Sequence[str] | str | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+        output_root: str | os.PathLike[str] | None = None,
     ) -> tuple[Builder, str, Programs, IntermediateGoldens]:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
@@ -358,21 +372,34 @@ def execute_emitted(
         return run(artifact.write(scratch), goldens, device=device, **how)
 
 
+def check_lookers(target: str, **asked: bool) -> None:
+    """
+    Raises:
+        ValueError: values of ops, or their memory, are asked for of a program that is run as a whole.
+    """
+    refused = [name for name, wanted in asked.items() if wanted]
+    if refused and target not in FLATBUFFERS:
+        raise ValueError(
+            f"{', '.join(refused)}: a program of the target {target!r} is compared by its outputs; "
+            'target="ttnn" has the value of every op'
+        )
+
+
 def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
     """The build-compile-execute function of a dialect."""
 
     def compile_and_execute(
         fn: Callable[[Any], Any],
-        system_desc_path: str = SYSTEM_DESC,
+        system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
         test_base: str = "test",
-        output_root: str = ".",
+        output_root: str | os.PathLike[str] = ".",
         target: Target = "ttnn",
         mesh_name: str = "mesh",
         mesh_dict: Mapping[str, int] = DEFAULT_MESH,
         save_artifacts: bool = False,
         argument_types_string: str | None = None,
         custom_pipeline: Callable[..., Any] | str | None = None,
-        pipeline_options: Sequence[str] | None = None,
+        pipeline_options: Sequence[str] | str | None = None,
         print_ir: bool | str = False,
         device: Any = None,
         pcc: float = 0.99,
@@ -386,15 +413,21 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         enable_intermediate_verification: bool = False,
         dump_memory: bool = False,
         breakpoint_callback: BreakpointCallback | None = None,
-        ttir_pipeline_options: Sequence[str] | None = None,
-        shlo_pipeline_options: Sequence[str] | None = None,
-        shlo_to_ttir_pipeline_options: Sequence[str] | None = None,
+        ttir_pipeline_options: Sequence[str] | str | None = None,
+        shlo_pipeline_options: Sequence[str] | str | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
     ) -> GoldenReport:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
             shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
         )  # fmt: skip
         check_target(target)
+        Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+        check_device(name, device)
+        check_lookers(
+            target, enable_intermediate_verification=enable_intermediate_verification, dump_memory=dump_memory,
+            breakpoint_callback=breakpoint_callback is not None,
+        )  # fmt: skip
         module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
         artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
         folder = "."
@@ -437,7 +470,7 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
 def named(function: Callable[..., Any], name: str, documentation: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = inspect.cleandoc(documentation)
-    return function
+    return checked_arguments(function)
 
 
 compile_ttir_to_flatbuffer = flatbuffer_compiler("ttir", "compile_ttir_to_flatbuffer")
@@ -475,6 +508,7 @@ __all__ = [
     "compile_ttir_to_flatbuffer",
     "compile_ttnn_to_flatbuffer",
     "execute_cpp",
+    "execute_fb",
     "execute_py",
     "load_mlir_file",
     "split_mlir_file",

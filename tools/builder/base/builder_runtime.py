@@ -13,7 +13,7 @@ import torch
 from golden import GoldenMapTensor
 from ttmlir.files import write_whole
 
-from .arguments import check_device, check_goldens
+from .arguments import check_device, check_goldens, checked_arguments
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, check_outputs, compare_shards, dtype_name, shards_of
 from .comparing import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
@@ -39,6 +39,7 @@ from .report import GoldenReport, ProgramReport, Record
 from .watching import OpWatcher, hooks
 
 
+@checked_arguments
 def execute_fb(
     compiled_bin: Any,
     input_output_goldens: Mapping[int, Mapping[str, Any]] | None = None,
@@ -52,9 +53,9 @@ def execute_fb(
     check_atol: bool = False,
     check_rtol: bool = False,
     enable_intermediate_verification: bool = False,
-    bypass_ops: Sequence[str] | None = None,
+    bypass_ops: Sequence[str] | frozenset[str] | None = None,
     save_artifacts: bool = False,
-    artifact_dir: str = ".",
+    artifact_dir: str | os.PathLike[str] = ".",
     dump_memory: bool = False,
     breakpoint_callback: BreakpointCallback | None = None,
 ) -> GoldenReport:
@@ -219,11 +220,13 @@ def save_program(folder: Path, goldens: Mapping[str, Any], watcher: OpWatcher | 
                 save_torch_tensor(shard, folder, f"op_{source}_{i}_{device}")
 
 
+@checked_arguments
 def convert_golden_intermediates_to_torch(goldens: Mapping[str, Any]) -> dict[str, dict[int, torch.Tensor]]:
     """Op number -> device -> tensor of the op's first result."""
     return {k: v.results[0].golden_map_tensor_as_torch_tensors() for k, v in goldens.items()}
 
 
+@checked_arguments
 def convert_golden_input_output_to_torch(
     goldens: Mapping[int, Mapping[str, Any]],
 ) -> dict[int, dict[str, dict[int, torch.Tensor]]]:

@@ -172,4 +172,7 @@ def get_target_path(output_path: str, builder_dir: str, filename: str, target: s
 
 def get_sanitized_filename(name: str, replacement: str = "_") -> str:
     """`name` with what file systems do not take replaced."""
+    for parameter, value in (("name", name), ("replacement", replacement)):
+        if not isinstance(value, str):
+            raise TypeError(f"get_sanitized_filename: {parameter} is {value!r}; expected a string")
     return re.sub(r'[<>:"/\\|?*\x00-\x1f]', replacement, name).strip(" .") or replacement

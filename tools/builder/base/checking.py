@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from golden import Comparison, GoldenMapTensor, compare
 
-from .arguments import check_number, described
+from .arguments import check_number, checked_arguments, described
 from .errors import TTBuilderGoldenException
 from .evaluation import Maker
 from .report import Record
@@ -124,6 +124,7 @@ def pointed(
     return replace(comparison, within=True, note=note, near=True)
 
 
+@checked_arguments
 def check_outputs(
     golden_tensor: torch.Tensor,
     output_tensor: torch.Tensor,

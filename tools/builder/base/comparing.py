@@ -11,6 +11,7 @@ import torch
 from golden import GoldenMapTensor
 from ttmlir.files import whole_file
 
+from .arguments import checked_arguments
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, compare_shards, dtype_name, shards_of
 from .errors import TTBuilderGoldenException, TTBuilderRuntimeException
@@ -74,6 +75,7 @@ def raise_failures(report: GoldenReport) -> None:
     raise error
 
 
+@checked_arguments
 def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike[str], torch_tensor_name: str) -> None:
     """Write <folder>/<name>.pt; characters that file names cannot have are replaced."""
     folder = Path(folder_path)

@@ -95,7 +95,9 @@ def set_breakpoint_callback(callback: BreakpointCallback | None) -> BreakpointCa
     """Call `callback` at breakpoints of every run that has none of its own; None for the prompt. Returns the former."""
     global _callback
     if callback is not None and not callable(callback):
-        raise TypeError(f"a breakpoint callback is a {type(callback).__name__}, expected a function of a Breakpoint")
+        raise TypeError(
+            f"set_breakpoint_callback: callback is a {type(callback).__name__}, expected a function of a Breakpoint"
+        )
     former, _callback = _callback, callback
     return former
 

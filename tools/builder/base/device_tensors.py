@@ -11,7 +11,7 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 import torch
 
-from .arguments import check_suffix, described
+from .arguments import check_suffix, checked_arguments, described
 from .errors import TTBuilderRuntimeException
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
@@ -50,32 +50,38 @@ TORCH_DTYPES: dict[str, torch.dtype] = {
 }
 
 
-def runtime_dtype_to_torch_dtype(dtype: Any) -> torch.dtype:
+@checked_arguments
+def runtime_dtype_to_torch_dtype(dtype: runtime.DataType | str) -> torch.dtype:
     name = str(dtype).rpartition(".")[2]
     if name not in TORCH_DTYPES:
         raise TTBuilderRuntimeException(f"no torch dtype holds the runtime's {name}")
     return TORCH_DTYPES[name]
 
 
+@checked_arguments
 def runtime_str_dtype_to_torch_dtype(dtype: str) -> torch.dtype:
     return runtime_dtype_to_torch_dtype(dtype)
 
 
+@checked_arguments
 def torch_dtype_to_runtime_dtype(dtype: torch.dtype) -> Any:
     if dtype not in DATA_TYPES:
         raise TTBuilderRuntimeException(f"the runtime has no data type for {dtype}")
     return getattr(runtime.DataType, DATA_TYPES[dtype])
 
 
+@checked_arguments
 def json_string_as_dict(json_string: str) -> Any:
     return json.loads(json_string) if json_string else {}
 
 
-def program_inputs_as_dict(bin: Any, index: int) -> Any:
+@checked_arguments
+def program_inputs_as_dict(bin: binary.Binary, index: int) -> Any:
     return json_string_as_dict(bin.get_program_inputs_as_json(index))
 
 
-def program_outputs_as_dict(bin: Any, index: int) -> Any:
+@checked_arguments
+def program_outputs_as_dict(bin: binary.Binary, index: int) -> Any:
     return json_string_as_dict(bin.get_program_outputs_as_json(index))
 
 
@@ -93,8 +99,13 @@ def host_tensor(tensor: torch.Tensor) -> Any:
     )
 
 
+@checked_arguments
 def create_tensor(tensor_shards: Mapping[int, torch.Tensor], mesh_shape: Sequence[int]) -> Any:
     """A runtime tensor on the host: of one shard, or of one for each device of the mesh."""
+    wrong = next((v for v in tensor_shards.values() if not isinstance(v, torch.Tensor)), None)
+    if wrong is not None or not tensor_shards:
+        given = "empty" if wrong is None else f"a mapping to {described(wrong)}"
+        raise TypeError(f"create_tensor: tensor_shards is {given}; expected tensors by device")
     if len(tensor_shards) == 1:
         return host_tensor(next(iter(tensor_shards.values())))
     shards = [host_tensor(tensor_shards[device]) for device in sorted(tensor_shards)]
@@ -114,10 +125,17 @@ def fetched(tensor: Any) -> list[torch.Tensor]:
     return [torch_tensor(t) for t in runtime.to_host(tensor, untilize=True)]
 
 
+@checked_arguments
 def convert_input_layouts(
-    device: Any, inputs: Sequence[Any], template_inputs: Any = None, fbb: Any = None, program_index: int | None = None
+    device: runtime.Device,
+    inputs: Sequence[runtime.Tensor],
+    template_inputs: Sequence[runtime.Tensor] | None = None,
+    fbb: binary.Binary | None = None,
+    program_index: int | None = None,
 ) -> list[Any]:
-    """The inputs on the device, in the layouts that the program declares."""
+    """The inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb` declares."""
+    if template_inputs is None and (fbb is None or program_index is None):
+        raise ValueError("convert_input_layouts: template_inputs is None; expected them, or fbb and program_index")
     layouts = (
         [t.get_layout() for t in template_inputs]
         if template_inputs is not None

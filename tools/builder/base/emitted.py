@@ -21,7 +21,7 @@ import _ttmlir_runtime as tt_runtime
 from golden import GoldenMapTensor
 from ttmlir.files import write_whole
 
-from .arguments import check_device, check_goldens, check_path
+from .arguments import check_device, check_goldens, check_path, checked_arguments
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, shards_of
 from .comparing import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
@@ -268,6 +268,7 @@ def save(folder: Path, goldens: Mapping[str, Any], found: Sequence[Sequence[Any]
             save_torch_tensor(shard, folder, f"output_{place}_{device}")
 
 
+@checked_arguments
 def execute_cpp(
     cpp_path: str | os.PathLike[str],
     input_output_goldens: Mapping[int, Mapping[str, Any]] | None = None,
@@ -280,7 +281,7 @@ def execute_cpp(
     check_atol: bool = False,
     check_rtol: bool = False,
     save_artifacts: bool = False,
-    artifact_dir: str = ".",
+    artifact_dir: str | os.PathLike[str] = ".",
 ) -> GoldenReport:
     """Compile emitted C++, run every program in it and compare its outputs with their goldens.
 
@@ -306,6 +307,7 @@ def execute_cpp(
     return execute(cpp_programs(cpp_path), input_output_goldens, verdict, disable_golden, device, artifacts)
 
 
+@checked_arguments
 def execute_py(
     compiled_bin: str | os.PathLike[str],
     input_output_goldens: Mapping[int, Mapping[str, Any]] | None = None,
@@ -317,7 +319,7 @@ def execute_py(
     check_atol: bool = False,
     check_rtol: bool = False,
     save_artifacts: bool = False,
-    artifact_dir: str = ".",
+    artifact_dir: str | os.PathLike[str] = ".",
     device: Any = None,
 ) -> GoldenReport:
     """Run every program of an emitted Python file and compare its outputs with their goldens.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from ttmlir import ir
@@ -45,7 +45,12 @@ class Function:
 
 
 class ModuleBuilder:
-    """Builds the frame in which ops stand. It knows no op; `Builder` adds those of a dialect."""
+    """Builds the frame in which ops stand. It knows no op; `Builder` adds those of a dialect.
+
+    has_layouts: tensors of the dialect have one.
+    """
+
+    has_layouts: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -195,10 +200,13 @@ class ModuleBuilder:
 
         Args:
             input_shapes, input_types: one for each argument.
+            ttnn_inputs: arguments have layouts, which those of the "ttnn" builder have; others refuse it.
             custom_inputs: values of the arguments, as for `set_goldens`.
             presharded_args: argument index -> shard dims, see `preshard_arg`.
             presharded_results: result index -> shard dims of a result that stays split over the mesh.
         """
+        if ttnn_inputs and not self.has_layouts:
+            raise ValueError('ttnn_inputs is True, but arguments have layouts in modules of the "ttnn" builder only')
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
         for index, shape in enumerate(input_shapes):

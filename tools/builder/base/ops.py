@@ -23,7 +23,7 @@ from ttmlir import ir
 from .attributes import check_held, convert
 from .builder_utils import as_operand, element_type, is_tensor
 from .errors import did_you_mean
-from .signatures import METHOD_NAMES, SIGNATURES
+from .signatures import EACH, METHOD_NAMES, SIGNATURES
 
 # Attributes of ops that make tensors, by the op's bare name: numbers that become elements.
 ELEMENTS = {"full": ("fill_value",), "pad": ("value",), "arange": ("start",)}
@@ -270,6 +270,9 @@ class Method:
 
     def create(self, builder: Any, values: dict[str, Any], common: dict[str, Any]) -> Any:
         info, context = self.info, builder.context
+        attribute, like, number = EACH.get(info.name, ("", "", 0))
+        if attribute and values[attribute] is None and hasattr(values[like], "__len__"):
+            values[attribute] = [number] * len(values[like])
         fields = {p.field: (p.name, values[p.name]) for p in self.parameters if p.role in ("operand", "attribute")}
         operands = []
         for spec in info.operands:

@@ -30,6 +30,13 @@ METHOD_NAMES: dict[str, str] = {
     "stablehlo.power": "pow",
 }
 
+# Attributes that ODS wants and programs leave out: op -> (attribute, the one that has as many numbers, each of them).
+EACH: dict[str, tuple[str, str, int]] = {
+    "ttir.slice_static": ("step", "begins", 1),
+    "ttnn.slice_static": ("step", "begins", 1),
+    "stablehlo.slice": ("strides", "start_indices", 1),
+}
+
 SIGNATURES: dict[str, str] = {
     "ttir.adamw": (
         "param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq=None, lr=0.001, beta1=0.9, beta2=0.999, beta1_pow=0.9, "
@@ -179,6 +186,7 @@ SIGNATURES: dict[str, str] = {
     "ttnn.reduce_scatter": "input, reduce_type, scatter_dim, cluster_axis",
     "ttnn.rms_norm": "input_tensor: input, weight=None, bias=None, epsilon=1e-05",
     "ttnn.rms_norm_pre_all_gather": "input, residual=None",
+    "ttnn.slice_static": "in0, begins, ends, step=None",
     "ttnn.softmax": "in0, dimension=1, numeric_stable: numericStable = False",
     "ttnn.sum": "in0, dim_arg=None, keep_dim=True",
     "ttnn.to_device": "input, device",
@@ -205,4 +213,5 @@ SIGNATURES: dict[str, str] = {
     "stablehlo.get_dimension_size": "in0, dimension=0",
     "stablehlo.iota": "output, iota_dimension",
     "stablehlo.reshape": "in0, shape",
+    "stablehlo.slice": "in0, start_indices, limit_indices, strides=None",
 }

@@ -41,6 +41,7 @@ TILE_TYPES = {
 
 class TTNNBuilder(Builder):
     dialects = ("ttnn", "debug")
+    has_layouts = True
 
     def create_tensor_encoding(
         self,
