@@ -9,20 +9,39 @@ ATTENTION = {
         case((1, 4, 64, 32), (1, 4, 64, 32), (1, 4, 64, 32), is_causal=True),
         case((2, 4, 33, 16), (2, 2, 33, 16), (2, 2, 33, 16), is_causal=False),
         case((1, 2, 7, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 1, 7, 9), is_causal=False, scale=0.5),
-        wrong=[(case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "16.*8"), (case((4, 4), (4, 4), (4, 4)), "")],
+        wrong=[
+            (case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "head sizes 16 of 'query' and 8 of 'key' differ"),
+            (case((4, 4), (4, 4), (4, 4)), "operand 'query' is 'tensor<4x4xf32>'; expected rank 4"),
+        ],
     ),
     "fill_cache": row(
         case((2, 4, 64, 32), (1, 4, 33, 32), batch_offset=1),
-        wrong=[(case((2, 4, 64, 32), (1, 4, 65, 32), batch_offset=0), "65")],
+        wrong=[
+            (
+                case((2, 4, 64, 32), (1, 4, 65, 32), batch_offset=0),
+                "operand 'input' has 65 positions; expected at most 64",
+            )
+        ],
     ),
     "update_cache": row(
         case((2, 4, 64, 32), (1, 4, 2, 32), (1,), batch_offset=0),
-        wrong=[(case((2, 4, 64, 32), (1, 4, 2, 16), (1,), batch_offset=0), "16")],
+        wrong=[
+            (
+                case((2, 4, 64, 32), (1, 4, 2, 16), (1,), batch_offset=0),
+                "head sizes 32 of 'cache' and 16 of 'input' differ",
+            )
+        ],
         fixed={2: "i32"},
     ),
     "scaled_dot_product_attention_decode": row(
         case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal=True),
         case((1, 2, 4, 16), (2, 4, 64, 16), (2, 4, 64, 16), (2,), (2, 1, 4, 64), is_causal=False, scale=0.5),
+        wrong=[
+            (
+                case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal="no"),
+                "is_causal = 'no' .*expected True or False",
+            )
+        ],
         fixed={3: "i32"},
     ),
     "paged_scaled_dot_product_attention_decode": row(
@@ -43,10 +62,14 @@ ATTENTION = {
             output=(1, 3, 2, 8),
             attention_mask=(3, 1, 2, 64),
         ),
+        wrong=[
+            (named(query=(1, 2, 4, 16), key=(8, 2, 32, 16), value=(8, 2, 32, 16)), "no value for page_table, output"),
+        ],
         fixed={"page_table": "i32", "cur_pos_tensor": "i32"},
     ),
     "chunked_scaled_dot_product_attention": row(
         case((1, 4, 32, 16), (8, 2, 32, 16), (8, 2, 32, 16), (1, 4), (1,), (1, 4, 32, 16), scale=0.5),
+        wrong=[(case((1, 4, 32, 16), (8, 2, 32, 16), (8, 2, 32, 16), (1, 4)), "no value for .*idx")],
         fixed={3: "i32", 4: "i32"},
     ),
     "paged_flash_multi_latent_attention_decode": row(
@@ -78,10 +101,22 @@ ATTENTION = {
         named(cache=(8, 4, 32, 16), input=(1, 3, 4, 16), update_index=(3,), page_table=(3, 2)),
         named(cache=(3, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
         named({"share_cache": True}, cache=(1, 4, 33, 16), input=(1, 3, 4, 16), update_index=(3,)),
+        wrong=[
+            (
+                named(cache=(8, 4, 32, 16), input=(1, 3, 4, 8), update_index=(3,), page_table=(3, 2)),
+                "head sizes 16 of 'cache' and 8 of 'input' differ",
+            )
+        ],
         fixed={"update_index": "i32", "page_table": "i32"},
     ),
     "paged_fill_cache": row(
         named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
+        wrong=[
+            (
+                named(cache=(8, 4, 32, 16), input=(1, 4, 50, 8), page_table=(3, 2)),
+                "head sizes 16 of 'cache' and 8 of 'input' differ",
+            )
+        ],
         fixed={"page_table": "i32"},
     ),
 }

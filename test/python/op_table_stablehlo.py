@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from op_rows import FLOATS, INTEGERS, NUMBERS, SHAPES, Operand, Row, case, row, rows
+from op_rows import FLOATS, INTEGERS, NUMBERS, SHAPES, TOO_MANY, Operand, Row, case, row, rows
 
 CONVOLUTION = {
     "window_strides": [1, 1],
@@ -25,7 +25,11 @@ CONVOLUTION = {
 
 def same(operands: int, dtypes: tuple[str, ...] = FLOATS, **attributes: object) -> Row:
     """Operands of one shape; two of different shapes are wrong."""
-    wrong = [(case(*[(4, 4)] * (operands - 1), (4, 5), **attributes), "")] if operands > 1 else []
+    wrong = (
+        [(case(*[(4, 4)] * (operands - 1), (4, 5), **attributes), "tensor<4x5x.*expected .*the shape of 'tensor<4x4x")]
+        if operands > 1
+        else [TOO_MANY]
+    )
     return Row([case(*[s] * operands, **attributes) for s in SHAPES], wrong, dtypes)
 
 
@@ -54,44 +58,101 @@ STABLEHLO: dict[str, Row] = {
         **rows("abs negate sign", same(1, NUMBERS)),
         "not": same(1, (*INTEGERS, "i1")),
         **rows("count_leading_zeros popcnt", same(1, INTEGERS)),
-        "convert": Row([case(s) for s in SHAPES], dtypes=NUMBERS, result="bf16"),
-        "reduce_precision": Row([case(s, exponent_bits=5, mantissa_bits=10) for s in SHAPES[:2]]),
+        "convert": Row(
+            [case(s) for s in SHAPES],
+            [(case(*[(4, 4)] * 4), "multiple values for argument .output_type.")],
+            dtypes=NUMBERS,
+            result="bf16",
+        ),
+        "reduce_precision": Row(
+            [case(s, exponent_bits=5, mantissa_bits=10) for s in SHAPES[:2]],
+            [(case((4, 4), exponent_bits=0, mantissa_bits=10), "'exponent_bits' failed .*value is positive")],
+        ),
         **rows("add maximum minimum multiply subtract", same(2, NUMBERS)),
         **rows("atan2 divide power remainder", same(2)),
         **rows("and or xor", same(2, (*INTEGERS, "i1"))),
         **rows("shift_left shift_right_arithmetic shift_right_logical", same(2, INTEGERS)),
         "compare": Row(
             [case((33, 65), (33, 65), comparison_direction=c) for c in COMPARISONS],
-            [(case((4, 4), (4, 5), comparison_direction="EQ"), "")],
+            [
+                (
+                    case((4, 4), (4, 5), comparison_direction="EQ"),
+                    "operand 1 is 'tensor<4x5xf32>'; expected the shape of 'tensor<4x4xf32>', which operand 0",
+                )
+            ],
             NUMBERS,
         ),
-        "select": Row([case(s, s, s) for s in SHAPES], [(case((4, 4), (4, 4), (4, 5)), "")], NUMBERS, fixed={0: "i1"}),
+        "select": Row(
+            [case(s, s, s) for s in SHAPES],
+            [
+                (
+                    case((4, 4), (4, 4), (4, 5)),
+                    "operand 2 is 'tensor<4x5xf32>'; expected the shape of 'tensor<4x4xf32>', which operand 1",
+                )
+            ],
+            NUMBERS,
+            fixed={0: "i1"},
+        ),
         "clamp": same(3),
         "reshape": row(
-            case((33, 65), shape=[65, 33]), case((2, 3, 5), shape=[30]), wrong=[(case((4, 4), shape=[3, 5]), "")]
+            case((33, 65), shape=[65, 33]),
+            case((2, 3, 5), shape=[30]),
+            wrong=[(case((4, 4), shape=[3, 5]), "has 16 elements in 'tensor<4x4xf32>' and 15 in 'tensor<3x5xf32>'")],
         ),
         "transpose": row(
             case((33, 65), permutation=[1, 0]),
             case((2, 3, 5), permutation=[2, 0, 1]),
-            wrong=[(case((4, 4), permutation=[0, 0]), "")],
+            wrong=[(case((4, 4), permutation=[0, 0]), "dims names dimension 0 twice")],
         ),
-        "broadcast": row(case((5, 7), broadcast_sizes=[2, 3]), wrong=[(case((4, 4), broadcast_sizes=[-1]), "")]),
+        "broadcast": row(
+            case((5, 7), broadcast_sizes=[2, 3]),
+            wrong=[(case((4, 4), broadcast_sizes=[-1]), "sizes contains -1; expected 0 or more")],
+        ),
         "broadcast_in_dim": row(
             case((65,), broadcast_dimensions=[1], output_shape=[33, 65]),
             case((33, 1), broadcast_dimensions=[0, 1], output_shape=[33, 65]),
-            wrong=[(case((4,), broadcast_dimensions=[0], output_shape=[5, 4]), "")],
+            wrong=[
+                (
+                    case((4,), broadcast_dimensions=[0], output_shape=[5, 4]),
+                    "places dimension 0 of size 4 in dimension 0 of size 5; expected size 1 or the same size",
+                )
+            ],
         ),
-        "concatenate": row(case([(33, 65), (33, 7)], dimension=1), wrong=[(case([(4, 4), (4, 5)], dimension=0), "")]),
+        "concatenate": row(
+            case([(33, 65), (33, 7)], dimension=1),
+            wrong=[
+                (
+                    case([(4, 4), (4, 5)], dimension=0),
+                    "operand 1 has size 5 in dimension 1, others have 4; only dimension 0 may differ",
+                )
+            ],
+        ),
         "slice": row(
             case((33, 65), start_indices=[1, 0], limit_indices=[33, 60], strides=[2, 1]),
-            wrong=[(case((4, 4), start_indices=[0, 0], limit_indices=[4, 5], strides=[1, 1]), "5")],
+            wrong=[
+                (
+                    case((4, 4), start_indices=[0, 0], limit_indices=[4, 5], strides=[1, 1]),
+                    "the range 0:5 does not fit dimension 1 of 'tensor<4x4xf32>'",
+                )
+            ],
         ),
-        "reverse": row(case((33, 65), dimensions=[0]), wrong=[(case((4, 4), dimensions=[2]), "2")]),
+        "reverse": row(
+            case((33, 65), dimensions=[0]),
+            wrong=[(case((4, 4), dimensions=[2]), "dims names dimension 2 of a tensor of rank 2")],
+        ),
         "pad": row(
             case((33, 65), 1.5, padding=[1, 2, 0, 3]),
-            wrong=[(case((4, 4), (5,), padding=[1, 1, 1, 1]), "")],
+            wrong=[
+                (
+                    case((4, 4), (5,), padding=[1, 1, 1, 1]),
+                    r"operand #1 must be 0D tensor of 4 to 64-bit float or pred \(i1\) or 2/4/8/16/32/64-bit",
+                )
+            ],
         ),
-        "dot": row(case((33, 65), (65, 17)), wrong=[(case((4, 4), (5, 4)), "")]),
+        "dot": row(
+            case((33, 65), (65, 17)),
+            wrong=[(case((4, 4), (5, 4)), "contracting dimensions 1 of lhs and 0 of rhs have sizes 4 and 5")],
+        ),
         "dot_general": row(
             case(
                 (3, 5, 7),
@@ -111,7 +172,7 @@ STABLEHLO: dict[str, Row] = {
                         batch_dims_rhs=[],
                         contract_dims_rhs=[0],
                     ),
-                    "",
+                    "contracting dimensions 1 of lhs and 0 of rhs have sizes 4 and 5",
                 )
             ],
         ),
@@ -140,22 +201,43 @@ STABLEHLO: dict[str, Row] = {
                 output_feature_dimension=3,
                 output_spatial_dimensions=[1, 2],
             ),
-            wrong=[(convolution((1, 4, 9, 9), (6, 5, 3, 3)), "")],
+            wrong=[
+                (
+                    convolution((1, 4, 9, 9), (6, 5, 3, 3)),
+                    "the input has 4 features in each of 1 groups, the kernel takes 5",
+                )
+            ],
         ),
-        "bitcast_convert": Row([case(s, output_shape=list(s)) for s in SHAPES], dtypes=("f32",), result="i32"),
+        "bitcast_convert": Row(
+            [case(s, output_shape=list(s)) for s in SHAPES],
+            [(case((4, 4), output_shape=[4, 5]), "4x4xf32.* and result .*4x5xi32.*expected the shapes to agree")],
+            dtypes=("f32",),
+            result="i32",
+        ),
         "dynamic_slice": row(
             case((33, 65), [(), ()], slice_sizes=[5, 65]),
-            wrong=[(case((4, 4), [(), ()], slice_sizes=[5, 4]), "5")],
+            wrong=[
+                (
+                    case((4, 4), [(), ()], slice_sizes=[5, 4]),
+                    "a block of size 5 does not fit dimension 0 of 'tensor<4x4xf32>'",
+                )
+            ],
             fixed={1: "i32"},
         ),
         "dynamic_update_slice": row(
-            case((33, 65), (5, 65), [(), ()]), wrong=[(case((4, 4), (5, 4), [(), ()]), "5")], fixed={2: "i32"}
+            case((33, 65), (5, 65), [(), ()]),
+            wrong=[(case((4, 4), (5, 4), [(), ()]), "a block of size 5 does not fit dimension 0 of 'tensor<4x4xf32>'")],
+            fixed={2: "i32"},
         ),
-        "constant": row(case(value="sample"), dtypes=NUMBERS),
+        "constant": row(
+            case(value="sample"),
+            wrong=[(case(value=[[1.0, 2.0], [3.0]]), "value = .*expected sequence of length 2 at dim 1")],
+            dtypes=NUMBERS,
+        ),
         "iota": row(
             case((33, 65), iota_dimension=1),
             case((7,), iota_dimension=0),
-            wrong=[(case((4,), iota_dimension=1), "")],
+            wrong=[(case((4,), iota_dimension=1), "counts along dimension 1 of a result of rank 1")],
             dtypes=NUMBERS,
         ),
     }.items()

@@ -67,8 +67,11 @@ CONVOLUTION = {
         conv1d(33, dilation=3, input=(1, 33, 3), weight=(5, 3, 2, 1)),
         conv1d(1, input=(1, 1, 1), weight=(1, 1, 1)),
         wrong=[
-            (conv1d(17, input=(1, 1, 34, 4), weight=(6, 3, 3)), "weight"),
-            (conv1d(17, padding=[1, 1, 1], input=(1, 1, 34, 4), weight=(6, 4, 3)), "padding"),
+            (conv1d(17, input=(1, 1, 34, 4), weight=(6, 3, 3)), "operand 'weight' has shape 6x3x3; expected 6x4x3"),
+            (
+                conv1d(17, padding=[1, 1, 1], input=(1, 1, 34, 4), weight=(6, 4, 3)),
+                r"attribute 'padding' is \[1, 1, 1\]; expected one or two numbers of 0 or more",
+            ),
         ],
     ),
     # Weights as prepare_conv3d_weights leaves them: channels of all places of the window, in one block, filled up.
@@ -85,10 +88,13 @@ CONVOLUTION = {
         ),
         conv3d((1, 1, 1), input=(1, 1, 1, 1, 1), weight=(1, 1, 1, 1, 1)),
         wrong=[
-            (conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 3, 8)), "weight"),
+            (
+                conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 3, 8)),
+                "operand 'weight' has shape 81x8; expected 27 times at least as many rows as the channels",
+            ),
             (
                 conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 4, 8), more={"padding_mode": "circular"}),
-                "circular",
+                "attribute 'padding_mode' is 'circular'; expected 'zeros' or 'replicate'",
             ),
         ],
     ),
@@ -97,24 +103,45 @@ CONVOLUTION = {
         case((4, 20, 1, 2, 2), groups=2, c_in_block=8, alignment=8),
         case((1, 1, 1, 1, 1), groups=1, c_in_block=1, alignment=1),
         wrong=[
-            (case((6, 3, 2, 3, 1), groups=4, c_in_block=0, alignment=32), "groups"),
-            (case((6, 3, 2, 3, 1), groups=1, c_in_block=3, alignment=32), "c_in_block"),
+            (
+                case((6, 3, 2, 3, 1), groups=4, c_in_block=0, alignment=32),
+                "attribute 'groups' is 4, which does not divide 6 output channels",
+            ),
+            (
+                case((6, 3, 2, 3, 1), groups=1, c_in_block=3, alignment=32),
+                "attribute 'c_in_block' is 3; expected 0, or a divisor of 32 input channels",
+            ),
         ],
     ),
 }
 
 HEADS = {
-    "nlp_concat_heads": row(case((1, 8, 33, 16)), case((2, 1, 1, 5)), wrong=[(case((8, 33, 16)), "")]),
+    "nlp_concat_heads": row(
+        case((1, 8, 33, 16)),
+        case((2, 1, 1, 5)),
+        wrong=[
+            (
+                case((8, 33, 16)),
+                r"operand 'input' is 'tensor<8x33x16xf32, #ttnn\.ttnn_layout<\(d0, d1, d2\) -> \(d0 \* 64 \+ d1,",
+            )
+        ],
+    ),
     "nlp_concat_heads_decode": row(
         case((1, 4, 8, 16), num_heads=8),
         case((1, 5, 32, 7), num_heads=3),
-        wrong=[(case((1, 4, 8, 16), num_heads=9), "9"), (case((2, 4, 8, 16), num_heads=8), "position")],
+        wrong=[
+            (case((1, 4, 8, 16), num_heads=9), "attribute 'num_heads' is 9; expected 1 to 8"),
+            (
+                case((2, 4, 8, 16), num_heads=8),
+                "operand 'input' has shape 2x4x8x16; expected one position, 1 x users x heads x size",
+            ),
+        ],
     ),
     "nlp_create_qkv_heads_decode": row(
         case((1, 1, 5, 30), num_heads=4, num_kv_heads=1),
         case((1, 1, 32, 96), num_heads=2),
         wrong=[
-            (case((1, 1, 5, 30), num_heads=4), "12"),
+            (case((1, 1, 5, 30), num_heads=4), "the last size 30 of 'input' does not divide into 12 heads"),
             (case((1, 1, 5, 30), num_heads=4, num_kv_heads=1, slice_size=2), "batch_offset"),
         ],
     ),
@@ -132,8 +159,14 @@ ATTENTION = {
         ),
         wrong=[
             (named({"head_dim_v": 0}, query=(1, 4, 33, 24), key=(1, 1, 33, 24)), "head_dim_v"),
-            (named({"head_dim_v": 8}, query=(1, 4, 33, 24), key=(1, 1, 33, 16)), "key"),
-            (named({"head_dim_v": 8}, query=(1, 4, 33, 24), key=(1, 1, 33, 24), value=(1, 1, 33, 9)), "value"),
+            (
+                named({"head_dim_v": 8}, query=(1, 4, 33, 24), key=(1, 1, 33, 16)),
+                "operand 'key' has shape 1x1x33x16; expected heads of 24",
+            ),
+            (
+                named({"head_dim_v": 8}, query=(1, 4, 33, 24), key=(1, 1, 33, 24), value=(1, 1, 33, 9)),
+                "operand 'value' has shape 1x1x33x9; expected 1x1x33x8",
+            ),
         ],
     ),
 }
@@ -142,21 +175,30 @@ NORMALIZATION = {
     "dit_rms_norm_unary_fused": row(
         named(input=(64, 128)),
         named({"activation": "silu"}, input=(2, 3, 33), weight=(33,), bias=(33,), residual_input=(2, 3, 33)),
-        wrong=[(named(input=(4, 8), residual_input=(8,)), "residual"), (named(input=(4, 8), weight=(4,)), "weight")],
+        wrong=[
+            (named(input=(4, 8), residual_input=(8,)), "operand 'residual' has shape 8; expected 4x8"),
+            (named(input=(4, 8), weight=(4,)), "operand 'weight' has shape 4; expected 8"),
+        ],
     ),
     "rms_norm_pre_all_gather": row(
-        case((64, 128)), case((2, 3, 33), (2, 3, 33)), case((7,)), wrong=[(case((4, 8), (8,)), "residual")]
+        case((64, 128)),
+        case((2, 3, 33), (2, 3, 33)),
+        case((7,)),
+        wrong=[(case((4, 8), (8,)), "operand 'residual' has shape 8; expected 4x8")],
     ),
     "layer_norm_pre_all_gather": row(
         case((64, 128)),
         named(input=(2, 3, 33), residual_input=(2, 3, 33)),
-        wrong=[(named(input=(4, 8), residual_input=(8,)), "residual")],
+        wrong=[(named(input=(4, 8), residual_input=(8,)), "operand 'residual' has shape 8; expected 4x8")],
     ),
     "layer_norm_post_all_gather": row(
         named({"epsilon": 1e-5}, input=(33, 65), stats=(33, 128), weight=(65,), bias=(65,)),
         wrong=[
-            (named(input=(33, 65), stats=(33, 32)), "stats"),
-            (named(input=(4, 8), stats=(4, 64), weight=(4,)), "weight"),
+            (
+                named(input=(33, 65), stats=(33, 32)),
+                "operand 'stats' has shape 33x32; expected 33x64 for each chip, side by side",
+            ),
+            (named(input=(4, 8), stats=(4, 64), weight=(4,)), "operand 'weight' has shape 4; expected 8"),
         ],
     ),
 }

@@ -159,15 +159,35 @@ def test_a_wrong_result_shape_is_an_error(name: str) -> None:
 WRONG = [(name, index) for name in sorted(TABLE) for index in range(len(TABLE[name].wrong))]
 
 
+def what_was_wrong(error: BaseException, name: str) -> str:
+    """An error's text behind what every error of the op says: the place, and the op's name."""
+    diagnostics = getattr(error, "diagnostics", None)
+    text = "; ".join(d.message for d in diagnostics) if diagnostics else str(error)
+    prefix = re.match(rf"('{re.escape(name)}' op |{re.escape(name)}: )", text)
+    assert prefix is not None, f"does not begin with the op: {text}"
+    return text[prefix.end() :]
+
+
 @pytest.mark.parametrize(("name", "index"), WRONG)
 def test_a_wrong_input_is_an_error(name: str, index: int) -> None:
     """What cannot be meant is refused when it is built, by a message that names the op and what was wrong."""
     case, pattern = TABLE[name].wrong[index]
     with pytest.raises(Exception) as raised:
         build_cases(name, TABLE[name], [case], TABLE[name].dtypes[0])
-    message = str(raised.value)
-    assert name in message, message
-    assert re.search(pattern, message), message
+    text = what_was_wrong(raised.value, name)
+    assert re.search(pattern, text, re.S), text
+
+
+def test_every_row_says_what_is_wrong() -> None:
+    """Each row has a wrong case, and each of these a pattern of words: a number is found in many a message."""
+    missing = sorted(name for name, made in TABLE.items() if not made.wrong)
+    loose = sorted(
+        f"{name} case {index}: {TABLE[name].wrong[index][1]!r}"
+        for name, index in WRONG
+        if not re.search("[a-z]{3}.*[^a-zA-Z].*[a-z]{2}", TABLE[name].wrong[index][1])
+    )
+    assert not missing, f"rows without a wrong case: {', '.join(missing)}"
+    assert not loose, "patterns that say too little:\n" + "\n".join(loose)
 
 
 def test_every_op_is_complete() -> None:

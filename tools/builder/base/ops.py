@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -289,6 +290,12 @@ class Method:
         for p in self.parameters:
             if values[p.name] is None or p.role in ("operand", "attribute"):
                 continue
+            if p.role == "shape":
+                sizes = values[p.name]
+                if not isinstance(sizes, (list, tuple)) or not all(
+                    isinstance(n, Integral) and not isinstance(n, bool) and 0 <= n < 1 << 63 for n in sizes
+                ):
+                    raise ValueError(f"{info.name}: {p.name} is {sizes!r}; expected a list of sizes of at least 0")
             if p.role == "like":
                 shapes[p.field] = values[p.name].type.shape
                 elements[p.field] = values[p.name].type.element_type
@@ -337,6 +344,10 @@ def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
         wrong = next((name for name in kwargs if name not in known), None)
         if wrong is not None:
             raise TypeError(f"{function.__name__} takes no {wrong!r}{did_you_mean(wrong, known[1:])}")
+        try:
+            signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.dialects[0]}.{function.__name__}: {error}") from None
         return function(self, *args, **kwargs)
 
     keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in common]
