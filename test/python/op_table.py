@@ -704,7 +704,9 @@ def distributed_norm(*parameters: str) -> Row:
     return Row(cases, wrong, mesh=(1, 2), split=(-1, 1), join=(-1, 1), splits=splits)
 
 
-NO_REDUCTION = [(case((4, 4), reduce_type="median", cluster_axis=1), "reduce_type = 'median' .*one of: sum, mean, max")]
+NO_REDUCTION = [
+    (case((4, 4), reduce_type="median", cluster_axis=1), "reduce_type = 'median' .*expected one of sum, mean, max")
+]
 COLLECTIVE = {
     "all_gather": collective(
         1,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from builder.base.attributes import FLOAT_MAX, convert, limits_of
+from builder.base.attributes import FLOAT_MAX, NUMBERED, convert, limits_of
 from builder.base.builder_apis import build_module, builder_classes
 from builder.base.ops import Method
 from ttmlir import ir
@@ -99,6 +99,14 @@ def test_bools(op: str, name: str, kind: str) -> None:
     for value in ("False", 0.5, [True]):
         with pytest.raises(TypeError, match=rf"{re.escape(op)}: {name} = .*expected True or False"):
             convert(op, name, kind, value, context)
+
+
+@pytest.mark.parametrize("kind", sorted(NUMBERED))
+def test_enums(kind: str) -> None:
+    context, names = ir.Context(), NUMBERED[kind]
+    for wrong in (-1, len(names), 2**32, 1.0, True, "nosuch"):
+        with pytest.raises(ValueError, match=rf"a.b: c = {wrong!r} does not make a {kind}: expected one of {names[0]}"):
+            convert("a.b", "c", kind, wrong, context)
 
 
 @pytest.mark.parametrize(

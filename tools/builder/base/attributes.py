@@ -85,15 +85,15 @@ def keyword_of(kind: str, value: Any) -> str:
         if value not in DATA_TYPES:
             raise ValueError(f"{value} is no data type of the device{did_you_mean(str(value), map(str, DATA_TYPES))}")
         return DATA_TYPES[value]
-    if isinstance(value, str):
-        return value
+    numbered = NUMBERED.get(kind, ())
     if isinstance(value, Enum):
         # Enums that mlir-tblgen generates print their keyword; ours have it as value.
-        return value.value if isinstance(value.value, str) else str(value).lower()
-    numbered = NUMBERED.get(kind, ())
-    if isinstance(value, int) and 0 <= value < len(numbered):
+        value = value.value if isinstance(value.value, str) else str(value).lower()
+    if isinstance(value, str) and (value in numbered or not numbered):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < len(numbered):
         return numbered[value]
-    raise ValueError(f"{value!r} is no value of {kind}; expected one of {', '.join(numbered) or 'its keywords'}")
+    raise ValueError(f"expected one of {', '.join(numbered) or 'its keywords'}")
 
 
 INTEGER_KIND = re.compile(r"(?:Dense)?([US]?)I(\d+)(?:Array|Elements)?Attr")
@@ -224,8 +224,8 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
 
 
 def limits_apply(kind: str | None) -> bool:
-    """Whether a kind holds numbers, so that one can be too large."""
-    return limits_of(kind) is not None or kind in FLOAT_MAX or kind == "BoolAttr" or kind in NUMBER_CONVERTERS
+    """Whether a kind holds numbers, or keywords by number, so that one can be wrong."""
+    return limits_of(kind) is not None or kind in (*FLOAT_MAX, "BoolAttr", *NUMBER_CONVERTERS, *NUMBERED)
 
 
 def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
