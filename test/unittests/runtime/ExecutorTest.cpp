@@ -2,8 +2,10 @@
 
 #include "ProgramBuilder.h"
 #include "tt/sim/host.h"
+#include "tt/ttnn/call.h"
 
 #include <atomic>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <set>
 #include <thread>
@@ -510,6 +512,27 @@ TEST(Mesh, ACollectiveTakesWhatAllChipsHave) {
   EXPECT_EQ(floats(runtime::submit(device, binary, 0, {tensor({1, 2}, {2})})[0], 7), (Floats{8, 8}));
   EXPECT_EQ(problem,
             "update_tensor_in_pool: expected the same values on all 8 chips, but chips 3 and 6 differ from chip 0");
+}
+
+TEST(Mesh, DumpsTheShardsOfAllChipsOnce) {
+  const std::string path = (std::filesystem::temp_directory_path() / "mesh-dump.tensorbin").string();
+  ProgramBuilder builder;
+  builder.mesh = {1, 2};
+  TensorSpec spec = deviceSpec({2});
+  spec.distributed = true;
+  const auto x = builder.input(spec);
+  builder.rawOp("ttnn.dump_tensor", {x}, {},
+                {builder.attribute("file_path", target::AttributeValue::StringValue,
+                                   target::CreateStringValueDirect(builder.fbb, path.c_str()).Union())});
+  const auto binary = builder.load({x});
+  const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
+  const std::vector<runtime::Tensor> shards = {tensor({1, 2}, {2}), tensor({3, 4}, {2})};
+  runtime::submit(device, binary, 0, {runtime::createMultiDeviceHostTensor(shards, {1, 2})});
+  const auto found = ttnn::call(*ttnn::findCallable("ttnn.load_tensor"), {}, {{"file_path", {path}}})[0];
+  ASSERT_EQ(found.shards(), 2u);
+  EXPECT_EQ(found.meshShape(), (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(floats(found, 1), (Floats{3, 4}));
+  std::filesystem::remove(path);
 }
 
 TEST(Mesh, RefusesACollectiveIntoOneTensor) {
