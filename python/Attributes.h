@@ -17,7 +17,20 @@ namespace ttmlir::python {
 namespace nb = nanobind;
 using namespace mlir::python::nanobind_adaptors;
 
-template <class Attr> Attr cast(MlirAttribute attr) { return llvm::cast<Attr>(unwrap(attr)); }
+/// Raises TypeError for an attribute of another class, which the getter of a property may be called with.
+template <class Attr> Attr cast(MlirAttribute attr) {
+  auto found = llvm::dyn_cast_or_null<Attr>(unwrap(attr));
+  if (!found)
+    throw nb::type_error("the attribute is of another class than the property");
+  return found;
+}
+
+template <class Type> Type cast(MlirType type) {
+  auto found = llvm::dyn_cast_or_null<Type>(unwrap(type));
+  if (!found)
+    throw nb::type_error("the type is of another class than the property");
+  return found;
+}
 
 template <class Attr> mlir_attribute_subclass attributeClass(nb::module_ &m, const char *name) {
   return mlir_attribute_subclass(

@@ -165,9 +165,7 @@ void ttmlir::python::populateTTCore(nb::module_ &m) {
             return wrap(static_cast<mlir::Type>(type));
           },
           nb::arg("cls"), nb::arg("height"), nb::arg("width"), nb::arg("data_type"), context)
-      .def_property_readonly("shape",
-                             [](MlirType self) { return toVector(llvm::cast<TileType>(unwrap(self)).getShape()); })
-      .def_property_readonly("data_type", [](MlirType self) {
-        return static_cast<uint32_t>(llvm::cast<TileType>(unwrap(self)).getDataType());
-      });
+      .def_property_readonly("shape", [](MlirType self) { return toVector(cast<TileType>(self).getShape()); })
+      .def_property_readonly("data_type",
+                             [](MlirType self) { return static_cast<uint32_t>(cast<TileType>(self).getDataType()); });
 }

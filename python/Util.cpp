@@ -101,7 +101,7 @@ namespace {
 /// Gives Python what was written without a copy of it: weights are large.
 struct Sink {
   nb::callable write;
-  std::optional<nb::python_error> error; // which must not pass through MLIR
+  std::exception_ptr error; // which must not pass through MLIR
 
   static void take(MlirStringRef chunk, void *self) {
     auto &sink = *static_cast<Sink *>(self);
@@ -109,9 +109,12 @@ struct Sink {
       return;
     try {
       auto size = static_cast<Py_ssize_t>(chunk.length);
-      sink.write(nb::steal(PyMemoryView_FromMemory(const_cast<char *>(chunk.data), size, PyBUF_READ)));
-    } catch (nb::python_error &raised) {
-      sink.error.emplace(std::move(raised));
+      nb::object view = nb::steal(PyMemoryView_FromMemory(const_cast<char *>(chunk.data), size, PyBUF_READ));
+      if (!view.is_valid())
+        throw nb::python_error();
+      sink.write(view);
+    } catch (...) {
+      sink.error = std::current_exception();
     }
   }
 };
@@ -132,10 +135,10 @@ template <auto translate> static void defineFlatbuffer(nb::module_ &m, const cha
   m.def(
       name,
       [](MlirOperation module, nb::callable write) {
-        Sink sink{std::move(write), {}};
+        Sink sink{std::move(write), nullptr};
         checked(module, [&] { return translate(module, Sink::take, &sink); });
         if (sink.error)
-          throw std::move(*sink.error);
+          std::rethrow_exception(sink.error);
       },
       nb::arg("module"), nb::arg("write"),
       "Calls write(chunk) with views of the bytes, in order: each is good for that call only.");

@@ -26,21 +26,32 @@ void bindBinary(nb::module_ &module) {
           "check_schema_hash", [](const Binary &) { return true; }, "True: another schema is refused at load.")
       .def("get_num_programs", [](const Binary &self) { return self.programs().size(); })
       .def(
-          "get_program_name", [](const Binary &self, size_t index) { return self.program(index).name; },
+          "get_program_name",
+          [](const Binary &self, IndexArgument index) { return self.program(programIndex(index)).name; },
           nb::arg("program_index"))
       .def(
-          "is_program_private", [](const Binary &self, size_t index) { return self.program(index).isPrivate; },
+          "is_program_private",
+          [](const Binary &self, IndexArgument index) { return self.program(programIndex(index)).isPrivate; },
           nb::arg("program_index"))
       .def(
           "get_program_mesh_shape",
-          [](const Binary &self, size_t index) {
-            const auto &mesh = self.program(index).meshShape;
+          [](const Binary &self, IndexArgument index) {
+            const auto &mesh = self.program(programIndex(index)).meshShape;
             return std::pair(mesh[0], mesh[1]);
           },
           nb::arg("program_index"))
-      .def("get_program_inputs_as_json", &Binary::inputsAsJson, nb::arg("program_index"))
-      .def("get_program_outputs_as_json", &Binary::outputsAsJson, nb::arg("program_index"))
-      .def("get_program_ops_as_json", &Binary::operationsAsJson, nb::arg("program_index"))
+      .def(
+          "get_program_inputs_as_json",
+          [](const Binary &self, IndexArgument index) { return self.inputsAsJson(programIndex(index)); },
+          nb::arg("program_index"))
+      .def(
+          "get_program_outputs_as_json",
+          [](const Binary &self, IndexArgument index) { return self.outputsAsJson(programIndex(index)); },
+          nb::arg("program_index"))
+      .def(
+          "get_program_ops_as_json",
+          [](const Binary &self, IndexArgument index) { return self.operationsAsJson(programIndex(index)); },
+          nb::arg("program_index"))
       .def(
           "get_kernel_sources",
           [](const Binary &self) {

@@ -1,13 +1,12 @@
 //===- Device.cpp - simulated devices for Python --------------------------===//
 
 #include "Bindings.h"
+#include "ttmlir/Target/OutputFile.h"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/variant.h>
 
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 namespace tt::python {
 namespace {
@@ -21,7 +20,7 @@ struct Options {
   size_t commandQueues = 1;
   bool programCache = true;
   std::optional<std::vector<uint32_t>> meshShape;
-  std::optional<size_t> l1SmallSize, traceRegionSize;
+  std::optional<int64_t> l1SmallSize, traceRegionSize;
   nb::object dispatchCoreType = nb::none();
   std::string arch = "wormhole_b0";
 
@@ -33,12 +32,16 @@ struct Options {
       throw DeviceError("mesh_shape has " + std::to_string(shape.size()) + " dimensions; expected (rows, columns)");
     options.rows = shape.size() == 2 ? shape[0] : 1;
     options.columns = shape.back();
-    options.l1SmallSize = static_cast<int64_t>(l1SmallSize.value_or(0));
-    options.traceRegionSize = static_cast<int64_t>(traceRegionSize.value_or(0));
+    options.l1SmallSize = l1SmallSize.value_or(0);
+    options.traceRegionSize = traceRegionSize.value_or(0);
     options.programCache = programCache;
     return options;
   }
 };
+
+std::optional<int64_t> bytesOf(const std::optional<Int<int64_t>> &given, const char *name) {
+  return given ? std::optional(given->in(name, 0)) : std::nullopt;
+}
 
 /// A system as the compiler is told it.
 struct SystemDesc {
@@ -64,21 +67,11 @@ SystemDesc describe(const sim::MeshOptions &options) {
   return {text + "]}"};
 }
 
-/// Written beside its place and renamed, so that a failure leaves nothing behind.
 void writeFile(const std::filesystem::path &path, const std::string &text) {
-  std::filesystem::path temporary = path;
-  temporary += ".tmp";
-  std::ofstream file(temporary);
-  file << text << "\n";
-  file.close();
-  std::error_code failed;
-  if (file)
-    std::filesystem::rename(temporary, path, failed);
-  if (!file || failed) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw Error("cannot write " + path.string());
-  }
+  ttmlir::OutputFile file(path.string());
+  file.write(text + "\n");
+  if (file.keep() != 0)
+    throw Error("cannot write " + path.string() + ": " + file.message());
 }
 
 using BlockTable = std::vector<std::map<std::string, std::string>>;
@@ -112,14 +105,33 @@ BlockTable blockTable(const sim::MemoryView &view) {
 void bindDevice(nb::module_ &module) {
   nb::class_<Options>(module, "MeshDeviceOptions", "What to open: a mesh_shape (rows, columns) of chips of an arch.")
       .def(nb::init<>())
-      .def_rw("mesh_offset", &Options::meshOffset)
-      .def_rw("device_ids", &Options::deviceIds)
-      .def_rw("num_hw_cqs", &Options::commandQueues)
+      .def_prop_rw(
+          "mesh_offset", [](const Options &self) { return self.meshOffset; },
+          [](Options &self, Ints<uint32_t> offset) { self.meshOffset = offset.in("mesh_offset"); })
+      .def_prop_rw(
+          "device_ids", [](const Options &self) { return self.deviceIds; },
+          [](Options &self, Ints<int> ids) { self.deviceIds = ids.in("device_ids"); })
+      .def_prop_rw(
+          "num_hw_cqs", [](const Options &self) { return self.commandQueues; },
+          [](Options &self, Int<uint32_t> count) { self.commandQueues = count.in("num_hw_cqs"); })
       .def_rw("enable_program_cache", &Options::programCache,
               "False prepares programs anew at each submit, which is slow.")
-      .def_rw("mesh_shape", &Options::meshShape, nb::arg().none())
-      .def_rw("l1_small_size", &Options::l1SmallSize, nb::arg().none(), "Bytes per core.")
-      .def_rw("trace_region_size", &Options::traceRegionSize, nb::arg().none(), "Bytes of DRAM.")
+      .def_prop_rw(
+          "mesh_shape", [](const Options &self) { return self.meshShape; },
+          [](Options &self, std::optional<Ints<uint32_t>> shape) {
+            self.meshShape = shape ? std::optional(shape->in("mesh_shape")) : std::nullopt;
+          },
+          nb::for_setter(nb::arg("value").none()))
+      .def_prop_rw(
+          "l1_small_size", [](const Options &self) { return self.l1SmallSize; },
+          [](Options &self, std::optional<Int<int64_t>> bytes) { self.l1SmallSize = bytesOf(bytes, "l1_small_size"); },
+          nb::for_setter(nb::arg("value").none()), "Bytes per core.")
+      .def_prop_rw(
+          "trace_region_size", [](const Options &self) { return self.traceRegionSize; },
+          [](Options &self, std::optional<Int<int64_t>> bytes) {
+            self.traceRegionSize = bytesOf(bytes, "trace_region_size");
+          },
+          nb::for_setter(nb::arg("value").none()), "Bytes of DRAM.")
       .def_rw("dispatch_core_type", &Options::dispatchCoreType, nb::arg().none())
       .def_rw("arch", &Options::arch, "\"wormhole_b0\" or \"blackhole\".")
       .def_static(
@@ -215,7 +227,8 @@ void bindDevice(nb::module_ &module) {
              nb::call_guard<nb::gil_scoped_release>(), "Frees its memory; tensors on it become unusable.");
   module.def(
       "reshape_mesh_device",
-      [](MeshDevice &device, const std::vector<uint32_t> &shape) {
+      [](MeshDevice &device, Ints<uint32_t> given) {
+        const std::vector<uint32_t> shape = given.in("mesh_shape");
         if (shape.size() != 2)
           throw DeviceError("mesh_shape has " + std::to_string(shape.size()) + " dimensions; expected (rows, columns)");
         device.reshape(shape[0], shape[1]);

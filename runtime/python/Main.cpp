@@ -1,6 +1,10 @@
 //===- Main.cpp - the Python module _ttmlir_runtime -----------------------===//
 
 #include "TtnnFunctions.h"
+#include "tt/range_error.h"
+
+#include <new>
+#include <stdexcept>
 
 using namespace tt;
 
@@ -13,6 +17,19 @@ NB_MODULE(_ttmlir_runtime, module) {
   nb::exception<OutOfMemoryError>(module, "OutOfMemoryError", error);
   nb::exception<OpError>(module, "OpError", error);
   nb::exception<BinaryError>(module, "BinaryError", error);
+  nb::exception<RangeError>(module, "RangeError", nb::make_tuple(module.attr("OpError"), nb::handle(PyExc_ValueError)));
+  // What is left of sizes that nothing holds, and of values that nothing converts.
+  nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc &) {
+      PyErr_SetString(PyExc_MemoryError, "out of host memory: the arguments ask for more than there is");
+    } catch (const std::length_error &) {
+      PyErr_SetString(PyExc_MemoryError, "out of host memory: the arguments ask for more than can be counted");
+    } catch (const nb::cast_error &) {
+      PyErr_SetString(PyExc_TypeError, "a value has another type than its place takes");
+    }
+  });
 
   // Binaries come first: the signatures of the others name them.
   nb::module_ binary = module.def_submodule("binary", "Flatbuffers: load, look into, store.");

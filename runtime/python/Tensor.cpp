@@ -91,7 +91,12 @@ nb::object bytesOf(const Tensor &given) {
   return nb::bytearray(tiles.data(), tiles.size());
 }
 
-Shape toShape(const std::vector<int64_t> &shape) { return {shape.begin(), shape.end()}; }
+/// Throws Error for one whose elements cannot be counted.
+Shape shapeIn(const Ints<int64_t> &given) {
+  Shape shape = given.in("shape", 0);
+  (void)volume(shape);
+  return shape;
+}
 
 void requireContiguous(const Shape &shape, const std::vector<int64_t> &stride, const char *what) {
   const auto expected = strides(shape);
@@ -105,10 +110,11 @@ void requireContiguous(const Shape &shape, const std::vector<int64_t> &stride, c
 
 using Strategy = std::unordered_map<std::string, std::string>;
 
-Tensor distribute(std::vector<Tensor> shards, const Strategy &strategy, const std::vector<uint32_t> &meshShape) {
+Tensor distribute(std::vector<Tensor> shards, const Strategy &strategy, Ints<uint32_t> mesh) {
+  const std::vector<uint32_t> meshShape = mesh.in("meshShape");
   uint64_t devices = 1;
   for (uint32_t dim : meshShape)
-    devices *= dim;
+    devices = std::min<uint64_t>(devices, sim::maxChips) * dim;
   const auto how = strategy.find("strategy");
   // A replicated tensor may be given once for all devices.
   if (how != strategy.end() && how->second == "replicate" && shards.size() == 1)
@@ -126,30 +132,33 @@ Layout layoutOf(DataType dtype, BufferType buffer, tt::Layout layout) {
   return {spec};
 }
 
-Tensor owned(uintptr_t data, const std::vector<int64_t> &shape, const std::vector<int64_t> &stride, uint32_t itemsize,
-             HostType type) {
-  return fromHost(reinterpret_cast<const void *>(data), toShape(shape), stride, itemsize, type);
+Tensor owned(Address data, Ints<int64_t> shape, Ints<int64_t> stride, Int<uint32_t> itemsize, HostType type) {
+  return fromHost(data.in("ptr"), shapeIn(shape), stride.in("stride"), itemsize.in("itemsize"), type);
 }
 
-Tensor borrowed(uintptr_t data, const std::vector<int64_t> &shape, const std::vector<int64_t> &stride,
-                uint32_t itemsize, HostType type) {
-  requireContiguous(toShape(shape), stride, "create_borrowed_host_tensor");
+Tensor borrowed(Address data, Ints<int64_t> shapeGiven, Ints<int64_t> stride, Int<uint32_t> itemsizeGiven,
+                HostType type) {
+  const Shape shape = shapeIn(shapeGiven);
+  const uint32_t itemsize = itemsizeGiven.in("itemsize");
+  requireContiguous(shape, stride.in("stride"), "create_borrowed_host_tensor");
   if (itemsize != hostBytes(type))
     throw Error("itemsize is " + std::to_string(itemsize) + ", but an element has " + std::to_string(hostBytes(type)) +
                 " bytes");
   // Values that have to be converted cannot be borrowed.
   if (hostType(deviceType(type)) != type)
-    return owned(data, shape, stride, itemsize, type);
-  return runtime::createBorrowedHostTensor(reinterpret_cast<void *>(data), toShape(shape), deviceType(type));
+    return owned(data, shapeGiven, stride, itemsizeGiven, type);
+  void *const values = data.in("ptr");
+  if (!values && volume(shape) > 0)
+    throw Error("a host tensor of shape " + toString(shape) + " was given no data");
+  return runtime::createBorrowedHostTensor(values, shape, deviceType(type));
 }
 
-template <Tensor (*create)(uintptr_t, const std::vector<int64_t> &, const std::vector<int64_t> &, uint32_t, HostType)>
-Tensor multiDevice(const std::vector<uintptr_t> &data, const std::vector<int64_t> &shape,
-                   const std::vector<int64_t> &stride, uint32_t itemsize, HostType type, const Strategy &strategy,
-                   const std::vector<uint32_t> &meshShape) {
+template <Tensor (*create)(Address, Ints<int64_t>, Ints<int64_t>, Int<uint32_t>, HostType)>
+Tensor multiDevice(const std::vector<nb::object> &data, Ints<int64_t> shape, Ints<int64_t> stride,
+                   Int<uint32_t> itemsize, HostType type, const Strategy &strategy, Ints<uint32_t> meshShape) {
   std::vector<Tensor> shards;
-  for (uintptr_t pointer : data)
-    shards.push_back(create(pointer, shape, stride, itemsize, type));
+  for (const nb::object &pointer : data)
+    shards.push_back(create({pointer}, shape, stride, itemsize, type));
   return distribute(std::move(shards), strategy, meshShape);
 }
 
@@ -251,11 +260,12 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       nb::arg("owned_host_tensor"));
   module.def(
       "create_empty_tensor",
-      [](const Device &device, const Layout &layout, const std::vector<int64_t> &shape,
-         const std::vector<int64_t> &stride, uint32_t itemsize) {
-        requireContiguous(toShape(shape), stride, "create_empty_tensor");
+      [](const Device &device, const Layout &layout, Ints<int64_t> shape, Ints<int64_t> stride,
+         Int<uint32_t> itemsizeGiven) {
         TensorSpec spec = layout.spec;
-        spec.shape = toShape(shape);
+        spec.shape = shapeIn(shape);
+        requireContiguous(spec.shape, stride.in("stride"), "create_empty_tensor");
+        const uint32_t itemsize = itemsizeGiven.in("itemsize");
         if (itemsize != storageBytes(spec.dtype))
           throw Error("create_empty_tensor: itemsize is " + std::to_string(itemsize) + ", but an element of " +
                       std::string(toString(spec.dtype)) + " has " + std::to_string(storageBytes(spec.dtype)) +
@@ -273,8 +283,8 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
 
   module.def(
       "get_layout",
-      [](const runtime::Binary &binary, size_t program, size_t input) {
-        return Layout{runtime::inputSpec(binary, program, input)};
+      [](const runtime::Binary &binary, IndexArgument program, IndexArgument input) {
+        return Layout{runtime::inputSpec(binary, programIndex(program), input.in("input_index"))};
       },
       nb::arg("executable"), nb::arg("program_index"), nb::arg("input_index"), "How a program wants an input.");
   module.def(
@@ -310,9 +320,7 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       nb::arg("tensor"), nb::arg("force") = false);
   module.def(
       "memcpy",
-      [](uintptr_t dst, const Tensor &src, std::optional<HostType> type) {
-        toHostMemory(reinterpret_cast<void *>(dst), src, type);
-      },
+      [](Address dst, const Tensor &src, std::optional<HostType> type) { toHostMemory(dst.in("dst"), src, type); },
       nb::arg("dst"), nb::arg("src"), nb::arg("dstDataType") = nb::none(),
       "Writes the values to an address, converted to a type when one is given.");
   module.def(

@@ -20,7 +20,12 @@ using ttnn::Tensor;
 
 bool isInteger(PyObject *value) { return !PyBool_Check(value) && PyIndex_Check(value); }
 
-/// False, without an exception, for an integer of more than 64 bits as well.
+/// A number that no attribute holds.
+struct TooLarge {
+  std::string found;
+  const char *expected;
+};
+
 bool toInteger(PyObject *value, int64_t &integer) {
   if (!isInteger(value))
     return false;
@@ -29,41 +34,50 @@ bool toInteger(PyObject *value, int64_t &integer) {
     throw nb::python_error();
   int overflow = 0;
   integer = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  return overflow == 0;
+  if (integer == -1 && !overflow && PyErr_Occurred())
+    throw nb::python_error();
+  if (overflow)
+    throw TooLarge{reprOf(index), "an integer of 64 bits"};
+  return true;
 }
 
 bool toDouble(PyObject *value, double &number) {
   if (!isNumber(value))
     return false;
   number = PyFloat_AsDouble(value);
-  if (number == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return false;
-  }
-  return true;
+  if (number != -1 || !PyErr_Occurred())
+    return true;
+  if (!PyErr_ExceptionMatches(PyExc_OverflowError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+    throw nb::python_error();
+  const bool tooLarge = PyErr_ExceptionMatches(PyExc_OverflowError);
+  PyErr_Clear();
+  if (tooLarge)
+    throw TooLarge{reprOf(value), "a number of 64 bits"};
+  return false;
 }
 
-/// A list or tuple, or anything else that is a sequence and no text.
-bool isSequence(PyObject *value) {
-  return PyList_Check(value) || PyTuple_Check(value) ||
-         (PySequence_Check(value) && !PyUnicode_Check(value) && !PyBytes_Check(value) &&
-          !nb::isinstance<Tensor>(value));
-}
-
+/// Of a list or tuple, or anything else that is a sequence and no text.
 template <class T, class Read> bool toArray(PyObject *value, std::vector<T> &array, const Read &read) {
-  if (!isSequence(value))
+  const nb::object items = nb::isinstance<Tensor>(nb::handle(value)) ? nb::object() : itemsOf(value);
+  if (!items.is_valid())
     return false;
-  const nb::object fast = nb::steal(PySequence_Fast(value, ""));
-  if (!fast.is_valid()) {
-    PyErr_Clear();
-    return false;
-  }
-  array.resize(static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
-  for (size_t i = 0; i < array.size(); ++i)
-    if (!read(PySequence_Fast_GET_ITEM(fast.ptr(), static_cast<Py_ssize_t>(i)), array[i]))
+  array.clear();
+  for (nb::handle item : nb::borrow<nb::tuple>(items))
+    if (!read(item.ptr(), array.emplace_back()))
       return false;
   return true;
 }
+
+/// A list may be in itself: raises RecursionError where the interpreter would.
+class Recursion {
+public:
+  Recursion() {
+    if (Py_EnterRecursiveCall(" in an attribute"))
+      throw nb::python_error();
+  }
+  Recursion(const Recursion &) = delete;
+  ~Recursion() { Py_LeaveRecursiveCall(); }
+};
 
 template <class Enum> std::optional<Enum> asEnum(nb::handle value) {
   Enum result;
@@ -91,23 +105,53 @@ StructAttribute coreAttribute(const CoreRangeSet &set) {
 
 bool anyAttribute(PyObject *object, Attribute &attribute);
 
+/// In UTF-8; raises what a string without such a form does.
+std::string textOf(PyObject *string) {
+  Py_ssize_t size = 0;
+  const char *text = PyUnicode_AsUTF8AndSize(string, &size);
+  if (!text)
+    throw nb::python_error();
+  return {text, static_cast<size_t>(size)};
+}
+
+/// As the file system has it.
+std::string pathOf(PyObject *string) {
+  PyObject *encoded = nullptr;
+  if (!PyUnicode_FSConverter(string, &encoded)) // a null character, too
+    throw nb::python_error();
+  const nb::object bytes = nb::steal(encoded);
+  return {PyBytes_AS_STRING(encoded), static_cast<size_t>(PyBytes_GET_SIZE(encoded))};
+}
+
 /// An enum or config class of the package: its method _attribute gives (type, symbol, value) or (type, fields).
 bool describedAttribute(nb::handle value, Attribute &attribute) {
-  if (!nb::hasattr(value, "_attribute"))
+  if (PyType_Check(value.ptr()) || !nb::hasattr(value, "_attribute"))
     return false;
-  const auto parts = nb::cast<nb::tuple>(value.attr("_attribute")());
-  if (parts.size() == 3) {
-    attribute.value =
-        EnumAttribute{nb::cast<std::string>(parts[0]), nb::cast<std::string>(parts[1]), nb::cast<int64_t>(parts[2])};
+  const nb::object described = value.attr("_attribute")();
+  if (!nb::isinstance<nb::tuple>(described))
+    return false;
+  const auto parts = nb::borrow<nb::tuple>(described);
+  if (EnumAttribute named; parts.size() == 3) {
+    if (!nb::try_cast(parts[0], named.type) || !nb::try_cast(parts[1], named.symbol) ||
+        !nb::try_cast(parts[2], named.value))
+      return false;
+    attribute.value = std::move(named);
     return true;
   }
-  StructAttribute result{nb::cast<std::string>(parts[0]), {}};
-  for (auto [name, field] : nb::cast<nb::dict>(parts[1])) {
-    NamedAttribute named{nb::cast<std::string>(name), {}};
+  StructAttribute result;
+  if (parts.size() != 2 || !nb::try_cast(parts[0], result.type) || !nb::isinstance<nb::dict>(parts[1]))
+    return false;
+  const nb::object fields = nb::steal(PyDict_Copy(nb::object(parts[1]).ptr()));
+  if (!fields.is_valid())
+    throw nb::python_error();
+  for (auto [name, field] : nb::borrow<nb::dict>(fields)) {
+    NamedAttribute named;
+    if (!nb::try_cast(name, named.name))
+      return false;
     if (!anyAttribute(field.ptr(), named.attribute))
-      throw nb::type_error((className(result.type) + ": " + named.name + " is " +
-                            nb::cast<std::string>(nb::repr(field)) + ", which a config cannot hold")
-                               .c_str());
+      throw nb::type_error(
+          (className(result.type) + ": " + named.name + " is " + reprOf(field) + ", which a config cannot hold")
+              .c_str());
     result.fields.push_back(std::move(named));
   }
   attribute.value = std::move(result);
@@ -138,6 +182,7 @@ bool nativeAttribute(nb::handle value, Attribute &attribute) {
 
 /// What a field of a config may be.
 bool anyAttribute(PyObject *object, Attribute &attribute) {
+  const Recursion deeper;
   int64_t integer;
   double number;
   if (PyBool_Check(object)) {
@@ -147,7 +192,7 @@ bool anyAttribute(PyObject *object, Attribute &attribute) {
   } else if (toDouble(object, number)) {
     attribute.value = number;
   } else if (PyUnicode_Check(object)) {
-    attribute.value = nb::cast<std::string>(nb::handle(object));
+    attribute.value = textOf(object);
   } else if (nativeAttribute(object, attribute) || describedAttribute(object, attribute)) {
     return true;
   } else if (std::vector<int64_t> integers; toArray(object, integers, toInteger)) {
@@ -232,7 +277,7 @@ std::string className(std::string_view attributeType) {
   return "Any";
 }
 
-bool toAttribute(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
+static bool readAttribute(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
   if (argument.struct_)
     return toTyped(value, argument, attribute, mismatch);
   int64_t integer;
@@ -250,9 +295,12 @@ bool toAttribute(PyObject *value, const Argument &argument, Attribute &attribute
     attribute.value = integer;
     return true;
   case AttributeKind::Number:
-    if (toInteger(value, integer)) {
-      attribute.value = integer;
-      return true;
+    try {
+      if (toInteger(value, integer)) {
+        attribute.value = integer;
+        return true;
+      }
+    } catch (const TooLarge &) { // for an integer; a float may hold it
     }
     [[fallthrough]];
   case AttributeKind::Float:
@@ -270,7 +318,8 @@ bool toAttribute(PyObject *value, const Argument &argument, Attribute &attribute
       throw nb::python_error();
     if (!PyUnicode_Check(text.ptr()))
       return false;
-    attribute.value = nb::cast<std::string>(text);
+    const std::string string = path ? pathOf(text.ptr()) : textOf(text.ptr());
+    attribute.value = string;
     return true;
   }
   case AttributeKind::IntArray:
@@ -306,13 +355,37 @@ bool toAttribute(PyObject *value, const Argument &argument, Attribute &attribute
   return anyAttribute(value, attribute);
 }
 
+bool toAttribute(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
+  try {
+    return readAttribute(value, argument, attribute, mismatch);
+  } catch (const TooLarge &number) {
+    mismatch.expected = number.expected;
+    mismatch.instead = number.found;
+    mismatch.isValue = true;
+    return false;
+  }
+}
+
 bool numberTensor(PyObject *value, const Tensor &like, Tensor &tensor, Mismatch &mismatch) {
   TensorSpec spec;
   spec.dtype = sim::isBlockFormat(like.dtype()) ? DataType::BFloat16 : like.dtype();
   spec.layout = like.spec().layout;
   double number;
-  if (!toDouble(value, number))
+  mismatch.isValue = true;
+  try {
+    if (!toDouble(value, number))
+      return mismatch.isValue = false;
+  } catch (const TooLarge &large) {
+    mismatch.expected = large.expected;
+    mismatch.instead = large.found;
     return false;
+  }
+  const auto single = static_cast<float>(number);
+  if (std::isfinite(number) && !std::isfinite(single)) {
+    mismatch.expected = "a number that 32 bits have room for";
+    mismatch.instead = reprOf(value);
+    return false;
+  }
   struct Range {
     double low, high;
   };
@@ -320,7 +393,7 @@ bool numberTensor(PyObject *value, const Tensor &like, Tensor &tensor, Mismatch 
     if (range && !(number >= range->low && number <= range->high && std::trunc(number) == number)) {
       mismatch.expected = std::string("a number that the data type ") + dataTypeName(spec.dtype) +
                           " of the tensor has (typecast it to another first)";
-      mismatch.instead = nb::cast<std::string>(nb::repr(value));
+      mismatch.instead = reprOf(value);
       return false;
     }
     auto memory = sim::allocateHost(sizeof(T), "a number");
@@ -328,7 +401,6 @@ bool numberTensor(PyObject *value, const Tensor &like, Tensor &tensor, Mismatch 
     tensor = Tensor::fromShards(spec, {std::move(memory)});
     return true;
   };
-  const auto single = static_cast<float>(number);
   const auto integer = std::fabs(number) < 0x1p62 ? static_cast<int64_t>(number) : 0;
   switch (storageType(spec.dtype)) {
   case tt::StorageType::F32:

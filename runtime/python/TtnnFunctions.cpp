@@ -46,17 +46,6 @@ Argument argumentOf(const Callable &callable, const Parameter &parameter) {
   return argument;
 }
 
-/// As Python prints it, in one line and not too long.
-std::string reprOf(PyObject *value) {
-  const auto printed = nb::cast<std::string>(nb::repr(nb::handle(value)));
-  std::string text;
-  for (const char c : printed)
-    if (const bool space = std::isspace(static_cast<unsigned char>(c)); !space || (!text.empty() && text.back() != ' '))
-      text += space ? ' ' : c;
-  constexpr size_t most = 60;
-  return text.size() > most ? text.substr(0, most) + "..." : text;
-}
-
 std::map<std::string, Function, std::less<>> &publicFunctions() {
   static auto *functions = [] {
     auto *made = new std::map<std::string, Function, std::less<>>;
@@ -159,6 +148,8 @@ nb::object Function::call(std::span<PyObject *const> arguments) const {
       // The row that got furthest knows best what is wrong; several that stopped at one place agree on it.
       if (!found || mismatch.position > best.position)
         best = mismatch;
+      else if (mismatch.position == best.position && mismatch.isValue != best.isValue)
+        best = mismatch.isValue ? mismatch : best;
       else if (mismatch.position == best.position && best.expected.find(mismatch.expected) == std::string::npos)
         best.expected += " or " + mismatch.expected;
       found = true;
@@ -185,8 +176,10 @@ nb::object Function::call(std::span<PyObject *const> arguments) const {
     foundText = isNone(value)                               ? "None"
                 : nb::isinstance<Tensor>(nb::handle(value)) ? "a ttnn.Tensor"
                                                             : reprOf(value) + " of type " + Py_TYPE(value)->tp_name;
-  throw nb::type_error(
-      ("ttnn." + publicName + ": " + name + " is " + foundText + "; expected " + best.expected).c_str());
+  const std::string message = "ttnn." + publicName + ": " + name + " is " + foundText + "; expected " + best.expected;
+  if (best.isValue)
+    throw nb::value_error(message.c_str());
+  throw nb::type_error(message.c_str());
 }
 
 void bindTtnnFunctions(nb::module_ &module) {

@@ -74,6 +74,7 @@ struct Mismatch {
   size_t position = 0;
   std::string expected; // "a number"
   std::string instead;  // what was found, when the type of the argument does not say it
+  bool isValue = false; // of the right kind: a ValueError
 };
 
 inline bool isNone(PyObject *value) { return value == nullptr || value == Py_None; }

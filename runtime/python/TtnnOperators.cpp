@@ -123,20 +123,27 @@ private:
       result.push_back(count);
       return;
     }
-    if (!PyIndex_Check(item.ptr()) || PyBool_Check(item.ptr()))
-      throw nb::type_error(("index of dimension " + std::to_string(dim) + " is " +
-                            nb::cast<std::string>(nb::repr(item)) + "; expected an integer or a slice")
+    // An array may be asked for an integer, and only one of its own says no.
+    if (PyBool_Check(item.ptr()) || !isNumber(item.ptr()) || !PyIndex_Check(item.ptr()))
+      throw nb::type_error(("index of dimension " + std::to_string(dim) + " is " + reprOf(item) + " of type " +
+                            Py_TYPE(item.ptr())->tp_name + "; expected an integer or a slice")
                                .c_str());
-    const auto given = nb::cast<int64_t>(nb::steal(PyNumber_Index(item.ptr())));
+    const nb::object index = nb::steal(PyNumber_Index(item.ptr()));
+    if (!index.is_valid())
+      throw nb::python_error();
+    int overflow = 0;
+    const int64_t given = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (given == -1 && !overflow && PyErr_Occurred())
+      throw nb::python_error();
     const int64_t at = given < 0 ? given + size : given;
-    if (at < 0 || at >= size)
-      throw nb::index_error(("index " + std::to_string(given) + " of dimension " + std::to_string(dim) +
-                             ", which has size " + std::to_string(size))
+    if (overflow || at < 0 || at >= size)
+      throw nb::index_error(("index " + reprOf(index) + " of dimension " + std::to_string(dim) + ", which has size " +
+                             std::to_string(size))
                                 .c_str());
     cuts.push_back({at, at + 1, 1});
   }
 
-  const Shape &shape;
+  const Shape shape; // a copy: __index__ of what is given may do anything
   std::vector<Cut> cuts;
   Shape result;
 };
@@ -190,9 +197,8 @@ void bindTtnnOperators(nb::class_<Tensor> &tensor) {
           [](nb::handle self, nb::handle where, nb::handle memory) {
             const bool isLayout = nb::isinstance<tt::Layout>(where);
             if (!isLayout && !nb::isinstance<sim::MeshDevice>(where))
-              throw nb::type_error(("Tensor.to: found " + nb::cast<std::string>(nb::repr(where)) +
-                                    "; expected a device or a ttnn.Layout")
-                                       .c_str());
+              throw nb::type_error(
+                  ("Tensor.to: found " + reprOf(where) + "; expected a device or a ttnn.Layout").c_str());
             if (isLayout)
               return called(publicFunction("to_layout"), {self, where, nb::none(), memory});
             return called(publicFunction("to_device"), {self, where, memory});

@@ -108,8 +108,10 @@ Shape paddedShape(const Tensor &self) {
 
 nb::object pyShape(const Shape &shape) {
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  if (!tuple.is_valid())
+    throw nb::python_error();
   for (size_t i = 0; i < shape.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::int_(shape[i]).release().ptr());
   return shapeType().is_valid() ? shapeType()(tuple) : tuple;
 }
 
@@ -202,8 +204,9 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       nb::arg("device").none(), nb::arg("memory_config").none());
   module.def(
       "from_shards",
-      [](const std::vector<Tensor> &shards, const std::vector<uint32_t> &meshShape, const Device &device,
+      [](const std::vector<Tensor> &shards, Ints<uint32_t> mesh, const Device &device,
          const std::optional<MemoryConfig> &memory) {
+        const std::vector<uint32_t> meshShape = mesh.in("mesh_shape");
         nb::gil_scoped_release unlocked;
         return placed(runtime::createMultiDeviceHostTensor(shards, meshShape), std::nullopt, device, memory,
                       "ttnn.from_torch");
@@ -215,12 +218,12 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       "The value that all chips agree on; ValueError names those that differ.");
   module.def(
       "copy_to_host",
-      [](const Tensor &tensor, size_t shard, uintptr_t address) {
+      [](const Tensor &tensor, IndexArgument shardGiven, Address addressGiven) {
         tensor.requireAllocated("ttnn.to_torch");
-        if (shard >= tensor.shards())
-          throw nb::index_error("shard");
+        const size_t shard = shardGiven.in("shard", 0, static_cast<int64_t>(tensor.shards()) - 1);
+        void *const address = addressGiven.in("address");
         nb::gil_scoped_release unlocked;
-        runtime::copyData(reinterpret_cast<void *>(address), tensor.shard(shard));
+        runtime::copyData(address, tensor.shard(shard));
       },
       nb::arg("tensor"), nb::arg("shard"), nb::arg("address"), "Writes the stored values of a shard to an address.");
 }

@@ -111,13 +111,19 @@ std::string text(const ShardSpec &shard) {
   return "ShardSpec(grid=" + text(shard.grid) + ", shape=" + toString(shard.shape) + ", orientation=ROW_MAJOR)";
 }
 
+/// Far more than a chip has, and little enough that cores can be counted.
+constexpr int64_t mostCores = 1 << 20;
+
+int64_t coordinate(Int<int64_t> given, const char *name) { return given.in(name, -mostCores, mostCores); }
+
 CoreRange makeRange(CoreCoord start, CoreCoord end) {
   if (start.x < 0 || start.y < 0 || end.x < start.x || end.y < start.y)
     throw nb::value_error(("CoreRange: from " + text(start) + " to " + text(end) + " is not a rectangle").c_str());
   return {start, end};
 }
 
-ShardSpec makeShardSpec(CoreRangeSet grid, std::vector<int64_t> shape, Orientation orientation) {
+ShardSpec makeShardSpec(CoreRangeSet grid, Ints<int64_t> given, Orientation orientation) {
+  std::vector<int64_t> shape = given.in("ShardSpec: shape");
   if (orientation != Orientation::RowMajor)
     throw nb::value_error("ShardSpec: orientation COL_MAJOR; the simulated chip places shards in ROW_MAJOR order");
   if (shape.size() < 2 || std::ranges::any_of(shape, [](int64_t size) { return size < 1; }))
@@ -155,7 +161,12 @@ void bindTtnnTypes(nb::module_ &module) {
       .value("DEVICE", TensorStorage::Device);
 
   nb::class_<CoreCoord>(module, "CoreCoord", "A core of a chip, or a number of columns and rows.")
-      .def(nb::init<int64_t, int64_t>(), nb::arg("x"), nb::arg("y"))
+      .def(
+          "__init__",
+          [](CoreCoord *self, Int<int64_t> x, Int<int64_t> y) {
+            new (self) CoreCoord{coordinate(x, "CoreCoord: x"), coordinate(y, "CoreCoord: y")};
+          },
+          nb::arg("x"), nb::arg("y"))
       .def_ro("x", &CoreCoord::x, "Column.")
       .def_ro("y", &CoreCoord::y, "Row.")
       .def(
@@ -176,7 +187,8 @@ void bindTtnnTypes(nb::module_ &module) {
   nb::class_<CoreGrid>(module, "CoreGrid", "Rows (y) and columns (x) of cores, from the first core on.")
       .def(
           "__init__",
-          [](CoreGrid *self, int64_t y, int64_t x) {
+          [](CoreGrid *self, Int<int64_t> yGiven, Int<int64_t> xGiven) {
+            const int64_t y = coordinate(yGiven, "CoreGrid: y"), x = coordinate(xGiven, "CoreGrid: x");
             if (y < 1 || x < 1)
               throw nb::value_error(("CoreGrid: y is " + std::to_string(y) + " and x " + std::to_string(x) +
                                      "; expected positive numbers")
@@ -198,8 +210,13 @@ void bindTtnnTypes(nb::module_ &module) {
           "__init__",
           [](CoreRangeSet *self, const nb::iterable &ranges) {
             std::vector<CoreRange> list;
-            for (nb::handle range : ranges)
+            for (nb::handle range : ranges) {
+              if (!nb::isinstance<CoreRange>(range))
+                throw nb::type_error(("CoreRangeSet: ranges[" + std::to_string(list.size()) + "] is " + reprOf(range) +
+                                      "; expected a CoreRange")
+                                         .c_str());
               list.push_back(nb::cast<CoreRange>(range));
+            }
             new (self) CoreRangeSet{std::move(list)};
           },
           nb::arg("ranges"), nb::sig("def __init__(self, ranges: collections.abc.Iterable[CoreRange]) -> None"))
@@ -226,8 +243,8 @@ void bindTtnnTypes(nb::module_ &module) {
   nb::class_<ShardSpec>(module, "ShardSpec", "How a sharded tensor is cut: cores, and what each of them holds.")
       .def(
           "__init__",
-          [](ShardSpec *self, CoreRangeSet grid, std::vector<int64_t> shape, Orientation orientation) {
-            new (self) ShardSpec(makeShardSpec(std::move(grid), std::move(shape), orientation));
+          [](ShardSpec *self, CoreRangeSet grid, Ints<int64_t> shape, Orientation orientation) {
+            new (self) ShardSpec(makeShardSpec(std::move(grid), shape, orientation));
           },
           nb::arg("grid"), nb::arg("shape"), nb::arg("orientation") = Orientation::RowMajor,
           "shape: (height, width) of a shard in elements.")

@@ -203,8 +203,9 @@ void bindTypes(nb::module_ &module) {
           throw Error("the host runtime Distributed is not available; Local is");
       },
       nb::arg("runtime"));
-  module.def("set_threads", &setThreads, nb::arg("count"),
-             "Threads that ops use; 0 for the default (all processors, or OMP_NUM_THREADS).");
+  module.def(
+      "set_threads", [](Int<int> count) { setThreads(count.in("count")); }, nb::arg("count"),
+      "Threads that ops use; 0 for the default (all processors, or OMP_NUM_THREADS).");
   module.def("get_threads", &threads, "Threads that ops use.");
 }
 

@@ -2,6 +2,8 @@
 
 #include "Bindings.h"
 
+#include <nanobind/stl/unique_ptr.h>
+
 namespace tt::python {
 namespace {
 
@@ -13,7 +15,9 @@ struct MeshBuffer {
   size_t size;
 };
 
-std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, int64_t size, int64_t page) {
+std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, Int<int64_t> sizeGiven,
+                                     Int<int64_t> pageGiven) {
+  const int64_t size = sizeGiven.in("buffer_size"), page = pageGiven.in("page_size");
   if (size <= 0 || page <= 0 || size % page != 0)
     throw Error("buffer_size is " + std::to_string(size) + " and page_size " + std::to_string(page) +
                 " bytes; expected a multiple of the page size");
@@ -39,11 +43,15 @@ void bindUtils(nb::module_ &module) {
       .def("is_allocated", [](const MeshBuffer &self) { return self.allocation.valid(); });
   module.def(
       "allocate_l1_buffer",
-      [](const Device &device, int64_t size, int64_t page) { return allocate(device, BufferType::L1, size, page); },
+      [](const Device &device, Int<int64_t> size, Int<int64_t> page) {
+        return allocate(device, BufferType::L1, size, page);
+      },
       nb::arg("mesh_device"), nb::arg("buffer_size"), nb::arg("page_size"));
   module.def(
       "allocate_dram_buffer",
-      [](const Device &device, int64_t size, int64_t page) { return allocate(device, BufferType::DRAM, size, page); },
+      [](const Device &device, Int<int64_t> size, Int<int64_t> page) {
+        return allocate(device, BufferType::DRAM, size, page);
+      },
       nb::arg("mesh_device"), nb::arg("buffer_size"), nb::arg("page_size"));
   module.def(
       "get_l1_base_allocator_addr", [](const Device &device) { return device->chip().l1UnreservedBase; },

@@ -3,10 +3,12 @@
 #include "callable.h"
 #include "op.h"
 #include "shapes.h"
+#include "tt/range_error.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 namespace tt::ttnn {
@@ -91,6 +93,12 @@ DataType dataTypeNamed(std::string_view name) {
 /// Float attributes are 32 bits wide in the dialect, however a call writes them.
 double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
 
+std::string shortText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 std::string kindName(AttributeKind kind) {
   switch (kind) {
   case AttributeKind::Bool:
@@ -150,6 +158,15 @@ Attribute enumAttribute(std::string_view type, std::string_view symbol) {
   throw OpError("\"" + std::string(symbol) + "\" is no " + std::string(type));
 }
 
+/// A number that a call gives; what is not infinite stays so.
+static double roundedArgument(const Callable &callable, const Parameter &parameter, double value) {
+  const double result = rounded(value);
+  if (std::isfinite(value) && !std::isfinite(result))
+    throw RangeError("ttnn." + std::string(callable.function->name) + ": " + std::string(parameter.name) + " is " +
+                     shortText(value) + ", which 32 bits have no room for");
+  return result;
+}
+
 void normalise(const Callable &callable, NamedAttribute &named) {
   const Parameter *parameter = callable.function->findOds(named.name);
   const AttributeSpec *spec = parameter ? findAttribute(*callable.info, named.name) : nullptr;
@@ -170,12 +187,12 @@ void normalise(const Callable &callable, NamedAttribute &named) {
   case AttributeKind::Float:
     fits = integer || real;
     if (fits)
-      value = rounded(integer ? static_cast<double>(*integer) : *real);
+      value = roundedArgument(callable, *parameter, integer ? static_cast<double>(*integer) : *real);
     break;
   case AttributeKind::Number:
     fits = integer || real;
     if (real)
-      value = rounded(*real);
+      value = roundedArgument(callable, *parameter, *real);
     break;
   case AttributeKind::String:
     fits = text;

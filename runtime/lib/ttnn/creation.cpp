@@ -4,10 +4,12 @@
 #include "random.h"
 #include "storage.h"
 #include "tt/parallel.h"
+#include "tt/range_error.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 namespace tt::ttnn {
@@ -34,6 +36,41 @@ template <class T, class F> std::unique_ptr<Kernel> generated(const TensorSpec &
   });
 }
 
+struct Bounds {
+  double low, high;
+};
+/// Of integers. Attributes of the dialect have 32 bits, so those of u32 may come as the i32 with the same bits.
+Bounds boundsOf(DataType type) {
+  switch (storageType(type)) {
+  case StorageType::I32:
+    return {-0x1p31, 0x1p31 - 1};
+  case StorageType::U32:
+    return {-0x1p31, 0x1p32 - 1};
+  case StorageType::U16:
+    return {0, 0x1p16 - 1};
+  default:
+    return {0, 0x1p8 - 1};
+  }
+}
+
+/// A number that is to be in the result as it is.
+void requireHeld(const OpCall &call, const char *attribute, double value) {
+  const DataType type = result(call).dtype;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  const std::string what = std::string(call.name) + ": " + attribute + " is " + text + ", which " +
+                           std::string(toString(type)) + " cannot hold";
+  if (isFloat(type)) {
+    if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
+      throw RangeError(what);
+    return;
+  }
+  const auto [low, high] = boundsOf(type);
+  if (!(value >= low && value <= high))
+    throw RangeError(what + "; expected " + std::to_string(static_cast<int64_t>(low)) + " to " +
+                     std::to_string(static_cast<int64_t>(high)));
+}
+
 std::unique_ptr<Kernel> filled(const OpCall &call, double value) {
   if (const auto *shape = call.attributes.find<std::vector<int64_t>>("shape"))
     expectResultShape(call, *shape);
@@ -47,7 +84,11 @@ std::unique_ptr<Kernel> filled(const OpCall &call, double value) {
 
 std::unique_ptr<Kernel> makeZeros(const OpCall &call) { return filled(call, 0); }
 std::unique_ptr<Kernel> makeOnes(const OpCall &call) { return filled(call, 1); }
-std::unique_ptr<Kernel> makeFull(const OpCall &call) { return filled(call, number(call, "fill_value")); }
+std::unique_ptr<Kernel> makeFull(const OpCall &call) {
+  const double value = number(call, "fill_value");
+  requireHeld(call, "fill_value", value);
+  return filled(call, value);
+}
 
 std::unique_ptr<Kernel> makeConstant(const OpCall &call) {
   const TensorSpec &out = result(call);
@@ -68,11 +109,17 @@ std::unique_ptr<Kernel> makeArange(const OpCall &call) {
   const auto start = call.attributes.get<int64_t>("start"), end = call.attributes.get<int64_t>("end"),
              step = call.attributes.get<int64_t>("step");
   constexpr int64_t limit = int64_t(1) << 53; // past it, the count below could overflow
-  if (step == 0 || std::max({std::abs(start), std::abs(end), std::abs(step)}) > limit)
+  const auto within = [](int64_t value) { return value >= -limit && value <= limit; };
+  if (step == 0 || !within(start) || !within(end) || !within(step))
     fail(call, "range from " + std::to_string(start) + " to " + std::to_string(end) + " in steps of " +
                    std::to_string(step) + "; expected a step other than 0 and bounds below 2^53");
   const int64_t span = step > 0 ? end - start : start - end, stride = std::abs(step);
-  expectResultShape(call, {std::max<int64_t>(0, (span + stride - 1) / stride)});
+  const int64_t count = std::max<int64_t>(0, (span + stride - 1) / stride);
+  expectResultShape(call, {count});
+  if (count) {
+    requireHeld(call, "start", static_cast<double>(start));
+    requireHeld(call, "the last number", static_cast<double>(start + (count - 1) * step));
+  }
   auto values = [=](size_t first, size_t n, int64_t *to) {
     for (size_t i = 0; i < n; ++i)
       to[i] = start + static_cast<int64_t>(first + i) * step;

@@ -143,7 +143,7 @@ def test_bad_indices() -> None:
         ((0, 0, 0), IndexError, r"3 indices for a tensor of shape \[2, 3\]"),
         ((..., ...), IndexError, "more than one ellipsis"),
         (slice(None, None, -1), ValueError, "index of dimension 0: step -1; expected a positive one"),
-        ("a", TypeError, "index of dimension 0 is 'a'; expected an integer or a slice"),
+        ("a", TypeError, "index of dimension 0 is 'a' of type str; expected an integer or a slice"),
         ((0, 1.5), TypeError, "index of dimension 1 is 1.5"),
     ]:
         with pytest.raises(error, match=text):

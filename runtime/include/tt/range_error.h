@@ -1,0 +1,13 @@
+//===- range_error.h - numbers that nothing holds -----------------*- C++ -*-===//
+#pragma once
+
+#include "tt/types.h"
+
+namespace tt {
+
+/// An attribute with a number that the data type of the result cannot hold. In Python also a ValueError.
+class RangeError : public OpError {
+  using OpError::OpError;
+};
+
+} // namespace tt
