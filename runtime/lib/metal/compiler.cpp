@@ -153,7 +153,6 @@ int run(const std::vector<std::string> &command, const fs::path &output) {
       throw;
     }
   }
-  checkInterrupt(); // it may have got the signal as well
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -236,6 +235,8 @@ void build(std::vector<std::string> command, const KernelSources &sources, const
     throw fs::filesystem_error("cannot write", source, std::error_code(ENOSPC, std::generic_category()));
   command.insert(command.end(), {source.string(), "-o", output.string()});
   const int status = run(command, messages);
+  if (status != 0)
+    checkInterrupt(); // the compiler may have got the signal as well
   if (status != 0 || !fs::exists(output)) {
     const std::string said = readFile(messages);
     const auto kernel = kernelOf(sources, said);
