@@ -39,6 +39,9 @@ def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), de
             raise TypeError(f"load_cached: {_name(function)} returned {_described(tensor)}; expected tensors")
     for tensor in made:
         tensor.set_constant()
+    # Results that are gone, with their device or by themselves, are no use: a function that lives on would keep both.
+    for other in [other for other, (_, _, kept) in _kept.items() if not _alive(kept)]:
+        del _kept[other]
     _kept[function] = (key, device, result)
     return result
 

@@ -347,3 +347,17 @@ def test_what_a_newcomer_gets_wrong(call: Any, error: type[Exception], message: 
     with pytest.raises(error) as raised:
         call()
     assert str(raised.value).startswith(message)
+
+
+def test_constants_of_closed_devices_are_forgotten() -> None:
+    """Functions that live on would keep them, and their devices."""
+    from ttnn import caching
+
+    functions = []
+    for _ in range(3):
+        own = ttnn.open_device(device_id=0)
+        functions.append(lambda device: tensor(A, device))
+        made = ttnn.load_cached(functions[-1], [], own)
+        assert made.is_allocated() and functions[-1] in caching._kept
+        ttnn.close_device(own)
+    assert [f in caching._kept for f in functions] == [False, False, True]
