@@ -1,5 +1,6 @@
 """Wrong calls of everything public, made up from a seed. `python wrong_calls.py SEED FIRST COUNT LOG` makes some of
-them in a process of its own (test_wrong_calls.py starts and watches it); with COUNT 1 it makes call FIRST again.
+them in a process of its own (test_wrong_calls.py starts and watches it); with COUNT 1 it makes call FIRST again. SEED
+"sweep" puts every odd value into every place that takes anything.
 
 The log gets a line before each call, so its last line is the call that a crash was in.
 """
@@ -21,6 +22,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+SWEEP = "sweep"  # in place of a seed: every odd value in every place that takes anything
 SECONDS = 60  # of one call, before it counts as a hang
 MEMORY = 4 << 30  # bytes that calls may have in all
 
@@ -81,13 +83,21 @@ class Pool:
     """Values to call with."""
 
     def __init__(self) -> None:
-        import ml_dtypes
-        import numpy
         import torch
         import ttnn
-        from _ttmlir_runtime import runtime, utils
+        from _ttmlir_runtime import runtime
 
         self.torch, self.ttnn, self.runtime = torch, ttnn, runtime
+        self._device: Any = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Calls close devices, deallocate tensors and empty lists."""
+        import ml_dtypes
+        import numpy
+        from _ttmlir_runtime import utils
+
+        torch, ttnn, runtime = self.torch, self.ttnn, self.runtime
         options = runtime.MeshDeviceOptions()
         closed = runtime.open_mesh_device(options)
         on_closed = ttnn.ones([4, 4], device=closed)
@@ -98,7 +108,6 @@ class Pool:
         mesh = runtime.MeshDeviceOptions()
         mesh.mesh_shape = (2, 2)
         self.mesh = runtime.open_mesh_device(mesh)
-        self._device: Any = None
         spread = runtime.create_multi_device_host_tensor_from_shards(
             [ttnn.ones([4, 4])] * 4, {"strategy": "replicate"}, (2, 2)
         )
@@ -127,8 +136,8 @@ class Pool:
             ttnn.ones([]), ttnn.ones([0]), ttnn.ones([3, 0, 2]), ttnn.ones([5, 7]), ttnn.ones([1] * 9),
             *(ttnn.ones([32, 32], dtype=d) for d in (ttnn.uint8, ttnn.uint16, ttnn.int32, ttnn.float32)),
             ttnn.ones([32, 32], dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT), ttnn.TILE_LAYOUT, ttnn.bfloat16,
-            ttnn.bfloat8_b, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, ttnn.CoreCoord(-1, 1), ttnn.CoreGrid(y=2,
-            x=2), ttnn.Shape([2, 2]), ttnn.ReduceType.Sum, ttnn.ReduceType, ttnn.DataType,
+            ttnn.bfloat8_b, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, ttnn.CoreCoord(-1, 1),
+            ttnn.CoreGrid(y=2, x=2), ttnn.Shape([2, 2]), ttnn.ReduceType.Sum, ttnn.ReduceType, ttnn.DataType,
             runtime.DataType.BFP_BFloat8, runtime.DataType.Int64,
             ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1,
                               ttnn.ShardSpec(ttnn.CoreRangeSet(ttnn.CoreGrid(y=2, x=2)), [1 << 40, 1 << 40])),
@@ -144,6 +153,10 @@ class Pool:
         if self._device is None or not self._device.is_open:
             self._device = self.ttnn.open_device(device_id=0)
         return self._device
+
+    def is_plain(self, kind: str) -> bool:
+        """Whether a parameter of a type takes tensors, numbers or other things that good() knows."""
+        return self.good(kind, random.Random(0)) is not None
 
     def wrong(self, kind: str, choose: random.Random) -> Any:
         """For a parameter of a type: mostly of that type, as what is not is soon refused."""
@@ -211,6 +224,7 @@ ADDRESSES = {
     "memcpy", "create_owned_host_tensor", "create_borrowed_host_tensor", "create_multi_device_host_tensor",
     "create_multi_device_borrowed_host_tensor", "copy_to_host",
 }  # fmt: skip
+ADDRESS = (0, -1, 1 << 64, None, "x")
 # What would stop the others from being called, or stands for Python itself.
 LEFT_OUT = {"set_shape_type", "__new__", "__class__", "__getattribute__", "__setattr__", "__delattr__",
 "__subclasshook__",
@@ -278,15 +292,14 @@ def callables() -> list[tuple[str, Any, str]]:
         walk(module, f"_ttmlir_runtime.{name}", public(module))
     rows = sorted(found.values(), key=lambda row: row[0])
     # Operators take anything.
-    return rows + [row for row in rows if row[0].startswith("ttnn.Tensor.__")] * 2
+    return rows + [row for row in rows if row[0].startswith("ttnn.Tensor.__")]
 
 
 def call_of(pool: Pool, functions: list[tuple[str, Any, str]], choose: random.Random) -> tuple[str, Callable[[], Any]]:
     """One call: mostly a right one with one or two wrong values in it."""
     name, function, owner = choose.choice(functions)
-    while (
-        not (known := parameters(function)) and choose.random() < 0.9
-    ):  # what takes nothing has little to be called with
+    # What takes nothing has little to be called with.
+    while not (known := parameters(function)) and choose.random() < 0.9:
         name, function, owner = choose.choice(functions)
     arguments: list[Any] = []
     named: dict[str, Any] = {}
@@ -305,7 +318,7 @@ def call_of(pool: Pool, functions: list[tuple[str, Any, str]], choose: random.Ra
         arguments.insert(0, instance(pool, owner, choose))
     if name.rpartition(".")[2] in ADDRESSES:
         first = {"memcpy": "dst", "copy_to_host": "address"}.get(name.rpartition(".")[2], "ptr")
-        address = choose.choice([0, -1, 1 << 64, None, "x"])
+        address = choose.choice(ADDRESS)
         if name.rpartition(".")[2] == "copy_to_host":
             arguments, named = arguments[:2], {**named, first: address}
         elif arguments:
@@ -313,8 +326,39 @@ def call_of(pool: Pool, functions: list[tuple[str, Any, str]], choose: random.Ra
         for parameter in (first, "ptrs"):
             if parameter in named:
                 named[parameter] = [address] if parameter == "ptrs" else address
-    shown = ", ".join([*map(text_of, arguments), *(f"{key}={text_of(value)}" for key, value in named.items())])
-    return f"{name}({shown})", lambda: function(*arguments, **named)
+    return shown(name, arguments, named), lambda: function(*arguments, **named)
+
+
+def sweep(pool: Pool, functions: list[tuple[str, Any, str]]) -> list[tuple[Any, str, str, int]]:
+    """Every place that takes anything, with the number of every odd value; of functions, one place of each type."""
+    places: list[tuple[Any, str, str, int]] = []
+    seen: set[str] = set()
+    for row in dict.fromkeys(functions):
+        for parameter, kind, _ in parameters(row[1]):
+            if not row[2] and kind in seen:
+                continue
+            if "Any" in kind or "object" in kind or not pool.is_plain(kind):
+                seen.add(kind)
+                every = len(pool.odd) + (len(pool.ours) + len(pool.integers) if row[2] else 0)
+                places += [(row, parameter, kind, place) for place in range(every)]
+    return places
+
+
+def swept(pool: Pool, place: tuple[Any, str, str, int], choose: random.Random) -> tuple[str, Callable[[], Any]]:
+    (name, function, owner), wrong, _, number = place
+    values = [*pool.odd, *pool.ours, *pool.integers]
+    named = {n: values[number] if n == wrong else pool.good(kind, choose)
+             for n, kind, omissible in parameters(function) if n == wrong or not omissible}  # fmt: skip
+    arguments = [instance(pool, owner, choose)] if owner else []
+    # Names in signatures of operators are only names.
+    if not all(each.isidentifier() for each in named) or name.startswith("ttnn.Tensor.__"):
+        arguments, named = [*arguments, *named.values()], {}
+    return shown(name, arguments, named), lambda: function(*arguments, **named)
+
+
+def shown(name: str, arguments: list[Any], named: dict[str, Any]) -> str:
+    texts = [*map(text_of, arguments), *(f"{key}={text_of(value)}" for key, value in named.items())]
+    return f"{name}({', '.join(texts)})"
 
 
 def instance(pool: Pool, owner: str, choose: random.Random) -> Any:
@@ -353,9 +397,12 @@ def judged(error: BaseException) -> str | None:
     return None
 
 
-def main(seed: int, first: int, count: int, log: str) -> int:
+def main(seed: str, first: int, count: int, log: str) -> int:
     pool = Pool()
     functions = callables()
+    places = sweep(pool, functions) if seed == SWEEP else None
+    if places is not None:
+        count = min(count, len(places) - first)
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
@@ -363,7 +410,9 @@ def main(seed: int, first: int, count: int, log: str) -> int:
     with open(log, "a", encoding="utf-8") as out:
         for number in itertools.islice(itertools.count(first), count):
             choose = random.Random(f"{seed}/{number}")
-            what, call = call_of(pool, functions, choose)
+            if number % 20 == 0:
+                pool.renew()
+            what, call = call_of(pool, functions, choose) if places is None else swept(pool, places[number], choose)
             print(f"call {number} {what}", file=out, flush=True)
             faulthandler.dump_traceback_later(SECONDS, exit=True)
             try:
@@ -381,7 +430,7 @@ def main(seed: int, first: int, count: int, log: str) -> int:
     return 0
 
 
-def wrong_calls(seed: int, count: int, run: Callable[[int, int, str], int], log: str) -> Iterator[str]:
+def wrong_calls(count: int, run: Callable[[int, int, str], int], log: str) -> Iterator[str]:
     """Findings of `count` calls; run(first, count, log) makes them in a process and returns its exit code."""
     first = 0
     while first < count:
@@ -405,4 +454,4 @@ def wrong_calls(seed: int, count: int, run: Callable[[int, int, str], int], log:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]))
