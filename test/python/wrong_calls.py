@@ -98,6 +98,8 @@ class Pool:
         from _ttmlir_runtime import utils
 
         torch, ttnn, runtime = self.torch, self.ttnn, self.runtime
+        runtime.set_threads(2)  # more than there are processors would wait for each other
+        runtime.unregister_hooks()
         options = runtime.MeshDeviceOptions()
         closed = runtime.open_mesh_device(options)
         on_closed = ttnn.ones([4, 4], device=closed)
