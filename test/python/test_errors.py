@@ -272,9 +272,9 @@ def test_errors_of_passes_name_the_users_line() -> None:
     """Not how a pass keeps the number of an op."""
 
     def made(builder: Any) -> None:
-        @builder.func([(4, 8)], [torch.float32])
+        @builder.func([(2,)], [torch.int64])
         def main(x: Any, builder: Any) -> Any:
-            return builder.full([4, 8], 300, output_type=torch.int8)
+            return builder.add(x, builder.constant(torch.tensor([2**40, 1])))
 
     module, _ = build_module(made, "ttir")
     with pytest.raises(TTBuilderCompileException) as raised:
