@@ -7,17 +7,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace tt::ttnn {
 namespace {
 
 enum class Pool : uint8_t { Max, Average };
 
-class PoolKernel final : public Kernel {
+/// T: float, or int64_t for the largest of integers, which f32 holds to 2^24 only.
+template <class T> class PoolKernel final : public Kernel {
 public:
   PoolKernel(const OpCall &call, const Window &window, Pool pool, DataType produced)
       : window(window), pool(pool), countPadding(call.attributes.get<bool>("count_include_pad", true)),
-        load(loader<float>(operand(call, 0).dtype)), store(storer<float>(produced)),
+        load(loader<T>(operand(call, 0).dtype)), store(storer<T>(produced)), least(leastOf(operand(call, 0).dtype)),
         inBytes(storageBytes(operand(call, 0).dtype)), outBytes(storageBytes(produced)) {
     if (call.outs.size() > 1) {
       storeIndices = storer<int64_t>(result(call, 1).dtype);
@@ -40,12 +42,20 @@ public:
 private:
   static constexpr int64_t chunk = 512;
 
+  /// What every value of the type is at least.
+  static T leastOf(DataType type) {
+    if constexpr (std::is_same_v<T, float>)
+      return -std::numeric_limits<float>::infinity();
+    else
+      return type == DataType::Int32 ? std::numeric_limits<int32_t>::min() : 0;
+  }
+
   void position(const Buffers &buffers, int64_t image, int64_t y, int64_t x, int64_t channel, int64_t count) const {
     const Axis &h = window.axes[0], &w = window.axes[1];
     const auto n = static_cast<size_t>(count);
-    alignas(64) float result[chunk], value[chunk];
+    alignas(64) T result[chunk], value[chunk];
     alignas(64) int64_t where[chunk];
-    std::fill_n(result, n, pool == Pool::Max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    std::fill_n(result, n, pool == Pool::Max ? least : T(0));
     std::fill_n(where, n, 0); // of a window that lies in padding only
     const int64_t top = y * h.stride - h.low, left = x * w.stride - w.low;
     int64_t inside = 0;
@@ -79,7 +89,7 @@ private:
       auto covered = [](const Axis &a, int64_t start) { return std::min(start + a.kernel, a.size + a.high) - start; };
       const int64_t divisor = countPadding ? covered(h, top) * covered(w, left) : inside;
       for (size_t c = 0; c < n; ++c)
-        result[c] /= static_cast<float>(divisor);
+        result[c] /= static_cast<T>(divisor);
     }
     const int64_t at = ((image * h.out + y) * w.out + x) * window.channels + channel;
     store(result, buffers.outs[0] + static_cast<size_t>(at) * outBytes, n);
@@ -90,8 +100,9 @@ private:
   Window window;
   Pool pool;
   bool countPadding;
-  Load<float> load;
-  Store<float> store;
+  Load<T> load;
+  Store<T> store;
+  T least;
   size_t inBytes, outBytes;
   Store<int64_t> storeIndices = nullptr; // of the second result, when there is one
   size_t indexBytes = 0;
@@ -109,7 +120,9 @@ std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
     fail(call, "attribute 'dilation' is not 1");
   // A pixel's channels are a row of the result, so groups of a block format begin with it.
   const DataType produced = result(call).dtype;
-  return std::make_unique<PoolKernel>(call, window, pool, produced);
+  if (pool == Pool::Max && isInteger(operand(call, 0).dtype) && isInteger(produced))
+    return std::make_unique<PoolKernel<int64_t>>(call, window, pool, produced);
+  return std::make_unique<PoolKernel<float>>(call, window, pool, produced);
 }
 
 std::unique_ptr<Kernel> makeMaxPool(const OpCall &call) { return makePool(call, Pool::Max); }

@@ -77,14 +77,14 @@ template <bool product> std::unique_ptr<Kernel> makeScan(const OpCall &call) {
                                            : scan<float, double, product>(call, dim);
 }
 
-/// A value with its place in the line.
-struct Ranked {
-  float value;
+/// A value with its place in the line. T: float, or int64_t for integers, which f32 holds to 2^24 only.
+template <class T> struct Ranked {
+  T value;
   int32_t index;
 };
 
 /// NaN counts as largest; equal values keep their order, so that sorting is stable.
-bool before(const Ranked &a, const Ranked &b, bool descending) {
+template <class T> bool before(const Ranked<T> &a, const Ranked<T> &b, bool descending) {
   const bool nanA = a.value != a.value, nanB = b.value != b.value;
   if (nanA != nanB)
     return nanA == descending;
@@ -94,7 +94,7 @@ bool before(const Ranked &a, const Ranked &b, bool descending) {
 }
 
 /// The first `count` of each line, in order: values and their places.
-std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, bool descending) {
+template <class T> std::unique_ptr<Kernel> rankingOf(const OpCall &call, size_t dim, int64_t count, bool descending) {
   const TensorSpec &in = operand(call, 0), &values = result(call, 0), &indices = result(call, 1);
   Shape expected = in.shape;
   expected[dim] = count;
@@ -105,15 +105,14 @@ std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, b
       fail(call, "a result is of type " + std::string(toString(spec->dtype)) +
                      ", whose elements cannot be written alone; expected f32, bf16 or an integer type");
   const Lines lines(in.shape, dim), kept(expected, dim);
-  const Load<float> load = loader<float>(in.dtype);
-  // Integers past 2^24 do not survive as floats, so values are copied by index.
+  const Load<T> load = loader<T>(in.dtype);
   const RunCopy copy(in.dtype, values.dtype);
   const RunCopy place(DataType::Int32, indices.dtype);
   auto run = [=](const Buffers &buffers) {
-    auto *all = reinterpret_cast<Ranked *>(buffers.scratch);
+    auto *all = reinterpret_cast<Ranked<T> *>(buffers.scratch);
     parallelFor(lines.count(), 1 + 2048 / std::max<int64_t>(1, lines.length), [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
-        Ranked *ranked = all + line * lines.length;
+        Ranked<T> *ranked = all + line * lines.length;
         const int64_t start = lines.start(line);
         auto source = [&](int64_t i) {
           return buffers.ins[0] + static_cast<size_t>(start + i * lines.inner) * copy.fromBytes;
@@ -122,7 +121,7 @@ std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, b
           load(source(i), &ranked[i].value, 1);
           ranked[i].index = static_cast<int32_t>(i);
         }
-        auto order = [descending](const Ranked &a, const Ranked &b) { return before(a, b, descending); };
+        auto order = [descending](const Ranked<T> &a, const Ranked<T> &b) { return before(a, b, descending); };
         std::partial_sort(ranked, ranked + count, ranked + lines.length, order);
         for (int64_t i = 0; i < count; ++i) {
           const auto at = static_cast<size_t>(kept.start(line) + i * kept.inner);
@@ -132,7 +131,12 @@ std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, b
       }
     });
   };
-  return kernelOf(run, static_cast<size_t>(volume(in.shape)) * sizeof(Ranked));
+  return kernelOf(run, static_cast<size_t>(volume(in.shape)) * sizeof(Ranked<T>));
+}
+
+std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, bool descending) {
+  const auto make = isInteger(operand(call, 0).dtype) ? rankingOf<int64_t> : rankingOf<float>;
+  return make(call, dim, count, descending);
 }
 
 size_t rankedDimension(const OpCall &call) {

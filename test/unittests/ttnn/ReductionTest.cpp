@@ -196,4 +196,28 @@ TEST(Norms, LayerAndRmsNorm) {
   }
 }
 
+/// Integers that f32 would make equal keep their order, both ways.
+TEST(Ranking, LargeIntegersAreExact) {
+  for (const auto &[type, base] : {std::pair<DataType, double>{DataType::Int32, 0x1p30},
+                                   {DataType::Int32, -0x1p31},
+                                   {DataType::UInt32, 0x1p32 - 8}}) {
+    const Value x(type, {2, 4}, {base + 3, base + 1, base + 7, base, base + 5, base + 5, base + 6, base + 2});
+    const struct {
+      bool descending;
+      std::vector<double> places;
+    } cases[] = {{false, {3, 1, 0, 2, 3, 0, 1, 2}}, {true, {2, 0, 1, 3, 2, 0, 1, 3}}};
+    for (const auto &c : cases) {
+      const auto results = runAll("ttnn.sort", {&x}, {{type, {2, 4}}, {DataType::Int32, {2, 4}}},
+                                  {{"dim", integer(1)}, {"descending", flag(c.descending)}});
+      expectEqual(results[1], c.places);
+      for (size_t i = 0; i < 8; ++i)
+        EXPECT_EQ(results[0].get(i), x.get(i / 4 * 4 + static_cast<size_t>(c.places[i])));
+    }
+    const auto top = runAll("ttnn.topk", {&x}, {{type, {2, 1}}, {DataType::Int32, {2, 1}}},
+                            {{"dim", integer(1)}, {"k", integer(1)}, {"largest", flag(true)}});
+    expectEqual(top[0], {base + 7, base + 6});
+    expectEqual(top[1], {2, 2});
+  }
+}
+
 } // namespace

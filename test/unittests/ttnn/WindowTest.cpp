@@ -144,6 +144,26 @@ INSTANTIATE_TEST_SUITE_P(Window, Pool,
                                          Case{1, 5, 5, 700, {3, 3}, {3, 3}, {1, 1}, {1, 1}, 8, 1, true},
                                          Case{1, 8, 8, 2, {3, 3}, {2, 2}, {1, 1}, {1, 0, 0, 1}}));
 
+/// Integers that f32 would make equal.
+TEST(Window, MaximaOfLargeIntegersAreExact) {
+  const Case k{1, 4, 4, 2, {2, 2}, {2, 2}, {1, 1}, {0, 0}};
+  for (const auto &[type, base] : {std::pair<DataType, double>{DataType::Int32, 0x1p30},
+                                   {DataType::Int32, -0x1p31},
+                                   {DataType::UInt32, 0x1p32 - 64}}) {
+    Value x(type, {1, 1, 16, 2});
+    for (size_t i = 0; i < x.size(); ++i)
+      x.set(i, base + static_cast<double>(i * 7 % 32));
+    std::vector<double> most(8, -0x1p33);
+    k.forEach([&](int64_t row, int64_t, int64_t, int64_t from) {
+      for (int64_t c = 0; c < 2; ++c) {
+        double &m = most[static_cast<size_t>(row * 2 + c)];
+        m = std::max(m, x.get(static_cast<size_t>(from * 2 + c)));
+      }
+    });
+    expectEqual(run("ttnn.max_pool2d", {&x}, type, {1, 1, 4, 2}, k.attributes(false)), most);
+  }
+}
+
 TEST(Window, GlobalAveragePool) {
   const Value x(f32, {1, 2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40});
   expectEqual(run("ttnn.global_avg_pool2d", {&x}, f32, {1, 1, 1, 2}), {2.5, 25});
