@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import _ttmlir_runtime as rt
+import numpy as np
 import pytest
 import torch
 import ttnn
@@ -61,7 +62,7 @@ WRITERS: dict[str, Callable[[str], object]] = {
     "ttrt query --save": lambda path: tool("query", "--quiet", "--save", path),
     "ttrt query --result-file": lambda path: tool("query", "--quiet", "--result-file", path),
     "ttrt run --json": lambda path: run(path, "--json", "FILE"),
-    "ttrt run --save-outputs": lambda path: write_tensors(path, {"a": torch.ones(3)}),
+    "ttrt run --save-outputs": lambda path: write_tensors(path, {"a": np.ones(3, np.float32)}),
     "ttrt perf --json": lambda path: (binary().store("model.ttnn"), tool("perf", "model.ttnn", "--json", path)),
     "save_torch_tensor": lambda path: save_torch_tensor(torch.ones(3), Path(path).parent, Path(path).stem),
     "profiler.write_files": lambda path: write_files(Path(path).parent, [], []),

@@ -215,44 +215,20 @@ def create_heads_for_decode(
     return [p.reshape(o.shape) for p, o in zip(parts, out, strict=True)]
 
 
-def pages_of(shapes: Any, attributes: Any) -> tuple[int, int]:
-    return (0, max(shapes[0][0] - 1, 0))
-
-
-def pages_of_second(shapes: Any, attributes: Any) -> tuple[int, int]:
-    return (0, max(shapes[1][0] - 1, 0))
-
-
-def position_in_pages(shapes: Any, attributes: Any) -> tuple[int, int]:
-    return (0, max(shapes[3][-1] * shapes[1][-2] - 1, 0))
-
-
-def position_in(which: int):
-    return lambda shapes, attributes: (0, max(shapes[which][-2] - 1, 0))
-
-
 ATTENTION = {
     "scaled_dot_product_attention": Op(attention, aten="scaled_dot_product_attention"),
-    "scaled_dot_product_attention_decode": Op(attention_decode, operand_domains={4: position_in(1)}),
-    "paged_scaled_dot_product_attention_decode": Op(
-        paged_attention_decode, operand_domains={3: pages_of_second, 6: position_in_pages}
-    ),
-    "ttnn.paged_scaled_dot_product_attention_decode": Op(
-        paged_attention_decode, operand_domains={3: pages_of_second, 5: position_in_pages}
-    ),
-    "chunked_scaled_dot_product_attention": Op(
-        chunked_attention, operand_domains={3: pages_of_second, 4: lambda shapes, attributes: (0, 0)}
-    ),
+    "scaled_dot_product_attention_decode": Op(attention_decode),
+    "paged_scaled_dot_product_attention_decode": Op(paged_attention_decode),
+    "ttnn.paged_scaled_dot_product_attention_decode": Op(paged_attention_decode),
+    "chunked_scaled_dot_product_attention": Op(chunked_attention),
     "flash_mla_prefill": Op(latent_attention),
-    "paged_flash_multi_latent_attention_decode": Op(
-        paged_latent_attention_decode, operand_domains={3: pages_of_second, 5: position_in_pages}
-    ),
+    "paged_flash_multi_latent_attention_decode": Op(paged_latent_attention_decode),
     "rotary_embedding": Op(rotate_half),
     "rotary_embedding_llama": Op(rotate_pairs),
     "fill_cache": Op(fill_cache, updates=True),
-    "update_cache": Op(update_cache, updates=True, operand_domains={2: position_in(0)}),
-    "paged_update_cache": Op(paged_update_cache, updates=True, operand_domains={2: position_in(0), 3: pages_of}),
-    "paged_fill_cache": Op(paged_fill_cache, updates=True, operand_domains={2: pages_of}),
+    "update_cache": Op(update_cache, updates=True),
+    "paged_update_cache": Op(paged_update_cache, updates=True),
+    "paged_fill_cache": Op(paged_fill_cache, updates=True),
     "nlp_create_qkv_heads_decode": Op(create_heads_for_decode),
     "nlp_concat_heads_decode": Op(lambda x, num_heads, out: x[..., :num_heads, :].flatten(-2).reshape(out.shape)),
 }

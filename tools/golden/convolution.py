@@ -312,18 +312,18 @@ def max_pool_with_indices(*args: Any, **options: Any) -> list[Tensor]:
 
 
 CONVOLUTION = {
-    "conv1d": Op(conv1d, domain=(-1.0, 1.0), aten="convolution"),
-    "conv2d": Op(conv2d, domain=(-1.0, 1.0), aten="convolution"),
-    "conv3d": Op(conv3d, domain=(-1.0, 1.0), aten="convolution"),
-    "conv_transpose2d": Op(conv_transpose2d, domain=(-1.0, 1.0)),
+    "conv1d": Op(conv1d, aten="convolution"),
+    "conv2d": Op(conv2d, aten="convolution"),
+    "conv3d": Op(conv3d, aten="convolution"),
+    "conv_transpose2d": Op(conv_transpose2d),
     "max_pool2d": Op(pooling(max_pool), aten="max_pool2d"),
     "max_pool2d_with_indices": Op(pooling(max_pool_with_indices), aten="max_pool2d_with_indices"),
     "avg_pool2d": Op(pooling(average_pool), aten="avg_pool2d"),
     "global_avg_pool2d": Op(global_average_pool),
     "upsample2d": Op(upsample),
-    "ttnn.conv1d": Op(device_conv(conv1d, 1), domain=(-1.0, 1.0)),
-    "ttnn.conv2d": Op(device_conv(conv2d, 2), domain=(-1.0, 1.0)),
-    "ttnn.conv3d": Op(device_conv(conv3d, 3), domain=(-1.0, 1.0)),
+    "ttnn.conv1d": Op(device_conv(conv1d, 1)),
+    "ttnn.conv2d": Op(device_conv(conv2d, 2)),
+    "ttnn.conv3d": Op(device_conv(conv3d, 3)),
     "ttnn.prepare_conv3d_weights": Op(prepare_volumes, moves=True),
-    "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2), domain=(-1.0, 1.0)),
+    "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2)),
 }

@@ -168,13 +168,6 @@ def dimension_size(x: Tensor, dimension: int = 0, *, out: TensorSpec) -> Tensor:
     return torch.tensor(x.shape[dimension], dtype=torch.int32).reshape(out.shape)
 
 
-def size_of_dim(shape: Any, dim: int) -> tuple[int, int]:
-    return (0, max(shape[dim] - 1, 0))
-
-
-ALONG_DIM = {1: lambda shapes, attributes: size_of_dim(shapes[0], attributes["dim"])}
-ROWS_OF_WEIGHT = {0: lambda shapes, attributes: (0, max(torch.Size(shapes[1][:-1]).numel() - 1, 0))}
-
 # Layouts, memory and the device a tensor is on change nothing about its values.
 IDENTITIES = (
     "to_layout", "to_device", "from_device", "to_memory_config", "to_tensor_spec", "assign", "ttnn_metal_layout_cast",
@@ -202,7 +195,6 @@ DATA_MOVEMENT = {name: Op(identity, moves=True) for name in IDENTITIES} | {
     "slice_dynamic": Op(
         slice_dynamic,
         moves=True,
-        operand_domains={1: lambda shapes, attributes: (0, 0), 2: lambda shapes, attributes: (shapes[0][0],) * 2},
     ),
     "stablehlo.slice": Op(
         lambda x, start_indices, limit_indices, strides: sliced(x, start_indices, limit_indices, strides), moves=True
@@ -214,10 +206,10 @@ DATA_MOVEMENT = {name: Op(identity, moves=True) for name in IDENTITIES} | {
     "pad": Op(pad, aten="constant_pad_nd"),
     "stablehlo.pad": Op(interior_pad),
     "rearrange": Op(rearrange, moves=True),
-    "gather": Op(gather, operand_domains=ALONG_DIM, aten="gather"),
-    "scatter": Op(scatter, operand_domains=ALONG_DIM, aten="scatter.src"),
-    "embedding": Op(embedding, operand_domains=ROWS_OF_WEIGHT, aten="embedding"),
-    "embedding_backward": Op(embedding_backward, operand_domains=ROWS_OF_WEIGHT, aten="embedding_dense_backward"),
+    "gather": Op(gather, aten="gather"),
+    "scatter": Op(scatter, aten="scatter.src"),
+    "embedding": Op(embedding, aten="embedding"),
+    "embedding_backward": Op(embedding_backward, aten="embedding_dense_backward"),
     "concatenate_heads": Op(concatenate_heads, moves=True),
     "nlp_concat_heads": Op(nlp_concat_heads, moves=True),
     "split_query_key_value_and_split_heads": Op(split_heads, moves=True),

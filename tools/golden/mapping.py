@@ -1,4 +1,4 @@
-"""The op table: op name -> golden, sample domain and aten name, collected from the families.
+"""The op table: op name -> golden and aten name, collected from the families (domains are in golden/domains.py).
 
 A key is the bare name that the dialects share ("sigmoid") or, where a dialect's op of that name is another one, the
 full name ("ttnn.conv2d"). RENAMES says which row a differently named op uses.
@@ -19,6 +19,7 @@ from .data_movement import DATA_MOVEMENT
 from .debug import DEBUG
 from .elementwise import ELEMENTWISE
 from .matmul import MATMUL
+from .names import RENAMES, op_name, row_of
 from .normalization import NORMALIZATION
 from .op import Op
 from .quantization import QUANTIZATION
@@ -40,37 +41,6 @@ FAMILIES: dict[str, dict[str, Op]] = {
     "debug": DEBUG,
 }
 
-RENAMES = {
-    "ttnn.divide": "div",
-    "ttnn.pow_tensor": "pow",
-    "ttnn.embedding_bw": "embedding_backward",
-    "ttnn.upsample": "upsample2d",
-    "stablehlo.and": "bitwise_and",
-    "stablehlo.or": "bitwise_or",
-    "stablehlo.xor": "bitwise_xor",
-    "stablehlo.not": "bitwise_not",
-    "stablehlo.cosine": "cos",
-    "stablehlo.sine": "sin",
-    "stablehlo.exponential": "exp",
-    "stablehlo.exponential_minus_one": "expm1",
-    "stablehlo.log_plus_one": "log1p",
-    "stablehlo.logistic": "sigmoid",
-    "stablehlo.negate": "neg",
-    "stablehlo.power": "pow",
-    "stablehlo.divide": "div",
-    "stablehlo.convert": "typecast",
-    "stablehlo.is_finite": "isfinite",
-    "stablehlo.popcnt": "population_count",
-    "stablehlo.round_nearest_afz": "round",
-    "stablehlo.round_nearest_even": "round_even",
-    "stablehlo.select": "where",
-    "stablehlo.shift_left": "logical_left_shift",
-    "stablehlo.shift_right_logical": "logical_right_shift",
-    "stablehlo.transpose": "permute",
-    "stablehlo.dynamic_broadcast_in_dim": "broadcast_in_dim",
-    "stablehlo.dynamic_reshape": "reshape",
-}
-
 
 def _collect() -> dict[str, Op]:
     table: dict[str, Op] = {}
@@ -84,20 +54,9 @@ def _collect() -> dict[str, Op]:
 TABLE = _collect()
 
 
-def op_name(op: Any) -> str:
-    """ "ttir.add" from an op class, an operation, or the name itself."""
-    if isinstance(op, str):
-        return op
-    return getattr(op, "OPERATION_NAME", None) or str(getattr(op, "name", op))
-
-
 @functools.cache
 def _find(name: str) -> Op | None:
-    if name in TABLE:
-        return TABLE[name]
-    if name in RENAMES:
-        return TABLE.get(RENAMES[name])
-    return TABLE.get(name.partition(".")[2])
+    return row_of(TABLE, name)
 
 
 def find_op(op: Any) -> Op | None:

@@ -75,10 +75,10 @@ def sparse_matmul(
 
 
 MATMUL = {
-    "matmul": Op(matmul, domain=(-1.0, 1.0), aten="mm"),
-    "linear": Op(linear, domain=(-1.0, 1.0), aten="linear"),
-    "dot_general": Op(dot_general, domain=(-1.0, 1.0)),
-    "sparse_matmul": Op(sparse_matmul, domain=(-1.0, 1.0), operand_domains={2: lambda shapes, attributes: (0.0, 1.0)}),
-    "einsum": Op(einsum, domain=(-1.0, 1.0)),
-    "dot": Op(torch.matmul, domain=(-1.0, 1.0)),
+    "matmul": Op(matmul, aten="mm"),
+    "linear": Op(linear, aten="linear"),
+    "dot_general": Op(dot_general),
+    "sparse_matmul": Op(sparse_matmul),
+    "einsum": Op(einsum),
+    "dot": Op(torch.matmul),
 }

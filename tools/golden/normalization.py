@@ -167,8 +167,6 @@ def distributed(norm):
     return golden
 
 
-POSITIVE_AT = lambda *indices: {i: (lambda shapes, attributes: (0.1, 2.0)) for i in indices}  # noqa: E731
-
 NORMALIZATION = {
     "softmax": Op(softmax, aten="_softmax"),
     "dropout": Op(dropout, aten="native_dropout"),
@@ -176,14 +174,14 @@ NORMALIZATION = {
     "rms_norm": Op(rms_norm),
     "group_norm": Op(group_norm, aten="native_group_norm"),
     "dit_rms_norm_unary_fused": Op(fused_rms_norm),
-    "batch_norm_inference": Op(batch_norm, operand_domains=POSITIVE_AT(4), aten="native_batch_norm"),
-    "batch_norm_training": Op(batch_norm_training, operand_domains=POSITIVE_AT(4)),
-    "ttnn.batch_norm_inference": Op(device_batch_norm, operand_domains=POSITIVE_AT(2)),
-    "ttnn.batch_norm_training": Op(device_batch_norm_training, operand_domains=POSITIVE_AT(2)),
-    "adamw": Op(adamw, operand_domains=POSITIVE_AT(3, 4)),
+    "batch_norm_inference": Op(batch_norm, aten="native_batch_norm"),
+    "batch_norm_training": Op(batch_norm_training),
+    "ttnn.batch_norm_inference": Op(device_batch_norm),
+    "ttnn.batch_norm_training": Op(device_batch_norm_training),
+    "adamw": Op(adamw),
     "distributed_rms_norm": Op(distributed(rms_norm), mesh=True),
     "distributed_layer_norm": Op(distributed(layer_norm), mesh=True),
     "rms_norm_pre_all_gather": Op(statistics_before_gather(True)),
     "layer_norm_pre_all_gather": Op(statistics_before_gather(False)),
-    "layer_norm_post_all_gather": Op(layer_norm_after_gather, operand_domains=POSITIVE_AT(1)),
+    "layer_norm_post_all_gather": Op(layer_norm_after_gather),
 }

@@ -10,13 +10,6 @@ from typing import Any
 
 import torch
 
-Domain = tuple[float, float]
-# Shapes of the operands (None for an absent one) and the op's attributes -> the values an operand may hold.
-DomainOf = Callable[[Sequence[Any], Mapping[str, Any]], Domain]
-
-DEFAULT_DOMAIN: Domain = (-2.0, 2.0)
-DEFAULT_INTEGER_DOMAIN: Domain = (-16, 16)
-
 
 @dataclass(frozen=True)
 class TensorSpec:
@@ -28,16 +21,13 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Op:
-    """One row of the op table.
+    """One row of the op table. Which values the op accepts is in golden/domains.py, which needs no torch.
 
     golden: reference on torch tensors, same operand order and attribute names as the op. An absent optional operand is
         None, a variadic one a list. A parameter `out` receives the declared TensorSpec of the result (a list of them
         when there are several), `regions` the op's regions as functions on tensors.
-    domain: closed interval [low, high] from which test inputs are drawn, in the unit of the input.
     aten: overload the torch frontend maps to this op, or None.
-    operand_domains: operand index -> the domain of that operand where it depends on shapes or attributes (indices).
-    moves: True when the elements of the result are elements of the first operand, so that a domain asked of the result
-        is one of the operand, too.
+    moves: True when the elements of the result are elements of the operands, which reach the golden as they are.
     mesh: True when the golden looks at all shards at once: it takes and returns GoldenMapTensor.
     exact_types: True when 16-bit floats reach the golden as they are, instead of widened to float32.
     updates: True when the op has no result but writes to its first operand: the golden returns what is in it then.
@@ -47,9 +37,7 @@ class Op:
     """
 
     golden: Callable[..., Any]
-    domain: Domain = DEFAULT_DOMAIN
     aten: str | None = None
-    operand_domains: Mapping[int, DomainOf] = field(default_factory=dict)
     moves: bool = False
     mesh: bool = False
     exact_types: bool = False

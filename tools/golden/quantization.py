@@ -28,13 +28,11 @@ def requantize(x, in_scale, in_zero_point, out_scale, out_zero_point, axis: int 
     return quantize(dequantize(x, in_scale, in_zero_point, axis), out_scale, out_zero_point, axis, out=out)
 
 
-SCALES = {1: lambda shapes, attributes: (0.05, 0.5)}
-
 QUANTIZATION = {
-    "quantize_unrolled": Op(quantize, operand_domains=SCALES),
-    "dequantize_unrolled": Op(dequantize, operand_domains=SCALES),
-    "requantize_unrolled": Op(requantize, operand_domains=SCALES | {3: SCALES[1]}),
-    "ttnn.quantize": Op(quantize, operand_domains=SCALES),
-    "ttnn.dequantize": Op(dequantize, operand_domains=SCALES),
-    "ttnn.requantize": Op(requantize, operand_domains=SCALES | {3: SCALES[1]}),
+    "quantize_unrolled": Op(quantize),
+    "dequantize_unrolled": Op(dequantize),
+    "requantize_unrolled": Op(requantize),
+    "ttnn.quantize": Op(quantize),
+    "ttnn.dequantize": Op(dequantize),
+    "ttnn.requantize": Op(requantize),
 }

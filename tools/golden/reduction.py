@@ -116,14 +116,12 @@ REDUCTION = {
     "mean": Op(reduction(mean), aten="mean.dim"),
     "max": Op(reduction(lambda x, dims: torch.amax(x, dim=dims, keepdim=True)), aten="amax"),
     "min": Op(reduction(lambda x, dims: torch.amin(x, dim=dims, keepdim=True)), aten="amin"),
-    "prod": Op(
-        reduction(one_by_one(lambda x, **k: torch.prod(x, dtype=x.dtype, **k))), domain=(0.8, 1.2), aten="prod.dim_int"
-    ),
-    "reduce_and": Op(reduction(one_by_one(lambda x, **k: torch.all(x != 0, **k))), domain=(-1.0, 1.0)),
-    "reduce_or": Op(reduction(one_by_one(lambda x, **k: torch.any(x != 0, **k))), domain=(-1.0, 1.0)),
+    "prod": Op(reduction(one_by_one(lambda x, **k: torch.prod(x, dtype=x.dtype, **k))), aten="prod.dim_int"),
+    "reduce_and": Op(reduction(one_by_one(lambda x, **k: torch.all(x != 0, **k)))),
+    "reduce_or": Op(reduction(one_by_one(lambda x, **k: torch.any(x != 0, **k)))),
     "argmax": Op(argmax, aten="argmax", points_to={0: at_largest}),
     "cumsum": Op(cumulative(torch.cumsum), aten="cumsum"),
-    "cumprod": Op(cumulative(torch.cumprod), domain=(0.8, 1.2), aten="cumprod"),
+    "cumprod": Op(cumulative(torch.cumprod), aten="cumprod"),
     "topk": Op(topk, aten="topk", points_to={1: at_places}),
     "sort": Op(sort, aten="sort", points_to={1: at_places}),
     "topk_router_gpt": Op(topk_router),

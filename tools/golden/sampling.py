@@ -1,55 +1,63 @@
-"""Test inputs: random values from an op's domain, the same ones for the same seed."""
+"""Test inputs: random values from an op's domain, the same ones for the same seed.
+
+Values are numpy's, so that they are there without torch; `random_tensor` hands them on to torch, which is loaded then.
+"""
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+import ml_dtypes
+import numpy as np
 
-from .op import DEFAULT_DOMAIN, DEFAULT_INTEGER_DOMAIN, Domain, Op
+from .domains import DEFAULT_DOMAIN, DEFAULT_INTEGER_DOMAIN, Domain
+
+if TYPE_CHECKING:
+    import torch
 
 
-def generator(seed: int, *names: Any) -> torch.Generator:
+def generator(seed: int, *names: Any) -> np.random.Generator:
     """A generator that depends on the seed and on what it is for, not on what was drawn before."""
     text = "/".join(map(str, (seed, *names)))
-    return torch.Generator().manual_seed(zlib.crc32(text.encode()))  # of a seed, 32 bits are used
+    return np.random.default_rng(zlib.crc32(text.encode()))
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """The numpy dtype of a name like "float32", with "bfloat16"."""
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def random_array(
+    shape: Sequence[int], dtype: str, domain: Domain | None = None, source: np.random.Generator | None = None
+) -> np.ndarray:
+    """Uniform over the closed interval `domain`, both ends of which can be drawn when the dtype is an integer."""
+    shape, kind, source = tuple(shape), numpy_dtype(dtype), source or np.random.default_rng()
+    if kind.kind == "c":
+        parts = [random_array(shape, "float32", domain, source) for _ in range(2)]
+        return np.asarray((parts[0] + 1j * parts[1]).astype(kind))
+    if kind.kind in "biu":
+        low, high = domain or DEFAULT_INTEGER_DOMAIN
+        least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+        low = math.ceil(min(max(low, least), most))
+        high = max(low, math.floor(min(max(high, least), most)))
+        return np.asarray(source.integers(low, high, shape, kind, endpoint=True))
+    low, high = domain or DEFAULT_DOMAIN
+    wide = np.float64 if kind == np.float64 else np.float32
+    drawn = source.random(shape, dtype=wide) * wide(high - low) + wide(low)
+    return np.asarray(np.clip(drawn, wide(low), wide(high)).astype(kind))
 
 
 def random_tensor(
-    shape: Sequence[int], dtype: torch.dtype, domain: Domain | None = None, source: torch.Generator | None = None
-) -> Tensor:
-    """Uniform over the closed interval `domain`, both ends of which can be drawn when the dtype is an integer."""
-    shape = tuple(shape)
-    if dtype == torch.bool:
-        return torch.randint(0, 2, shape, generator=source).to(torch.bool)
-    if dtype.is_complex:
-        parts = [random_tensor(shape, torch.float32, domain, source) for _ in range(2)]
-        return torch.complex(*parts).to(dtype)
-    if dtype.is_floating_point:
-        low, high = domain or DEFAULT_DOMAIN
-        return torch.empty(shape).uniform_(float(low), float(high), generator=source).to(dtype)
-    low, high = DEFAULT_INTEGER_DOMAIN if domain is None or domain == DEFAULT_DOMAIN else domain
-    info = torch.iinfo(dtype)
-    low, high = max(math.ceil(low), info.min), min(math.floor(high), info.max)
-    return torch.randint(low, max(high, low) + 1, shape, generator=source).to(dtype)
+    shape: Sequence[int], dtype: torch.dtype, domain: Domain | None = None, source: np.random.Generator | None = None
+) -> torch.Tensor:
+    """`random_array` as a torch tensor."""
+    import torch
 
-
-def operand_domain(op: Op, index: int, shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
-    """The interval from which operand `index` of an op is drawn."""
-    if index in op.operand_domains:
-        return op.operand_domains[index](shapes, attributes)
-    return op.domain
-
-
-def intersection(a: Domain | None, b: Domain | None) -> Domain | None:
-    """The values allowed by both; the narrower one when they exclude each other. None allows everything."""
-    if a is None or b is None:
-        return a if b is None else b
-    low, high = max(a[0], b[0]), min(a[1], b[1])
-    if low <= high:
-        return (low, high)
-    return min(a, b, key=lambda d: d[1] - d[0])
+    name = str(dtype).removeprefix("torch.")
+    drawn = random_array(shape, name, domain, source)
+    if dtype == torch.bfloat16:
+        return torch.from_numpy(drawn.view(np.int16)).view(dtype)
+    return torch.from_numpy(drawn)

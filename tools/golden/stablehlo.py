@@ -251,12 +251,10 @@ def torch_index_select(x: Tensor, positions: Tensor, dim: int, batch_dims: int, 
     return x.index_select(dim, positions.flatten().long()).reshape(out.shape)
 
 
-POSITIVE = lambda shapes, attributes: (0.1, 2.0)  # noqa: E731
-
 STABLEHLO = {
-    "stablehlo.dot_general": Op(dot_general, domain=(-1.0, 1.0)),
+    "stablehlo.dot_general": Op(dot_general),
     "stablehlo.compare": Op(compare),
-    "stablehlo.convolution": Op(convolution, domain=(-1.0, 1.0)),
+    "stablehlo.convolution": Op(convolution),
     "stablehlo.reduce": Op(reduce),
     "stablehlo.reduce_window": Op(reduce_window),
     "stablehlo.shift_right_arithmetic": Op(shift_right_arithmetic),
@@ -265,10 +263,10 @@ STABLEHLO = {
     "stablehlo.gather": Op(gather),
     "stablehlo.map": Op(mapped),
     "stablehlo.clamp": Op(lambda low, x, high: torch.minimum(torch.maximum(x, low), high)),
-    "stablehlo.batch_norm_inference": Op(batch_norm_inference, operand_domains={4: POSITIVE}),
+    "stablehlo.batch_norm_inference": Op(batch_norm_inference),
     "stablehlo.batch_norm_training": Op(batch_norm_training),
-    "stablehlo.batch_norm_grad": Op(batch_norm_grad, operand_domains={3: POSITIVE}),
-    "stablehlo.remainder": Op(remainder, operand_domains={1: lambda shapes, attributes: (1, 5)}),
+    "stablehlo.batch_norm_grad": Op(batch_norm_grad),
+    "stablehlo.remainder": Op(remainder),
     "stablehlo.triangular_solve": Op(triangular_solve),
     "stablehlo.cholesky": Op(cholesky),
     "stablehlo.fft": Op(fft),

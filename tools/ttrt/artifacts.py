@@ -48,10 +48,12 @@ def save_run(folder: Path, run: Execution, goldens: ProgramGoldens | None) -> No
     """<folder>/<program>/input_0.pt and so on; tensors of several devices are lists of them."""
     import torch
 
+    from .arrays import to_torch
+
     place = folder / run.program.name
     place.mkdir(parents=True, exist_ok=True)
-    tensors: dict[str, Any] = {f"input_{i}": list(v.shard_map.values()) for i, v in enumerate(run.inputs)}
-    tensors |= {f"output_{i}": shards for i, shards in enumerate(run.found)}
+    tensors: dict[str, Any] = {f"input_{i}": list(map(to_torch, v.arrays.values())) for i, v in enumerate(run.inputs)}
+    tensors |= {f"output_{i}": list(map(to_torch, shards)) for i, shards in enumerate(run.found)}
     if goldens is not None:
         tensors |= {f"golden_{i}": list(v.shard_map.values()) for i, v in enumerate(goldens.outputs)}
     for source, results in run.values.items():

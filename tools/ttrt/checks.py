@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from builder.base.checking import Verdict, compare_shards
-from builder.base.evaluation import Maker
-from golden import Comparison, GoldenMapTensor
+from .arrays import to_torch
 
-from .evaluate import ProgramGoldens
-from .execution import Execution
+if TYPE_CHECKING:  # comparing needs torch, and a run that compares nothing does not
+    import torch
+    from builder.base.checking import Verdict
+    from builder.base.evaluation import Maker
+    from golden import Comparison, GoldenMapTensor
+
+    from .evaluate import ProgramGoldens
+    from .execution import Execution
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Row:
 
 
 def verdict_of(args: argparse.Namespace) -> Verdict:
+    from builder.base.checking import Verdict
+
     return Verdict(args.pcc, args.atol, args.rtol, check_atol=args.atol is not None, check_rtol=args.rtol is not None)
 
 
@@ -56,6 +61,8 @@ def judged(
     dtype_matters: bool = True, op: str = "", location: str = "", maker: Maker | None = None,
 ) -> Row:  # fmt: skip
     """A value compared with its golden as the command line says."""
+    from builder.base.checking import compare_shards
+
     verdict = verdict_of(args)
     compared = compare_shards(golden, shards, verdict, dtype_matters, maker)
     device, value, worst = min(compared, key=lambda c: (verdict.accepts(c[2]), c[2].pcc))
@@ -76,6 +83,8 @@ def judged(
 
 def largest_differences(golden: torch.Tensor, found: torch.Tensor, count: int) -> Iterator[dict[str, Any]]:
     """Place, golden and value of the elements that differ most; NaN differs from everything."""
+    import torch
+
     if golden.numel() != found.numel() or not golden.numel():
         return
     a, b = golden.to(torch.float64).flatten(), found.to(torch.float64).flatten()
@@ -94,13 +103,14 @@ def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGolden
         name = f"output_{i}"
         row = Row(name, "", "", wanted.type, len(shards), None, None)
         if goldens is not None:
-            row = judged(name, wanted.type, goldens.outputs[i], shards, args, maker=goldens.makers.get(name))
+            given = [to_torch(shard) for shard in shards]
+            row = judged(name, wanted.type, goldens.outputs[i], given, args, maker=goldens.makers.get(name))
         elif args.identity:
             if i >= len(run.inputs):
                 row = Row(name, "", "", wanted.type, len(shards), None, f"there is no input {i} to be identical with")
             else:
-                row = judged(name, wanted.type, run.inputs[i], shards, args)
-        if args.non_zero and row.problem is None and not any(bool(shard.any()) for shard in shards):
+                row = judged(name, wanted.type, run.inputs[i].golden(), [to_torch(shard) for shard in shards], args)
+        if args.non_zero and row.problem is None and not any(bool((shard != 0).any()) for shard in shards):
             row = Row(name, "", "", wanted.type, len(shards), row.comparison, "all elements are zero")
         yield row
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import _ttmlir_runtime as rt
-import torch
 from builder.base.attributes import elements_attr
 from builder.base.builder_utils import plain_location
-from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
+from builder.base.device_tensors import fetched
 from builder.base.evaluation import Evaluation, Kept, Maker, OpGoldens
 from builder.base.goldens import Goldens
-from builder.base.input_range_constraints import infer_arg_ranges
-from builder.base.structure import functions, public_functions, symbol, walk
+from builder.base.structure import functions, symbol, walk
 from golden import GoldenMapTensor
 from ttmlir import ir
 
+from .arrays import Shards, placed
 from .errors import InputError
-from .file import File, Program
+from .file import CALL, File, Program
 
-CONSTANT, CALL = "ttnn.constant", "ttcore.load_cached"
+if TYPE_CHECKING:
+    import torch
+
+CONSTANT = "ttnn.constant"
 
 
 def called(file: File, program: Program) -> list[Program]:
@@ -30,9 +32,7 @@ def called(file: File, program: Program) -> list[Program]:
     return [file.programs[i] for i in dict.fromkeys(indices)]
 
 
-def constants_of(
-    device: Any, file: File, program: Program, inputs: Sequence[GoldenMapTensor]
-) -> dict[str, list[torch.Tensor]]:
+def constants_of(device: Any, file: File, program: Program, inputs: Sequence[Shards]) -> dict[str, list[torch.Tensor]]:
     """The values of the constants of a program and of those it calls, by program and in order, as a run has them."""
     found: dict[str, list[torch.Tensor]] = {p.name: [] for p in (program, *called(file, program))}
 
@@ -43,11 +43,10 @@ def constants_of(
             found[name].append(fetched(rt.runtime.retrieve_tensor_from_pool(values, result, True))[0])
 
     if any(op["name"] == CONSTANT for p in (program, *called(file, program)) for op in p.operations):
-        host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
-        placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
+        given = placed(device, file.binary, program.index, inputs)
         hooks = rt.runtime.DebugHooks.get(post_op=look)
         try:
-            rt.runtime.submit(device, file.binary, program.index, placed)
+            rt.runtime.submit(device, file.binary, program.index, given)
         finally:
             rt.runtime.unregister_hooks()
             del hooks
@@ -73,27 +72,11 @@ class Source:
             raise InputError(f"{file.path}: carries no MLIR, so that there is nothing to compute goldens from")
         self.module = ir.Module.parse(file.mlir, ir.Context())
 
-    def _function(self, program: Program) -> Any:
-        for function in public_functions(self.module.operation):
-            if symbol(function) == program.name:
-                arguments = function.regions[0].blocks[0].arguments
-                if len(arguments) != len(program.inputs):
-                    raise InputError(
-                        f"{self.path}: @{program.name} has {len(arguments)} arguments in the MLIR, but the program "
-                        f"takes {len(program.inputs)} inputs"
-                    )
-                return function
-        raise InputError(f"{self.path}: the MLIR has no public function @{program.name}")
-
-    def ranges(self, program: Program) -> Mapping[int, Any]:
-        """The values that a program's ops accept, by input."""
-        return infer_arg_ranges(self._function(program))
-
     def goldens(
         self,
         file: File,
         program: Program,
-        inputs: Sequence[GoldenMapTensor],
+        inputs: Sequence[Shards],
         constants: Mapping[str, Sequence[torch.Tensor]],
         seed: int,
         inside: bool = True,
@@ -110,11 +93,16 @@ class Source:
             if symbol(function) in constants:
                 self._fill(function, constants[symbol(function)])
         goldens = Goldens(program.mesh, seed)
-        goldens.set_inputs(program.name, list(inputs))
+        goldens.set_inputs(program.name, [value.golden() for value in inputs])
         snapshot = goldens.snapshot(self.module)
         found = snapshot.programs.named(program.name)
         if found is None:
             raise InputError(f"{self.path}: the MLIR has no program {program.name!r}")
+        if len(found.input_names) != len(program.inputs):
+            raise InputError(
+                f"{self.path}: @{program.name} has {len(found.input_names)} arguments in the MLIR, but the program "
+                f"takes {len(program.inputs)} inputs"
+            )
         evaluation, function = snapshot.evaluation, found.function
         keep: Kept = None if inside else frozenset()
         outputs = list(evaluation.outputs(function, keep))

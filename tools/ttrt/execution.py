@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import _ttmlir_runtime as rt
-import torch
-from builder.base.debugging import Debugger, MemoryLog, memory_views
-from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
-from builder.base.goldens import OpGoldens
-from builder.base.watching import OpWatcher, hooks
-from golden import GoldenMapTensor
+import numpy as np
+from builder.base.memory import MemoryLog, memory_views
 
 from . import machine
+from .arrays import Shards, fetched, placed
 from .file import File, Program
+
+if TYPE_CHECKING:
+    from builder.base.evaluation import OpGoldens
 
 
 @dataclass
 class Execution:
-    """What a program gave. found: outputs by device; values: of ops by source; memory: bytes in use after each op.
+    """What a program gave. found: outputs by device; values: of ops by source (in torch); memory: in use after each op.
 
     leaked: bytes per bank that the run left allocated, by memory.
     """
 
     program: Program
-    inputs: Sequence[GoldenMapTensor]
-    found: list[list[torch.Tensor]] = field(default_factory=list)
+    inputs: Sequence[Shards]
+    found: list[list[np.ndarray]] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
-    values: Mapping[str, list[list[torch.Tensor]]] = field(default_factory=dict)
+    values: Mapping[str, list[list[Any]]] = field(default_factory=dict)
     memory: list[dict[str, Any]] = field(default_factory=list)
     leaked: dict[str, int] = field(default_factory=dict)
 
@@ -44,7 +45,7 @@ def execute(
     file: File,
     program: Program,
     device: Any,
-    inputs: Sequence[GoldenMapTensor],
+    inputs: Sequence[Shards],
     goldens: Mapping[str, OpGoldens] | None,
     loops: int = 1,
     act: bool = True,
@@ -60,25 +61,53 @@ def execute(
     """
     result = Execution(program, inputs)
     before = allocated(device)
-    host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
-    placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
-    debugger = Debugger.of(file.binary, program.index, device, goldens) if act else None
-    watcher = None
-    if debugger is not None or keep_values or keep_memory:
-        watcher = OpWatcher(None, keep_values, frozenset(), MemoryLog(device) if keep_memory else None, debugger)
-        result.values = watcher.values
+    given = placed(device, file.binary, program.index, inputs)
+    memory = MemoryLog(device) if keep_memory else None
+    following, values = followed(file, program, device, goldens, act, keep_values, memory)
+    result.values = values
     outputs: list[Any] = []
     for loop in range(loops):
-        with hooks(watcher if loop == 0 else None):
+        with following if loop == 0 else contextlib.nullcontext():
             started = time.perf_counter_ns()
-            outputs = rt.runtime.submit(device, file.binary, program.index, placed)
+            outputs = rt.runtime.submit(device, file.binary, program.index, given)
             result.times.append(time.perf_counter_ns() - started)
     result.found = [fetched(tensor) for tensor in outputs]
     result.figures = machine.last_run(device)
-    if watcher is not None and watcher.memory is not None:
-        result.memory = watcher.memory.operations
-    for tensor in [*outputs, *placed]:
+    if memory is not None:
+        result.memory = memory.operations
+    for tensor in [*outputs, *given]:
         rt.runtime.deallocate_tensor(tensor, force=True)
     after = allocated(device)
     result.leaked = {name: size - before.get(name, 0) for name, size in after.items() if size > before.get(name, 0)}
     return result
+
+
+def followed(
+    file: File,
+    program: Program,
+    device: Any,
+    goldens: Mapping[str, OpGoldens] | None,
+    act: bool,
+    keep_values: bool,
+    memory: MemoryLog | None,
+) -> tuple[Any, Mapping[str, list[list[Any]]]]:
+    """Hooks of a run, and where it leaves values. Values of ops are torch's, which is not loaded for anything else."""
+    marks = not file.is_metal and any(op["name"].startswith("debug.") for op in program.operations)
+    if keep_values or (act and marks):
+        from builder.base.debugging import Debugger
+        from builder.base.watching import OpWatcher, hooks
+
+        debugger = Debugger.of(file.binary, program.index, device, goldens) if act else None
+        if keep_values or debugger is not None:
+            watcher = OpWatcher(None, keep_values, frozenset(), memory, debugger)
+            return hooks(watcher), watcher.values
+    return (memory_hooks(memory) if memory is not None else contextlib.nullcontext()), {}
+
+
+@contextlib.contextmanager
+def memory_hooks(memory: MemoryLog) -> Any:
+    kept = rt.runtime.DebugHooks.get(post_op=lambda executable, values, op: memory.add(op))
+    try:
+        yield kept
+    finally:
+        rt.runtime.unregister_hooks()

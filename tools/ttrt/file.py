@@ -13,8 +13,10 @@ from .errors import InputError
 from .machine import Mesh
 from .output import shape_text
 
-# Names of data types as flatbuffers and MLIR print them -> torch's. Block formats come to the host as bf16.
-TORCH_NAMES = {
+CALL = "ttcore.load_cached"  # runs another program of the file
+
+# Names of data types as flatbuffers and MLIR print them -> numpy's. Block formats come to the host as bf16.
+HOST_TYPES = {
     "f64": "float64",
     "f32": "float32",
     "f16": "float16",
@@ -72,12 +74,10 @@ class Tensor:
         arrangement = self.desc["memory_layout"] if memory != "system_memory" else ""
         return f"{self.desc['layout']}, {memory} {arrangement}".strip()
 
-    def torch_dtype(self) -> Any:
-        import torch
-
-        if self.dtype not in TORCH_NAMES:
-            raise InputError(f"no torch dtype holds {self.dtype}")
-        return getattr(torch, TORCH_NAMES[self.dtype])
+    def host_dtype(self) -> str:
+        if self.dtype not in HOST_TYPES:
+            raise InputError(f"no host type holds {self.dtype}")
+        return HOST_TYPES[self.dtype]
 
 
 @dataclass(frozen=True)

@@ -1,76 +1,83 @@
-"""Inputs of a program: from a file of tensors, or random ones that its ops accept."""
+"""Inputs of a program: from files of tensors, random ones that its ops accept, or as --init says."""
 
 from __future__ import annotations
 
+import argparse
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-from golden import GoldenMapTensor
-from golden.sampling import generator, random_tensor
+import numpy as np
+from golden.domains import Body, Domain, Use, Value, argument_domains
+from golden.sampling import generator, random_array
 from ttmlir.files import whole_file
 
+from .arrays import BFLOAT16, Shards, from_torch, numpy_dtype, to_torch
 from .errors import InputError
-from .file import Program, Tensor
+from .file import CALL, File, Program, Tensor
+from .inits import DOMAIN, READS, Init, check_written, names_of, takes
 
-READS = ".npz, .npy, .pt or .pth"
+# ---------------------------------------------------------------------- files
 
 
-def read_tensors(path: str) -> dict[str, torch.Tensor]:
+def read_tensors(path: str) -> dict[str, np.ndarray]:
     """Tensors by name; those of a file that has none are called 0, 1, …"""
     suffix = Path(path).suffix
+    if suffix not in READS:
+        raise InputError(f"{path}: expected a {', '.join(READS[:-1])} or {READS[-1]} file")
+    with Path(path).open("rb"):  # says why not, in the system's words
+        pass
     try:
-        if suffix in (".npz", ".npy"):
-            import numpy
-
-            loaded = numpy.load(path, allow_pickle=False)
-            arrays = {name: loaded[name] for name in loaded.files} if suffix == ".npz" else {"0": loaded}
-            return {name: torch.from_numpy(array) for name, array in arrays.items()}
-        if suffix in (".pt", ".pth"):
-            loaded = torch.load(path, weights_only=True)
-        else:
-            raise InputError(f"{path}: expected a {READS} file")
-    except OSError:
-        raise
+        return read_numpy(path) if suffix in (".npz", ".npy") else read_torch(path)
     except InputError:
         raise
+    except ImportError:
+        raise InputError(f"{path}: reading {suffix} files needs PyTorch: pip install torch") from None
     except Exception as error:  # what damaged files raise has no common type
-        raise InputError(f"{path}: not readable as {suffix}: {str(error).splitlines()[0]}") from error
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise InputError(f"{path}: not readable as {suffix}: {reason}") from error
+
+
+def read_numpy(path: str) -> dict[str, np.ndarray]:
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        arrays = {"0": loaded}
+    else:
+        with loaded:
+            arrays = {name: loaded[name] for name in loaded.files}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"{path}: {name} has elements of type {array.dtype}; expected numbers")
+    return arrays
+
+
+def read_torch(path: str) -> dict[str, np.ndarray]:
+    import torch
+
+    loaded = torch.load(path, weights_only=True)
     found = loaded if isinstance(loaded, Mapping) else {"0": loaded} if isinstance(loaded, torch.Tensor) else None
     if found is None and isinstance(loaded, Sequence):
         found = {str(i): tensor for i, tensor in enumerate(loaded)}
     if found is None or not all(isinstance(t, torch.Tensor) for t in found.values()):
         raise InputError(f"{path}: expected tensors, a list of them or tensors by name")
-    return {str(name): tensor for name, tensor in found.items()}
+    return {str(name): from_torch(tensor) for name, tensor in found.items()}
 
 
-def write_tensors(path: str, tensors: Mapping[str, torch.Tensor]) -> None:
+def write_tensors(path: str, tensors: Mapping[str, np.ndarray]) -> None:
     """A .npz or .pt file; bf16 becomes f32 in the former, which has no such type."""
-    suffix = Path(path).suffix
-    if suffix not in (".npz", ".pt", ".pth"):
-        raise InputError(f"{path}: expected a .npz, .pt or .pth file")
+    check_written(path)
     with whole_file(path) as file:
-        if suffix == ".npz":
-            import numpy
-
-            plain = {n: (t.float() if t.dtype == torch.bfloat16 else t).numpy() for n, t in tensors.items()}
-            numpy.savez(file, **plain)
+        if Path(path).suffix == ".npz":
+            plain = {n: (a.astype(np.float32) if a.dtype == BFLOAT16 else a) for n, a in tensors.items()}
+            np.savez(file, **plain)
         else:
-            torch.save(dict(tensors), file)
+            import torch
+
+            torch.save({name: to_torch(array) for name, array in tensors.items()}, file)
 
 
-def names_of(tensor: Tensor, index: int) -> list[str]:
-    """What an input may be called in a file of tensors."""
-    names = (tensor.name, f"input_{index}", f"arg{index}", f"arr_{index}", str(index))
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def takes(program: Program) -> str:
-    return ", ".join(f"{t.name or f'input_{i}'} {t.type}" for i, t in enumerate(program.inputs)) or "no inputs"
-
-
-def given(path: str, program: Program) -> list[GoldenMapTensor]:
+def given(path: str, program: Program) -> list[Shards]:
     """The program's inputs from a file, by name; all of them, of the right shape, values in the program's dtype."""
     tensors = read_tensors(path)
     unused = set(tensors)
@@ -89,52 +96,123 @@ def given(path: str, program: Program) -> list[GoldenMapTensor]:
     return found
 
 
-def on_devices(value: torch.Tensor, wanted: Tensor, program: Program, where: str) -> GoldenMapTensor:
+def on_devices(value: np.ndarray, wanted: Tensor, program: Program, where: str) -> Shards:
     """A value as the program takes it; the shards of a distributed input lie one after another in a first dimension."""
     devices = program.mesh[0] * program.mesh[1]
     shape = (devices, *wanted.shape) if wanted.distributed else wanted.shape
     if tuple(value.shape) != shape:
         hint = f" (one shard for each of {devices} devices)" if wanted.distributed else ""
         raise InputError(f"{where} has shape {list(value.shape)}, the program takes {list(shape)}{hint}")
-    value = value.to(wanted.torch_dtype())
-    shards = dict(enumerate(value)) if wanted.distributed else {0: value}
-    return GoldenMapTensor(shards, program.mesh)
+    dtype = numpy_dtype(wanted.host_dtype())
+    if dtype.kind in "iu" and value.size:
+        low, high = float(value.min()), float(value.max())
+        info = np.iinfo(dtype)
+        if not (info.min <= low and high <= info.max):
+            wrong = high if info.min <= low else low
+            raise InputError(f"{where} has {wrong:.0f}, which {wanted.dtype} cannot hold")
+    value = value.astype(dtype)
+    return Shards(dict(enumerate(value)) if wanted.distributed else {0: value}, program.mesh)
 
 
-def random_inputs(program: Program, ranges: Mapping[int, Any], seed: int) -> list[GoldenMapTensor]:
-    """Random values by dtype, the same for the same seed. ranges: input index -> (low, high) where its ops need it."""
-
-    def make(shape: tuple[int, ...], dtype: torch.dtype, index: int, source: torch.Generator) -> torch.Tensor:
-        return random_tensor(shape, dtype, ranges.get(index), source)
-
-    return filled(program, seed, make)
+# ---------------------------------------------------------------------- what the ops accept
 
 
-def filled(program: Program, seed: int, make: Callable[..., torch.Tensor]) -> list[GoldenMapTensor]:
-    """Inputs by make(shape, dtype, index, generator); one for each device where an input is distributed."""
-    result = []
-    for index, wanted in enumerate(program.inputs):
-        devices = program.mesh[0] * program.mesh[1] if wanted.distributed else 1
-        shards = {
-            device: make(wanted.shape, wanted.torch_dtype(), index, generator(seed, program.name, index, device))
-            for device in range(devices)
-        }
-        result.append(GoldenMapTensor(shards, program.mesh))
-    return result
+def ranges(file: File, program: Program) -> dict[int, Domain]:
+    """Input index -> the values that the program's ops accept, where they ask for some."""
+    return {} if file.is_metal else argument_domains(body_of(file, program.index))
 
 
-# --init -> values of a shape as float32, from a generator.
-FILLS: dict[str, Callable[[tuple[int, ...], torch.Generator], torch.Tensor]] = {
-    "rand": lambda shape, source: torch.rand(shape, generator=source),
-    "randn": lambda shape, source: torch.randn(shape, generator=source),
-    "zeros": lambda shape, source: torch.zeros(shape),
-    "ones": lambda shape, source: torch.ones(shape),
-    "arange": lambda shape, source: torch.arange(torch.Size(shape).numel(), dtype=torch.float32).reshape(shape),
+def body_of(file: File, index: int) -> Body:
+    """A program of a flatbuffer as golden.domains follows it. Operands are single: ODS's groups are not recorded."""
+    program = file.description["programs"][index]
+    values = [
+        Value(i, tuple(value["desc"]["shape"]), value["desc"]["data_type"]) for i, value in enumerate(program["values"])
+    ]
+
+    def use(op: dict[str, Any]) -> Use:
+        operands = [[] if i is None else [values[i]] for i in op["ins"]]
+        callee = op["attributes"]["callee"] if op["name"] == CALL else None
+        body = (lambda: body_of(file, callee)) if callee is not None else None
+        return Use(op["name"], operands, [values[i] for i in op["outs"]], lambda: op["attributes"], body)
+
+    arguments, returns = ([values[v["value"]] for v in program[end]] for end in ("inputs", "outputs"))
+    return Body(arguments, [use(op) for op in program["operations"]], returns)
+
+
+# ---------------------------------------------------------------------- making values
+
+Make = Callable[[tuple[int, ...], np.dtype, np.random.Generator], np.ndarray]
+
+# --init -> values of a shape, from a generator; they are converted to the input's type.
+FILLS: dict[str, Callable[[tuple[int, ...], np.random.Generator], np.ndarray]] = {
+    "rand": lambda shape, source: source.random(shape, np.float32),
+    "randn": lambda shape, source: source.standard_normal(shape, np.float32),
+    "normal": lambda shape, source: source.standard_normal(shape, np.float32),
+    "zeros": lambda shape, source: np.zeros(shape, np.float32),
+    "ones": lambda shape, source: np.ones(shape, np.float32),
+    "arange": lambda shape, source: np.arange(math.prod(shape)).reshape(shape),
 }
 
 
-def made(init: str, program: Program, ranges: Mapping[int, Any], seed: int) -> list[GoldenMapTensor]:
-    """Inputs as --init says."""
-    if init == "domain":
-        return random_inputs(program, ranges, seed)
-    return filled(program, seed, lambda shape, dtype, index, source: FILLS[init](shape, source).to(dtype))
+def fitted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """In a dtype; what an integer has no room for becomes its largest or smallest value."""
+    if dtype.kind in "iu":
+        values = np.clip(values, float(np.iinfo(dtype).min), float(np.iinfo(dtype).max))
+    return values.astype(dtype)
+
+
+def of_program(args: argparse.Namespace, file: File, program: Program) -> list[Shards]:
+    """The inputs of a program as the command line says."""
+    if args.inputs:
+        return given(args.inputs, program)
+    return made(args.init, program, ranges(file, program), args.seed)
+
+
+def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
+    """Random values that the ops accept, the same for the same seed."""
+    return made((), program, ranges(file, program), seed)
+
+
+def made(inits: Sequence[Init], program: Program, accepted: Mapping[int, Domain], seed: int) -> list[Shards]:
+    """Inputs as --init says; one array for each device where an input is distributed."""
+    result = []
+    for index, wanted in enumerate(program.inputs):
+        entry = next((e for n in [*names_of(wanted, index), None] for e in inits if e.name == n), Init(DOMAIN))
+        if entry.is_file:
+            result.append(from_file(entry, wanted, index, program))
+            continue
+        make = maker(entry, wanted, index, program, accepted.get(index))
+        devices = program.mesh[0] * program.mesh[1] if wanted.distributed else 1
+        dtype = numpy_dtype(wanted.host_dtype())
+        arrays = {d: make(wanted.shape, dtype, generator(seed, program.name, index, d)) for d in range(devices)}
+        result.append(Shards(arrays, program.mesh))
+    return result
+
+
+def from_file(entry: Init, wanted: Tensor, index: int, program: Program) -> Shards:
+    tensors = read_tensors(entry.what)
+    name = next((n for n in names_of(wanted, index) if n in tensors), None)
+    name = next(iter(tensors)) if name is None and len(tensors) == 1 else name
+    if name is None:
+        of = ", ".join(tensors) or "no tensor"
+        raise InputError(f"{entry}: the file has {of}; expected one tensor, or one of {names_of(wanted, index)[0]}")
+    return on_devices(tensors[name], wanted, program, f"{entry}: {name}")
+
+
+def maker(entry: Init, wanted: Tensor, index: int, program: Program, accepted: Domain | None) -> Make:
+    if entry.what == DOMAIN:
+        return lambda shape, dtype, source: random_array(shape, dtype.name, accepted, source)
+    if entry.interval is None:
+        return lambda shape, dtype, source: fitted(FILLS[entry.what](shape, source), dtype)
+    low, high = entry.interval
+    dtype = numpy_dtype(wanted.host_dtype())
+    if dtype.kind in "biu":
+        # HIGH itself is not drawn, as in Python's ranges.
+        low, high = math.ceil(low), math.ceil(high) - 1
+        least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        what = f"input {index} of {program.name!r}, a {wanted.type}"
+        if low > high:
+            raise InputError(f"{entry}: no integer lies in this range; it is for {what}")
+        if low < least or high > most:
+            raise InputError(f"{entry}: {low if low < least else high} is no value of {what}: {least} to {most}")
+    return lambda shape, dtype, source: random_array(shape, dtype.name, (low, high), source)

@@ -27,6 +27,12 @@ class OpRow:
     kernel: bool
 
 
+EXAMPLES = """
+ttrt ops --dialect ttir
+ttrt ops --missing
+"""
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialect", choices=DIALECTS, action="append", help="only this dialect; may be given again")
     parser.add_argument("--missing", action="store_true", help="only ops without inference, lowering or kernel")
@@ -36,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def registry(dialects: tuple[str, ...] = DIALECTS) -> Iterator[OpRow]:
     """The rows of all ops, by dialect and name, as the compiler and the runtime register them."""
     from _ttmlir_runtime import runtime
-    from builder.base.ops import op_infos
+    from builder.base.op_infos import op_infos
     from ttmlir import util
     from ttmlir.ir import Context
 

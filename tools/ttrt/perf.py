@@ -10,13 +10,19 @@ import contextlib
 from collections import defaultdict
 from typing import Any
 
-from . import machine
+from . import inits, machine
 from .errors import InputError
 from .file import Program, load
 from .output import duration, grouped, table, write_json
 from .run import largest, positive, program_argument, report_argument
 
 ORDERS = {"program": None, "host": "host_ns", "device": "device_ns"}
+
+
+EXAMPLES = """
+ttrt perf model.ttnn --by-op --sort device
+ttrt perf model.ttnn --filter matmul --trace profile
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,12 +32,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
     parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
-    parser.add_argument("--seed", type=int, default=0, help="of the random inputs")
     parser.add_argument("--filter", metavar="TEXT", default="", help="only ops with TEXT in their name or location")
     parser.add_argument(
         "--trace", metavar="DIR", help="also write the profiler's report, trace and table of the runs to DIR"
     )
     report_argument(parser, "figures")
+    inits.arguments(parser)
     machine.arguments(parser, "what the file was compiled for")
 
 
@@ -40,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
+    inits.check(args, programs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
     if args.trace and args.estimate:
         raise InputError("--trace records runs, and --estimate does not run; give one of them")
@@ -79,19 +86,17 @@ def estimated(args: argparse.Namespace, file: Any, program: Program, arch: str, 
 
 def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:
     import _ttmlir_runtime as rt
-    from builder.base.device_tensors import convert_input_layouts, create_tensor
 
-    from .evaluate import Source
-    from .inputs import random_inputs
+    from .arrays import placed
+    from .inputs import of_program
 
-    inputs = random_inputs(program, Source(file).ranges(program) if file.mlir and not file.is_metal else {}, args.seed)
-    host = [create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape) for value in inputs]
+    values = of_program(args, file, program)
     rt.runtime.set_perf_recording(True)
     try:
         with machine.opened(arch, shape) as device:
-            placed = convert_input_layouts(device, host, fbb=file.binary, program_index=program.index)
+            given = placed(device, file.binary, program.index, values)
             for _ in range(args.loops):
-                rt.runtime.submit(device, file.binary, program.index, placed)
+                rt.runtime.submit(device, file.binary, program.index, given)
             return machine.run_figures(rt.runtime.last_run(device))
     finally:
         rt.runtime.set_perf_recording(False)

@@ -1,6 +1,7 @@
 """Run a flatbuffer's programs on a simulated machine.
 
-Inputs are random, or come from a file of tensors: .npz (by name: the input's own, input_0 or arg0) or .pt. With
+Inputs are random values that the program's ops accept (an embedding gets rows of its table), or come from a file of
+tensors: .npz (by name: the input's own, input_0 or arg0) or .pt; --init makes others, of one input or of all. With
 --golden, every output is compared with what the goldens of the ops compute from the same inputs; with --ops, so is the
 value of every op. Ops of the debug dialect act: a breakpoint opens a prompt on a terminal and is logged elsewhere,
 print, dump and memory_snapshot do what they say.
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttmlir.files import write_whole
 
-from . import artifacts, machine
+from . import artifacts, inits, machine
 from .errors import InputError
 from .file import File, Program, load
 from .output import duration, grouped, table, write_json
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from .execution import Execution
 
 BREAKPOINT = "debug.breakpoint"
-# Ways to make inputs; see inputs.made.
-INITIALIZERS = ("domain", "rand", "randn", "zeros", "ones", "arange")
 
 
 def correlation(text: str) -> float:
@@ -63,20 +62,20 @@ def report_argument(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
+EXAMPLES = """
+ttrt run model.ttnn --golden --ops
+ttrt run model.ttnn --init ids=0:32000 --init mask=ones --seed 7
+ttrt run model.ttnn --inputs inputs.npz --save-outputs outputs.npz
+"""
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     program_argument(parser)
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
     report_argument(parser, "report")
-    inputs = parser.add_argument_group("inputs")
-    inputs.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt")
-    inputs.add_argument(
-        "--init", choices=INITIALIZERS, default="domain",
-        help="otherwise: random values that the ops accept (domain, the default), uniform from 0 to 1 (rand), normal "
-        "(randn), zeros, ones, or 0, 1, 2, … (arange)",
-    )  # fmt: skip
-    inputs.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
+    inits.arguments(parser)
     checks = parser.add_argument_group("checks")
     checks.add_argument("--golden", "--enable-golden", action="store_true", help="compare outputs with their goldens")
     checks.add_argument("--ops", action="store_true", help="compare the value of every op, too; goes with --golden")
@@ -110,19 +109,17 @@ def checked(args: argparse.Namespace) -> None:
         raise InputError("--ops extends the golden check; give --golden as well")
     if args.identity and args.golden:
         raise InputError("--identity compares outputs with inputs and --golden with goldens; give one of them")
-    if args.inputs and args.init != "domain":
-        raise InputError("--inputs gives values and --init makes them; give one of them")
 
 
 def run(args: argparse.Namespace) -> int:
     checked(args)
     file = load(args.file)
     programs = file.chosen(args.program)
-    if args.inputs and len(programs) > 1:
-        names = ", ".join(p.name for p in programs)
-        raise InputError(f"--inputs are for one program; choose one of {names} by --program")
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
+    inits.check(args, programs)
+    if args.save_outputs:
+        inits.check_written(args.save_outputs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
     folder = artifacts.prepared(args, artifacts.RUN_REPORT)
     saved: dict[str, Any] = {}
@@ -190,27 +187,23 @@ def run_program(
 ) -> dict[str, Any]:
     """Run one program as the command line says; its part of the report. Outputs for --save-outputs go to `saved`."""
     from .checks import op_rows, output_rows
-    from .evaluate import Source, constants_of
     from .execution import execute
-    from .inputs import given, made
+    from .inputs import of_program
 
     if args.golden and file.is_metal:
         raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no goldens; run it without --golden")
-    # The same seed gives the same inputs with a golden check and without one.
-    source = Source(file) if args.golden or (file.mlir and not args.inputs and not file.is_metal) else None
-    if args.inputs:
-        inputs = given(args.inputs, program)
-    else:
-        inputs = made(args.init, program, source.ranges(program) if source else {}, args.seed)
+    values = of_program(args, file, program)
     goldens = None
-    if args.golden and source:
-        constants = constants_of(device, file, program, inputs)
+    if args.golden:
+        from .evaluate import Source, constants_of
+
+        constants = constants_of(device, file, program, values)
         # Values inside are looked at by --ops, and at breakpoints.
         inside = args.ops or (not args.no_debug_ops and any(op["name"] == BREAKPOINT for op in program.operations))
-        goldens = source.goldens(file, program, inputs, constants, args.seed, inside)
+        goldens = Source(file).goldens(file, program, values, constants, args.seed, inside)
         del constants
     done = execute(
-        file, program, device, inputs, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
+        file, program, device, values, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
         args.ops, args.memory,
     )  # fmt: skip
     outputs = list(output_rows(args, done, goldens))
@@ -245,7 +238,7 @@ def report_of(
 
 def print_tensors(run: Execution) -> None:
     for i, value in enumerate(run.inputs):
-        for device, shard in value.shard_map.items():
+        for device, shard in value.arrays.items():
             print(f"input_{i}{f' of device {device}' if value.is_distributed else ''}:\n{shard}")
     for i, shards in enumerate(run.found):
         for device, shard in enumerate(shards):

@@ -74,12 +74,12 @@ class Subject:
         """From a file of tensors, or random ones that the ops accept."""
         programs = self.programs()
         if path is None and self.file is not None:
-            return {p.name: random_inputs(p, {}, seed) for p in programs}
+            return {p.name: [v.golden() for v in random_inputs(self.file, p, seed)] for p in programs}
         if path is None:
             return known_inputs(self.module, self.mesh, seed)
         if len(programs) != 1:
             raise InputError(f"--inputs are for one program; {self.path} has {', '.join(p.name for p in programs)}")
-        return {programs[0].name: given(path, programs[0])}
+        return {programs[0].name: [v.golden() for v in given(path, programs[0])]}
 
     def adopted(self, inputs: Inputs) -> Inputs:
         """Inputs of another module under the names of this one's programs: the same names, or others in that order."""

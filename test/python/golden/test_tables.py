@@ -8,9 +8,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from golden import GoldenMapTensor, TensorSpec, find_op, get_golden_function, random_tensor
+from golden.domains import accepts
 from golden.elementwise import BINARY, ELEMENTWISE, TERNARY, UNARY
 from golden.mapping import FAMILIES, RENAMES, TABLE
-from golden.sampling import generator, operand_domain
+from golden.sampling import generator
 
 INTEGER_ONLY = {"bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_left_shift", "logical_right_shift",
                 "right_shift", "population_count", "count_leading_zeros"}  # fmt: skip
@@ -21,11 +22,9 @@ def arity(name: str) -> int:
 
 
 def sample(name: str, dtype: torch.dtype, shape=(3, 33)) -> list[torch.Tensor]:
-    op = ELEMENTWISE[name]
     shapes = [shape] * arity(name)
     return [
-        random_tensor(shape, dtype, operand_domain(op, i, shapes, {}), generator(1, name, i))
-        for i in range(len(shapes))
+        random_tensor(shape, dtype, accepts(name).of(i, shapes, {}), generator(1, name, i)) for i in range(len(shapes))
     ]
 
 

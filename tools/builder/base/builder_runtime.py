@@ -17,7 +17,7 @@ from .arguments import check_device, check_goldens, checked_arguments
 from .builder_utils import get_sanitized_filename
 from .checking import Verdict, check_outputs, compare_shards, dtype_name, shards_of
 from .comparing import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
-from .debugging import Breakpoint, BreakpointCallback, Debugger, MemoryLog, set_breakpoint_callback
+from .debugging import Breakpoint, BreakpointCallback, Debugger, set_breakpoint_callback
 from .device_tensors import (
     convert_input_layouts,
     create_tensor,

@@ -15,6 +15,8 @@ from typing import Any, List, Optional, Tuple, Union  # noqa: UP035 - programs t
 import torch
 from ttmlir.ir import BlockArgument, Context, Location, OpResult, RankedTensorType, Type, Value
 
+from .locations import plain_location as plain_location
+
 Operand = Union[BlockArgument, OpResult]  # noqa: UP007 - this is how it is documented
 Shape = Union[List[int], Tuple[int, ...]]  # noqa: UP006, UP007
 
@@ -130,13 +132,6 @@ def caller() -> tuple[str, int]:
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return os.path.abspath(frame.f_code.co_filename), frame.f_lineno
-
-
-def plain_location(location: Any) -> str:
-    """A location as people write it: file:line:column, or the name of a name location; else as MLIR prints it."""
-    text = str(location).removeprefix("loc(").removesuffix(")")
-    simple = re.fullmatch(r'"([^"]*)"((?::\d+)*)', text)
-    return simple[1] + simple[2] if simple else text
 
 
 def process_multi_return_result(result: Any) -> list[Any]:

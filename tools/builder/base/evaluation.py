@@ -24,10 +24,10 @@ from .errors import TTBuilderGoldenException
 from .input_range_constraints import infer_arg_ranges
 from .structure import calls, location_text, number_ops, operand_groups, public_functions, symbol, walk
 
-# Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one.
-WIDENED = {torch.bfloat16: torch.float32, torch.float16: torch.float32, torch.uint16: torch.int64,
-           torch.uint32: torch.int64, torch.uint64: torch.int64}  # fmt: skip
-
+# Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
+# the unsigned ones it cannot even select elements.
+UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: torch.int64}
+WIDENED = {torch.bfloat16: torch.float32, torch.float16: torch.float32} | UNSIGNED
 
 # Sources of ops, or None for all ops.
 Kept = frozenset[str] | None
@@ -395,7 +395,8 @@ class Evaluation:
         if group is None or group not in values:
             return None
         golden = values[group]
-        wide = None if row.exact_types or row.moves else WIDENED.get(golden.dtype)
+        widened = {} if row.exact_types else UNSIGNED if row.moves else WIDENED
+        wide = widened.get(golden.dtype)
         return golden if wide is None else golden.map(lambda t: t.to(wide))
 
 

@@ -1,68 +1,61 @@
-"""Which values the arguments of a function may have, so that its ops compute with values they are defined for."""
+"""Which values the arguments of a function may have, so that its ops compute with values they are defined for.
+
+golden/domains.py knows what each op accepts; here are functions of MLIR in the form in which it follows them.
+"""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from golden import find_op
-from golden.sampling import intersection, operand_domain
+from golden.domains import ANYTHING, Body, Domain, Use, Value, accepts, argument_domains
 from ttmlir import ir
 
 from .builder_utils import is_tensor
 from .elements import attribute_values
 from .structure import calls, operand_groups
 
-Range = tuple[float, float]
 
-
-def infer_arg_ranges(parsed_func: Any) -> dict[int, Range]:
-    """Argument index -> closed interval allowed by all ops that use it, also behind ops that only move elements.
+def infer_arg_ranges(parsed_func: Any) -> dict[int, Domain]:
+    """Argument index -> closed interval allowed by all ops that use it, also behind ops that keep values.
 
     Arguments that nothing constrains are left out.
     """
-    function = parsed_func.operation
-    allowed: dict[Any, Range | None] = {}
-    _constrain(function, allowed)
-    ranges = {}
-    for i, argument in enumerate(function.regions[0].blocks[0].arguments):
-        if allowed.get(argument) is not None:
-            ranges[i] = allowed[argument]
-    return ranges
+    return argument_domains(body_of(parsed_func.operation))
 
 
-def _constrain(function: Any, allowed: dict[Any, Range | None]) -> None:
-    """From the last op to the first, so that what an op asks of its result reaches its operands."""
-    for view in reversed(list(function.regions[0].blocks[0].operations)):
-        op = view.operation
-        callee = calls(op, function)
-        if callee is not None:
-            _constrain(callee, allowed)
-            for value, argument in zip(op.operands, callee.regions[0].blocks[0].arguments, strict=True):
-                allowed[value] = intersection(allowed.get(value), allowed.get(argument))
-            continue
-        row = find_op(op.name)
-        if row is None:
-            continue
-        groups = operand_groups(op)
-        shapes = [shape_of(g) for g in groups]
-        attributes = attribute_values_of(op) if row.operand_domains else {}
-        for i, group in enumerate(groups):
-            domain = operand_domain(row, i, shapes, attributes)
-            if row.moves and i not in row.operand_domains:
-                domain = allowed.get(op.results[0]) if len(op.results) else None
-            elif domain == type(row).domain and i not in row.operand_domains:
-                domain = None  # the default: no constraint of the op
-            for value in group if isinstance(group, list) else [group]:
-                if value is not None:
-                    allowed[value] = intersection(allowed.get(value), domain)
+def body_of(function: Any) -> Body:
+    block = function.regions[0].blocks[0]
+    ops = [view.operation for view in block.operations]
+    returns = values_of(ops[-1].operands) if ops and ops[-1].name == "func.return" else []
+    return Body(values_of(block.arguments), [use_of(op, function) for op in ops], returns)
+
+
+def use_of(op: Any, function: Any) -> Use:
+    if accepts(op.name) is ANYTHING:  # ops of dialects that nobody describes, like func.return
+        groups = [[value] for value in op.operands]
+    else:
+        groups = [g if isinstance(g, list) else [] if g is None else [g] for g in operand_groups(op)]
+    callee = calls(op, function)
+    return Use(
+        op.name,
+        [values_of(group) for group in groups],
+        values_of(op.results),
+        functools.partial(attribute_values_of, op),
+        functools.partial(body_of, callee) if callee is not None else None,
+    )
+
+
+def values_of(values: Any) -> list[Value]:
+    return [value_of(value) for value in values]
+
+
+def value_of(value: Any) -> Value:
+    if not is_tensor(value.type):
+        return Value(value, (), str(value.type))
+    tensor = ir.RankedTensorType(value.type)
+    return Value(value, tuple(tensor.shape), str(tensor.element_type))
 
 
 def attribute_values_of(op: Any) -> dict[str, Any]:
     return {k: v for k, v in attribute_values(op).items() if not hasattr(v, "shape")}
-
-
-def shape_of(group: Any) -> tuple[int, ...] | None:
-    value = group[0] if isinstance(group, list) and group else group
-    return (
-        tuple(ir.RankedTensorType(value.type).shape) if isinstance(value, ir.Value) and is_tensor(value.type) else None
-    )

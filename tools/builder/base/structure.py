@@ -8,8 +8,8 @@ from typing import Any
 
 from ttmlir import ir, util
 
-from .builder_utils import plain_location
-from .ops import OpInfo, dialect_module, op_infos
+from .locations import plain_location
+from .op_infos import OpInfo, dialect_module, op_infos
 
 NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.cpu_module"}
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from .debugging import Debugger, MemoryLog, location_of
+from .debugging import Debugger
 from .device_tensors import create_tensor, fetched, runtime, runtime_dtype_to_torch_dtype
 from .errors import TTBuilderRuntimeException
 from .goldens import IntermediateGoldens
+from .memory import MemoryLog, location_of
 
 
 @dataclass

@@ -1,0 +1,116 @@
+"""What the command line says of inputs: --inputs, --init and --seed. inputs.py makes them, and needs numpy."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .file import Program, Tensor
+
+READS = (".npz", ".npy", ".pt", ".pth")
+WRITES = (".npz", ".pt", ".pth")
+
+
+def check_written(path: str) -> None:
+    """Before the work is done, that its results can be written."""
+    if Path(path).suffix not in WRITES:
+        raise InputError(f"{path}: expected a {', '.join(WRITES[:-1])} or {WRITES[-1]} file")
+
+
+DOMAIN = "domain"
+INITIALIZERS = (DOMAIN, "rand", "randn", "normal", "zeros", "ones", "arange")
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+HELP = (
+    "instead: random values that the ops accept (domain, the default), uniform from 0 to 1 (rand), normal (randn or "
+    "normal), zeros, ones, 0, 1, 2, … (arange), LOW:HIGH for uniform values from LOW to below HIGH, or a .npy or .pt "
+    "file; NAME= in front says for which input, by its name or index; may be given again"
+)
+
+
+@dataclass(frozen=True)
+class Init:
+    """One --init. name: of an input, None for all that are not named; what: as it was written."""
+
+    what: str
+    name: str | None = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def is_file(self) -> bool:
+        return Path(self.what).suffix in READS
+
+    def __str__(self) -> str:
+        return f"--init {self.name}={self.what}" if self.name is not None else f"--init {self.what}"
+
+
+def init(text: str) -> Init:
+    """[NAME=]WHAT of the command line."""
+    name, equals, rest = text.partition("=")
+    if equals and not name:
+        raise argparse.ArgumentTypeError(f"{text!r} names no input before the =")
+    what, of = (rest, name) if equals else (text, None)
+    if found := re.fullmatch(f"({NUMBER}):({NUMBER})", what):
+        low, high = float(found[1]), float(found[2])
+        if not low < high:
+            raise argparse.ArgumentTypeError(f"{what!r} is no range: {found[1]} is not below {found[2]}")
+        return Init(what, of, (low, high))
+    made = Init(what, of)
+    if what in INITIALIZERS or (made.is_file and of is not None):
+        return made
+    if made.is_file:
+        raise argparse.ArgumentTypeError(f"{what!r} is a file: say for which input, as in NAME={what}")
+    near = difflib.get_close_matches(what, INITIALIZERS, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    known = f"{', '.join(INITIALIZERS)}, LOW:HIGH or a file"
+    raise argparse.ArgumentTypeError(f"{what!r} is no way to make inputs; expected {known}{hint}")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("inputs")
+    group.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
+    group.add_argument("--init", type=init, action="append", default=[], metavar="[NAME=]WHAT", help=HELP)
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of random inputs (default: %(default)s)")
+
+
+def check(args: argparse.Namespace, programs: Sequence[Program]) -> None:
+    """That the options make sense together and for these programs.
+
+    Raises:
+        InputError: says which do not.
+    """
+    if args.inputs and args.init:
+        raise InputError("--inputs gives values and --init makes them; give one of them")
+    if args.inputs and len(programs) > 1:
+        names = ", ".join(p.name for p in programs)
+        raise InputError(f"--inputs are for one program; choose one of {names} by --program")
+    seen: set[str | None] = set()
+    for entry in args.init:
+        if entry.name in seen:
+            what = "all inputs" if entry.name is None else f"the input {entry.name}"
+            raise InputError(f"{entry}: another --init makes {what}; give one of them")
+        seen.add(entry.name)
+        if entry.name is None:
+            continue
+        if not any(entry.name in names_of(t, i) for p in programs for i, t in enumerate(p.inputs)):
+            of = "; ".join(f'"{p.name}" takes: {takes(p)}' for p in programs)
+            near = difflib.get_close_matches(entry.name, [t.name for p in programs for t in p.inputs if t.name], n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise InputError(f'{entry}: no input named "{entry.name}"{hint}; the program {of}')
+
+
+def names_of(tensor: Tensor, index: int) -> list[str]:
+    """What an input may be called in a file of tensors, and by --init."""
+    names = (tensor.name, f"input_{index}", f"arg{index}", f"arr_{index}", str(index))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def takes(program: Program) -> str:
+    return ", ".join(f"{t.name or f'input_{i}'} {t.type}" for i, t in enumerate(program.inputs)) or "no inputs"
