@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 
 from .errors import known_errors, one_line
+from .usage import Parser, add_common
 
-# Subcommand -> what it is for. Each is a module with `arguments(parser)` and `run(args) -> exit code`.
+# Subcommand -> what it is for. Each is a module with `arguments(parser)`, EXAMPLES and `run(args) -> exit code`.
 COMMANDS = {
     "query": "describe a simulated machine",
     "read": "show what a flatbuffer holds",
@@ -24,28 +25,24 @@ COMMANDS = {
 EPILOG = "exit codes: 0 done; 1 the input is wrong or results differ from their goldens; 2 wrong usage"
 
 
-def version() -> str:
-    try:
-        return metadata.version("ttmlir")
-    except metadata.PackageNotFoundError:
-        return "development tree"
+def parser() -> Parser:
+    top = Parser(
+        prog="ttrt",
+        description="Look into TTNN flatbuffers and run them on simulated chips.",
+        epilog="""examples:
+  ttrt run model.ttnn --golden          run it, and compare its outputs with their goldens
+  ttrt run --help                       options of a command, with examples
+  source <(ttrt --print-completion bash)
 
-
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        prog="ttrt", description="Look into TTNN flatbuffers and run them on simulated chips.", epilog=EPILOG
+"""
+        + EPILOG,
     )
-    top.add_argument("-V", "--version", action="version", version=f"ttrt ({version()})")
+    add_common(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, purpose in COMMANDS.items():
         module = import_module(f".{name}", __package__)
-        command = commands.add_parser(
-            name,
-            help=purpose,
-            description=module.__doc__,
-            epilog=EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        epilog = f"examples:\n{textwrap.indent(module.EXAMPLES.strip(), '  ')}\n\n{EPILOG}"
+        command = commands.add_parser(name, help=purpose, description=module.__doc__, epilog=epilog)
         module.arguments(command)
         command.add_argument("--debug", action="store_true", help="print a stack trace with an error")
         command.set_defaults(run=module.run)
@@ -54,6 +51,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv:
+        parser().print_help(sys.stderr)
+        return 2
     args = parser().parse_args(argv)
     try:
         code = args.run(args)

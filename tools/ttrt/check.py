@@ -16,6 +16,11 @@ from .file import File, load
 from .output import print_json
 from .query import description
 
+EXAMPLES = """
+ttrt check model.ttnn --mesh n300
+ttrt check model.ttnn --system-desc blackhole.ttsys
+"""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")

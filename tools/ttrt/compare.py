@@ -27,6 +27,12 @@ from .run import correlation, positive
 EVALUATORS = ("auto", "goldens", "device")
 
 
+EXAMPLES = """
+ttrt compare a.mlir b.mlir
+ttrt compare a.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
+"""
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="A", help="a module (.mlir) or flatbuffer (.ttnn)")
     parser.add_argument("other", metavar="B", nargs="?", help="what to compare it with")

@@ -16,6 +16,11 @@ from ttmlir.files import write_whole
 from . import artifacts, machine
 from .output import grouped, pairs, print_json, write_json
 
+EXAMPLES = """
+ttrt query --mesh n300
+ttrt query --arch blackhole --save blackhole.ttsys
+"""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     machine.arguments(parser, f"{machine.DEFAULT_ARCH}, 1x1")

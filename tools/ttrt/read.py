@@ -61,6 +61,12 @@ SECTIONS: dict[str, Callable[[File], Any]] = {
 }
 
 
+EXAMPLES = """
+ttrt read model.ttnn
+ttrt read model.ttnn --section operations --json
+"""
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     parser.add_argument(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 from ttmlir import ir
+from ttrt.__main__ import COMMANDS
 from ttrt.read import SECTIONS
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_read(ttrt, files):
@@ -45,7 +50,7 @@ def test_mlir_of_a_file_is_a_module(ttrt, files):
 
 def test_read_unknown_section(ttrt, files):
     found = ttrt("read", files.two, "--section", "nosuch")
-    assert found.code == 2 and "invalid choice: 'nosuch'" in found.err
+    assert found.code == 2 and "argument --section: 'nosuch' is none of all, version, " in found.err
 
 
 @pytest.mark.parametrize(
@@ -93,12 +98,101 @@ def test_ops(ttrt):
 
 
 def test_version_and_help(ttrt):
-    assert ttrt("--version").out.startswith("ttrt (")
-    for command in ("query", "read", "run", "perf", "ops"):
+    version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.M)[1]
+    assert ttrt("--version").out.startswith(f"ttrt {version}")
+    for command in COMMANDS:
         found = ttrt(command, "--help")
-        assert found.code == 0 and "exit codes: 0 done" in found.out
-    assert ttrt().code == 2
-    assert "invalid choice: 'rum'" in ttrt("rum").err
+        assert found.code == 0 and "exit codes: 0 done" in found.out and f"examples:\n  ttrt {command} " in found.out
+    found = ttrt()
+    assert found.code == 2 and found.err.startswith("usage: ttrt ") and found.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rnu"], "ttrt: no command 'rnu'; did you mean run? (see ttrt --help)"),
+        (["nothing"], f"ttrt: no command 'nothing'; there are {', '.join(COMMANDS)} (see ttrt --help)"),
+        (["run", "x.ttnn", "--golen"], "ttrt run: unrecognized arguments: --golen; did you mean --golden? (see "
+                                       "ttrt run --help)"),
+        (["run", "x.ttnn", "--sed=3"], "ttrt run: unrecognized arguments: --sed=3; did you mean --seed? (see "
+                                       "ttrt run --help)"),
+        (["perf", "x.ttnn", "--sort", "hots"], "ttrt perf: argument --sort: 'hots' is none of program, host, device; "
+                                               "did you mean host? (see ttrt perf --help)"),
+        (["read"], "ttrt read: the following arguments are required: FILE.ttnn (see ttrt read --help)"),
+        (["--print-completion", "bsh"], "ttrt: argument --print-completion: 'bsh' is none of bash, zsh, fish, tcsh; "
+                                        "did you mean bash? (see ttrt --help)"),
+    ],
+)  # fmt: skip
+def test_what_was_mistyped_is_suggested(ttrt, arguments, message):
+    found = ttrt(*arguments)
+    assert (found.code, found.err, found.out) == (2, f"{message}\n", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
+def test_completion(ttrt, shell):
+    found = ttrt("--print-completion", shell)
+    assert found.code == 0 and all(command in found.out for command in COMMANDS) and "golden-diff-topk" in found.out
+
+
+def test_bash_completes(ttrt, tmp_path):
+    """Commands, options of a command, and files."""
+    script = tmp_path / "completion.bash"
+    script.write_text(ttrt("--print-completion", "bash").out)
+    (tmp_path / "model.ttnn").write_text("")
+
+    def completed(*words: str) -> list[str]:
+        line = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_ttrt"
+        found = subprocess.run(["bash", "-c", f'{line}; echo "${{COMPREPLY[@]}}"'], capture_output=True, text=True)
+        return found.stdout.split()
+
+    assert completed("ttrt", "r") == ["read", "run"]
+    assert completed("ttrt", "run", "--gold") == ["--golden", "--golden-diff-topk"]
+    assert completed("ttrt", "run", "mod") == ["model.ttnn"]
+
+
+def test_completion_without_its_package(ttrt, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    found = ttrt("--print-completion", "bash")
+    assert found.code == 2 and "needs the package shtab: pip install shtab" in found.err
+
+
+# What each command does in a process of its own without torch, whose import takes seconds.
+WITHOUT_TORCH = {
+    "help": ["--help"],
+    "query": ["query", "--save", "x.ttsys"],
+    "read": ["read", "TWO", "--json"],
+    "run": [
+        "run",
+        "TWO",
+        "--memory",
+        "--non-zero",
+        "--check-memory-leak",
+        "--print-tensors",
+        "--save-outputs",
+        "o.npz",
+    ],
+    "run with inputs": ["run", "ONE", "--inputs", "in.npz"],
+    "run on a mesh": ["run", "MESH", "--init", "normal"],
+    "perf": ["perf", "TWO"],
+    "perf with a trace": ["perf", "TWO", "--trace", "traced"],
+    "estimate": ["perf", "TWO", "--estimate"],
+    "check": ["check", "TWO"],
+    "ops": ["ops"],
+}
+
+
+@pytest.mark.parametrize("what", WITHOUT_TORCH)
+def test_torch_is_not_loaded(files, what):
+    numpy.savez("in.npz", arg0=numpy.ones((2, 3)), arg1=numpy.ones((2, 3)))
+    paths = {"ONE": files.one, "TWO": files.two, "MESH": files.mesh}
+    arguments = [paths.get(a, a) for a in WITHOUT_TORCH[what]]
+    program = f"""import atexit, sys
+sys.path[:0] = {sys.path!r}
+from ttrt.__main__ import main
+atexit.register(lambda: print("torch" in sys.modules, file=sys.stderr))
+sys.exit(main({arguments!r}))"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "False\n")
 
 
 def test_as_a_program(files):

@@ -1,0 +1,96 @@
+"""Command lines of the Python tools: one line for a mistake, with a suggestion; version and shell completion."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+
+
+def version() -> str:
+    """Of the installed package; in a checkout, what pyproject.toml says."""
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    if project.is_file() and (found := re.search(r'^version = "(.*)"$', project.read_text(), re.M)):
+        return f"{found[1]} (checkout)"
+    try:
+        return metadata.version("ttmlir")
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose errors are one line and suggest what was meant."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings]
+            name = unknown[0].partition("=")[0]
+            hint = did_you_mean(name, known) if name.startswith("-") else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        hint = did_you_mean(str(value), map(str, action.choices))
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(
+                None, f"no command {value!r}{hint or '; there are ' + ', '.join(action.choices)}"
+            )
+        raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(map(str, action.choices))}{hint}")
+
+
+class PrintCompletion(argparse.Action):
+    """What a shell needs to complete the command line, by the package shtab."""
+
+    def __init__(self, *args: Any, tool: argparse.ArgumentParser, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.tool = tool
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, value: Any, option: str | None = None) -> None:
+        try:
+            import shtab
+        except ImportError:
+            self.tool.error(f"{option} needs the package shtab: pip install shtab")
+        complete_paths(self.tool, shtab.FILE, shtab.DIRECTORY)
+        print(shtab.complete(self.tool, value))
+        parser.exit(0)
+
+
+def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> None:
+    """Say which arguments are paths, by their names in the help."""
+    for action in parser._actions:
+        name = str(action.metavar or action.dest).partition(".")[0]
+        if name in ("FILE", "A", "B", "DIR"):
+            action.complete = folder if name == "DIR" else file  # type: ignore[attr-defined]
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                complete_paths(command, file, folder)
+
+
+def add_common(parser: Parser) -> None:
+    """--version and --print-completion."""
+    parser.add_argument("-V", "--version", action="version", version=f"{parser.prog} {version()}")
+    parser.add_argument(
+        "--print-completion", action=PrintCompletion, tool=parser, choices=SHELLS, metavar="SHELL",
+        help=f"print what the shell needs to complete command lines of {parser.prog}: {', '.join(SHELLS)}",
+    )  # fmt: skip
