@@ -41,9 +41,9 @@ def build(layers: Layers, network: Bert, words: Any, kinds: Any, mask: Any) -> A
     return x
 
 
-def inputs(rows: int, words: int) -> list[Tensor]:
-    """One sentence of two parts whose last quarter is padding."""
-    kinds = (torch.arange(rows) >= rows // 2).int().reshape(1, rows)
+def inputs(rows: int, words: int, batch: int = 1) -> list[Tensor]:
+    """Sentences of two parts whose last quarter is padding."""
+    kinds = (torch.arange(rows) >= rows // 2).int().repeat(batch, 1)
     hidden = torch.arange(rows) >= rows - rows // 4
-    mask = torch.zeros(1, 1, rows, rows).masked_fill(hidden, -1e4)
-    return [torch.randint(0, words, (1, rows), dtype=torch.int32), kinds, mask]
+    mask = torch.zeros(batch, 1, rows, rows).masked_fill(hidden, -1e4)
+    return [torch.randint(0, words, (batch, rows), dtype=torch.int32), kinds, mask]

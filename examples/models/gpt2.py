@@ -37,5 +37,5 @@ def build(layers: Layers, network: Gpt2, words: Any) -> Any:
     return b.matmul(layers.layer_norm(x, network.norm), table, transpose_b=True)
 
 
-def inputs(rows: int, words: int) -> list[Tensor]:
-    return [torch.randint(0, words, (1, rows), dtype=torch.int32)]
+def inputs(rows: int, words: int, batch: int = 1) -> list[Tensor]:
+    return [torch.randint(0, words, (batch, rows), dtype=torch.int32)]

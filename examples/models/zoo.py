@@ -1,5 +1,9 @@
 """The networks of this folder, by name: in torch, for the chip, and what goes into them.
 
+    python examples/models/zoo.py resnet-50 --dtype bf16
+
+compiles and runs one; in Python:
+
     network, inputs = ZOO["resnet-18"].make(reduced=True)
     module, builder = build_module(ZOO["resnet-18"].on_chip(network, inputs, torch.bfloat16), "ttir")
 
@@ -9,6 +13,13 @@ Weights are random, the same for the same seed.
 from __future__ import annotations
 
 import sys
+
+if __name__ == "__main__":  # before PyTorch is loaded, so that there is something to see meanwhile
+    from command import main
+
+    sys.exit(main())
+
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,21 +39,23 @@ import vit
 from layers import Layers
 
 
-def image(size: int, count: int = 1) -> list[Tensor]:
-    return [torch.rand(count, 3, size, size) - 0.5]
+def image(size: int, batch: int = 1) -> list[Tensor]:
+    return [torch.rand(batch, 3, size, size) - 0.5]
 
 
 @dataclass(frozen=True)
 class Model:
     """One network.
 
+    about: one line for people.
     network: the torch module, of the sizes given; build: the same with a builder, from Layers, module and operands.
-    inputs: tensors as the torch module takes them, of the sizes given.
+    inputs: tensors as the torch module takes them, of the sizes given; with a parameter `batch` where any will do.
     full, reduced: sizes of the network as published, and of a small one of the same kind: those of `network` and those
         of `inputs`.
     images: the first input is [n, channels, height, width], which the chip takes as [n, height, width, channels].
     """
 
+    about: str
     network: Callable[..., nn.Module]
     build: Callable[..., Any]
     inputs: Callable[..., list[Tensor]]
@@ -50,10 +63,18 @@ class Model:
     reduced: tuple[Mapping[str, Any], Mapping[str, Any]]
     images: bool = False
 
-    def make(self, reduced: bool = False, seed: int = 0) -> tuple[nn.Module, list[Tensor]]:
-        """The torch network, ready for inference, and inputs for it."""
-        torch.manual_seed(seed)
+    def make(self, reduced: bool = False, seed: int = 0, batch: int = 1) -> tuple[nn.Module, list[Tensor]]:
+        """The torch network, ready for inference, and inputs for it.
+
+        Raises:
+            ValueError: the network takes no such batch.
+        """
         sizes, input_sizes = self.reduced if reduced else self.full
+        if batch != 1:
+            if "batch" not in inspect.signature(self.inputs).parameters:
+                raise ValueError(f"batch {batch}: this network runs with batch 1 only")
+            input_sizes = {**input_sizes, "batch": batch}
+        torch.manual_seed(seed)
         network, inputs = self.network(**sizes), self.inputs(**input_sizes)
         settle(network, inputs)
         return network.eval().requires_grad_(False), inputs
@@ -104,6 +125,7 @@ SMALL_STAGES = ((1, 8, 1, 1), (6, 16, 2, 2), (6, 24, 1, 2))
 
 ZOO: dict[str, Model] = {
     "resnet-18": Model(
+        "ResNet-18, 224x224 images",
         resnet.ResNet,
         resnet.build,
         image,
@@ -112,6 +134,7 @@ ZOO: dict[str, Model] = {
         images=True,
     ),
     "resnet-50": Model(
+        "ResNet-50, 224x224 images",
         resnet.ResNet,
         resnet.build,
         image,
@@ -120,6 +143,7 @@ ZOO: dict[str, Model] = {
         images=True,
     ),
     "mobilenet-v2": Model(
+        "MobileNet V2, 224x224 images",
         mobilenet.MobileNetV2,
         mobilenet.build,
         image,
@@ -128,6 +152,7 @@ ZOO: dict[str, Model] = {
         images=True,
     ),
     "bert-base": Model(
+        "BERT base, 12 layers, 128 tokens",
         bert.Bert,
         bert.build,
         bert.inputs,
@@ -135,6 +160,7 @@ ZOO: dict[str, Model] = {
         ({**SMALL, "words": 100, "rows": 48}, {"rows": 33, "words": 100}),
     ),
     "gpt-2": Model(
+        "GPT-2, 12 layers, 128 tokens, with scores of all words",
         gpt2.Gpt2,
         gpt2.build,
         gpt2.inputs,
@@ -142,6 +168,7 @@ ZOO: dict[str, Model] = {
         ({**SMALL, "words": 100, "rows": 48}, {"rows": 33, "words": 100}),
     ),
     "vit-base": Model(
+        "Vision Transformer B/16, 224x224 images",
         vit.Vit,
         vit.build,
         image,
@@ -150,6 +177,7 @@ ZOO: dict[str, Model] = {
         images=True,
     ),
     "llama-block-prefill": Model(
+        "one block of Llama 3 8B, 128 tokens into its cache",
         llama.Prefill,
         llama.prefill,
         llama.prefill_inputs,
@@ -157,6 +185,7 @@ ZOO: dict[str, Model] = {
         ({**SMALL_LLAMA, "inner": 256}, {**SMALL_LLAMA, "rows": 33, "positions": 64}),
     ),
     "llama-block-decode": Model(
+        "one block of Llama 3 8B, a token after 128 others",
         llama.Decode,
         llama.decode,
         llama.decode_inputs,

@@ -35,6 +35,7 @@ from .device_tensors import (
 from .emitted import execute_cpp, execute_py
 from .errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
 from .goldens import IntermediateGoldens, ProgramGoldens, Programs
+from .memory import MemoryLog
 from .report import GoldenReport, ProgramReport, Record
 from .watching import OpWatcher, hooks
 
