@@ -17,6 +17,7 @@ from ttmlir.files import write_whole
 from .recorder import OpRecord, ProfilerError, ProgramInfo, Run
 
 HOST, CHIP = 1, 2  # process numbers of the trace
+PREPARATION = "preparation"  # in the place of an op's name: what a submit takes besides its ops
 REPORT, TRACE, TABLE = "report.html", "trace.json", "ops.csv"
 
 
@@ -27,8 +28,8 @@ def microseconds(ns: float) -> float:
 def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[str, Any]:
     """For chrome://tracing and ui.perfetto.dev: measured host time by thread, estimated chip time by device.
 
-    The ops of a run stand end to end, the last at the end of the submit. A device begins a run when the host does, or
-    when it is done with the one before.
+    The ops of a run stand end to end, the last at the end of the submit, behind what it was prepared with. A device
+    begins a run when the host does, or when it is done with the one before.
     """
     events: list[dict[str, Any]] = [
         {"ph": "M", "pid": HOST, "name": "process_name", "args": {"name": "host (measured)"}},
@@ -51,8 +52,9 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
         program = programs[run.program]
         events.append(host | {"name": program.name, "dur": microseconds(run.submit_ns), "cat": "submit",
                               "args": {"run": run.number, "file": program.file}})  # fmt: skip
-        measured = run.start_ns + run.submit_ns - sum(run.host_ns)
-        events += slices(program, run.host_ns, max(measured, run.start_ns), HOST, threads[run.thread])
+        events.append(host | {"name": PREPARATION, "dur": microseconds(run.prepare_ns), "cat": "prepare",
+                              "args": {"run": run.number}})  # fmt: skip
+        events += slices(program, run.host_ns, run.start_ns + run.prepare_ns, HOST, threads[run.thread])
         start = max(free.get(program.device, 0.0), float(run.start_ns))
         estimated = [op.device_ns for op in program.ops]
         events += slices(program, estimated, start, CHIP, program.device)
@@ -93,7 +95,8 @@ def memory_counters(program: ProgramInfo, start: float) -> list[dict[str, Any]]:
 
 
 def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
-    """CSV with a line for each op of each run; several inputs or outputs are separated by semicolons.
+    """CSV with a line for each op of each run, and one for its preparation; several inputs or outputs are separated by
+    semicolons.
 
     Ops of programs that are evaluated once, before the first run, have neither a run nor a host time.
     """
@@ -114,6 +117,9 @@ def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
     for run in runs:
         if not run.error:
             program = programs[run.program]
+            blank = ["" for _ in names]
+            blank[names.index("name")] = PREPARATION
+            writer.writerow([run.number, program.name, program.device, *blank, run.prepare_ns])
             for op, host in zip(program.ops, run.host_ns, strict=True):
                 write(run.number, program.name, program.device, op, host)
     return out.getvalue()

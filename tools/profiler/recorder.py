@@ -106,6 +106,12 @@ class Run:
     host_ns: tuple[int, ...] = ()
     error: str = ""
 
+    @property
+    def prepare_ns(self) -> int:
+        """What the submit took besides its ops. The first of a program plans it and brings its weights into the form in
+        which kernels read them; each checks its inputs and creates its outputs."""
+        return max(self.submit_ns - sum(self.host_ns), 0)
+
 
 def describe(desc: dict[str, Any]) -> str:
     """ "32x64 BFloat16 Tile DRAM Interleaved" """
