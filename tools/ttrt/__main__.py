@@ -55,6 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not argv:
         parser().print_help(sys.stderr)
         return 2
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # names of files need not be text of the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")
     args = parser().parse_args(argv)
     try:
         code = args.run(args)

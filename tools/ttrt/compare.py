@@ -22,7 +22,7 @@ from ttmlir.files import whole_file
 from . import machine
 from .errors import InputError
 from .output import table, write_json
-from .run import correlation, positive
+from .run import correlation, positive, tolerance
 
 EVALUATORS = ("auto", "goldens", "device")
 
@@ -52,8 +52,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help='write the report to FILE, or to standard output when "-"')
     judged = parser.add_argument_group("what counts as equal")
     judged.add_argument("--pcc", type=correlation, default=0.99, help="least correlation (default: %(default)s)")
-    judged.add_argument("--atol", type=float, help="|a - b| <= atol + rtol * |a| (default: by element type)")
-    judged.add_argument("--rtol", type=float, help="see --atol")
+    judged.add_argument("--atol", type=tolerance, help="|a - b| <= atol + rtol * |a| (default: by element type)")
+    judged.add_argument("--rtol", type=tolerance, help="see --atol")
     judged.add_argument("--strict", action="store_true", help="values inside of the programs decide, too")
     judged.add_argument("--keep-going", action="store_true", help="go on after the first pass that changes numbers")
     judged.add_argument("--topk", type=positive, default=5, metavar="N", help="ops to list (default: %(default)s)")

@@ -22,6 +22,8 @@ def known_errors() -> tuple[type[BaseException], ...]:
         kinds.append(ir.MLIRError)
     if builder := sys.modules.get("builder.base.errors"):
         kinds += [builder.TTBuilderGoldenException, builder.TTBuilderRuntimeException]
+    if profiler := sys.modules.get("profiler.recorder"):
+        kinds.append(profiler.ProfilerError)
     return tuple(kinds)
 
 

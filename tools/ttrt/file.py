@@ -166,13 +166,22 @@ INSTEAD = {
 }
 
 
+def check_name(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: its name is not UTF-8, in which the compiler and the runtime take names") from None
+
+
 def load(path: str) -> File:
     """Read and check a flatbuffer.
 
     Raises:
         OSError: it cannot be read.
         _ttmlir_runtime.Error: it is no flatbuffer of this version, or damaged; names file, op and field.
+        InputError: its name is none that the runtime takes.
     """
+    check_name(path)
     with Path(path).open("rb"):  # says why not, in the system's words
         pass
     import _ttmlir_runtime as rt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ def init(text: str) -> Init:
     what, of = (rest, name) if equals else (text, None)
     if found := re.fullmatch(f"({NUMBER}):({NUMBER})", what):
         low, high = float(found[1]), float(found[2])
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise argparse.ArgumentTypeError(f"{what!r} is no range: its ends are no numbers that float64 holds")
         if not low < high:
             raise argparse.ArgumentTypeError(f"{what!r} is no range: {found[1]} is not below {found[2]}")
         return Init(what, of, (low, high))

@@ -41,6 +41,16 @@ def correlation(text: str) -> float:
     return value
 
 
+def tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return value
+
+
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
@@ -85,8 +95,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     checks.add_argument(
         "--pcc", type=correlation, default=0.99, help="least correlation accepted (default: %(default)s)"
     )
-    checks.add_argument("--atol", type=float, help="also demand |a - b| <= atol + rtol * |b|")
-    checks.add_argument("--rtol", type=float, help="see --atol")
+    checks.add_argument("--atol", type=tolerance, help="also demand |a - b| <= atol + rtol * |b|")
+    checks.add_argument("--rtol", type=tolerance, help="see --atol")
     checks.add_argument(
         "--topk", "--golden-diff-topk", type=positive, default=10, metavar="N",
         help="report the N elements of a failed output that differ most (default: %(default)s)",

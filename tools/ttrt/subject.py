@@ -13,7 +13,7 @@ from ttmlir import ir, util
 
 from .comparing import Ops, correspondence, ops_of
 from .errors import InputError
-from .file import File, Program, Tensor
+from .file import File, Program, Tensor, check_name
 from .file import load as load_flatbuffer
 from .inputs import given, random_inputs
 from .stages import numbered
@@ -48,6 +48,7 @@ class Subject:
                 )
             largest = max((p.mesh for p in file.programs), key=lambda m: m[0] * m[1], default=(1, 1))
             return cls(path, context, largest, file=file)
+        check_name(path)
         with Path(path).open("rb"):  # says why not, in the system's words
             pass
         try:
