@@ -3,6 +3,11 @@
 #
 # usage: scripts/test.sh [--all]     --all: also the sanitizer build with the full count of mutations, and slow tests
 set -euo pipefail
+case ${1:-} in
+  "" | --all) ;;
+  -h | --help) sed -n '2,/^set/s/^# \?//p' "$0"; exit ;;
+  *) echo "test: unknown option $1; known: --all" >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 all=${1:-}
