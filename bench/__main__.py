@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
+from ttrt.usage import version
 
 from .harness import Lock, Outcome, Settings
 from .report import save, saved, short, show
@@ -51,6 +52,7 @@ def parser(peers: tuple[str, ...]) -> argparse.ArgumentParser:
     parser.add_argument("--show", action="store_true", help="run nothing; print and plot what --output holds")
     parser.add_argument("--add", action="store_true", help="keep the lines of benchmarks that do not run this time")
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder of the results (default: bench)")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     return parser
 
 

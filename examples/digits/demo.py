@@ -19,6 +19,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from ttrt.usage import version
 
 LAYER = "hidden"  # the layer whose IR is shown
 
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--arch", default="wormhole_b0", choices=["wormhole_b0", "blackhole"], help="chip to simulate")
     parser.add_argument("--epochs", type=int, default=network.EPOCHS, help="epochs of training")
     parser.add_argument("--output", type=Path, default=Path("digits.ttnn"), help="where the f32 flatbuffer goes")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     arguments = parser.parse_args()
     console = Console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

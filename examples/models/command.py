@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from ttrt.errors import known_errors, one_line
 from ttrt.run import positive
 from ttrt.usage import Parser, add_common, did_you_mean
 
@@ -201,8 +202,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with steps.progress:
             outcome = run(args, steps)
-    except (ValueError, OSError) as error:
-        print(f"zoo.py: {error}", file=sys.stderr)
+    except (ValueError, *known_errors()) as error:
+        print(f"zoo.py: {one_line(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("zoo.py: interrupted", file=sys.stderr)

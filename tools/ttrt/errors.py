@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+OURS = ("_ttmlir_runtime", "ttmlir", "ttnn")  # what the build makes
+
 
 class InputError(Exception):
     """A file, an argument's value or a result is wrong; the message is one line that says what and where."""
@@ -15,7 +17,7 @@ def known_errors() -> tuple[type[BaseException], ...]:
     """
     import sys
 
-    kinds: list[type[BaseException]] = [InputError, OSError]
+    kinds: list[type[BaseException]] = [InputError, OSError, ModuleNotFoundError]
     if runtime := sys.modules.get("_ttmlir_runtime"):
         kinds.append(runtime.Error)
     if ir := sys.modules.get("ttmlir.ir"):
@@ -31,4 +33,8 @@ def one_line(error: BaseException) -> str:
     """The message of an error on one line, an OSError with its file in front."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        how = "build the project" if package in OURS else f"pip install {package}"
+        return f"this needs the Python package {package}, which is not there: {how}"
     return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

@@ -204,3 +204,32 @@ def test_as_a_program(files):
     found = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True)
     assert found.stderr == ""
     assert Path(files.two).exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "ONE", "--golden"], ["run", "ONE", "--identity"], ["run", "ONE", "--save-outputs", "o.pt"],
+     ["run", "ONE", "--save-artifacts"], ["run", "ONE", "--inputs", "in.pt"], ["compare", "ONE", "ONE"]],
+)  # fmt: skip
+def test_without_torch(files, arguments):
+    """What cannot do without it says so."""
+    Path("in.pt").write_bytes(b"")
+    program = f"""import sys
+sys.path[:0] = {sys.path!r}
+sys.modules["torch"] = None
+from ttrt.__main__ import main
+sys.exit(main({[files.one if a == "ONE" else a for a in arguments]!r}))"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode == 1 and found.stderr.count("\n") == 1, found.stderr
+    assert found.stderr.startswith(f"ttrt {arguments[0]}: ") and "pip install torch" in found.stderr
+
+
+def test_without_the_runtime():
+    program = f"""import sys
+sys.path[:0] = {sys.path!r}
+sys.modules["_ttmlir_runtime"] = None
+from ttrt.__main__ import main
+sys.exit(main(["query"]))"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    message = "ttrt query: this needs the Python package _ttmlir_runtime, which is not there: build the project\n"
+    assert (found.returncode, found.stderr) == (1, message)
