@@ -120,7 +120,7 @@ def test_init_of_one_input_and_of_all(ttrt, files):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_range_ends_before_its_end(ttrt, files, seed):
-    options = ["--init=-2:2", "--seed", str(seed), "--save-outputs", "out.pt"]
+    options = ["--init", "-2:2", "--seed", str(seed), "--save-outputs", "out.pt"]
     assert ttrt("run", files.one, *options).code == 0
     values = torch.load("out.pt")["add.output_0"]
     assert values.min() >= -4 and values.max() <= 2
