@@ -57,6 +57,26 @@ def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """That `whole_file` can be opened, for those who have work to do before they write.
+
+    Raises:
+        OSError: with the path as it was given, or the folder that is not there or cannot be written to.
+    """
+    path = os.fspath(path)
+    with _named(path):
+        target, _, in_place = _resolve(path)
+        if not os.path.basename(target) and not in_place:
+            code = errno.EISDIR if target else errno.ENOENT
+            raise OSError(code, os.strerror(code))
+    wanted = target if in_place else os.path.dirname(target) or os.curdir
+    with _named(wanted):
+        if not in_place and not stat.S_ISDIR(os.stat(wanted).st_mode):
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(wanted, os.W_OK if in_place else os.W_OK | os.X_OK, effective_ids=True):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 @contextlib.contextmanager
 def _named(path: str) -> Iterator[None]:
     """Errors name the path that somebody gave, not a file of ours."""

@@ -21,7 +21,7 @@ from builder.base.comparing import save_torch_tensor
 from profiler.files import write_files
 from profiler.recorder import ProfilerError
 from ttmlir import passes
-from ttmlir.files import whole_file, write_whole
+from ttmlir.files import check_writable, whole_file, write_whole
 from ttrt.__main__ import main as ttrt
 from ttrt.inputs import write_tensors
 
@@ -163,6 +163,8 @@ def test_what_cannot_be_written_is_an_error(request, writer, place):
         return
     with pytest.raises((OSError, RuntimeError, ProfilerError)):
         writer(path)
+    with pytest.raises(OSError, match=str(path.parent)):
+        check_writable(path)
     if place == "file as a folder":
         assert writer.path.read_bytes() == OLD
     if place == "missing folder":
@@ -184,6 +186,9 @@ def test_a_read_only_file_and_folder_are_refused():
                 if os.geteuid() == 0:
                     os.setegid(65534)
                     os.seteuid(65534)
+                for path in (folder / "file", locked / "new"):
+                    with pytest.raises(PermissionError, match=str(folder)):
+                        check_writable(path)
                 for write in (write_whole, lambda path, data: rt.runtime.get_current_system_desc().store(path)):
                     for path in (folder / "file", locked / "new"):
                         with pytest.raises(

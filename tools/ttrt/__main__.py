@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import textwrap
@@ -9,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
-from .errors import known_errors, one_line
+from .errors import InputError, known_errors, one_line
 from .usage import Parser, add_common
 
 # Subcommand -> what it is for. Each is a module with `arguments(parser)`, EXAMPLES and `run(args) -> exit code`.
@@ -49,6 +50,37 @@ def parser() -> Parser:
     return top
 
 
+def why(error: OSError, path: str) -> str:
+    """Why a file cannot be written."""
+    if error.filename == path:
+        return "expected a file, not a folder" if isinstance(error, IsADirectoryError) else str(error.strerror)
+    if isinstance(error, FileNotFoundError):
+        return f"there is no folder {error.filename}"
+    return f"the folder {error.filename} is not writable"
+
+
+# Options that name a file to write.
+OUTPUTS = ("json", "result_file", "save", "save_outputs")
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """That files can be written where they shall be, before the work is done.
+
+    Raises:
+        InputError: one cannot; names it.
+    """
+    for name in OUTPUTS:
+        path = getattr(args, name, None)
+        if not isinstance(path, str) or path == "-":
+            continue
+        from ttmlir.files import check_writable
+
+        try:
+            check_writable(path)
+        except OSError as error:
+            raise InputError(f"--{name.replace('_', '-')} {path or repr(path)}: {why(error, path)}") from None
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
     argv = sys.argv[1:] if argv is None else argv
@@ -60,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     args = parser().parse_args(argv)
     try:
+        check_outputs(args)
         code = args.run(args)
         sys.stdout.flush()
         return code

@@ -116,3 +116,21 @@ def test_random_use(ttrt, files, seed, command):
 
 
 ROUNDS = {"query": 60, "read": 120, "run": 200, "perf": 120, "compare": 80, "check": 100, "ops": 12}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "ONE", "--json"], ["run", "ONE", "--save-outputs"], ["perf", "ONE", "--json"], ["compare", "ONE", "ONE",
+     "--json"], ["query", "--save"], ["query", "--result-file"], ["read", "ONE", "--result-file"]],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)  # fmt: skip
+def test_an_output_that_cannot_be_written_is_told_before_the_work(ttrt, files, arguments):
+    words = [files.one if a == "ONE" else a for a in arguments]
+    Path("folder.npz").mkdir()
+    Path("link.npz").symlink_to("no/such.npz")
+    for path, message in (("no/such.npz", "no/such.npz: there is no folder no"),
+                          ("link.npz", "link.npz: there is no folder no"),
+                          ("folder.npz", "folder.npz: expected a file, not a folder")):  # fmt: skip
+        found = ttrt(*words, path)
+        assert (found.code, found.out) == (1, "")
+        assert found.err == f"ttrt {words[0]}: {words[-1]} {message}\n"

@@ -79,7 +79,7 @@ def test_query_saves_what_the_compiler_reads(ttrt, tmp_path):
 
 def test_query_saves_nothing_where_it_cannot(ttrt):
     found = ttrt("query", "--save", "nosuch/desc.ttsys")
-    assert found.code == 1 and "No such file or directory" in found.err
+    assert found.code == 1 and "there is no folder nosuch" in found.err
 
 
 def test_too_many_chips(ttrt):
