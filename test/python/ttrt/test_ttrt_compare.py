@@ -299,7 +299,8 @@ def test_a_pass_that_fails_is_named(ttrt, file):
     outcome = ttrt("compare", recursive, "--passes", "cse,ttir-inline-functions")
     assert outcome.code == 1
     assert outcome.err == (
-        f"ttrt compare: ttir-inline-functions{{max-ops=1048576}} failed: {recursive}:6:12: recursive call cannot be inlined: g calls g\n"
+        f"ttrt compare: ttir-inline-functions{{max-ops=1048576}} failed: {recursive}:6:12: "
+        "recursive call cannot be inlined: g calls g\n"
     )
 
 
