@@ -1,8 +1,9 @@
 # Precompiled headers. Reading the op headers of the dialects takes a pass most of the time that it takes to compile.
 #
-# CMake's own precompiled headers have absolute paths in them, so that ccache finds nothing in a clone elsewhere. Here
-# the header is compiled as the only file of an object library, with the options that its users have, and they name it
-# as seen from the build folder, in which Ninja runs.
+# The header is compiled as the only file of an object library, with the options that its users have, and they name it as
+# seen from the build folder, in which Ninja runs. A precompiled header remembers where the files are that it read, and
+# is refused when they are gone: what ccache keeps of it must not serve a clone elsewhere. CMake's own precompiled
+# headers keep ccache from finding anything but with further options.
 
 option(TTMLIR_PRECOMPILE "Precompile the op headers (with clang and Ninja)" ON)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang OR NOT CMAKE_GENERATOR STREQUAL Ninja)
@@ -18,9 +19,10 @@ function(ttmlir_precompile target header)
   set_source_files_properties(${header} PROPERTIES LANGUAGE CXX)
   add_library(${target} OBJECT ${header})
   add_dependencies(${target} ${ARG_DEPENDS})
-  # Without times in it, it is the same whenever it is made.
+  # Without times in it, it is the same whenever it is made; the map changes nothing but that ccache sees the folder.
   target_compile_options(${target} PRIVATE "SHELL:-x c++-header" -fpch-instantiate-templates
-                                           "SHELL:-Xclang -fno-pch-timestamp")
+                                           "SHELL:-Xclang -fno-pch-timestamp"
+                                           "-fmacro-prefix-map=${CMAKE_BINARY_DIR}=.")
   # Ninja waits for what a custom target depends on, and not for the objects of a library.
   add_custom_target(${target}_made DEPENDS $<TARGET_OBJECTS:${target}>)
   file(RELATIVE_PATH here "${CMAKE_BINARY_DIR}" "${CMAKE_CURRENT_BINARY_DIR}")
