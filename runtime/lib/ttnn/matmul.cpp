@@ -121,10 +121,10 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
     std::string fused;
     if (rest.bias < 0 && (own || rest.activation == "relu"))
       std::swap(fused, rest.activation);
-    const bool narrow = toBf16 && rest.empty() && (own || type == DataType::BFloat16);
+    const bool narrow = toBf16 && rest.empty() && own;
     const DataType produced = narrow ? DataType::BFloat16 : DataType::Float32;
     auto kernel = own ? makePanelMatmul(call, p, type, produced, biasIndex, fused)
-                      : makeLibraryMatmul(call, p, type, produced, biasIndex, !fused.empty());
+                      : makeLibraryMatmul(call, p, biasIndex, !fused.empty());
     return kernel ? withEpilogue(call, std::move(kernel), produced, rest) : nullptr;
   };
   if (bf16) {

@@ -12,12 +12,12 @@ namespace {
 /// The product in blocks of rows or columns that depend on the shape alone, each a primitive of one thread: the order
 /// of the sums, and so every bit of the result, is the same on any number of threads.
 class LibraryMatmul final : public Kernel {
+  static constexpr DataType type = DataType::Float32; // of operands, as computed, and result
+  static constexpr int64_t elementBytes = sizeof(float);
+
 public:
-  /// type: Float32 or BFloat16, of both operands as computed; biasIndex: an operand to fuse or -1. Throws dnnl::error
-  /// where the machine has no implementation.
-  LibraryMatmul(const OpCall &call, const Product &product, DataType type, DataType produced, int biasIndex, bool relu)
-      : p(product), bias(biasIndex), elementBytes(static_cast<int64_t>(storageBytes(type))),
-        producedBytes(static_cast<int64_t>(storageBytes(produced))) {
+  /// biasIndex: an operand to fuse or -1. Throws dnnl::error where the machine has no implementation.
+  LibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu) : p(product), bias(biasIndex) {
     packedA = library::Packed(call, 0, type, layout);
     packedB = library::Packed(call, 1, type, layout);
     if (bias >= 0)
@@ -42,10 +42,10 @@ public:
     ownOrder = constant || (p.batches() == 1 && rowBlocks > 1);
     {
       const library::Threads one(1);
-      makePlans(type, produced, relu);
+      makePlans(relu);
     }
     if (ownOrder)
-      orderWeights(constant, type);
+      orderWeights(constant);
   }
 
   void run(const Buffers &buffers) const override {
@@ -76,11 +76,11 @@ private:
     int64_t columns = 0;
   };
 
-  void makePlans(DataType type, DataType produced, bool relu) {
+  void makePlans(bool relu) {
     for (int column = 0; column < 2; ++column) {
       // Blocks at the lower and right edges are smaller and have plans of their own; those of one width share weights.
-      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), type, produced, relu, nullptr);
-      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, type, produced, relu,
+      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), relu, nullptr);
+      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, relu,
            &plans[column][0].weights);
     }
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * columnBlocks);
@@ -99,12 +99,11 @@ private:
   int64_t columns(int64_t block) const { return std::min(blockColumns, p.n - block * blockColumns); }
 
   /// weights: the order to take, or nullptr for what `ownOrder` says.
-  void plan(Plan &plan, int64_t rows, int64_t columns, DataType type, DataType produced, bool relu,
-            const dnnl::memory::desc *weights) const {
+  void plan(Plan &plan, int64_t rows, int64_t columns, bool relu, const dnnl::memory::desc *weights) const {
     using dnnl::memory;
     plan.columns = columns;
     plan.a = library::describe({rows, p.k}, type, {p.aRow, p.aColumn});
-    plan.c = library::describe({rows, columns}, produced, {p.n, 1});
+    plan.c = library::describe({rows, columns}, type, {p.n, 1});
     memory::desc b = library::describe({p.k, columns}, type, {p.bRow, p.bColumn});
     if (weights)
       b = *weights;
@@ -133,7 +132,7 @@ private:
 
   /// Weights, block by block of columns, in the order the primitives chose: made now of constant `values`, or prepared
   /// for each run when that is nullptr.
-  void orderWeights(const std::byte *values, DataType type) {
+  void orderWeights(const std::byte *values) {
     for (const auto &pair : plans)
       orderedBlock = std::max(orderedBlock, static_cast<int64_t>((pair[0].weights.get_size() + 63) / 64 * 64));
     matrices = rightMatrices(p);
@@ -173,7 +172,7 @@ private:
                            orderedBlock
                  : b + (offsetB + column * blockColumns * p.bColumn) * elementBytes;
     const std::byte *target =
-        buffers.outs[0] + ((batch * p.m + row * blockRows) * p.n + column * blockColumns) * producedBytes;
+        buffers.outs[0] + ((batch * p.m + row * blockRows) * p.n + column * blockColumns) * elementBytes;
     const std::byte *room = buffers.scratch + scratchpad + static_cast<size_t>(slot) * scratchpadBytes;
     if (bias < 0)
       primitive.run({source, weights, target, room});
@@ -183,7 +182,6 @@ private:
 
   Product p;
   int bias;
-  int64_t elementBytes, producedBytes;
   ScratchLayout layout;
   library::Packed packedA, packedB, packedBias;
   int64_t blockRows, blockColumns, rowBlocks, columnBlocks, slots;
@@ -200,9 +198,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
-                                          int biasIndex, bool relu) {
-  return std::make_unique<LibraryMatmul>(call, product, type, produced, biasIndex, relu);
+std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu) {
+  return std::make_unique<LibraryMatmul>(call, product, biasIndex, relu);
 }
 
 } // namespace tt::ttnn
