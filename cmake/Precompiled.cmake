@@ -2,8 +2,7 @@
 #
 # The header is compiled as the only file of an object library, with the options that its users have, and they name it as
 # seen from the build folder, in which Ninja runs. A precompiled header remembers where the files are that it read, and
-# is refused when they are gone: what ccache keeps of it must not serve a clone elsewhere. CMake's own precompiled
-# headers keep ccache from finding anything but with further options.
+# is refused when they are gone: what ccache keeps of it must not serve a clone elsewhere.
 
 option(TTMLIR_PRECOMPILE "Precompile the op headers (with clang and Ninja)" ON)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang OR NOT CMAKE_GENERATOR STREQUAL Ninja)
