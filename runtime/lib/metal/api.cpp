@@ -1,7 +1,7 @@
 //===- api.cpp - the table of functions that kernels call -----------------===//
 
-#include "core.h"
-#include "library.h"
+#include "metal/core.h"
+#include "metal/library.h"
 #include "tt/sim/formats.h"
 
 namespace tt::metal {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "library.h"
+#include "metal/library.h"
 #include "tt/interrupt.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ttnn/elementwise.h"
-#include "tile.h"
+#include "kernels/elementwise/elementwise.h"
+#include "metal/tile.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 //===- core.cpp - a core that runs kernels, and all of them ---------------===//
 
-#include "core.h"
+#include "metal/core.h"
 #include "tt/parallel.h"
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "fiber.h"
-#include "program.h"
+#include "binary/metal/program.h"
+#include "metal/fiber.h"
 #include "tt/interrupt.h"
 #include "tt/metal/kernel_abi.h"
 

@@ -1,8 +1,8 @@
 //===- execute.cpp - the commands of a metal program ----------------------===//
 
-#include "execute.h"
-#include "core.h"
-#include "library.h"
+#include "metal/execute.h"
+#include "metal/core.h"
+#include "metal/library.h"
 #include "tt/interrupt.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"

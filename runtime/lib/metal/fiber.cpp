@@ -1,6 +1,6 @@
 //===- fiber.cpp - functions that can wait for each other -----------------===//
 
-#include "fiber.h"
+#include "metal/fiber.h"
 #include "tt/fork.h"
 #include "tt/types.h"
 

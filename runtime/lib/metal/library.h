@@ -1,7 +1,7 @@
 //===- library.h - the kernels of a binary, compiled --------------*- C++ -*-===//
 #pragma once
 
-#include "image.h"
+#include "binary/metal/image.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <filesystem>

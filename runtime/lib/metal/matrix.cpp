@@ -1,6 +1,6 @@
 //===- matrix.cpp - products, reductions, transposes of tiles -------------===//
 
-#include "tile.h"
+#include "metal/tile.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 //===- registers.cpp - tiles into registers and out of them ---------------===//
 
-#include "../ttnn/storage.h"
-#include "core.h"
-#include "tile.h"
+#include "metal/core.h"
+#include "metal/tile.h"
+#include "tensor/storage.h"
 #include "tt/sim/formats.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 //===- ring.cpp - circular buffers and transfers of a kernel --------------===//
 
-#include "core.h"
+#include "metal/core.h"
 #include "tt/metal/kernel_api.h"
 #include "tt/sim/formats.h"
 

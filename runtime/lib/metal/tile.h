@@ -1,8 +1,8 @@
 //===- tile.h - elements of a tile in registers -------------------*- C++ -*-===//
 #pragma once
 
-#include "../ttnn/storage.h"
-#include "core.h"
+#include "metal/core.h"
+#include "tensor/storage.h"
 
 namespace tt::metal {
 

@@ -1,6 +1,6 @@
 //===- constants.cpp - what is computed before a program runs -------------===//
 
-#include "planner.h"
+#include "program/planner.h"
 #include "tt/recycle.h"
 #include "tt/sim/formats.h"
 

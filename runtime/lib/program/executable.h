@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "image.h"
+#include "binary/image.h"
 #include "tt/runtime/runtime.h"
 #include "tt/sim/clock.h"
 

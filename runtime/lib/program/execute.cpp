@@ -1,6 +1,6 @@
 //===- execute.cpp - run a prepared program -------------------------------===//
 
-#include "executable.h"
+#include "program/executable.h"
 #include "tt/interrupt.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"

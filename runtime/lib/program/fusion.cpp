@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ttnn/elementwise.h"
-#include "planner.h"
+#include "kernels/elementwise/elementwise.h"
+#include "program/planner.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 //===- hash.cpp - have values changed? -------------------------------------===//
 
-#include "executable.h"
+#include "program/executable.h"
 #include "tt/parallel.h"
 
 #include <array>

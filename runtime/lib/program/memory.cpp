@@ -1,6 +1,6 @@
 //===- memory.cpp - the device memory of a program ------------------------===//
 
-#include "executable.h"
+#include "program/executable.h"
 
 namespace tt::runtime {
 namespace {

@@ -1,6 +1,6 @@
 //===- placement.cpp - a place in memory for every value ------------------===//
 
-#include "planner.h"
+#include "program/planner.h"
 
 namespace tt::runtime {
 

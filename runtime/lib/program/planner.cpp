@@ -1,6 +1,6 @@
 //===- planner.cpp - prepare a program for a device -----------------------===//
 
-#include "planner.h"
+#include "program/planner.h"
 
 #include <algorithm>
 

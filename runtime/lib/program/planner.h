@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "executable.h"
+#include "program/executable.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 

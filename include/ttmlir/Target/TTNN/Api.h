@@ -42,7 +42,7 @@ struct Function {
   std::string_view name;                 // "slice"; dots are namespaces: "transformer.concatenate_heads"
   std::vector<std::string_view> aliases; // other names of the same function
   std::vector<Parameter> parameters;     // in public order; tensors among them in ODS order
-  std::string_view shapeRule;            // a function of runtime/lib/ttnn/shapes.cpp
+  std::string_view shapeRule;            // a function of runtime/lib/api/shapes.cpp
   std::string_view doc;
 
   const Parameter *find(std::string_view publicName) const {

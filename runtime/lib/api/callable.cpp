@@ -1,0 +1,303 @@
+//===- callable.cpp - rows of Api.def and registry, joined ------------------===//
+
+#include "api/callable.h"
+#include "api/shapes.h"
+#include "core/op.h"
+#include "tt/range_error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace tt::ttnn {
+namespace {
+
+using api::Parameter;
+using api::Role;
+
+std::vector<int64_t> integersOf(std::string_view text) {
+  std::vector<int64_t> values;
+  for (const std::string_view part : api::detail::split(text, ',')) {
+    int64_t value = 0;
+    std::from_chars(part.data(), part.data() + part.size(), value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// A default as Api.def writes it.
+Attribute defaultOf(const Parameter &parameter, AttributeKind kind) {
+  const std::string_view text = parameter.defaultValue;
+  const auto number = [&] { return static_cast<double>(std::strtof(std::string(text).c_str(), nullptr)); };
+  switch (kind) {
+  case AttributeKind::Bool:
+    return {text == "true"};
+  case AttributeKind::Float:
+    return {number()};
+  case AttributeKind::Number:
+    return text.find_first_not_of("-0123456789") == text.npos ? Attribute{integersOf(text).front()}
+                                                              : Attribute{number()};
+  case AttributeKind::Int:
+    return {integersOf(text).front()};
+  case AttributeKind::IntArray:
+  case AttributeKind::Integers:
+    return {integersOf(text.starts_with('{') ? text.substr(1, text.size() - 2) : text)};
+  case AttributeKind::Enum:
+    return enumAttribute(api::attributeType(parameter.ods), text);
+  default:
+    return {std::string(text)};
+  }
+}
+
+Callable joined(const api::Function &function, const OpInfo &info, std::vector<Shape> (*shapes)(const ShapeQuery &)) {
+  Callable callable{&function, &info, {}, {}, {}, shapes, performerOf(function.op)};
+  for (const Parameter &parameter : function.parameters) {
+    if (parameter.role != Role::Value)
+      continue;
+    const AttributeSpec *spec = findAttribute(info, parameter.ods);
+    if (!spec)
+      callable.operands.push_back(&parameter);
+    else if (parameter.hasDefault)
+      callable.defaults.push_back({std::string(parameter.ods), defaultOf(parameter, spec->kind)});
+  }
+  if (std::ranges::all_of(info.attributes, [&](const AttributeSpec &spec) { return mayBeLeftOut(callable, spec); }))
+    callable.unset = Attributes(std::string(info.name), callable.defaults);
+  return callable;
+}
+
+const std::vector<Callable> &all() {
+  static const std::vector<Callable> rows = [] {
+    constexpr decltype(Callable::shapes) rules[] = {
+#define TTNN_FUNCTION(op, names, parameters, rule, doc) &shapes::rule,
+#include "ttmlir/Target/TTNN/Api.def"
+    };
+    std::vector<Callable> rows;
+    const auto functions = api::functions();
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (const OpInfo *info = findOp(functions[i].op))
+        rows.push_back(joined(functions[i], *info, rules[i]));
+    return rows;
+  }();
+  return rows;
+}
+
+DataType dataTypeNamed(std::string_view name) {
+  for (int type = 0; type <= static_cast<int>(DataType::Bool); ++type)
+    if (toString(static_cast<DataType>(type)) == name)
+      return static_cast<DataType>(type);
+  throw Error("Api.def names the data type \"" + std::string(name) + "\", which there is not");
+}
+
+/// Float attributes are 32 bits wide in the dialect, however a call writes them.
+double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
+
+std::string shortText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::string kindName(AttributeKind kind) {
+  switch (kind) {
+  case AttributeKind::Bool:
+    return "a bool";
+  case AttributeKind::Int:
+    return "an integer";
+  case AttributeKind::Float:
+  case AttributeKind::Number:
+    return "a number";
+  case AttributeKind::String:
+    return "a string";
+  case AttributeKind::IntArray:
+    return "a list of integers";
+  case AttributeKind::FloatArray:
+    return "a list of numbers";
+  case AttributeKind::Integers:
+    return "an integer or a list of integers";
+  case AttributeKind::Enum:
+    return "an enum value";
+  case AttributeKind::Struct:
+    return "a config";
+  default:
+    return "another value";
+  }
+}
+
+} // namespace
+
+bool mayBeLeftOut(const Callable &callable, const AttributeSpec &spec) {
+  const Parameter *parameter = callable.function->findOds(spec.name);
+  return !spec.required || (parameter && parameter->optional) ||
+         std::ranges::find(callable.defaults, spec.name, &NamedAttribute::name) != callable.defaults.end();
+}
+
+std::span<const Callable> callables() { return all(); }
+
+const Callable *findCallable(std::string_view op) {
+  static const std::map<std::string_view, const Callable *> byOp = [] {
+    std::map<std::string_view, const Callable *> map;
+    for (const Callable &callable : all())
+      map.emplace(callable.function->op, &callable);
+    return map;
+  }();
+  const auto it = byOp.find(op);
+  return it == byOp.end() ? nullptr : it->second;
+}
+
+void failCall(const Callable &callable, const std::string &message) {
+  throw OpError("ttnn." + std::string(callable.function->name) + ": " + message);
+}
+
+Attribute enumAttribute(std::string_view type, std::string_view symbol) {
+  if (const api::Enum *row = api::findEnum(type))
+    for (const api::Enum::Case &each : row->cases)
+      if (each.symbol == symbol || each.name == symbol)
+        return {EnumAttribute{std::string(type), std::string(each.symbol), each.value}};
+  throw OpError("\"" + std::string(symbol) + "\" is no " + std::string(type));
+}
+
+/// A number that a call gives; what is not infinite stays so.
+static double roundedArgument(const Callable &callable, const Parameter &parameter, double value) {
+  const double result = rounded(value);
+  if (std::isfinite(value) && !std::isfinite(result))
+    throw RangeError("ttnn." + std::string(callable.function->name) + ": " + std::string(parameter.name) + " is " +
+                     shortText(value) + ", which 32 bits have no room for");
+  return result;
+}
+
+void normalise(const Callable &callable, NamedAttribute &named) {
+  const Parameter *parameter = callable.function->findOds(named.name);
+  const AttributeSpec *spec = parameter ? findAttribute(*callable.info, named.name) : nullptr;
+  if (!spec)
+    failCall(callable, "no parameter is called '" + named.name + "'");
+  auto &value = named.attribute.value;
+  const auto *integer = std::get_if<int64_t>(&value);
+  const auto *real = std::get_if<double>(&value);
+  const auto *text = std::get_if<std::string>(&value);
+  bool fits = true;
+  switch (spec->kind) {
+  case AttributeKind::Bool:
+    fits = std::holds_alternative<bool>(value);
+    break;
+  case AttributeKind::Int:
+    fits = integer;
+    break;
+  case AttributeKind::Float:
+    fits = integer || real;
+    if (fits)
+      value = roundedArgument(callable, *parameter, integer ? static_cast<double>(*integer) : *real);
+    break;
+  case AttributeKind::Number:
+    fits = integer || real;
+    if (real)
+      value = roundedArgument(callable, *parameter, *real);
+    break;
+  case AttributeKind::String:
+    fits = text;
+    break;
+  case AttributeKind::IntArray:
+    if (integer)
+      value = std::vector<int64_t>{*integer};
+    fits = std::holds_alternative<std::vector<int64_t>>(value);
+    break;
+  case AttributeKind::Integers:
+    fits = integer || std::holds_alternative<std::vector<int64_t>>(value);
+    break;
+  case AttributeKind::FloatArray:
+    if (const auto *integers = std::get_if<std::vector<int64_t>>(&value))
+      value = std::vector<double>(integers->begin(), integers->end());
+    fits = std::holds_alternative<std::vector<double>>(value);
+    break;
+  case AttributeKind::Enum:
+    if (text)
+      try {
+        value = enumAttribute(api::attributeType(named.name), std::string(*text)).value;
+      } catch (const OpError &error) {
+        failCall(callable, std::string(parameter->name) + ": " + error.what());
+      }
+    fits = std::holds_alternative<EnumAttribute>(value);
+    break;
+  case AttributeKind::Struct:
+    fits = std::holds_alternative<StructAttribute>(value);
+    break;
+  case AttributeKind::Constant:
+    fits = std::holds_alternative<ConstantAttribute>(value);
+    break;
+  case AttributeKind::List:
+    fits = std::holds_alternative<ListAttribute>(value);
+    break;
+  }
+  if (!fits)
+    failCall(callable, std::string(parameter->name) + ": expected " + kindName(spec->kind));
+}
+
+std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+                                    const Attributes &attributes, std::span<const Output> outputs,
+                                    std::vector<uint32_t> meshShape, const Device &device,
+                                    std::span<const Tensor> values) {
+  const std::vector<Shape> shapes = callable.shapes({callable, operands, attributes, meshShape, values});
+  const bool gathers = joins(*callable.info), spreads = callable.info->makeMesh && !gathers;
+  if (outputs.size() > 1 && outputs.size() != shapes.size())
+    failCall(callable,
+             std::to_string(outputs.size()) + " descriptions of " + std::to_string(shapes.size()) + " results");
+  TensorSpec like;
+  if (device && operands.empty())
+    like.memory = {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
+  bool first = true;
+  for (const auto &operand : operands) {
+    if (!operand)
+      continue;
+    if (first) {
+      like.dtype = operand->dtype;
+      like.layout = operand->layout;
+      first = false;
+    }
+    like.distributed |= operand->distributed;
+    // A sharded operand's memory would not fit another shape: results are interleaved unless asked for.
+    if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory)
+      like.memory = {operand->memory.buffer, MemoryLayout::Interleaved, {}, {}};
+  }
+  if (const std::string_view layout = callable.function->defaultLayout(); !layout.empty())
+    like.layout = layout == "tile" ? Layout::Tile : Layout::RowMajor;
+  like.distributed = (like.distributed || spreads) && !gathers;
+  const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
+  if (gathers || callable.shapes == &shapes::distribute)
+    like.memory = {};
+
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    TensorSpec spec = like;
+    spec.shape = shapes[i];
+    bool ownType = false;
+    if (const std::string_view type = callable.function->defaultType(i); !type.empty()) {
+      const auto operand = std::ranges::find(callable.operands, type, &Parameter::name);
+      const auto index = static_cast<size_t>(operand - callable.operands.begin());
+      ownType = operand == callable.operands.end();
+      if (ownType)
+        spec.dtype = dataTypeNamed(type);
+      else if (index < operands.size() && operands[index])
+        spec.dtype = operands[index]->dtype;
+    }
+    if (!outputs.empty()) {
+      const Output &output = outputs[outputs.size() > 1 ? i : 0];
+      // One description of several results is not meant for their indices.
+      if (output.dtype && !(ownType && outputs.size() == 1 && shapes.size() > 1))
+        spec.dtype = *output.dtype;
+      spec.layout = output.layout.value_or(spec.layout);
+      if (output.memory && onDevice)
+        spec.memory = *output.memory;
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+                                    const Attributes &attributes, std::span<const Output> outputs,
+                                    std::vector<uint32_t> meshShape) {
+  return resultSpecs(callable, operands, attributes, outputs, std::move(meshShape), nullptr, {});
+}
+
+} // namespace tt::ttnn

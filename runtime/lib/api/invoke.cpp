@@ -1,0 +1,568 @@
+//===- invoke.cpp - one op at a time, with a cache of kernels ---------------===//
+//
+// A call is looked up by what it was given; only when it is new are shapes,
+// defaults and the kernel worked out. Kernels that were made for constants are
+// kept with the constants and go with them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "api/callable.h"
+#include "core/op.h"
+#include "tt/interrupt.h"
+#include "tt/sim/clock.h"
+#include "tt/sim/host.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+namespace tt::ttnn {
+namespace {
+
+/// Kernels kept; a cache starts anew when it is full, which a program with fixed shapes never sees.
+constexpr size_t cacheLimit = 4096;
+
+//===----------------------------------------------------------------------===//
+// What a kernel depends on
+//===----------------------------------------------------------------------===//
+
+/// Of what a call is given. Two lanes of 64 bits: that of two calls being equal is taken for the calls being equal,
+/// which is wrong once in more calls than can be made, and spares a call the reading of what it was found equal to.
+class Fingerprint {
+public:
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
+  void add(T value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value); // floats, too: -0.0 is not 0.0, and a NaN is itself
+    low = (std::rotl(low, 23) ^ bits) * 0x9e3779b97f4a7c15u;
+    high = (std::rotl(high, 41) + bits) * 0xc2b2ae3d27d4eb4fu;
+  }
+  void add(std::string_view text) {
+    add(text.size());
+    for (; text.size() >= sizeof(uint64_t); text.remove_prefix(sizeof(uint64_t))) {
+      uint64_t word;
+      std::memcpy(&word, text.data(), sizeof word);
+      add(word);
+    }
+    for (const char c : text)
+      add(c);
+  }
+  void add(const std::string &text) { add(std::string_view(text)); }
+  template <class T> void add(const std::vector<T> &values) {
+    add(values.size());
+    for (const T &value : values)
+      add(value);
+  }
+  template <class T> void add(const std::optional<T> &value) {
+    add(value.has_value());
+    if (value)
+      add(*value);
+  }
+  void add(const MemoryConfig &memory) {
+    add(memory.buffer);
+    add(memory.layout);
+    add(memory.grid);
+    add(memory.shardShape);
+  }
+  void add(const Output &output) {
+    add(output.dtype);
+    add(output.memory);
+    add(output.layout);
+  }
+  void add(const ConstantAttribute &value) {
+    add(value.bytes.data());
+    add(value.bytes.size());
+  }
+  void add(const EnumAttribute &value) {
+    add(value.value);
+    add(value.symbol);
+  }
+  void add(const StructAttribute &value) {
+    add(value.type);
+    add(value.fields);
+  }
+  void add(const ListAttribute &value) { add(value.items); }
+  void add(const NamedAttribute &attribute) {
+    add(attribute.name);
+    add(attribute.attribute);
+  }
+  void add(const Attribute &attribute) {
+    add(attribute.value.index());
+    std::visit([&](const auto &value) { add(value); }, attribute.value);
+  }
+  bool operator==(const Fingerprint &) const = default;
+
+  size_t hash() const { return low ^ high >> 32; }
+
+private:
+  uint64_t low = 0x243f6a8885a308d3u, high = 0x13198a2e03707344u; // digits of pi: zeros count from the start
+};
+
+/// A constant operand: the same identity means the same values.
+struct Identity {
+  uint64_t contents = 0; // 0: not a constant
+  const std::byte *data = nullptr;
+  bool operator==(const Identity &) const = default;
+};
+
+/// A call as it was given; of operands, what kernels may know.
+struct Request {
+  const Callable &callable;
+  std::span<const Tensor> operands;
+  const std::vector<NamedAttribute> &attributes;
+  std::span<const Output> outputs;
+  const Device &device;
+  std::span<const uint32_t> meshShape;
+
+  /// Operands that the op writes are never taken for constants.
+  Identity identity(size_t i) const {
+    const auto &writes = callable.info->writes;
+    if (!operands[i] || !operands[i].constant() || std::ranges::find(writes, static_cast<int>(i)) != writes.end())
+      return {};
+    return {operands[i].contents().id, operands[i].data()};
+  }
+  Fingerprint fingerprint() const {
+    Fingerprint print;
+    print.add(&callable);
+    print.add(device ? device->id() + 1 : 0);
+    print.add(operands.size());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const Identity constant = identity(i);
+      print.add(operands[i] ? operands[i].description().get() : nullptr);
+      print.add(constant.contents);
+      print.add(constant.data);
+    }
+    print.add(attributes);
+    print.add(outputs.size());
+    for (const Output &output : outputs)
+      print.add(output);
+    for (const uint32_t size : meshShape)
+      print.add(size);
+    return print;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Kernels that were made
+//===----------------------------------------------------------------------===//
+
+struct Made {
+  /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
+  std::vector<std::shared_ptr<const Tensor::Description>> ins;
+
+  struct Result {
+    std::shared_ptr<const Tensor::Description> description;
+    sim::Footprint footprint; // on the device
+  };
+  std::vector<Result> results;
+  std::optional<sim::Label> label;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<MeshKernel> mesh;
+  int alias = -1; // the operand that the result is a view of
+  bool reproducible = false;
+  sim::Duration duration;
+  std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to
+  ForkAware<std::mutex> running;                     // a kernel runs once at a time
+};
+
+/// Kernels by what was given to calls of them, in a table whose every entry is one line of memory: a kernel leaves
+/// little else in the caches of the processor than what it worked on.
+class Cache {
+public:
+  std::shared_ptr<Made> find(const Fingerprint &key) const {
+    const Entry *entry = entries.empty() ? nullptr : &entries[place(key)];
+    return entry ? entry->made : nullptr;
+  }
+  /// What is kept for the key from now on: of threads that made the same at once, what the first of them made.
+  std::shared_ptr<Made> insert(const Fingerprint &key, std::shared_ptr<Made> made) {
+    if (2 * (count + 1) > entries.size())
+      grow();
+    Entry &entry = entries[place(key)];
+    if (!entry.made) {
+      entry = {key, std::move(made)};
+      ++count;
+    }
+    return entry.made;
+  }
+  size_t size() const { return count; }
+
+private:
+  struct alignas(32) Entry {
+    Fingerprint key;
+    std::shared_ptr<Made> made;
+  };
+  /// Where the key is, or would be. There are empty entries always.
+  size_t place(const Fingerprint &key) const {
+    const size_t mask = entries.size() - 1;
+    size_t at = key.hash() & mask;
+    while (entries[at].made && entries[at].key != key)
+      at = (at + 1) & mask;
+    return at;
+  }
+  void grow() {
+    std::vector<Entry> before(std::max<size_t>(2, 2 * entries.size()));
+    before.swap(entries);
+    for (Entry &entry : before)
+      if (entry.made) {
+        const size_t at = place(entry.key);
+        entries[at] = std::move(entry);
+      }
+  }
+
+  std::vector<Entry> entries; // a power of two, at most half of them in use
+  size_t count = 0;
+};
+
+/// For calls without constants. Never destroyed: tensors of static duration may outlive it.
+struct SharedCache {
+  ForkMutex mutex{3};
+  Cache cache;
+};
+SharedCache &sharedCache() {
+  static SharedCache *instance = new SharedCache;
+  return *instance;
+}
+
+/// Calls f with where kernels for these operands are kept, and locks it: with the first constant, or in the cache of
+/// all.
+template <class F> auto withCache(const Request &request, F f) {
+  for (size_t i = 0; i < request.operands.size(); ++i)
+    if (request.identity(i).contents != 0) {
+      const Contents &contents = request.operands[i].contents();
+      std::lock_guard lock(contents.keptMutex);
+      if (!contents.kept)
+        contents.kept = std::make_shared<Cache>();
+      return f(*static_cast<Cache *>(contents.kept.get()));
+    }
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  return f(shared.cache);
+}
+
+std::shared_ptr<Made> keep(const Request &request, const Fingerprint &key, std::shared_ptr<Made> made) {
+  Cache dropped; // outside of the lock: kernels are not small
+  return withCache(request, [&](Cache &cache) {
+    if (cache.size() >= cacheLimit)
+      std::swap(cache, dropped);
+    return cache.insert(key, std::move(made));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Making one
+//===----------------------------------------------------------------------===//
+
+void checkOperands(const Callable &callable, std::span<const Tensor> operands) {
+  const auto &parameters = callable.operands;
+  if (operands.size() == parameters.size() &&
+      std::ranges::all_of(operands, [](const Tensor &operand) { return bool(operand); }))
+    return;
+  const bool variadic = !parameters.empty() && parameters.back()->variadic;
+  if (operands.size() > parameters.size() && !variadic)
+    failCall(callable,
+             std::to_string(operands.size()) + " tensors; expected at most " + std::to_string(parameters.size()));
+  for (size_t i = 0; i < std::max(operands.size(), parameters.size()); ++i) {
+    const api::Parameter &parameter = *parameters[std::min(i, parameters.size() - 1)];
+    if ((i >= operands.size() || !operands[i]) && !parameter.optional)
+      failCall(callable, std::string(parameter.name) + ": the tensor is missing");
+  }
+}
+
+/// Attributes as the kernel takes them: checked, and with what the call left out.
+Attributes completed(const Callable &callable, std::vector<NamedAttribute> attributes) {
+  for (NamedAttribute &attribute : attributes)
+    normalise(callable, attribute);
+  for (const NamedAttribute &each : callable.defaults)
+    if (std::ranges::none_of(attributes, [&](const auto &given) { return given.name == each.name; }))
+      attributes.push_back(each);
+  for (const AttributeSpec &spec : callable.info->attributes)
+    if (!mayBeLeftOut(callable, spec) &&
+        std::ranges::none_of(attributes, [&](const auto &given) { return given.name == spec.name; })) {
+      const api::Parameter *parameter = callable.function->findOds(spec.name);
+      failCall(callable, std::string(parameter ? parameter->name : spec.name) + ": a value is needed");
+    }
+  return Attributes(std::string(callable.info->name), std::move(attributes));
+}
+
+/// What a call may leave to the shapes: -1 in the shape of a reshape, and steps of a slice.
+void settle(OpCall &call) {
+  std::vector<NamedAttribute> attributes(call.attributes.all().begin(), call.attributes.all().end());
+  if (call.name == "ttnn.reshape") {
+    for (NamedAttribute &attribute : attributes)
+      if (attribute.name == "shape")
+        attribute.attribute.value = call.outs[0].shape;
+  } else if (call.name == "ttnn.slice_static" && !call.attributes.find<std::vector<int64_t>>("step")) {
+    attributes.push_back({"step", {std::vector<int64_t>(call.outs[0].shape.size(), 1)}});
+  } else {
+    return;
+  }
+  call.attributes = Attributes(call.name, std::move(attributes));
+}
+
+std::shared_ptr<Made> make(const Request &request) {
+  const Callable &callable = request.callable;
+  const OpInfo &info = *callable.info;
+  checkOperands(callable, request.operands);
+  auto made = std::make_shared<Made>();
+  const std::vector<uint32_t> meshShape(request.meshShape.begin(), request.meshShape.end());
+
+  OpCall call{std::string(info.name), {}, {}, completed(callable, request.attributes), {1, 1}, {}};
+  for (size_t i = 0; i < request.operands.size(); ++i) {
+    const Tensor &operand = request.operands[i];
+    made->ins.push_back(operand ? operand.description() : nullptr);
+    call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
+    const bool constant = info.make && request.identity(i).contents != 0;
+    call.constantIns.push_back(constant ? operand.data() : nullptr);
+    if (constant)
+      made->constants.push_back(operand.share());
+  }
+  if (request.meshShape.size() == 2)
+    call.meshShape = meshShape;
+  call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
+                          request.operands);
+  settle(call);
+  if (!info.make && !info.makeMesh)
+    failCall(callable, "this op cannot be run by this runtime");
+  check(info, call);
+  if (info.make)
+    made->kernel = info.make(call);
+  else
+    made->mesh = info.makeMesh(call);
+  if (made->kernel && call.outs.size() == 1) {
+    const int alias = made->kernel->alias();
+    const auto index = static_cast<size_t>(alias);
+    if (alias >= 0 && index < call.ins.size() && call.ins[index] &&
+        call.ins[index]->distributed == call.outs[0].distributed &&
+        made->kernel->aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes())
+      made->alias = alias;
+  }
+  if (request.device) {
+    const Cost cost = info.cost ? info.cost(call) : sim::defaultCost(request.device->chip(), call);
+    // The type of a product is that of its operands.
+    DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
+    if (!call.ins.empty() && call.ins[0])
+      mathType = call.ins[0]->dtype;
+    made->duration = sim::estimate(request.device->chip(), cost, mathType);
+  }
+  const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
+  for (TensorSpec &spec : call.outs)
+    spec.distributed = spec.distributed && !single;
+  made->reproducible = isReproducible(info, call.outs);
+  for (TensorSpec &spec : call.outs) {
+    const sim::Footprint footprint = request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint();
+    const bool isSpread = spec.distributed;
+    made->results.push_back(
+        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>()), footprint});
+  }
+  made->label = "result of " + call.name;
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Running one
+//===----------------------------------------------------------------------===//
+
+/// The device of the operands; they must not lie on different ones.
+Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given) {
+  Device device = given;
+  for (const Tensor &operand : operands) {
+    if (!operand)
+      continue;
+    if (!operand.isAllocated())
+      operand.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
+    if (!operand.isOnDevice())
+      continue;
+    if (device && operand.device() != device)
+      throw DeviceError("ttnn." + std::string(callable.function->name) + ": operands lie on devices " +
+                        std::to_string(device->id()) + " and " + std::to_string(operand.device()->id()));
+    device = operand.device();
+  }
+  return device;
+}
+
+Tensor newResult(const Made &made, size_t index, const Device &device) {
+  const auto &[description, footprint] = made.results[index];
+  const TensorSpec &spec = description->spec;
+  const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
+  if (!onDevice)
+    return Tensor::onHost(spec, description->meshShape);
+  sim::Allocation allocation = device->allocate(footprint, *made.label);
+  Tensor::Shards shards(spec.distributed ? device->devices() : 1);
+  for (auto &shard : shards)
+    shard = sim::allocateHost(spec.bytes(), "a tensor");
+  return Tensor::fromShards(description, std::move(shards), device, std::move(allocation));
+}
+
+Tensor newView(const Made &made, const Tensor &operand, const Device &device) {
+  const auto &[description, footprint] = made.results[0];
+  const TensorSpec &spec = description->spec;
+  const size_t offset = made.kernel->aliasOffset();
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    return operand.view(spec, offset);
+  return operand.view(spec, offset, device, device->allocate(footprint, *made.label));
+}
+
+/// Scratch memory of the kernels that a thread runs; `owner` keeps it until the call ends if it is too large to be kept
+/// for the next one. In one place its lines stay in the caches, as those of values that come and go do not.
+std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
+  constexpr size_t kept = size_t(8) << 20;
+  constexpr const char *purpose = "a kernel's scratch memory";
+  if (bytes > kept)
+    return (owner = sim::allocateHost(bytes, purpose)).get();
+  thread_local std::shared_ptr<std::byte> scratch;
+  thread_local size_t size = 0;
+  if (bytes > size) {
+    scratch.reset();
+    size = 0;
+    scratch = sim::allocateHost(bytes, purpose);
+    size = bytes;
+  }
+  return scratch.get();
+}
+
+void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
+  constexpr size_t few = 8;
+  const std::byte *inBuffer[few];
+  std::byte *outBuffer[few];
+  std::vector<const std::byte *> inList;
+  std::vector<std::byte *> outList;
+  const std::byte **ins = inBuffer;
+  std::byte **outs = outBuffer;
+  if (operands.size() > few) {
+    inList.resize(operands.size());
+    ins = inList.data();
+  }
+  if (results.size() > few) {
+    outList.resize(results.size());
+    outs = outList.data();
+  }
+  size_t shards = 1;
+  for (const Tensor &result : results)
+    shards = std::max(shards, result.shards());
+  if (results.empty())
+    for (const Tensor &operand : operands)
+      shards = std::max(shards, operand ? operand.shards() : 1);
+  std::shared_ptr<std::byte> large;
+  std::byte *const scratch = scratchMemory(made.kernel->scratchBytes(), large);
+  for (size_t shard = 0; shard < shards; ++shard) {
+    for (size_t i = 0; i < operands.size(); ++i)
+      ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
+    for (size_t i = 0; i < results.size(); ++i)
+      outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
+    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
+  }
+}
+
+void runOnMesh(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
+  std::vector<std::vector<const std::byte *>> ins(operands.size());
+  std::vector<std::vector<std::byte *>> outs(results.size());
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t shard = 0; operands[i] && shard < operands[i].shards(); ++shard)
+      ins[i].push_back(operands[i].data(shard));
+  for (size_t i = 0; i < results.size(); ++i)
+    for (size_t shard = 0; shard < results[i].shards(); ++shard)
+      outs[i].push_back(results[i].data(shard));
+  const std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
+  const std::vector<std::span<std::byte *const>> outSpans(outs.begin(), outs.end());
+  made.mesh->run(inSpans, outSpans);
+}
+
+/// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
+void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
+                       const Device &device) {
+  size_t shards = 1;
+  for (const Tensor &operand : operands)
+    if (operand && operand.shards() > 1) {
+      if (shards > 1 && operand.shards() != shards)
+        failCall(callable,
+                 "tensors of " + std::to_string(shards) + " and " + std::to_string(operand.shards()) + " shards");
+      shards = operand.shards();
+    }
+  if (device && shards > 1 && shards != device->devices())
+    failCall(callable, "tensors of " + std::to_string(shards) + " shards, for a device of " +
+                           std::to_string(device->devices()) + " chips");
+  for (const auto &result : made.results)
+    if (!made.mesh && shards > 1 && !result.description->spec.distributed)
+      failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
+}
+
+} // namespace
+
+std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
+                         std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                         const Device &givenDevice) {
+  checkInterrupt();
+  if (callable.perform) {
+    checkOperands(callable, operands);
+    if (attributes.empty() && callable.unset)
+      return callable.perform({callable, operands, *callable.unset, outputs, givenDevice});
+    const Attributes complete = completed(callable, std::move(attributes));
+    return callable.perform({callable, operands, complete, outputs, givenDevice});
+  }
+  while (!operands.empty() && !operands.back())
+    operands = operands.first(operands.size() - 1);
+  const Device device = deviceOf(callable, operands, givenDevice);
+  std::array<uint32_t, 2> ofDevice{};
+  std::span<const uint32_t> meshShape;
+  if (device) {
+    ofDevice = {device->rows(), device->columns()};
+    meshShape = ofDevice;
+  }
+  for (const Tensor &operand : operands)
+    if (operand && operand.shards() > 1 && !operand.meshShape().empty())
+      meshShape = operand.meshShape();
+
+  const Request request{callable, operands, attributes, outputs, device, meshShape};
+  const Fingerprint fingerprint = request.fingerprint();
+  std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(fingerprint); });
+  if (!made) {
+    made = make(request);
+    checkDistribution(callable, *made, operands, device);
+    // What follows from values, and not from their description, is not for the next call.
+    if (callable.function->op != "ttnn.slice_dynamic")
+      made = keep(request, fingerprint, std::move(made));
+  }
+
+  const auto &writes = callable.info->writes;
+  for (const int written : writes)
+    if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
+      Tensor(operands[static_cast<size_t>(written)]).unshare();
+  if (device && !device->isOpen())
+    device->requireOpen(made->label->text().c_str());
+
+  std::vector<Tensor> results;
+  results.reserve(made->results.size());
+  if (made->alias >= 0) {
+    results.push_back(newView(*made, operands[static_cast<size_t>(made->alias)], device));
+  } else {
+    for (size_t i = 0; i < made->results.size(); ++i)
+      results.push_back(newResult(*made, i, device));
+    std::lock_guard lock(made->running);
+    made->mesh ? runOnMesh(*made, operands, results) : runOnDevices(*made, operands, results);
+    if (made->reproducible &&
+        std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
+      for (const Tensor &result : results)
+        result.setConstant();
+  }
+  if (device)
+    device->addRun({0, 1, made->duration.cycles, made->duration.ns});
+  return results;
+}
+
+size_t cachedKernels() {
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  return shared.cache.size();
+}
+
+void clearKernelCache() {
+  Cache dropped;
+  SharedCache &shared = sharedCache();
+  std::lock_guard lock(shared.mutex);
+  std::swap(shared.cache, dropped);
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,388 @@
+//===- runtime.cpp - open a mesh, run a program ---------------------------===//
+
+#include "tt/runtime/runtime.h"
+#include "metal/execute.h"
+#include "program/executable.h"
+#include "tt/sim/host.h"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+
+namespace tt::runtime {
+namespace {
+
+std::atomic<bool> recording{false};
+
+/// Hooks are replaced as a whole: a run keeps those it began with.
+struct HookTable {
+  ForkMutex mutex{3};
+  std::shared_ptr<const Hooks> current;
+};
+HookTable &hookTable() {
+  static HookTable *table = new HookTable; // outlives threads that still run at exit
+  return *table;
+}
+
+/// What the last run on each device took. The report before it is used again when nobody else has it.
+class Reports {
+public:
+  std::shared_ptr<RunReport> begin(uint32_t device) {
+    std::lock_guard lock(mutex);
+    const auto [found, isNew] = byDevice.try_emplace(device);
+    if (isNew)
+      found->second.spare = create(); // for the second run
+    else if (std::shared_ptr<RunReport> spare = std::move(found->second.spare))
+      return spare;
+    return create();
+  }
+  void end(uint32_t device, std::shared_ptr<RunReport> report) {
+    std::lock_guard lock(mutex);
+    const auto found = byDevice.find(device);
+    if (found == byDevice.end())
+      return; // closed meanwhile
+    found->second.last.swap(report);
+    if (report && report.use_count() == 1) {
+      *report = RunReport();
+      found->second.spare = std::move(report);
+    }
+  }
+  std::shared_ptr<const RunReport> last(uint32_t device) {
+    std::lock_guard lock(mutex);
+    const auto found = byDevice.find(device);
+    return found == byDevice.end() ? nullptr : found->second.last;
+  }
+  void forget(uint32_t device) {
+    std::lock_guard lock(mutex);
+    byDevice.erase(device);
+  }
+
+private:
+  struct OfDevice {
+    std::shared_ptr<RunReport> last, spare;
+  };
+  static std::shared_ptr<RunReport> create() { return std::make_shared<RunReport>(); }
+  ForkMutex mutex{3};
+  std::map<uint32_t, OfDevice> byDevice;
+};
+Reports &reports() {
+  static Reports *table = new Reports;
+  return *table;
+}
+
+std::shared_ptr<const Hooks> currentHooks() {
+  std::lock_guard lock(hookTable().mutex);
+  return hookTable().current;
+}
+
+std::string meshText(std::span<const uint32_t> mesh) { return std::to_string(mesh[0]) + "x" + std::to_string(mesh[1]); }
+
+void requireMatch(const Binary &binary, const Program &program, const Device &device) {
+  const Arch arch = binary.systemDesc().arch;
+  if (arch != Arch::None && arch != device->chip().arch)
+    throw DeviceError(binary.fileName() + " was compiled for " + std::string(toString(arch)) + ", but device " +
+                      std::to_string(device->id()) + " is " + std::string(toString(device->chip().arch)));
+  // A program for one chip runs on every chip of a mesh alike.
+  if (program.devices() != 1 && (program.meshShape[0] != device->rows() || program.meshShape[1] != device->columns()))
+    throw DeviceError("program \"" + std::string(program.name) + "\" was compiled for a mesh of " +
+                      meshText(program.meshShape) + ", but device " + std::to_string(device->id()) + " is " +
+                      meshText(device->meshShape()) + "; open it with mesh_shape [" +
+                      std::to_string(program.meshShape[0]) + ", " + std::to_string(program.meshShape[1]) + "]");
+}
+
+TensorSpec hostSpec(Shape shape, DataType dtype) {
+  TensorSpec spec;
+  spec.dtype = dtype;
+  spec.shape = std::move(shape);
+  (void)spec.bytes();
+  return spec;
+}
+
+/// The kernel that rounds values of one type to another: the library's own typecast.
+std::unique_ptr<ttnn::Kernel> castKernel(const TensorSpec &from, const TensorSpec &to) {
+  const ttnn::OpInfo *info = ttnn::findOp("ttnn.typecast");
+  if (!info || !info->make)
+    throw Error("this build has no ttnn.typecast to convert " + std::string(toString(from.dtype)) + " to " +
+                std::string(toString(to.dtype)));
+  ttnn::OpCall call;
+  call.name = "ttnn.typecast";
+  call.ins.emplace_back(from);
+  call.outs.push_back(to);
+  call.attributes = ttnn::Attributes(
+      call.name,
+      {{"dtype",
+        {ttnn::EnumAttribute{"ttcore.data_type", std::string(toString(to.dtype)), static_cast<int64_t>(to.dtype)}}}});
+  return info->make(call);
+}
+
+} // namespace
+
+//===- Devices ------------------------------------------------------------===//
+
+Device openMeshDevice(const sim::MeshOptions &options) { return sim::MeshDevice::open(options); }
+
+void closeMeshDevice(const Device &device) {
+  if (!device)
+    throw DeviceError("close: no device");
+  device->close();
+  reports().forget(device->id());
+}
+
+//===- Tensors ------------------------------------------------------------===//
+
+Tensor createHostTensor(const void *data, Shape shape, DataType dtype) {
+  Tensor tensor = Tensor::onHost(hostSpec(std::move(shape), dtype));
+  if (tensor.bytes()) {
+    if (!data)
+      throw Error("a host tensor of shape " + toString(tensor.shape()) + " was given no data");
+    std::memcpy(tensor.data(), data, tensor.bytes());
+  }
+  return tensor;
+}
+
+Tensor createHostTensor(const void *data, Shape shape, const std::vector<int64_t> &stride, DataType dtype) {
+  if (stride.size() != shape.size())
+    throw Error("shape " + toString(shape) + " has " + std::to_string(shape.size()) + " dimensions, but stride has " +
+                std::to_string(stride.size()));
+  Tensor tensor = Tensor::onHost(hostSpec(std::move(shape), dtype));
+  const size_t size = storageBytes(dtype);
+  const int64_t elements = volume(tensor.shape());
+  if (!elements)
+    return tensor;
+  if (!data)
+    throw Error("a host tensor of shape " + toString(tensor.shape()) + " was given no data");
+  const size_t rank = tensor.shape().size();
+  int64_t contiguous = 1;
+  bool plain = true;
+  for (size_t i = rank; i-- > 0;) {
+    plain = plain && (tensor.shape()[i] == 1 || stride[i] == contiguous);
+    contiguous *= tensor.shape()[i];
+  }
+  if (plain) {
+    std::memcpy(tensor.data(), data, tensor.bytes());
+    return tensor;
+  }
+  const auto *from = static_cast<const std::byte *>(data);
+  std::byte *to = tensor.data();
+  std::vector<int64_t> index(rank, 0);
+  int64_t offset = 0;
+  for (int64_t element = 0; element < elements; ++element, to += size) {
+    std::memcpy(to, from + offset * static_cast<int64_t>(size), size);
+    for (size_t i = rank; i-- > 0;) {
+      offset += stride[i];
+      if (++index[i] < tensor.shape()[i])
+        break;
+      offset -= stride[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return tensor;
+}
+
+Tensor createBorrowedHostTensor(void *data, Shape shape, DataType dtype) {
+  if (reinterpret_cast<uintptr_t>(data) % storageBytes(dtype) != 0)
+    throw Error("borrowed data for a tensor of " + std::string(toString(dtype)) + " is not aligned to " +
+                std::to_string(storageBytes(dtype)) + " bytes; create an owned tensor instead");
+  std::byte *const shard = static_cast<std::byte *>(data);
+  return Tensor::borrow(hostSpec(std::move(shape), dtype), {&shard, 1});
+}
+
+Tensor createMultiDeviceHostTensor(std::span<const Tensor> shards, std::vector<uint32_t> meshShape) {
+  if (shards.empty())
+    throw Error("a multi-device tensor needs at least one shard");
+  Tensor::Shards data;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    shards[i].requireAllocated("create_multi_device_host_tensor");
+    if (shards[i].shape() != shards[0].shape() || shards[i].dtype() != shards[0].dtype() || shards[i].shards() != 1)
+      throw Error("shard " + std::to_string(i) + " is " + toString(shards[i].shape()) + " of " +
+                  std::string(toString(shards[i].dtype())) + ", but shard 0 is " + toString(shards[0].shape()) +
+                  " of " + std::string(toString(shards[0].dtype())));
+    data.push_back(shards[i].share());
+  }
+  if (meshShape.empty())
+    meshShape = {1, static_cast<uint32_t>(shards.size())};
+  return Tensor::fromShards(shards[0].spec(), std::move(data), std::move(meshShape));
+}
+
+Tensor createEmptyTensor(const Device &device, TensorSpec spec) {
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    return Tensor::onHost(std::move(spec));
+  if (!device)
+    throw DeviceError("create_empty_tensor: no device");
+  return Tensor::onDevice(std::move(spec), device, "an empty tensor");
+}
+
+TensorSpec inputSpec(const Binary &binary, size_t program, size_t input) {
+  const Program &found = binary.program(program);
+  if (input >= found.inputs.size())
+    throw Error("program \"" + std::string(found.name) + "\" has " + std::to_string(found.inputs.size()) +
+                " inputs; there is no input " + std::to_string(input));
+  return found.spec(found.inputs[input]);
+}
+
+Tensor castTensor(const Tensor &tensor, DataType dtype) {
+  tensor.requireAllocated("cast");
+  if (tensor.dtype() == dtype)
+    return tensor;
+  TensorSpec from = tensor.spec(), to = tensor.spec();
+  from.memory = to.memory = {};
+  from.distributed = to.distributed = false;
+  to.dtype = dtype;
+  Tensor result = Tensor::onHost(to, tensor.meshShape());
+  const auto kernel = castKernel(from, to);
+  const auto scratch = sim::allocateHost(kernel->scratchBytes(), "a kernel's scratch memory");
+  for (size_t shard = 0; shard < tensor.shards(); ++shard) {
+    const std::byte *in = tensor.data(shard);
+    std::byte *out = result.data(shard);
+    if (kernel->alias() == 0)
+      std::memcpy(out, in, result.bytes());
+    else
+      kernel->run({{&in, 1}, {&out, 1}, scratch.get()});
+  }
+  return result;
+}
+
+Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &spec) {
+  tensor.requireAllocated("to_layout");
+  const Tensor rounded = castTensor(tensor, spec.dtype);
+  TensorSpec wanted = spec;
+  wanted.shape = tensor.shape();
+  wanted.distributed = tensor.shards() > 1;
+  Tensor::Shards shards;
+  for (size_t i = 0; i < rounded.shards(); ++i)
+    shards.push_back(rounded.share(i));
+  if (wanted.memory.buffer == BufferType::SystemMemory) {
+    // A copy: a host tensor may be written by its owner.
+    Tensor copy = Tensor::onHost(wanted, tensor.meshShape());
+    for (size_t i = 0; i < shards.size() && copy.bytes(); ++i)
+      std::memcpy(copy.data(i), shards[i].get(), copy.bytes());
+    return copy;
+  }
+  if (!device)
+    throw DeviceError("to_layout: no device");
+  device->requireOpen("to_layout");
+  if (wanted.distributed && tensor.meshShape() != device->meshShape())
+    throw DeviceError("to_layout: the tensor is distributed over a mesh of " + meshText(tensor.meshShape()) +
+                      ", but device " + std::to_string(device->id()) + " is " + meshText(device->meshShape()));
+  Tensor moved = Tensor::onDevice(wanted, device, "tensor " + toString(wanted.shape) + " moved by to_layout");
+  for (size_t i = 0; i < shards.size() && moved.bytes(); ++i)
+    std::memcpy(moved.data(i), shards[i].get(), moved.bytes());
+  return moved;
+}
+
+std::vector<Tensor> toHost(const Tensor &tensor, bool untilize) {
+  tensor.requireAllocated("to_host");
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < tensor.shards(); ++i) {
+    TensorSpec spec = tensor.spec();
+    if (untilize) {
+      spec.layout = Layout::RowMajor;
+      // The stored values of a block format are bf16.
+      if (sim::isBlockFormat(spec.dtype))
+        spec.dtype = DataType::BFloat16;
+    }
+    result.push_back(tensor.shard(i).withSpec(std::move(spec)));
+  }
+  return result;
+}
+
+void copyData(void *to, const Tensor &from, std::optional<DataType> dtype) {
+  const Tensor one = from.single("memcpy");
+  const Tensor rounded = dtype ? castTensor(one, *dtype) : one;
+  if (rounded.bytes()) {
+    if (!to)
+      throw Error("memcpy: the destination is null");
+    std::memcpy(to, rounded.data(), rounded.bytes());
+  }
+}
+
+void copyData(const Tensor &to, const Tensor &from) {
+  to.requireAllocated("memcpy");
+  from.requireAllocated("memcpy");
+  if (to.shape() != from.shape() || (to.shards() != from.shards() && to.shards() != 1 && from.shards() != 1))
+    throw Error("memcpy: the destination is " + toString(to.shape()) + " in " + std::to_string(to.shards()) +
+                " shards, the source " + toString(from.shape()) + " in " + std::to_string(from.shards()));
+  const Tensor rounded = castTensor(to.shards() == 1 ? from.single("memcpy") : from, to.dtype());
+  for (size_t i = 0; i < to.shards() && to.bytes(); ++i)
+    std::memmove(to.data(i), rounded.data(rounded.shards() == 1 ? 0 : i), to.bytes());
+  to.markWritten();
+}
+
+//===- Running ------------------------------------------------------------===//
+
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
+  if (!device)
+    throw DeviceError("submit: no device");
+  const Program &found = binary.program(program);
+  std::lock_guard running(device->runMutex());
+  device->requireOpen("submit");
+  requireMatch(binary, found, device);
+  if (binary.impl().metal) {
+    auto report = reports().begin(device->id());
+    auto outputs = metal::run(device, binary, program, inputs, *report);
+    reports().end(device->id(), std::move(report));
+    return outputs;
+  }
+  const auto hooks = currentHooks();
+  const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast, inputs);
+  auto report = reports().begin(device->id());
+  auto outputs = executable->run(binary, inputs, hooks.get(), *report);
+  reports().end(device->id(), std::move(report));
+  return outputs;
+}
+
+void setPerfRecording(bool on) { recording.store(on, std::memory_order_relaxed); }
+bool perfRecording() { return recording.load(std::memory_order_relaxed); }
+
+std::shared_ptr<const RunReport> lastRun(const Device &device) {
+  if (!device)
+    throw DeviceError("last_run: no device");
+  return reports().last(device->id());
+}
+
+RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options) {
+  if (binary.impl().metal)
+    throw Error(binary.fileName() +
+                ": what a TTMetal program takes is known when its kernels have run: submit it and " +
+                "look at the report of the run");
+  const Device device = openMeshDevice(options);
+  requireMatch(binary, binary.program(program), device);
+  const auto executable = std::make_unique<Executable>(binary.impl(), program, device, Mode::Estimated);
+  RunReport report = executable->report();
+  report.binary = binary;
+  executable->memoryPeaks(*device, report.memoryPeak);
+  return report;
+}
+
+//===- Hooks --------------------------------------------------------------===//
+
+void setHooks(Hooks hooks) {
+  auto table = std::make_shared<const Hooks>(std::move(hooks));
+  std::lock_guard lock(hookTable().mutex);
+  hookTable().current.swap(table);
+}
+
+void clearHooks() {
+  std::shared_ptr<const Hooks> old;
+  std::lock_guard lock(hookTable().mutex);
+  hookTable().current.swap(old);
+}
+
+bool hasHooks() { return currentHooks() != nullptr; }
+
+std::vector<TensorRef> opOutputs(const OpContext &op) {
+  std::vector<TensorRef> refs;
+  for (uint32_t out : op.operation().outs)
+    refs.push_back({op.binary, op.program, out});
+  return refs;
+}
+
+std::vector<TensorRef> opInputs(const OpContext &op) {
+  std::vector<TensorRef> refs;
+  for (uint32_t in : op.operation().ins)
+    if (in != absentOperand)
+      refs.push_back({op.binary, op.program, in});
+  return refs;
+}
+
+} // namespace tt::runtime

@@ -1,0 +1,44 @@
+//===- image.h - the metal side of a loaded binary ----------------*- C++ -*-===//
+#pragma once
+
+#include "binary/image.h"
+#include "binary/metal/program.h"
+#include "tt/fork.h"
+
+#include <mutex>
+
+namespace tt::runtime {
+class Json;
+}
+
+namespace tt::metal {
+
+class CompiledKernels;
+class L1;
+
+/// Programs in the order of BinaryImage::programs, and what was made of them.
+struct Image {
+  Image();
+  ~Image();
+  const sim::ChipDesc *chip = nullptr;
+  std::vector<Program> programs;
+  /// Kernels that differ in source, arguments or type, by their entry in the library.
+  std::vector<const Kernel *> entries;
+
+  ForkAware<std::mutex> mutex; // of what follows
+  std::shared_ptr<const CompiledKernels> compiled;
+  std::unique_ptr<L1> l1; // of the last run
+};
+
+/// Whether the bytes carry the identifier of a TTMetal file.
+bool isMetal(std::span<const std::byte> bytes);
+/// Fills in the image from bytes that are a TTMetal file of a known size. Throws BinaryError.
+void readImage(runtime::BinaryImage &image);
+/// Numbers the kernels: those that are compiled alike share an entry of the library.
+void numberKernels(Image &image);
+/// The commands of a program as a list, each with the fields of a TTNN op.
+void writeCommands(runtime::Json &json, const runtime::BinaryImage &image, size_t program);
+/// The sources of the kernels by their symbols; those that differ under one symbol are numbered from 2 on.
+std::vector<std::pair<std::string, std::string>> sourcesOf(const Image &image);
+
+} // namespace tt::metal

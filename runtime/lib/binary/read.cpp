@@ -1,0 +1,416 @@
+//===- read.cpp - from a verified flatbuffer to checked programs ----------===//
+//
+// FlatBuffers' Verifier has shown that every offset, vector and string lies in the file. Here its meaning is checked:
+// nothing that the executor or a kernel later relies on is taken on trust.
+//
+//===----------------------------------------------------------------------===//
+
+#include "binary/image.h"
+#include "tt/sim/device.h"
+#include "tt/sim/host.h"
+
+#include <cstring>
+
+namespace tt::runtime {
+namespace {
+
+constexpr size_t maxRank = 16;
+constexpr size_t maxAttributes = 256; // of one op
+// No tensor of a real program comes near; below it, no product of a shape with a size or a pair of strides overflows.
+constexpr int64_t maxElements = int64_t(1) << 44;
+// Attribute values may be shared in the file, so that a small file can ask for large copies of them.
+constexpr size_t maxAttributeItems = size_t(1) << 24;
+
+std::string_view text(const flatbuffers::String *string) {
+  return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
+}
+
+template <class T> size_t count(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }
+
+/// Numbers of a vector. The Verifier checks the alignment of a vector's length, not that of 8-byte elements.
+template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *vector) {
+  std::vector<T> result(count(vector));
+  if (!result.empty())
+    std::memcpy(result.data(), vector->Data(), result.size() * sizeof(T));
+  return result;
+}
+
+class Reader {
+public:
+  explicit Reader(BinaryImage &image) : image(image) {}
+
+  void read() {
+    image.system = image.root->system_desc();
+    readSystem();
+    readSpecs();
+    readConstants();
+    const auto *programs = image.root->programs();
+    if (!count(programs))
+      fail("programs", "is empty", "at least one program");
+    image.programs.resize(programs->size());
+    for (uint32_t i = 0; i < programs->size(); ++i) {
+      const auto *program = programs->Get(i);
+      programName = program->name()->str();
+      readProgram(*program, image.programs[i]);
+      programName.clear();
+    }
+    checkCalls();
+  }
+
+  void readSystem() {
+    const auto *desc = image.system;
+    if (!desc)
+      return;
+    SystemDesc &system = image.systemDesc;
+    system.meshShape = readMesh(desc->mesh_shape(), "system_desc.mesh_shape");
+    system.chips = static_cast<uint32_t>(count(desc->chips()));
+    for (uint32_t i = 0; i < system.chips; ++i) {
+      const std::string field = "system_desc.chips[" + std::to_string(i) + "].arch";
+      const auto arch = enumerator<Arch>(desc->chips()->Get(i)->arch(), 4, field);
+      if (i && arch != system.arch)
+        fail(field, "is " + std::string(toString(arch)),
+             "that of the chips before, " + std::string(toString(system.arch)));
+      system.arch = arch;
+    }
+  }
+
+private:
+  std::string where() const {
+    std::string text = image.name + ": ";
+    if (!programName.empty())
+      text += "program \"" + programName + "\": ";
+    if (!opName.empty())
+      text += "op " + std::to_string(opIndex) + " (" + opName + "): ";
+    return text;
+  }
+
+  [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const {
+    throw BinaryError(where() + field + " " + found + "; expected " + expected);
+  }
+
+  void failIndex(const std::string &field, uint64_t found, size_t size, const char *what) const {
+    fail(field, "is " + std::to_string(found), "an index below " + std::to_string(size) + " into the " + what);
+  }
+
+  /// The value of an enum that has `count` values from 0, and perhaps one more.
+  template <class To, class From>
+  To enumerator(From value, unsigned values, const std::string &field, unsigned extra = 0) const {
+    const auto number = static_cast<unsigned>(value);
+    if (number >= values && (!extra || number != extra))
+      fail(field, "is " + std::to_string(number), "a value below " + std::to_string(values));
+    return static_cast<To>(number);
+  }
+
+  std::vector<uint32_t> readMesh(const flatbuffers::Vector<uint32_t> *shape, const std::string &field) const {
+    std::vector<uint32_t> mesh = {1, 1};
+    if (count(shape) > 2)
+      fail(field, "has " + std::to_string(shape->size()) + " dimensions", "[rows, columns]");
+    // A single number is a row of devices.
+    for (uint32_t i = 0; i < count(shape); ++i)
+      mesh[2 - shape->size() + i] = shape->Get(i);
+    const uint64_t devices = uint64_t(mesh[0]) * mesh[1];
+    if (devices == 0 || devices > sim::maxChips)
+      fail(field, "is " + std::to_string(mesh[0]) + "x" + std::to_string(mesh[1]),
+           "1 to " + std::to_string(sim::maxChips) + " devices");
+    return mesh;
+  }
+
+  /// Dimensions of a shape or grid: few, not negative, with a product that cannot overflow.
+  std::vector<int64_t> dimensions(const flatbuffers::Vector<int64_t> *dims, const std::string &field) const {
+    if (count(dims) > maxRank)
+      fail(field, "has " + std::to_string(dims->size()) + " dimensions", "at most " + std::to_string(maxRank));
+    std::vector<int64_t> result = numbers(dims);
+    int64_t product = 1;
+    for (size_t i = 0; i < result.size(); ++i) {
+      if (result[i] < 0)
+        fail(field + "[" + std::to_string(i) + "]", "is " + std::to_string(result[i]), "0 or more");
+      // A zero must not hide dimensions whose product overflows.
+      if (__builtin_mul_overflow(product, std::max<int64_t>(result[i], 1), &product) || product > maxElements)
+        fail(field, "is " + toString(result), "at most 2^44 elements");
+    }
+    return result;
+  }
+
+  void readSpecs() {
+    const auto *descs = image.root->tensor_descs();
+    image.specs.resize(count(descs));
+    for (uint32_t i = 0; i < image.specs.size(); ++i) {
+      const std::string field = "tensor_descs[" + std::to_string(i) + "].";
+      const auto *desc = descs->Get(i);
+      TensorSpec &spec = image.specs[i];
+      spec.shape = dimensions(desc->shape(), field + "shape");
+      spec.dtype = enumerator<DataType>(desc->data_type(), 14, field + "data_type");
+      spec.layout = enumerator<Layout>(desc->layout(), 2, field + "layout");
+      spec.memory.buffer = enumerator<BufferType>(desc->buffer_type(), 5, field + "buffer_type");
+      spec.memory.layout = enumerator<MemoryLayout>(desc->memory_layout(), 6, field + "memory_layout",
+                                                    static_cast<unsigned>(MemoryLayout::Unset));
+      if (static_cast<unsigned>(spec.memory.layout) == 1)
+        fail(field + "memory_layout", "is 1", "0, 2, 3, 4, 5 or 255");
+      spec.memory.grid = dimensions(desc->grid(), field + "grid");
+      spec.memory.shardShape = dimensions(desc->shard_shape(), field + "shard_shape");
+      spec.distributed = desc->distributed();
+      const bool sharded = spec.memory.layout != MemoryLayout::Interleaved && spec.memory.layout != MemoryLayout::Unset;
+      if (sharded && spec.memory.buffer != BufferType::SystemMemory &&
+          (spec.memory.shardShape.size() < 2 || spec.memory.grid.empty()))
+        fail(field + "memory_layout",
+             "is " + std::string(toString(spec.memory.layout)) + " without grid or shard_shape", "both");
+    }
+  }
+
+  void readConstants() {
+    const auto *constants = image.root->constants();
+    image.constants.resize(count(constants));
+    for (uint32_t i = 0; i < image.constants.size(); ++i) {
+      const auto *data = constants->Get(i)->data();
+      const size_t size = count(data);
+      if (!size)
+        continue;
+      const auto *bytes = reinterpret_cast<const std::byte *>(data->data());
+      if (reinterpret_cast<uintptr_t>(bytes) % sim::hostAlignment != 0) {
+        auto &copy = image.alignedConstants.emplace_back(sim::allocateHost(size, "a constant"));
+        std::memcpy(copy.get(), bytes, size);
+        bytes = copy.get();
+      }
+      image.constants[i] = {bytes, size};
+    }
+  }
+
+  void readProgram(const target::Program &from, Program &to) {
+    to.name = text(from.name());
+    to.specs = &image.specs;
+    to.meshShape = readMesh(from.mesh_shape(), "mesh_shape");
+    to.isPrivate = from.is_private();
+    to.values.resize(count(from.values()));
+    for (uint32_t i = 0; i < to.values.size(); ++i) {
+      const auto *value = from.values()->Get(i);
+      if (value->desc() >= image.specs.size())
+        failIndex("values[" + std::to_string(i) + "].desc", value->desc(), image.specs.size(), "tensor descriptors");
+      to.values[i] = {value->desc(), text(value->name())};
+    }
+    state.assign(to.values.size(), State::Undefined);
+    to.inputs = indices(from.inputs(), "inputs", to);
+    for (size_t i = 0; i < to.inputs.size(); ++i)
+      define(to.inputs[i], "inputs[" + std::to_string(i) + "]");
+    to.operations.resize(count(from.operations()));
+    for (opIndex = 0; opIndex < to.operations.size(); ++opIndex) {
+      const auto *op = from.operations()->Get(opIndex);
+      opName = op->name()->str();
+      readOperation(*op, to, to.operations[opIndex]);
+      opName.clear();
+    }
+    to.outputs = indices(from.outputs(), "outputs", to);
+    for (size_t i = 0; i < to.outputs.size(); ++i)
+      use(to.outputs[i], "outputs[" + std::to_string(i) + "]");
+  }
+
+  std::vector<uint32_t> indices(const flatbuffers::Vector<uint32_t> *from, const char *field, const Program &program,
+                                bool optional = false) const {
+    std::vector<uint32_t> result(count(from));
+    for (uint32_t i = 0; i < result.size(); ++i) {
+      result[i] = from->Get(i);
+      if (result[i] >= program.values.size() && !(optional && result[i] == absentOperand))
+        failIndex(std::string(field) + "[" + std::to_string(i) + "]", result[i], program.values.size(), "values");
+    }
+    return result;
+  }
+
+  enum class State : uint8_t { Undefined, Defined, Deallocated };
+
+  void define(uint32_t value, const std::string &field) {
+    if (state[value] != State::Undefined)
+      fail(field, "defines value " + std::to_string(value) + " again", "one definition of each value");
+    state[value] = State::Defined;
+  }
+
+  void use(uint32_t value, const std::string &field) const {
+    if (state[value] == State::Undefined)
+      fail(field, "is value " + std::to_string(value) + ", which nothing before has defined",
+           "an earlier result or input");
+    if (state[value] == State::Deallocated)
+      fail(field, "is value " + std::to_string(value) + ", which was deallocated before", "a value that is alive");
+  }
+
+  void readOperation(const target::Operation &from, const Program &program, Operation &to) {
+    to.info = ttnn::findOp(text(from.name()));
+    if (!to.info)
+      fail("name", "is not known to this runtime", "one of the ops that `ttrt ops` lists");
+    to.ins = indices(from.ins(), "ins", program, true);
+    to.outs = indices(from.outs(), "outs", program);
+    to.loc = text(from.loc());
+    to.source = text(from.source());
+    to.debug = text(from.debug());
+    for (size_t i = 0; i < to.ins.size(); ++i)
+      if (to.ins[i] != absentOperand)
+        use(to.ins[i], "ins[" + std::to_string(i) + "]");
+    for (size_t i = 0; i < to.outs.size(); ++i)
+      define(to.outs[i], "outs[" + std::to_string(i) + "]");
+    if (count(from.attributes()) > maxAttributes)
+      fail("attributes", "has " + std::to_string(from.attributes()->size()) + " entries",
+           "at most " + std::to_string(maxAttributes));
+    std::vector<ttnn::NamedAttribute> attributes;
+    for (uint32_t i = 0; i < count(from.attributes()); ++i) {
+      const auto *attribute = from.attributes()->Get(i);
+      std::string name = attribute->name()->str();
+      for (const auto &other : attributes)
+        if (other.name == name)
+          fail("attribute " + name, "occurs twice", "one of each name");
+      ttnn::Attribute value = readAttribute(*attribute, name);
+      attributes.push_back({std::move(name), std::move(value)});
+    }
+    to.attributes = ttnn::Attributes(opName, std::move(attributes));
+    const ttnn::OpCall call = program.call(to);
+    try {
+      ttnn::check(*to.info, call);
+    } catch (const Error &error) {
+      throw BinaryError(where() + error.what());
+    }
+    for (const auto &[name, attribute] : to.attributes.all())
+      if (const auto *constant = std::get_if<ttnn::ConstantAttribute>(&attribute.value)) {
+        const size_t expected = call.outs.empty() ? 0 : call.outs[0].bytes();
+        if (constant->bytes.size() != expected)
+          fail("attribute " + name, "has " + std::to_string(constant->bytes.size()) + " bytes",
+               std::to_string(expected) + " for a result of shape " +
+                   (call.outs.empty() ? "[]" : toString(call.outs[0].shape)) + " and type " +
+                   (call.outs.empty() ? "none" : std::string(toString(call.outs[0].dtype))));
+      }
+    if (to.info->name == "ttcore.load_cached") {
+      const auto callee = to.attributes.get<int64_t>("callee");
+      if (callee < 0 || callee >= Operation::noCallee)
+        fail("attribute callee", "is " + std::to_string(callee), "the index of a program");
+      to.callee = static_cast<uint32_t>(callee);
+    }
+    if (to.info->name == "ttnn.deallocate" && !to.ins.empty() && to.ins[0] != absentOperand)
+      state[to.ins[0]] = State::Deallocated;
+  }
+
+  //===- Calls ------------------------------------------------------------===//
+
+  /// Every call names a program that takes its operands, gives its results, and calls no other.
+  void checkCalls() {
+    for (const Program &program : image.programs) {
+      programName = program.name;
+      for (opIndex = 0; opIndex < program.operations.size(); ++opIndex) {
+        const Operation &operation = program.operations[opIndex];
+        if (operation.callee == Operation::noCallee)
+          continue;
+        opName = operation.info->name;
+        if (operation.callee >= image.programs.size())
+          failIndex("attribute callee", operation.callee, image.programs.size(), "programs");
+        checkCall(program, operation, image.programs[operation.callee]);
+        opName.clear();
+      }
+    }
+    programName.clear();
+  }
+
+  void checkCall(const Program &program, const Operation &operation, const Program &callee) const {
+    const std::string name = "program \"" + std::string(callee.name) + "\"";
+    for (const Operation &inner : callee.operations)
+      if (inner.callee != Operation::noCallee)
+        fail("attribute callee", "names " + name + ", which calls a program itself", "a program without calls");
+    if (callee.meshShape != program.meshShape)
+      fail("attribute callee",
+           "names " + name + " for a mesh of " + std::to_string(callee.meshShape[0]) + "x" +
+               std::to_string(callee.meshShape[1]),
+           "the caller's mesh");
+    const auto match = [&](const std::vector<uint32_t> &values, const std::vector<uint32_t> &others, const char *field,
+                           const char *other) {
+      if (values.size() != others.size())
+        fail(field, "has " + std::to_string(values.size()) + " values",
+             std::to_string(others.size()) + ", as " + name + " has " + other);
+      for (size_t i = 0; i < values.size(); ++i)
+        if (program.spec(values[i]) != callee.spec(others[i]))
+          fail(std::string(field) + "[" + std::to_string(i) + "]",
+               "is " + toString(program.spec(values[i]).shape) + " of " +
+                   std::string(toString(program.spec(values[i]).dtype)),
+               "the shape, type, layout and memory of " + name + "'s " + other + "[" + std::to_string(i) + "], " +
+                   toString(callee.spec(others[i]).shape) + " of " +
+                   std::string(toString(callee.spec(others[i]).dtype)));
+    };
+    match(operation.ins, callee.inputs, "ins", "inputs");
+    match(operation.outs, callee.outputs, "outs", "outputs");
+  }
+
+  void spend(size_t items, const std::string &name) {
+    attributeItems += items;
+    if (attributeItems > maxAttributeItems)
+      fail("attribute " + name, "brings the attributes to more than " + std::to_string(maxAttributeItems) + " items",
+           "fewer; large data belongs in constants");
+  }
+
+  template <class T> std::vector<T> array(const flatbuffers::Vector<T> *values, const std::string &name) {
+    spend(count(values), name);
+    return numbers(values);
+  }
+
+  std::string string(const flatbuffers::String *from, const std::string &name) {
+    spend(from ? from->size() : 0, name);
+    return std::string(text(from));
+  }
+
+  ttnn::Attribute readAttribute(const target::Attribute &from, const std::string &name) {
+    using target::AttributeValue;
+    spend(1, name);
+    // The Verifier lets a union pass that has a type and no value.
+    if (!from.value())
+      fail("attribute " + name, "has no value", "one");
+    switch (from.value_type()) {
+    case AttributeValue::BoolValue:
+      return {from.value_as_BoolValue()->value()};
+    case AttributeValue::IntValue:
+      return {static_cast<int64_t>(from.value_as_IntValue()->value())};
+    case AttributeValue::FloatValue:
+      return {from.value_as_FloatValue()->value()};
+    case AttributeValue::StringValue:
+      return {string(from.value_as_StringValue()->value(), name)};
+    case AttributeValue::IntArrayValue:
+      return {array(from.value_as_IntArrayValue()->value(), name)};
+    case AttributeValue::FloatArrayValue:
+      return {array(from.value_as_FloatArrayValue()->value(), name)};
+    case AttributeValue::ConstantValue: {
+      const uint32_t index = from.value_as_ConstantValue()->index();
+      if (index >= image.constants.size())
+        failIndex("attribute " + name, index, image.constants.size(), "constants");
+      return {ttnn::ConstantAttribute{image.constants[index]}};
+    }
+    case AttributeValue::EnumValue: {
+      const auto *value = from.value_as_EnumValue();
+      return {ttnn::EnumAttribute{string(value->type(), name), string(value->symbol(), name), value->value()}};
+    }
+    case AttributeValue::StructValue: {
+      const auto *value = from.value_as_StructValue();
+      ttnn::StructAttribute result{string(value->type(), name), {}};
+      for (uint32_t i = 0; i < count(value->fields()); ++i) {
+        const auto *field = value->fields()->Get(i);
+        const std::string fieldName = field->name()->str();
+        result.fields.push_back({fieldName, readAttribute(*field, name + "." + fieldName)});
+      }
+      return {std::move(result)};
+    }
+    case AttributeValue::ListValue: {
+      const auto *items = from.value_as_ListValue()->items();
+      ttnn::ListAttribute result;
+      for (uint32_t i = 0; i < count(items); ++i)
+        result.items.push_back(readAttribute(*items->Get(i), name + "[" + std::to_string(i) + "]"));
+      return {std::move(result)};
+    }
+    case AttributeValue::NONE:
+      break;
+    }
+    fail("attribute " + name, "has a value of type " + std::to_string(static_cast<unsigned>(from.value_type())),
+         "one of the types of the schema");
+  }
+
+  BinaryImage &image;
+  std::vector<State> state;
+  size_t attributeItems = 0;
+  std::string programName, opName;
+  uint32_t opIndex = 0;
+};
+
+} // namespace
+
+void readImage(BinaryImage &image) { Reader(image).read(); }
+void readSystem(BinaryImage &image) { Reader(image).readSystem(); }
+
+} // namespace tt::runtime

@@ -1,0 +1,212 @@
+//===- library.cpp - primitives of the kernel library (oneDNN) ------------===//
+
+#include "core/library.h"
+#include "tt/parallel.h"
+#include "tt/recycle.h"
+#include "tt/units.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+// libgomp's, which the library runs on; clang's omp.h is that of another runtime.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int count);
+}
+
+namespace tt::ttnn::library {
+
+const dnnl::engine &engine() {
+  // The units that the library may use are said before it is used.
+  static const dnnl::engine engine = (units(), dnnl::engine(dnnl::engine::kind::cpu, 0));
+  return engine;
+}
+
+const dnnl::stream &stream() {
+  static thread_local const dnnl::stream stream(engine());
+  return stream;
+}
+
+Threads::Threads(int count) : before(omp_get_max_threads()) {
+  if (count != before)
+    omp_set_num_threads(count);
+}
+
+Threads::~Threads() {
+  if (omp_get_max_threads() != before)
+    omp_set_num_threads(before);
+}
+
+dnnl::memory::data_type dataType(DataType type) {
+  return storageType(type) == StorageType::BF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+dnnl::memory::desc describe(const Shape &dims, DataType type, const std::vector<int64_t> &strides) {
+  return {dims, dataType(type), strides};
+}
+
+dnnl::primitive_attr attributes(bool relu) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (relu) {
+    dnnl::post_ops post;
+    post.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    attributes.set_post_ops(post);
+  }
+  return attributes;
+}
+
+Primitive::Primitive(const dnnl::primitive &primitive) : primitive(primitive), threads(omp_get_max_threads()) {}
+
+void Primitive::add(int argument, const dnnl::memory::desc &desc) {
+  memories.push_back(dnnl::memory(desc, engine(), DNNL_MEMORY_NONE));
+  arguments.push_back({argument, memories.back().get()});
+}
+
+void Primitive::run(std::initializer_list<const void *> addresses) const {
+  if (detail::threadsAreLost())
+    throw OpError("this process was forked from inside of a parallel loop: the kernel library has no threads");
+  const Threads same(threads);
+  size_t i = 0;
+  for (const void *address : addresses)
+    dnnl_memory_set_data_handle(arguments[i++].memory, const_cast<void *>(address));
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data());
+  if (status != dnnl_success)
+    throw OpError("the kernel library could not run a primitive (status " + std::to_string(status) + ")");
+}
+
+Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
+  Primitive primitive(dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to, attributes(false))));
+  primitive.add(DNNL_ARG_FROM, from);
+  primitive.add(DNNL_ARG_TO, to);
+  return primitive;
+}
+
+AlignedBytes::AlignedBytes(size_t size) {
+  // A few are better off between what malloc gives, which takes them again one by one.
+  constexpr size_t few = size_t(1) << 18;
+  if (size >= few) {
+    bytes = takeLasting(size);
+    return;
+  }
+  constexpr size_t line = 64;
+  void *data = std::aligned_alloc(line, (std::max<size_t>(size, 1) + line - 1) / line * line);
+  if (!data)
+    throw std::bad_alloc();
+  bytes = {static_cast<std::byte *>(data), [](std::byte *p) { std::free(p); }};
+}
+
+Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch) {
+  const TensorSpec &from = operand(call, index);
+  constant = constantOperand(call, index);
+  if (storageType(from.dtype) == storageType(type))
+    return;
+  TensorSpec to = from;
+  to.dtype = type;
+  conversion = conversionKernel(from, to);
+  if (constant) {
+    made = AlignedBytes(to.bytes());
+    convert(constant, made.data());
+  } else {
+    place = scratch.take(to.bytes());
+  }
+}
+
+const std::byte *Packed::get(const std::byte *from, std::byte *scratch) const {
+  if (!conversion)
+    return from;
+  if (made)
+    return made.data();
+  convert(from, scratch + place);
+  return scratch + place;
+}
+
+const std::byte *Packed::constantValues() const { return made ? made.data() : constant; }
+
+void Packed::convert(const std::byte *from, std::byte *to) const { conversion->run({{&from, 1}, {&to, 1}, nullptr}); }
+
+namespace {
+
+/// `count` of the first dimension, from `first` on: how they lie, and where they begin.
+std::pair<dnnl::memory::desc, int64_t> slice(const dnnl::memory::desc &desc, int64_t first, int64_t count) {
+  dnnl::memory::dims dims = desc.dims(), offsets(dims.size(), 0);
+  dims[0] = count;
+  offsets[0] = first;
+  dnnl::memory::desc part = desc.submemory_desc(dims, offsets);
+  const int64_t start = std::exchange(part.data.offset0, 0);
+  return {std::move(part), start * static_cast<int64_t>(dnnl::memory::data_type_size(desc.data_type()))};
+}
+
+/// How many of the first dimension lie in a block, or 0 where memory is not cut along it.
+int64_t blockOfFirst(const dnnl::memory::desc &desc) {
+  const dnnl_memory_desc_t &data = desc.data;
+  if (data.format_kind != dnnl_blocked || data.extra.flags != dnnl_memory_extra_flag_none || data.offset0 != 0)
+    return 0;
+  int64_t block = 1;
+  for (int i = 0; i < data.format_desc.blocking.inner_nblks; ++i)
+    if (data.format_desc.blocking.inner_idxs[i] == 0)
+      block *= data.format_desc.blocking.inner_blks[i];
+  const auto *strides = data.format_desc.blocking.strides;
+  return std::max_element(strides, strides + data.ndims) == strides ? block : 0;
+}
+
+/// In how many pieces of one size, which one primitive does, constant values are brought into another order.
+int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &wanted) {
+  constexpr int64_t most = int64_t(1) << 21;
+  const auto bytes = static_cast<int64_t>(given.get_size());
+  const int64_t count = given.dims()[0], block = blockOfFirst(given) == 1 ? blockOfFirst(wanted) : 0;
+  if (block == 0 || count % block != 0)
+    return 1;
+  int64_t pieces = 1;
+  while (bytes / pieces > most && pieces < count / block)
+    do
+      ++pieces;
+    while (count / block % pieces != 0);
+  return pieces;
+}
+
+} // namespace
+
+Ordered::Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+                 ScratchLayout &scratch, const ConstantStore *store) {
+  if (given == wanted)
+    return;
+  const std::byte *constant = values.constantValues();
+  if (!constant) {
+    reorder = library::reorder(given, wanted);
+    place = scratch.take(wanted.get_size());
+    return;
+  }
+  made = AlignedBytes(wanted.get_size());
+  store = values.storeOf(store);
+  const int64_t pieces = store ? piecesOf(given, wanted) : 1;
+  if (pieces == 1) {
+    library::reorder(given, wanted).run({constant, made.data()});
+    return;
+  }
+  const int64_t count = given.dims()[0] / pieces;
+  const Primitive primitive = library::reorder(slice(given, 0, count).first, slice(wanted, 0, count).first);
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t from = slice(given, i * count, count).second, to = slice(wanted, i * count, count).second;
+    primitive.run({constant + from, made.data() + to});
+    store->release({constant, given.get_size() / static_cast<size_t>(pieces) * static_cast<size_t>(i + 1)});
+  }
+}
+
+const std::byte *Ordered::get(const Packed &values, const std::byte *from, std::byte *scratch) const {
+  if (made)
+    return made.data();
+  from = values.get(from, scratch);
+  if (!reorder)
+    return from;
+  reorder.run({from, scratch + place});
+  return scratch + place;
+}
+
+const std::byte *constantOperand(const OpCall &call, size_t index) {
+  return index < call.constantIns.size() ? call.constantIns[index] : nullptr;
+}
+
+} // namespace tt::ttnn::library

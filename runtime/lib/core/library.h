@@ -1,0 +1,121 @@
+//===- library.h - primitives of the kernel library (oneDNN) -------*- C++ -*-===//
+//
+// A primitive is created with all its memory objects when a kernel is made;
+// running it only sets their addresses. Scratchpads come from the kernel's
+// scratch. The library's errors become OpError.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/op.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <cstdlib>
+#include <memory>
+
+namespace tt::ttnn::library {
+
+const dnnl::engine &engine();
+/// One for each thread.
+const dnnl::stream &stream();
+
+/// While it lives, the library makes and runs primitives for that many threads. A primitive's blocking, and with it the
+/// order of its sums, depends on the number it was made for, and so does the size of its scratchpad.
+class Threads {
+public:
+  explicit Threads(int count);
+  ~Threads();
+  Threads(const Threads &) = delete;
+
+private:
+  int before;
+};
+
+/// f32 or bf16.
+dnnl::memory::data_type dataType(DataType type);
+/// A dense or strided tensor.
+dnnl::memory::desc describe(const Shape &dims, DataType type, const std::vector<int64_t> &strides);
+
+/// Attributes with a scratchpad that the caller provides, and a fused relu when asked for.
+dnnl::primitive_attr attributes(bool relu);
+
+/// A primitive with its arguments, in the order they were added.
+class Primitive {
+public:
+  Primitive() = default;
+  explicit Primitive(const dnnl::primitive &primitive);
+  explicit operator bool() const { return static_cast<bool>(primitive); }
+  /// argument: DNNL_ARG_SRC and so on.
+  void add(int argument, const dnnl::memory::desc &desc);
+  /// One address per argument added; an argument of size 0 may have nullptr. Runs on as many threads as it was made
+  /// for.
+  void run(std::initializer_list<const void *> addresses) const;
+
+private:
+  dnnl::primitive primitive;
+  int threads = 1;
+  std::vector<dnnl::memory> memories;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+/// A reorder between two descriptions of the same values.
+Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to);
+
+/// 64-byte aligned memory that a kernel owns: weights in the order that it reads them, on huge pages unless they are
+/// few.
+class AlignedBytes {
+public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(size_t size);
+  std::byte *data() const { return bytes.get(); }
+  explicit operator bool() const { return bytes != nullptr; }
+
+private:
+  std::shared_ptr<std::byte> bytes;
+};
+
+/// The values of an operand that never change, or nullptr.
+const std::byte *constantOperand(const OpCall &call, size_t index);
+
+/// An operand in the type that is computed in: as it is, converted once when it is constant, or at each run.
+class Packed {
+public:
+  Packed() = default;
+  Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch);
+  const std::byte *get(const std::byte *from, std::byte *scratch) const;
+  /// Whether `get` needs the operand's own values.
+  bool reads() const { return !made; }
+  /// The converted values when they are constant, else nullptr.
+  const std::byte *constantValues() const;
+  /// The store that these are to be released to: none when they are a converted copy.
+  const ConstantStore *storeOf(const ConstantStore *store) const { return made ? nullptr : store; }
+  /// Gives a converted copy back; `get` must not be called any more.
+  void discard() { made = {}; }
+
+private:
+  void convert(const std::byte *from, std::byte *to) const;
+  std::unique_ptr<Kernel> conversion;
+  AlignedBytes made;
+  const std::byte *constant = nullptr;
+  size_t place = 0;
+};
+
+/// Weights in the order that a primitive wants, brought there once when they are constant, or at each run. To be made
+/// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there.
+class Ordered {
+public:
+  Ordered() = default;
+  Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+          ScratchLayout &scratch, const ConstantStore *store);
+  const std::byte *get(const Packed &values, const std::byte *from, std::byte *scratch) const;
+  /// Whether `get` needs the operand's own values.
+  bool reads(const Packed &values) const { return !made && values.reads(); }
+
+private:
+  Primitive reorder;
+  AlignedBytes made;
+  size_t place = 0;
+};
+
+} // namespace tt::ttnn::library

@@ -1,0 +1,21 @@
+//===- mesh.h - what ops across the mesh share ---------------------*- C++ -*-===//
+#pragma once
+
+#include "core/op.h"
+
+namespace tt::ttnn {
+
+using DeviceIns = std::span<const std::span<const std::byte *const>>;
+using DeviceOuts = std::span<const std::span<std::byte *const>>;
+
+/// The devices of each group along a mesh axis, in order.
+std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis);
+/// Devices of a group along the axis that 'cluster_axis' names.
+int64_t groupSize(const OpCall &call);
+
+/// A value that is not distributed is the same on every device.
+inline const std::byte *on(std::span<const std::byte *const> values, size_t device) {
+  return values[values.size() == 1 ? 0 : device];
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,177 @@
+//===- avx2.cpp - panels of AVX2 ---------------------------------------------===//
+//
+// Needs AVX2 and FMA: f32 in the same order as AVX-512 has it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/panels/units.h"
+
+#if defined(__x86_64__)
+
+namespace tt::ttnn::panels::avx2 {
+namespace {
+
+constexpr int64_t panelColumns = width(Unit::F32);
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+/// Eight rows of eight values, rows and columns exchanged.
+void transpose(__m256 (&r)[8]) {
+  __m256 t[8];
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+  }
+  __m256 u[8];
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) {
+      u[4 * i + 2 * j] = _mm256_shuffle_ps(t[4 * i + j], t[4 * i + 2 + j], 0x44);
+      u[4 * i + 2 * j + 1] = _mm256_shuffle_ps(t[4 * i + j], t[4 * i + 2 + j], 0xee);
+    }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+  }
+}
+
+/// Columns of one panel whose values along k are contiguous.
+void packColumns(const float *from, int64_t column, int64_t k, int64_t columns, float *to) {
+  for (int64_t c = 0; c < panelColumns; c += 8) {
+    int64_t i = 0;
+    for (; columns - c >= 8 && i + 8 <= k; i += 8) {
+      __m256 r[8];
+      for (int64_t j = 0; j < 8; ++j)
+        r[j] = _mm256_loadu_ps(from + (c + j) * column + i);
+      transpose(r);
+      for (int64_t j = 0; j < 8; ++j)
+        _mm256_store_ps(to + (i + j) * panelColumns + c, r[j]);
+    }
+    for (; i < k; ++i)
+      for (int64_t j = c; j < c + 8; ++j)
+        to[i * panelColumns + j] = j < columns ? from[j * column + i] : 0.0f;
+  }
+}
+
+void packPanel(const float *from, Strides s, int64_t k, int64_t columns, float *to) {
+  if (s.row == 1)
+    return packColumns(from, s.column, k, columns, to);
+  for (int64_t i = 0; i < k; ++i, from += s.row, to += panelColumns) {
+    if (s.column == 1 && columns == panelColumns) {
+      for (int64_t j = 0; j < panelColumns; j += 8)
+        _mm256_store_ps(to + j, _mm256_loadu_ps(from + j));
+      continue;
+    }
+    for (int64_t j = 0; j < columns; ++j)
+      to[j] = from[j * s.column];
+    for (int64_t j = columns; j < panelColumns; ++j)
+      to[j] = 0.0f;
+  }
+}
+
+void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  for (int64_t c = 0; c < columns; c += panelColumns)
+    packPanel(reinterpret_cast<const float *>(from) + c * s.column, s, k,
+              columns - c < panelColumns ? columns - c : panelColumns,
+              reinterpret_cast<float *>(to + c / panelColumns * nextPanel));
+}
+
+void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto *values = reinterpret_cast<const float *>(from) + i * s.row;
+    auto *target = reinterpret_cast<float *>(to + i * where.row);
+    if (s.column == 1)
+      __builtin_memcpy(target, values, static_cast<size_t>(k) * sizeof(float));
+    else
+      for (int64_t j = 0; j < k; ++j)
+        target[j] = values[j * s.column];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// Few rows take more columns at a time: twelve registers hold sums, or eight.
+template <int rows> void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, float *c) {
+  constexpr int64_t columns = rows == 1 ? 64 : rows <= 3 ? 32 : 16;
+  constexpr int vectors = columns / 8, unroll = 4;
+  const auto *a = reinterpret_cast<const float *>(block.a);
+  const int64_t row = block.where.row / 4;
+  for (int64_t first = 0; first < wanted; first += columns) {
+    const auto *b = reinterpret_cast<const float *>(panel) + first;
+    float *to = c + first;
+    __m256 sum[rows][vectors];
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v)
+        sum[r][v] = block.accumulate ? _mm256_load_ps(to + r * panelColumns + v * 8) : _mm256_setzero_ps();
+    auto step = [&](int64_t i) __attribute__((always_inline)) {
+      __m256 right[vectors];
+      for (int v = 0; v < vectors; ++v)
+        right[v] = _mm256_load_ps(b + i * panelColumns + v * 8);
+      for (int r = 0; r < rows; ++r) {
+        const __m256 left = _mm256_broadcast_ss(a + r * row + i);
+        for (int v = 0; v < vectors; ++v)
+          sum[r][v] = _mm256_fmadd_ps(left, right[v], sum[r][v]);
+      }
+    };
+    Ahead<_MM_HINT_T0> ahead(block, first == 0 ? block.k / unroll : 0);
+    int64_t i = 0;
+    for (; i + unroll <= block.k; i += unroll) {
+      ahead.step();
+#pragma clang loop unroll(full)
+      for (int j = 0; j < unroll; ++j)
+        step(i + j);
+    }
+    for (; i < block.k; ++i)
+      step(i);
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v)
+        _mm256_store_ps(to + r * panelColumns + v * 8, sum[r][v]);
+  }
+}
+
+using Multiply = void (*)(const Block &, const std::byte *, int64_t, float *);
+constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1>, multiplyRows<2>, multiplyRows<3>,
+                                                   multiplyRows<4>, multiplyRows<5>, multiplyRows<6>};
+
+//===----------------------------------------------------------------------===//
+// Storing
+//===----------------------------------------------------------------------===//
+
+/// To nearest, ties to even; NaN stays NaN.
+uint16_t roundToBf16(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof(bits));
+  const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  return static_cast<uint16_t>(x != x ? (bits | 0x400000) >> 16 : rounded);
+}
+
+void store(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+           int64_t rowBytes) {
+  for (int64_t i = 0; i < rows; ++i, c += panelColumns, to += rowBytes)
+    if (toBf16) {
+      auto *target = reinterpret_cast<uint16_t *>(to);
+      for (int64_t j = 0; j < columns; ++j)
+        target[j] = roundToBf16(bias ? c[j] + bias[j] : c[j]);
+    } else {
+      auto *target = reinterpret_cast<float *>(to);
+      for (int64_t j = 0; j < columns; ++j)
+        target[j] = bias ? c[j] + bias[j] : c[j];
+    }
+}
+
+} // namespace
+
+extern const Movement f32 = {pack, copyRows, store};
+
+void multiplyF32(const Block &block) {
+  for (int64_t p = 0; p < block.panels; ++p)
+    byRows[block.rows - 1](block, block.panel + p * block.panelStride,
+                           p + 1 == block.panels ? block.columns : panelColumns, block.c + p * block.cStride / 4);
+}
+
+} // namespace tt::ttnn::panels::avx2
+
+#endif

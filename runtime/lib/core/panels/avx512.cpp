@@ -1,0 +1,300 @@
+//===- avx512.cpp - panels of AVX-512 ----------------------------------===//
+//
+// Needs AVX-512 F, BW and VL: f32, and the order of bf16 that the other units
+// multiply.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/panels/units.h"
+
+#if defined(__x86_64__)
+
+namespace tt::ttnn::panels::avx512 {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+/// Sixteen rows of sixteen 32-bit words, rows and columns exchanged.
+void transpose(__m512i (&r)[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 8; ++i) {
+    t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+    r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+    r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+    r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+  }
+  for (int i = 0; i < 8; ++i) {
+    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+  }
+}
+
+/// Bytes below `bytes` (up to 64) as a mask.
+__mmask64 byteMask(int64_t bytes) {
+  return bytes >= 64 ? ~__mmask64(0) : bytes <= 0 ? __mmask64(0) : (__mmask64(1) << bytes) - 1;
+}
+
+/// 16 columns whose values along k are contiguous: words of 4 bytes become rows of `stride` bytes.
+/// rowWords: how many words (f32 values or bf16 pairs) there are; more are written as zeros up to `paddedWords`.
+void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, int64_t paddedWords, int64_t columns,
+                 std::byte *to, int64_t stride, int64_t tileBytes) {
+  for (int64_t word = 0; word < paddedWords; word += 16) {
+    __m512i r[16];
+    const __mmask64 mask = byteMask(rowBytes - word * 4);
+    for (int64_t c = 0; c < 16; ++c)
+      r[c] = c < columns ? _mm512_maskz_loadu_epi8(mask, from + c * columnBytes + word * 4) : _mm512_setzero_si512();
+    transpose(r);
+    std::byte *target = to + word / 16 * tileBytes;
+    const int64_t count = paddedWords - word < 16 ? paddedWords - word : 16;
+    for (int64_t i = 0; i < count; ++i)
+      _mm512_store_si512(target + i * stride, r[i]);
+  }
+}
+
+void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  constexpr int64_t columnsOfPanel = width(Unit::F32), vectors = columnsOfPanel / 16, rowBytes = columnsOfPanel * 4;
+  if (s.column == 1) {
+    for (int64_t i = 0; i < k; ++i, from += s.row * 4, to += rowBytes)
+      for (int64_t c = 0; c < columns; c += columnsOfPanel)
+        for (int64_t v = 0; v < vectors; ++v)
+          _mm512_store_si512(to + c / columnsOfPanel * nextPanel + v * 64,
+                             _mm512_maskz_loadu_epi8(byteMask((columns - c - v * 16) * 4), from + (c + v * 16) * 4));
+    return;
+  }
+  if (s.row == 1) {
+    for (int64_t v = 0; v < vectors; ++v)
+      packColumns(from + v * 16 * s.column * 4, s.column * 4, k * 4, k, columns - v * 16, to + v * 64, rowBytes,
+                  16 * rowBytes);
+    return;
+  }
+  const auto *values = reinterpret_cast<const float *>(from);
+  auto *panel = reinterpret_cast<float *>(to);
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < columnsOfPanel; ++j)
+      panel[i * columnsOfPanel + j] = j < columns ? values[i * s.row + j * s.column] : 0.0f;
+}
+
+/// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2], a tile being 1024 contiguous bytes.
+void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  const int64_t padded = depth(Unit::BF16, k);
+  if (s.row == 1) {
+    for (int64_t half = 0; half < 2; ++half)
+      packColumns(from + half * 16 * s.column * 2, s.column * 2, k * 2, padded / 2, columns - half * 16,
+                  to + half * 1024, 64, 2048);
+    return;
+  }
+  if (s.column == 1) {
+    alignas(64) static constexpr auto order = [] {
+      struct {
+        uint16_t low[32], high[32];
+      } order{};
+      for (uint16_t i = 0; i < 16; ++i) {
+        order.low[2 * i] = i, order.low[2 * i + 1] = static_cast<uint16_t>(32 + i);
+        order.high[2 * i] = static_cast<uint16_t>(16 + i), order.high[2 * i + 1] = static_cast<uint16_t>(48 + i);
+      }
+      return order;
+    }();
+    const __m512i low = _mm512_load_si512(order.low), high = _mm512_load_si512(order.high);
+    for (int64_t i = 0; i < padded; i += 2) {
+      std::byte *target = to + i / 32 * 2048 + i % 32 / 2 * 64;
+      for (int64_t c = 0; c < columns; c += 32, target += nextPanel) {
+        const __mmask64 mask = byteMask((columns - c) * 2);
+        const std::byte *row = from + (i * s.row + c) * 2;
+        const __m512i even = _mm512_maskz_loadu_epi8(i < k ? mask : 0, row);
+        const __m512i odd = _mm512_maskz_loadu_epi8(i + 1 < k ? mask : 0, row + s.row * 2);
+        _mm512_store_si512(target, _mm512_permutex2var_epi16(even, low, odd));
+        _mm512_store_si512(target + 1024, _mm512_permutex2var_epi16(even, high, odd));
+      }
+    }
+    return;
+  }
+  const auto *values = reinterpret_cast<const uint16_t *>(from);
+  auto *panel = reinterpret_cast<uint16_t *>(to);
+  for (int64_t i = 0; i < padded; ++i)
+    for (int64_t j = 0; j < 32; ++j)
+      panel[i / 32 * 1024 + j / 16 * 512 + i % 32 / 2 * 32 + j % 16 * 2 + i % 2] =
+          i < k && j < columns ? values[i * s.row + j * s.column] : uint16_t(0);
+}
+
+/// `count` values of a row, then zeros up to `padded`.
+template <class T> void copyRow(const T *from, int64_t stride, int64_t count, int64_t padded, T *to) {
+  if (stride == 1)
+    for (int64_t j = 0; j < count; ++j)
+      to[j] = from[j];
+  else
+    for (int64_t j = 0; j < count; ++j)
+      to[j] = from[j * stride];
+  for (int64_t j = count; j < padded; ++j)
+    to[j] = T(0);
+}
+
+/// Rows of bf16, one after another or in tiles, which are filled up with zeros.
+void copyGroups(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
+  const int64_t all = where.step == 64 ? rows : (rows + 15) / 16 * 16;
+  for (int64_t i = 0; i < all; ++i, from += s.row * 2) {
+    std::byte *target = to + i / 16 * where.tile + i % 16 * where.row;
+    const int64_t count = i < rows ? k : 0;
+    for (int64_t j = 0; j < depth(Unit::BF16, k); j += 32, target += where.step) {
+      if (s.column == 1) {
+        const __m512i values = _mm512_maskz_loadu_epi8(byteMask((count - j) * 2), from + j * 2);
+        _mm512_store_si512(target, values);
+        continue;
+      }
+      const int64_t left = count - j < 0 ? 0 : count - j < 32 ? count - j : 32;
+      copyRow(reinterpret_cast<const uint16_t *>(from) + j * s.column, s.column, left, 32,
+              reinterpret_cast<uint16_t *>(target));
+    }
+  }
+}
+
+void copyRows(const std::byte *from, Strides strides, int64_t k, int64_t rows, Rows where, std::byte *to) {
+  for (int64_t i = 0; i < rows; ++i)
+    copyRow(reinterpret_cast<const float *>(from) + i * strides.row, strides.column, k, k,
+            reinterpret_cast<float *>(to + i * where.row));
+}
+
+template <Unit unit>
+void pack(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  constexpr auto packed = unit == Unit::F32 ? packF32 : packBf16;
+  if (strides.column == 1)
+    return packed(from, strides, k, columns, to, nextPanel);
+  constexpr int64_t most = width(unit);
+  for (int64_t c = 0; c < columns; c += most)
+    packed(from + c * strides.column * elementBytes(unit), strides, k, columns - c < most ? columns - c : most,
+           to + c / most * nextPanel, nextPanel);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+template <int rows, int panels, int vectors = 4> void multiplyRows(const Block &block) {
+  constexpr int64_t columns = width(Unit::F32);
+  constexpr int unroll = panels == 1 ? 4 : 1;
+  __m512 sum[panels][rows][vectors];
+  auto *c = reinterpret_cast<char *>(block.c);
+  auto eachSum = [&](auto &&use) __attribute__((always_inline)) {
+    for (int p = 0; p < panels; ++p)
+      for (int r = 0; r < rows; ++r)
+        for (int v = 0; v < vectors; ++v)
+          use(sum[p][r][v], reinterpret_cast<float *>(c + p * block.cStride) + r * columns + v * 16);
+  };
+  eachSum([&](__m512 &value, const float *at)
+              __attribute__((always_inline)) { value = block.accumulate ? _mm512_load_ps(at) : _mm512_setzero_ps(); });
+  const auto *a = reinterpret_cast<const float *>(block.a);
+  const int64_t row = block.where.row / 4;
+  auto step = [&](int64_t i, int p) __attribute__((always_inline)) {
+    const auto *b = reinterpret_cast<const float *>(block.panel + p * block.panelStride) + i * columns;
+    __m512 right[vectors];
+    for (int v = 0; v < vectors; ++v)
+      right[v] = _mm512_load_ps(b + v * 16);
+    for (int r = 0; r < rows; ++r) {
+      const __m512 left = _mm512_set1_ps(a[r * row + i]);
+      for (int v = 0; v < vectors; ++v)
+        sum[p][r][v] = _mm512_fmadd_ps(left, right[v], sum[p][r][v]);
+    }
+  };
+  Ahead<panels == 1 ? _MM_HINT_T1 : _MM_HINT_T0, panels> ahead(block, block.k / unroll);
+  int64_t i = 0;
+  for (; i + unroll <= block.k; i += unroll) {
+    ahead.step();
+#pragma clang loop unroll(full)
+    for (int p = 0; p < panels; ++p)
+#pragma clang loop unroll(full)
+      for (int j = 0; j < unroll; ++j)
+        step(i + j, p);
+  }
+  for (; i < block.k; ++i)
+#pragma clang loop unroll(full)
+    for (int p = 0; p < panels; ++p)
+      step(i, p);
+  eachSum([](__m512 value, float *at) __attribute__((always_inline)) { _mm512_store_ps(at, value); });
+}
+
+using Multiply = void (*)(const Block &);
+/// [rows - 1][panels - 1]
+constexpr Multiply byPanels[blockRows(Unit::F32)][panelsTogether(Unit::F32, 1)] = {
+    {multiplyRows<1, 1>, multiplyRows<1, 2>, multiplyRows<1, 3>, multiplyRows<1, 4>, multiplyRows<1, 5>,
+     multiplyRows<1, 6>},
+    {multiplyRows<2, 1>, multiplyRows<2, 2>, multiplyRows<2, 3>},
+    {multiplyRows<3, 1>, multiplyRows<3, 2>},
+    {multiplyRows<4, 1>},
+    {multiplyRows<5, 1>},
+    {multiplyRows<6, 1>},
+};
+/// One panel of fewer than 64 columns: [rows - 1][vectors - 1]
+template <int rows>
+constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 1, 2>, multiplyRows<rows, 1, 3>};
+constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
+                                                             ofVectors<4>, ofVectors<5>, ofVectors<6>};
+
+//===----------------------------------------------------------------------===//
+// Storing
+//===----------------------------------------------------------------------===//
+
+/// To nearest, ties to even; NaN stays NaN. The conversion of AVX512_BF16 would take denormals for zeros.
+__m256i roundToBf16(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 isNumber = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_blend_epi32(isNumber, quiet, rounded), 16));
+}
+
+template <Unit unit>
+void store(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+           int64_t rowBytes) {
+  constexpr int64_t row = width(unit);
+  // Two vectors at a time: 32 columns.
+  for (int64_t first = 0; first < columns; first += 32) {
+    const __m512 left = bias ? _mm512_load_ps(bias + first) : _mm512_setzero_ps();
+    const __m512 right = bias ? _mm512_load_ps(bias + first + 16) : _mm512_setzero_ps();
+    const __mmask64 mask = byteMask(columns - first);
+    const auto low = static_cast<__mmask16>(mask), high = static_cast<__mmask16>(mask >> 16);
+    std::byte *target = to + first * (toBf16 ? 2 : 4);
+    for (int64_t i = 0; i < rows; ++i, target += rowBytes) {
+      __m512 x = _mm512_load_ps(c + i * row + first), y = _mm512_load_ps(c + i * row + first + 16);
+      if (bias) {
+        x = _mm512_add_ps(x, left);
+        y = _mm512_add_ps(y, right);
+      }
+      if (toBf16) {
+        _mm256_mask_storeu_epi16(target, low, roundToBf16(x));
+        _mm256_mask_storeu_epi16(target + 32, high, roundToBf16(y));
+      } else {
+        _mm512_mask_storeu_ps(target, low, x);
+        _mm512_mask_storeu_ps(target + 64, high, y);
+      }
+    }
+  }
+}
+
+} // namespace
+
+extern const Movement f32 = {pack<Unit::F32>, copyRows, store<Unit::F32>};
+extern const Movement bf16 = {pack<Unit::BF16>, copyGroups, store<Unit::BF16>};
+
+void multiplyF32(const Block &block) {
+  const int64_t vectors = (block.columns + 15) / 16;
+  if (block.panels == 1 && vectors < 4)
+    byVectors[block.rows - 1][vectors - 1](block);
+  else
+    byPanels[block.rows - 1][block.panels - 1](block);
+}
+
+} // namespace tt::ttnn::panels::avx512
+
+#endif

@@ -1,0 +1,80 @@
+//===- pairs.cpp - panels of AVX512_BF16 -----------------------------------===//
+//
+// Needs AVX512_BF16, whose products take pairs of bf16 values of k as they lie in
+// the matrix unit's panels. Sums in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/panels/units.h"
+
+#if defined(__x86_64__)
+
+namespace tt::ttnn::panels::pairs {
+namespace {
+
+constexpr int64_t mostRows = 12;
+
+/// `rows` rows from `first` on by a panel of 32 columns. Of few rows every
+/// `ways`th pair of k has sums of its own, so that no product waits for the one before it.
+template <int rows, int vectors> void multiplyRows(const Block &block, int64_t first) {
+  constexpr int ways = rows * vectors >= 6 ? 1 : rows * vectors >= 3 ? 2 : 4;
+  float *c = block.c + first * width(Unit::BF16);
+  __m512 sum[ways][rows][vectors] = {};
+  if (block.accumulate)
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v)
+        sum[0][r][v] = _mm512_load_ps(c + r * width(Unit::BF16) + v * 16);
+  // Every third row has a pointer, and the next two are reached from it: all pointers stay in registers.
+  const int64_t steps = block.k / 32, row = block.where.row;
+  const char *a[(rows + 2) / 3];
+  for (int r = 0; r < rows; r += 3)
+    a[r / 3] = reinterpret_cast<const char *>(block.a) + (first + r) * row;
+  const auto *right = reinterpret_cast<const char *>(block.panel);
+  Ahead<_MM_HINT_T1> ahead(block, first == 0 ? steps : 0);
+  for (int64_t i = 0; i < steps; ++i, right += 2048) {
+    ahead.step();
+#pragma clang loop unroll(full)
+    for (int pair = 0; pair < 16; ++pair) {
+      __m512bh columns[vectors];
+      for (int v = 0; v < vectors; ++v)
+        columns[v] = reinterpret_cast<__m512bh>(_mm512_load_si512(right + v * 1024 + pair * 64));
+      for (int r = 0; r < rows; ++r) {
+        int32_t values;
+        __builtin_memcpy(&values, a[r / 3] + r % 3 * row + pair * 4, sizeof(values));
+        const auto both = reinterpret_cast<__m512bh>(_mm512_set1_epi32(values));
+        for (int v = 0; v < vectors; ++v)
+          sum[pair % ways][r][v] = _mm512_dpbf16_ps(sum[pair % ways][r][v], both, columns[v]);
+      }
+    }
+    for (const char *&pointer : a)
+      pointer += 64;
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) {
+      for (int way = 1; way < ways; ++way)
+        sum[0][r][v] = _mm512_add_ps(sum[0][r][v], sum[way][r][v]);
+      _mm512_store_ps(c + r * width(Unit::BF16) + v * 16, sum[0][r][v]);
+    }
+}
+
+using Multiply = void (*)(const Block &, int64_t first);
+template <int vectors>
+constexpr Multiply byRows[mostRows] = {multiplyRows<1, vectors>,  multiplyRows<2, vectors>,  multiplyRows<3, vectors>,
+                                       multiplyRows<4, vectors>,  multiplyRows<5, vectors>,  multiplyRows<6, vectors>,
+                                       multiplyRows<7, vectors>,  multiplyRows<8, vectors>,  multiplyRows<9, vectors>,
+                                       multiplyRows<10, vectors>, multiplyRows<11, vectors>, multiplyRows<12, vectors>};
+
+template <int vectors> void multiply(const Block &block) {
+  // In equal parts: few rows cannot keep the unit busy.
+  const int64_t parts = (block.rows + mostRows - 1) / mostRows, most = (block.rows + parts - 1) / parts;
+  for (int64_t first = 0; first < block.rows; first += most)
+    byRows<vectors>[(block.rows - first < most ? block.rows - first : most) - 1](block, first);
+}
+
+} // namespace
+
+void multiplyBf16(const Block &block) { block.columns > 16 ? multiply<2>(block) : multiply<1>(block); }
+
+} // namespace tt::ttnn::panels::pairs
+
+#endif

@@ -1,0 +1,71 @@
+//===- panels.cpp - products of matrices in panels --------------------------===//
+
+#include "core/panels/panels.h"
+
+#include "core/panels/units.h"
+#include "tt/units.h"
+
+namespace tt::ttnn::panels {
+
+#if defined(__x86_64__)
+
+namespace {
+
+const Movement &movement(Unit unit) {
+  if (unit == Unit::BF16)
+    return avx512::bf16;
+  static const Movement &f32 = units() >= Units::AVX512 ? avx512::f32 : avx2::f32;
+  return f32;
+}
+
+bool hasMatrixUnit() {
+  static const bool has = units() >= Units::AMX;
+  return has;
+}
+
+} // namespace
+
+bool supported(Unit unit) { return units() >= (unit == Unit::F32 ? Units::AVX2 : Units::AVX512_BF16); }
+bool wholeTiles(Unit unit) { return unit == Unit::BF16 && hasMatrixUnit(); }
+
+void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
+          int64_t nextPanel) {
+  movement(unit).pack(from, strides, k, columns, to, nextPanel);
+}
+
+void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
+  movement(unit).copyRows(from, strides, k, rows, rowsCopied(unit, k), to);
+}
+
+void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+           int64_t rowBytes) {
+  movement(unit).store(c, bias, rows, columns, toBf16, to, rowBytes);
+}
+
+Session::Session(Unit unit, int64_t rows) : tiles(wholeTiles(unit)), narrow(rows < 16) {
+  if (unit == Unit::F32)
+    run = units() >= Units::AVX512 ? avx512::multiplyF32 : avx2::multiplyF32;
+  else
+    run = tiles ? amx::multiplyBf16 : pairs::multiplyBf16;
+  if (tiles)
+    amx::begin(rows);
+}
+
+Session::~Session() {
+  if (tiles)
+    amx::end();
+}
+
+#else // another machine: nothing is supported, and nothing below is called
+
+bool supported(Unit) { return false; }
+bool wholeTiles(Unit) { return false; }
+void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
+void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
+Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
+Session::~Session() = default;
+void store(Unit, const float *, const float *, int64_t, int64_t, bool, std::byte *, int64_t) {}
+
+#endif
+
+} // namespace tt::ttnn::panels

@@ -1,0 +1,71 @@
+//===- units.h - what each vector unit gives panels -------------------*- C++ -*-===//
+//
+// The files that define these are compiled for one unit each, whatever the rest is
+// compiled for; nothing of them runs before `units()` has named the unit. They
+// include no header whose inline functions others share: the linker would keep one
+// of the copies, and it may be one that this machine cannot run.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/panels/panels.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+namespace tt::ttnn::panels {
+
+/// See `pack`, `copyRows` (where: what `rowsCopied` says) and `store` in panels.h.
+struct Movement {
+  void (*pack)(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
+  void (*copyRows)(const std::byte *from, Strides strides, int64_t k, int64_t rows, Rows where, std::byte *to);
+  void (*store)(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+                int64_t rowBytes);
+};
+
+namespace avx2 {
+extern const Movement f32;
+void multiplyF32(const Block &block);
+} // namespace avx2
+
+namespace avx512 {
+extern const Movement f32, bf16;
+void multiplyF32(const Block &block);
+} // namespace avx512
+
+/// AVX512_BF16, on the rows and panels of the matrix unit.
+namespace pairs {
+void multiplyBf16(const Block &block);
+} // namespace pairs
+
+namespace amx {
+/// rows: as `Session` takes them.
+void begin(int64_t rows);
+void end();
+void multiplyBf16(const Block &block);
+} // namespace amx
+
+namespace {
+
+/// Brings a share of what comes next into cache at each step: for many rows into the second level, from where it is
+/// read once it has been used for the first of them; for few, that read it once, into the first.
+template <int hint, int panels = 1> struct Ahead {
+  const char *at;
+  int64_t perStep, stride; // bytes
+  Ahead(const Block &block, int64_t steps)
+      : at(reinterpret_cast<const char *>(block.next)),
+        perStep(steps ? (block.nextBytes + steps * 64 - 1) / (steps * 64) * 64 : 0), stride(block.panelStride) {}
+  [[gnu::always_inline]] void step() {
+    for (int64_t i = 0; i < perStep; i += 64)
+      for (int p = 0; p < panels; ++p)
+        _mm_prefetch(at + i + p * stride, hint);
+    at += perStep;
+  }
+};
+
+} // namespace
+
+} // namespace tt::ttnn::panels
+
+#endif

@@ -1,0 +1,52 @@
+//===- attention.h - scaled dot product attention -------------------*- C++ -*-===//
+#pragma once
+
+#include "core/op.h"
+#include "tensor/storage.h"
+
+namespace tt::ttnn {
+
+/// Sizes, and where the operands that differ between prefill and decode are.
+struct Attention {
+  int64_t batch, heads, keyHeads, rows, columns, size, valueSize; // rows: of the query, columns: positions of the keys
+  size_t maskIndex = 3, sinkIndex = 4;
+  int positionIndex = -1;           // per batch, the last position that is seen; -1: none
+  bool causal = false;              // rows see the columns up to their own, the last row the last column
+  int64_t window = 0;               // columns that a row sees; 0: all
+  std::vector<int64_t> maskStrides; // of batch, head, row and column; 0 where broadcast
+  double scale = 1;
+
+  int64_t groups() const { return heads / keyHeads; }
+};
+
+/// What a row of scores sees: a span of columns, and what the mask and the sink add.
+class VisibleColumns {
+public:
+  VisibleColumns(const OpCall &call, const Attention &attention);
+
+  /// Numbers of columns [first, last).
+  struct Span {
+    int64_t first, last;
+  };
+  Span of(const Buffers &buffers, int64_t batch, int64_t row) const;
+
+  bool masked() const { return loadMask != nullptr; }
+  /// What is added to the scores of n columns from `column` on.
+  void mask(const Buffers &buffers, int64_t batch, int64_t head, int64_t row, int64_t column, int64_t n,
+            float *to) const;
+
+  bool hasSink() const { return loadSink != nullptr; }
+  /// The score of a column without a value, -Inf when there is none.
+  float sink(const Buffers &buffers, int64_t head) const;
+
+private:
+  Attention a;
+  Load<float> loadMask = nullptr, loadSink = nullptr;
+  Load<int64_t> loadPosition = nullptr;
+  size_t maskBytes = 0, sinkBytes = 0, positionBytes = 0;
+};
+
+/// The kernel for many rows, in panels; nullptr where the machine lacks the units or the rows are few.
+std::unique_ptr<Kernel> makePanelAttention(const OpCall &call, const Attention &attention);
+
+} // namespace tt::ttnn

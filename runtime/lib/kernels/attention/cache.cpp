@@ -1,0 +1,172 @@
+//===- cache.cpp - key/value caches, written in place -----------------------===//
+//
+// A cache is [users, heads, positions, size], or in pages [pages, heads,
+// positions of a page, size] that a table [users, n] puts in order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/access.h"
+#include "tt/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tt::ttnn {
+namespace {
+
+/// The cache and rows to be written to it, and how a row is copied.
+struct Cache {
+  explicit Cache(const OpCall &call)
+      : shape(operand(call, 0).shape), rows(operand(call, 1).shape),
+        copy(operand(call, 1).dtype, operand(call, 0).dtype) {
+    if (shape.size() != 4)
+      fail(call, "the cache has shape " + toString(shape) + "; expected [users or pages, heads, positions, size]");
+    if (rows.size() != 4 || rows[3] != shape[3])
+      fail(call, "the input has shape " + toString(rows) + "; expected four dimensions, the last of size " +
+                     std::to_string(shape[3]));
+  }
+  /// Copies n rows of the input, from its row `from`, to the cache's row `position` of a user or page and head.
+  void write(const Buffers &buffers, int64_t from, int64_t user, int64_t head, int64_t position, int64_t n = 1) const {
+    const int64_t to = (user * shape[1] + head) * shape[2] + position;
+    for (int64_t i = 0; i < n; ++i)
+      copy(buffers.ins[1] + static_cast<size_t>((from + i) * shape[3]) * copy.fromBytes,
+           const_cast<std::byte *>(buffers.ins[0]) + static_cast<size_t>((to + i) * shape[3]) * copy.toBytes,
+           static_cast<size_t>(shape[3]));
+  }
+  Shape shape, rows;
+  RunCopy copy;
+};
+
+/// The users that an input writes must be in the cache.
+int64_t firstUser(const OpCall &call, const Cache &cache, int64_t users) {
+  const auto first = call.attributes.get<int64_t>("batch_offset");
+  if (first < 0 || first + users > cache.shape[0])
+    fail(call, "attribute 'batch_offset' is " + std::to_string(first) + " for " + std::to_string(users) +
+                   " users; the cache " + toString(cache.shape) + " has " + std::to_string(cache.shape[0]));
+  return first;
+}
+
+/// Writes [users, heads, rows, size] from position 0 on.
+std::unique_ptr<Kernel> makeFill(const OpCall &call) {
+  const Cache cache(call);
+  const Shape &rows = cache.rows;
+  if (rows[1] != cache.shape[1] || rows[2] > cache.shape[2])
+    fail(call, "the input has shape " + toString(rows) + "; expected " + std::to_string(cache.shape[1]) +
+                   " heads and at most " + std::to_string(cache.shape[2]) + " rows");
+  const int64_t first = firstUser(call, cache, rows[0]), heads = rows[1], count = rows[2];
+  return kernelOf([=](const Buffers &buffers) {
+    parallelFor(cache.rows[0] * heads, 1 + 32768 / std::max<int64_t>(1, count * cache.shape[3]),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i)
+                    cache.write(buffers, i * count, first + i / heads, i % heads, 0, count);
+                });
+  });
+}
+
+/// Writes the new row of each user [1, heads, users, size] at one position, or from there on for several rows.
+std::unique_ptr<Kernel> makeUpdate(const OpCall &call) {
+  const Cache cache(call);
+  const Positions positions(call, 2);
+  const Shape &rows = cache.rows;
+  if (rows[0] != 1 || rows[1] != cache.shape[1])
+    fail(call, "the input has shape " + toString(rows) + "; expected [1, " + std::to_string(cache.shape[1]) +
+                   ", users, " + std::to_string(cache.shape[3]) + "]");
+  if (positions.count() < 1)
+    fail(call, "update_index has no elements; expected one");
+  const int64_t users = rows[2], first = firstUser(call, cache, users);
+  return kernelOf([=](const Buffers &buffers) {
+    const int64_t position = positions.at(buffers.ins[2], 0, cache.shape[2]);
+    for (int64_t head = 0; head < cache.shape[1]; ++head)
+      for (int64_t user = 0; user < users; ++user)
+        cache.write(buffers, head * users + user, first + user, head, position);
+  });
+}
+
+/// Writes the new row of each user [1, users, heads, size] at a position of its own, through its pages if there are
+/// any.
+std::unique_ptr<Kernel> makePagedUpdate(const OpCall &call) {
+  const Cache cache(call);
+  const Positions positions(call, 2);
+  const int64_t users = cache.rows[1], heads = cache.shape[1], inHeads = cache.rows[2];
+  if (cache.rows[0] != 1 || inHeads < heads)
+    fail(call, "the input has shape " + toString(cache.rows) + "; expected [1, users, at least " +
+                   std::to_string(heads) + " heads, " + std::to_string(cache.shape[3]) + "]");
+  if (positions.count() != users)
+    fail(call, "update_index has " + std::to_string(positions.count()) + " elements; expected one for each of " +
+                   std::to_string(users) + " users");
+  std::optional<Positions> table;
+  int64_t pages = 1;
+  if (const TensorSpec *spec = optionalOperand(call, 3)) {
+    table.emplace(call, 3);
+    if (spec->shape.size() != 2 || spec->shape[0] < users)
+      fail(call, "the page table has shape " + toString(spec->shape) + "; expected [" + std::to_string(users) +
+                     " users, pages]");
+    pages = spec->shape[1];
+  } else if (!call.attributes.get<bool>("share_cache", false) && cache.shape[0] < users) {
+    fail(call, "the cache has shape " + toString(cache.shape) + "; expected " + std::to_string(users) + " users");
+  }
+  const bool shared = call.attributes.get<bool>("share_cache", false);
+  return kernelOf([=](const Buffers &buffers) {
+    for (int64_t user = 0; user < users; ++user) {
+      // A negative position means that there is nothing to write.
+      if (positions.raw(buffers.ins[2], user) < 0)
+        continue;
+      int64_t position = positions.at(buffers.ins[2], user, cache.shape[2] * pages), page = shared ? 0 : user;
+      if (table) {
+        page = table->at(buffers.ins[3], user * pages + position / cache.shape[2], cache.shape[0]);
+        position %= cache.shape[2];
+      }
+      for (int64_t head = 0; head < heads; ++head)
+        cache.write(buffers, user * inHeads + head, page, head, position);
+    }
+  });
+}
+
+/// Writes the sequence [1, heads, rows, size] of one user through its pages.
+std::unique_ptr<Kernel> makePagedFill(const OpCall &call) {
+  const Cache cache(call);
+  const Positions table(call, 2);
+  const Shape &pages = operand(call, 2).shape;
+  const int64_t pageSize = cache.shape[2], rows = cache.rows[2], heads = cache.shape[1];
+  if (cache.rows[0] != 1 || cache.rows[1] != heads)
+    fail(call, "the input has shape " + toString(cache.rows) + "; expected [1, " + std::to_string(heads) + ", rows, " +
+                   std::to_string(cache.shape[3]) + "]");
+  if (pages.size() != 2 || pageSize < 1 || pages[1] * pageSize < rows || pages[0] < 1)
+    fail(call, "the page table has shape " + toString(pages) + "; expected [users, pages] with room for " +
+                   std::to_string(rows) + " rows in pages of " + std::to_string(pageSize));
+  std::optional<Positions> user;
+  if (optionalOperand(call, 3))
+    user.emplace(call, 3);
+  const int64_t users = pages[0], perUser = pages[1];
+  return kernelOf([=](const Buffers &buffers) {
+    const int64_t which = user ? user->at(buffers.ins[3], 0, users) : 0;
+    for (int64_t row = 0; row < rows; row += pageSize) {
+      const int64_t page = table.at(buffers.ins[2], which * perUser + row / pageSize, cache.shape[0]);
+      for (int64_t head = 0; head < heads; ++head)
+        cache.write(buffers, head * rows + row, page, head, 0, std::min(pageSize, rows - row));
+    }
+  });
+}
+
+/// What is written is as large as the input; the rest of the cache is not touched.
+Cost cacheCost(const OpCall &call) {
+  OpCall written = call;
+  written.ins = {call.ins[1], call.ins[1]};
+  return traffic(written);
+}
+
+} // namespace
+
+std::vector<OpInfo> cacheOps() {
+  using enum AttributeKind;
+  const std::vector<AttributeSpec> offset = {required("batch_offset", Int)};
+  const std::vector<int> cache = {0};
+  return {
+      {"ttnn.fill_cache", 2, 2, 0, offset, makeFill, nullptr, cacheCost, cache},
+      {"ttnn.update_cache", 3, 3, 0, offset, makeUpdate, nullptr, cacheCost, cache},
+      {"ttnn.paged_update_cache", 3, 4, 0, {optional("share_cache", Bool)}, makePagedUpdate, nullptr, cacheCost, cache},
+      {"ttnn.paged_fill_cache", 3, 4, 0, {}, makePagedFill, nullptr, cacheCost, cache},
+  };
+}
+
+} // namespace tt::ttnn

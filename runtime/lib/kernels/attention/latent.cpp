@@ -1,0 +1,104 @@
+//===- latent.cpp - attention whose values lie in the keys -------------------===//
+//
+// flash_mla_prefill and paged_flash_multi_latent_attention_decode are the ops of
+// plain attention; where no values are given, they are the beginnings of the keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/library.h"
+#include "tensor/strided.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tt::ttnn {
+namespace {
+
+class LatentAttention final : public Kernel {
+public:
+  LatentAttention(const OpCall &call, const std::string &plain) {
+    const Shape &key = operand(call, 1).shape;
+    const auto size = call.attributes.get<int64_t>("head_dim_v");
+    if (key.size() != 4 || size < 1 || size > key[3])
+      fail(call, "attribute 'head_dim_v' is " + std::to_string(size) + " with keys of shape " + toString(key) +
+                     "; expected four dimensions, and at most the size of the keys");
+    OpCall inner = call;
+    std::vector<NamedAttribute> attributes;
+    for (const NamedAttribute &attribute : call.attributes.all())
+      if (attribute.name != "head_dim_v")
+        attributes.push_back(attribute);
+    inner.attributes = Attributes(call.name, std::move(attributes));
+    inner.ins.resize(std::max<size_t>(inner.ins.size(), 3));
+    Shape values = key;
+    values[3] = size;
+    given = inner.ins[2].has_value();
+    if (given) {
+      expectOperandShape(call, 2, values);
+    } else {
+      inner.ins[2] = inner.ins[1];
+      inner.ins[2]->shape = values;
+      copy.emplace(values, rowMajorStrides(key), 0, storageBytes(operand(call, 1).dtype));
+      valuesAt = layout.take(inner.ins[2]->bytes());
+      if (inner.constantIns.size() > 2)
+        inner.constantIns[2] = nullptr;
+    }
+    attention = findOp(plain)->make(inner);
+    innerScratch = layout.take(attention->scratchBytes());
+    operands = inner.ins.size();
+  }
+
+  void run(const Buffers &buffers) const override {
+    const std::byte *ins[7] = {};
+    std::ranges::copy(buffers.ins, ins);
+    if (!given) {
+      copy->run(ins[1], buffers.scratch + valuesAt);
+      ins[2] = buffers.scratch + valuesAt;
+    }
+    attention->run({{ins, operands}, buffers.outs, buffers.scratch + innerScratch});
+  }
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override { return (operand == 1 && !given) || attention->reads(operand); }
+
+private:
+  std::unique_ptr<Kernel> attention;
+  std::optional<StridedCopy> copy;
+  ScratchLayout layout;
+  size_t valuesAt = 0, innerScratch = 0, operands = 0;
+  bool given = false;
+};
+
+std::unique_ptr<Kernel> makePrefill(const OpCall &call) {
+  return std::make_unique<LatentAttention>(call, "ttnn.scaled_dot_product_attention");
+}
+std::unique_ptr<Kernel> makePagedDecode(const OpCall &call) {
+  return std::make_unique<LatentAttention>(call, "ttnn.paged_scaled_dot_product_attention_decode");
+}
+
+/// Two products of as many tiles as the query and the keys that it meets have.
+Cost latentCost(const OpCall &call) {
+  Cost cost = traffic(call);
+  const Shape &query = operand(call, 0).shape, &key = operand(call, 1).shape;
+  const TensorSpec *table = call.ins.size() > 4 ? optionalOperand(call, 3) : nullptr;
+  if (query.size() == 4 && key.size() == 4) {
+    auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
+    const int64_t columns = key[2] * (table && table->shape.size() == 2 ? table->shape[1] : 1);
+    const int64_t scores = query[0] * query[1] * tilesOf(query[2]) * tilesOf(columns);
+    cost.matmulTiles = scores * (tilesOf(query[3]) + tilesOf(call.attributes.get<int64_t>("head_dim_v")));
+    cost.sfpuTiles = scores;
+  }
+  return cost;
+}
+
+} // namespace
+
+std::vector<OpInfo> latentAttentionOps() {
+  using enum AttributeKind;
+  const std::vector<AttributeSpec> attributes = {required("head_dim_v", Int), optional("is_causal", Bool),
+                                                 optional("scale", Float)};
+  return {
+      {"ttnn.flash_mla_prefill", 2, 4, 1, attributes, makePrefill, nullptr, latentCost},
+      {"ttnn.paged_flash_multi_latent_attention_decode", 2, 7, 1, attributes, makePagedDecode, nullptr, latentCost},
+  };
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,277 @@
+//===- panels.cpp - attention of many rows -------------------------------------===//
+//
+// A block of rows of one head at a time: its scores against a piece of the keys,
+// their exponentials, and these times the values are made one after another in
+// cache, and no matrix of scores is ever whole. When a later piece has a larger
+// score, what was summed before is scaled down to it.
+//
+// The work is a list of (batch, key head, head of its group, block of rows) that
+// the threads share in contiguous pieces; how it is cut depends on the shape
+// alone, and so does every bit of the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/panels/panels.h"
+#include "core/library.h"
+#include "core/math.h"
+#include "kernels/attention/attention.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace tt::ttnn {
+namespace {
+
+using panels::Unit;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <Unit unit> class PanelAttention final : public Kernel {
+  static constexpr int64_t width = panels::width(unit), bytes = panels::elementBytes(unit);
+  static constexpr int64_t step = panels::blockRows(unit), blockRows = unit == Unit::F32 ? 5 * step : step;
+  static constexpr int64_t piece = 1024; // columns whose scores are there at a time
+  static constexpr int64_t piecePanels = piece / width;
+
+public:
+  PanelAttention(const OpCall &call, const Attention &attention, DataType produced)
+      : a(attention), visible(call, attention), toBf16(produced == DataType::BFloat16),
+        producedBytes(static_cast<int64_t>(storageBytes(produced))), keyPanels(ceilDivide(a.columns, width)),
+        valuePanels(ceilDivide(a.valueSize, width)), rowBlocks(ceilDivide(a.rows, blockRows)) {
+    const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
+    query = library::Packed(call, 0, type, layout);
+    key = library::Packed(call, 1, type, layout);
+    value = library::Packed(call, 2, type, layout);
+    auto take = [&](int64_t size) { return slot.take(static_cast<size_t>(size)); };
+    keyPlace = take(keyPanels * panels::panelBytes(unit, a.size));
+    valuePlace = take(valuePanels * panels::panelBytes(unit, a.columns));
+    queryPlace = take(panels::copiedBytes(unit, a.size, blockRows));
+    chancePlace = take(panels::copiedBytes(unit, piece, blockRows));
+    scorePlace = take(std::min(keyPanels, piecePanels) * blockRows * width * int64_t(sizeof(float)));
+    sumPlace = take(valuePanels * blockRows * width * int64_t(sizeof(float)));
+    items = a.batch * a.heads * rowBlocks;
+    slots = std::min<int64_t>(threads(), items);
+    perSlot = slot.bytes();
+    slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
+  }
+
+  size_t scratchBytes() const override { return layout.bytes(); }
+
+  void run(const Buffers &buffers) const override {
+    const Values now{query.get(buffers.ins[0], buffers.scratch), key.get(buffers.ins[1], buffers.scratch),
+                     value.get(buffers.ins[2], buffers.scratch), buffers};
+    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) {
+        const panels::Session session(unit, blockRows);
+        std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        int64_t packed = -1;
+        for (int64_t i = items * s / slots; i < items * (s + 1) / slots; ++i) {
+          const int64_t head = i / rowBlocks, keyHead = head / a.groups(); // counted through the batches
+          if (keyHead != packed)
+            pack(now, keyHead, scratch);
+          packed = keyHead;
+          block(now, session, head, i % rowBlocks * blockRows, scratch);
+        }
+      }
+    });
+  }
+
+private:
+  struct Values {
+    const std::byte *query, *key, *value;
+    const Buffers &buffers;
+  };
+  /// The state of a row's softmax.
+  struct Row {
+    VisibleColumns::Span span;
+    float top;  // the largest score so far
+    double sum; // of e^(score - top)
+  };
+
+  void pack(const Values &now, int64_t keyHead, std::byte *scratch) const {
+    panels::pack(unit, now.key + keyHead * a.columns * a.size * bytes, {1, a.size}, a.size, a.columns,
+                 scratch + keyPlace, panels::panelBytes(unit, a.size));
+    panels::pack(unit, now.value + keyHead * a.columns * a.valueSize * bytes, {a.valueSize, 1}, a.columns, a.valueSize,
+                 scratch + valuePlace, panels::panelBytes(unit, a.columns));
+  }
+
+  void block(const Values &now, const panels::Session &session, int64_t head, int64_t first, std::byte *scratch) const {
+    const int64_t count = std::min(blockRows, a.rows - first), batch = head / a.heads;
+    panels::copyRows(unit, now.query + (head * a.rows + first) * a.size * bytes, {a.size, 1}, a.size, count,
+                     scratch + queryPlace);
+    Row rows[blockRows];
+    const float sink = visible.sink(now.buffers, head % a.heads);
+    VisibleColumns::Span all{a.columns, 0};
+    for (int64_t r = 0; r < count; ++r) {
+      rows[r] = {visible.of(now.buffers, batch, first + r), sink, sink == -infinity ? 0.0 : 1.0};
+      all = {std::min(all.first, rows[r].span.first), std::max(all.last, rows[r].span.last)};
+    }
+    auto *scores = reinterpret_cast<float *>(scratch + scorePlace);
+    auto *sums = reinterpret_cast<float *>(scratch + sumPlace);
+    const int64_t end = ceilDivide(all.last, width);
+    bool begun = false;
+    for (int64_t from = all.first / width; from < end; from += piecePanels) {
+      const int64_t to = std::min(end, from + piecePanels);
+      for (int64_t panel = from; panel < to; ++panel)
+        multiply(session, scratch + queryPlace, panels::rowsCopied(unit, a.size), count,
+                 scratch + keyPlace + panel * panels::panelBytes(unit, a.size), panels::depth(unit, a.size),
+                 scores + (panel - from) * blockRows * width, false);
+      for (int64_t r = 0; r < count; ++r)
+        exponentials(now.buffers, head, first + r, rows[r], r, from, to, scores, scratch + chancePlace,
+                     begun ? sums : nullptr);
+      // The rows of the values that the panel ends with are padding, and zeros.
+      const int64_t k = std::min(to * width, panels::depth(unit, a.columns)) - from * width;
+      for (int64_t panel = 0; panel < valuePanels; ++panel)
+        multiply(session, scratch + chancePlace, panels::rowsCopied(unit, piece), count,
+                 scratch + valuePlace + panel * panels::panelBytes(unit, a.columns) + from * width * width * bytes, k,
+                 sums + panel * blockRows * width, begun);
+      begun = true;
+    }
+    if (!begun) // nothing to attend to
+      std::fill_n(sums, valuePanels * blockRows * width, 0.0f);
+    store(now.buffers, head, first, count, rows, sums);
+  }
+
+  static void multiply(const panels::Session &session, const std::byte *left, panels::Rows where, int64_t count,
+                       const std::byte *panel, int64_t k, float *c, bool accumulate) {
+    for (int64_t at = 0; at < count; at += step) {
+      panels::Block work{};
+      const int64_t rows = std::min(step, count - at);
+      work.where = where;
+      work.a = left + (unit == Unit::F32 ? at * where.row : at / 16 * where.tile);
+      work.rows = session.rowsFor(rows);
+      work.panel = panel;
+      work.k = k;
+      work.columns = width;
+      work.c = c + at * width;
+      work.accumulate = accumulate;
+      session.multiply(work);
+    }
+  }
+
+  /// Scores of a row in the panels [from, to), to their exponentials in the order that the next product reads.
+  void exponentials(const Buffers &buffers, int64_t head, int64_t row, Row &state, int64_t r, int64_t from, int64_t to,
+                    float *scores, std::byte *chances, float *sums) const {
+    const auto scale = static_cast<float>(a.scale);
+    alignas(64) float mask[piece];
+    const int64_t columns = std::min(a.columns, to * width) - from * width;
+    if (visible.masked()) {
+      visible.mask(buffers, head / a.heads, head % a.heads, row, from * width, columns, mask);
+      std::fill(mask + columns, mask + (to - from) * width, 0.0f);
+    }
+    constexpr int lanes = 16;
+    alignas(64) float lane[lanes];
+    std::fill_n(lane, lanes, state.top);
+    for (int64_t panel = from; panel < to; ++panel) {
+      float *x = scores + ((panel - from) * blockRows + r) * width;
+      if (visible.masked())
+        for (int64_t j = 0; j < width; ++j)
+          x[j] = x[j] * scale + mask[(panel - from) * width + j];
+      else
+        for (int64_t j = 0; j < width; ++j)
+          x[j] *= scale;
+      for (int64_t j = 0; j < std::clamp<int64_t>(state.span.first - panel * width, 0, width); ++j)
+        x[j] = -infinity;
+      for (int64_t j = std::clamp<int64_t>(state.span.last - panel * width, 0, width); j < width; ++j)
+        x[j] = -infinity;
+      for (int64_t j = 0; j < width; j += lanes)
+        for (int l = 0; l < lanes; ++l)
+          lane[l] = x[j + l] > lane[l] || x[j + l] != x[j + l] ? x[j + l] : lane[l];
+    }
+    float top = lane[0];
+    for (int l = 1; l < lanes; ++l)
+      top = lane[l] > top || lane[l] != lane[l] ? lane[l] : top;
+
+    // -Inf throughout: all weights stay 0.
+    const float offset = top == -infinity ? 0.0f : top;
+    const float factor = state.top == top ? 1.0f : math::exp(state.top - offset);
+    alignas(64) float part[lanes] = {};
+    for (int64_t panel = from; panel < to; ++panel) {
+      const float *x = scores + ((panel - from) * blockRows + r) * width;
+      alignas(64) float y[width];
+      for (int64_t j = 0; j < width; ++j)
+        y[j] = math::exp(x[j] - offset);
+      for (int64_t j = 0; j < width; j += lanes)
+        for (int l = 0; l < lanes; ++l)
+          part[l] += y[j + l];
+      put(y, r, panel - from, chances);
+    }
+    double sum = 0;
+    for (float p : part)
+      sum += p;
+    state.sum = state.sum * factor + sum;
+    state.top = top;
+    if (sums && factor != 1.0f)
+      for (int64_t panel = 0; panel < valuePanels; ++panel)
+        for (int64_t j = 0; j < width; ++j)
+          sums[(panel * blockRows + r) * width + j] *= factor;
+  }
+
+  /// The weights of one panel's columns in row r, as `copyRows` would order them.
+  void put(const float *y, int64_t r, int64_t panel, std::byte *chances) const {
+    if constexpr (unit == Unit::F32) {
+      std::copy_n(y, width, reinterpret_cast<float *>(chances + r * where.row) + panel * width);
+    } else {
+      auto *to = reinterpret_cast<uint16_t *>(chances + r / 16 * where.tile + panel * where.step + r % 16 * where.row);
+      for (int64_t j = 0; j < width; ++j) {
+        // To nearest, ties to even; NaN stays NaN.
+        const auto bits = std::bit_cast<uint32_t>(y[j]);
+        const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+        to[j] = static_cast<uint16_t>(y[j] != y[j] ? 0x7fc0 : rounded);
+      }
+    }
+  }
+
+  void store(const Buffers &buffers, int64_t head, int64_t first, int64_t count, const Row *rows, float *sums) const {
+    for (int64_t panel = 0; panel < valuePanels; ++panel) {
+      float *c = sums + panel * blockRows * width;
+      for (int64_t r = 0; r < count; ++r) {
+        // An empty sum over an empty sum is NaN.
+        const auto factor = static_cast<float>(1.0 / rows[r].sum);
+        for (int64_t j = 0; j < width; ++j)
+          c[r * width + j] *= factor;
+      }
+      const int64_t rowBytes = a.valueSize * producedBytes;
+      panels::store(unit, c, nullptr, count, std::min(width, a.valueSize - panel * width), toBf16,
+                    buffers.outs[0] + (head * a.rows + first) * rowBytes + panel * width * producedBytes, rowBytes);
+    }
+  }
+
+  Attention a;
+  VisibleColumns visible;
+  bool toBf16;
+  int64_t producedBytes, keyPanels, valuePanels, rowBlocks;
+  ScratchLayout layout, slot;
+  library::Packed query, key, value;
+  size_t keyPlace, valuePlace, queryPlace, chancePlace, scorePlace, sumPlace;
+  int64_t items, slots;
+  size_t perSlot, slotPlace;
+  panels::Rows where = panels::rowsCopied(unit, piece); // of the weights
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> makePanelAttention(const OpCall &call, const Attention &attention) {
+  bool bf16 = true;
+  for (size_t i : {0, 1, 2})
+    bf16 &= storageType(operand(call, i).dtype) == StorageType::BF16;
+  const Unit unit = bf16 && panels::supported(Unit::BF16) ? Unit::BF16 : Unit::F32;
+  // Packing the keys and values pays for itself from some rows on.
+  constexpr int64_t fewestRows = 16;
+  if (!panels::supported(unit) || attention.positionIndex >= 0 || attention.rows < fewestRows ||
+      attention.columns < 1 || attention.size < 1 || attention.valueSize < 1)
+    return nullptr;
+  const TensorSpec &out = result(call);
+  const DataType produced = out.dtype == DataType::BFloat16 ? out.dtype : DataType::Float32;
+  std::unique_ptr<Kernel> kernel;
+  if (unit == Unit::BF16)
+    kernel = std::make_unique<PanelAttention<Unit::BF16>>(call, attention, produced);
+  else
+    kernel = std::make_unique<PanelAttention<Unit::F32>>(call, attention, produced);
+  return roundedTo(out, produced, std::move(kernel));
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,15 @@
+//===- calls.cpp - ops that run another program of the binary --------------===//
+//
+// They have no kernel: the executor knows them by name (see lib/program).
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/op.h"
+
+namespace tt::ttnn {
+
+std::vector<OpInfo> callOps() {
+  return {{"ttcore.load_cached", 0, -1, -1, {required("callee", AttributeKind::Int)}, nullptr, nullptr, noCost}};
+}
+
+} // namespace tt::ttnn

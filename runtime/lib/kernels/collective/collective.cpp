@@ -1,0 +1,591 @@
+//===- collective.cpp - distribution over the mesh and collectives ------------===//
+//
+// Devices are numbered row-major over the mesh. Axis 0 joins devices of one
+// column (their rows vary), axis 1 those of one row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/mesh.h"
+#include "tensor/storage.h"
+#include "tensor/strided.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+#include "tt/ttnn/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace tt::ttnn {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
+
+struct Mesh {
+  Shape shape;     // as the op sees it
+  int64_t columns; // of the mesh itself
+  bool whole;      // `shape` counts all devices: their numbers are its own
+
+  int64_t devices() const { return volume(shape); }
+  /// Device at a row-major position of `shape`.
+  int64_t device(int64_t position) const {
+    return whole ? position : position / shape.back() * columns + position % shape.back();
+  }
+  /// Devices from one coordinate along `axis` to the next.
+  int64_t stride(size_t axis) const {
+    return volume(Shape(shape.begin() + static_cast<int64_t>(axis) + 1, shape.end()));
+  }
+  int64_t coordinate(int64_t position, size_t axis) const {
+    for (size_t d = shape.size() - 1; d > axis; --d)
+      position /= shape[d];
+    return position % shape[axis];
+  }
+};
+
+std::vector<int64_t> integerList(const OpCall &call, const Attribute &attribute, std::string_view name) {
+  if (const auto *array = std::get_if<std::vector<int64_t>>(&attribute.value))
+    return *array;
+  std::vector<int64_t> values;
+  if (const auto *list = std::get_if<ListAttribute>(&attribute.value))
+    for (const Attribute &item : list->items)
+      if (const auto *value = std::get_if<int64_t>(&item.value))
+        values.push_back(*value);
+  const auto *list = std::get_if<ListAttribute>(&attribute.value);
+  if (!list || values.size() != list->items.size())
+    fail(call, "'" + std::string(name) + "' is not a list of integers");
+  return values;
+}
+
+/// The mesh with the config's mesh_shape_override, if any; one axis when the config names one.
+Mesh meshOf(const OpCall &call, std::string_view config, size_t axes) {
+  const int64_t rows = call.meshShape[0], columns = call.meshShape[1];
+  Mesh mesh{{rows, columns}, columns, true};
+  if (const Attribute *override = field(call, config, "mesh_shape_override")) {
+    const std::vector<int64_t> shape = integerList(call, *override, "mesh_shape_override");
+    if (!shape.empty()) {
+      if (std::ranges::any_of(shape, [](int64_t size) { return size < 1; }) || volume(shape) > rows * columns)
+        fail(call, "'mesh_shape_override' is " + quoted(shape) + "; expected at most the " +
+                       std::to_string(rows * columns) + " devices of the mesh");
+      mesh.shape = shape;
+      mesh.whole = volume(shape) == rows * columns;
+      if (!mesh.whole && (shape.size() != 2 || shape[0] > rows || shape[1] > columns))
+        fail(call, "'mesh_shape_override' is " + quoted(shape) + ", which is no part of the " + std::to_string(rows) +
+                       "x" + std::to_string(columns) + " mesh");
+    }
+  }
+  if (axes == 1 && mesh.whole)
+    mesh.shape = {mesh.devices()};
+  if (axes != mesh.shape.size())
+    fail(call, "attribute '" + std::string(config) + "' names " + std::to_string(axes) + " axes of a mesh of shape " +
+                   quoted(mesh.shape));
+  return mesh;
+}
+
+//===----------------------------------------------------------------------===//
+// Moving parts of tensors
+//===----------------------------------------------------------------------===//
+
+/// A box of a larger tensor.
+class Region {
+public:
+  Region(const Shape &box, const Shape &whole, const std::vector<int64_t> &start, size_t elementBytes)
+      : box(box), strides(rowMajorStrides(whole)), bytes(elementBytes),
+        copy(box, strides, offsetOf(start, strides), elementBytes), offset(offsetOf(start, strides)) {}
+  /// The box out of the whole.
+  void extract(const std::byte *whole, std::byte *to) const { copy.run(whole, to); }
+  /// The box into the whole.
+  void insert(const std::byte *from, std::byte *whole) const {
+    const auto row = static_cast<size_t>(box.empty() ? 1 : box.back()) * bytes;
+    const int64_t rows = row == 0 ? 0 : volume(box) * static_cast<int64_t>(bytes) / static_cast<int64_t>(row);
+    parallelFor(rows, static_cast<int64_t>(1 + 65536 / std::max<size_t>(row, 1)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t at = offset, rest = i;
+        for (size_t d = box.empty() ? 0 : box.size() - 1; d-- > 0; rest /= box[d])
+          at += rest % box[d] * strides[d];
+        std::memcpy(whole + static_cast<size_t>(at) * bytes, from + static_cast<size_t>(i) * row, row);
+      }
+    });
+  }
+
+private:
+  static int64_t offsetOf(const std::vector<int64_t> &start, const std::vector<int64_t> &strides) {
+    int64_t at = 0;
+    for (size_t d = 0; d < start.size(); ++d)
+      at += start[d] * strides[d];
+    return at;
+  }
+  Shape box;
+  std::vector<int64_t> strides;
+  size_t bytes;
+  StridedCopy copy;
+  int64_t offset;
+};
+
+/// One copy of a region from a device (or the host) to another.
+struct Move {
+  size_t from, to;
+  Region region;
+};
+
+/// What is taken once of values that every chip has: they must be the same on all of them.
+class Agreement {
+public:
+  explicit Agreement(const OpCall &call) : name(call.name), bytes(operand(call, 0).bytes()) {}
+  /// `device` must hold the values of `reference`, which are the ones that are read.
+  void expect(size_t reference, size_t device) {
+    if (reference != device)
+      groups[reference].push_back(device);
+  }
+  void check(std::span<const std::byte *const> values) const {
+    if (values.size() == 1)
+      return;
+    for (const auto &[reference, devices] : groups) {
+      std::vector<size_t> wrong;
+      for (size_t device : devices)
+        if (const std::byte *both[] = {values[reference], values[device]}; !chipsThatDiffer(both, bytes).empty())
+          wrong.push_back(device);
+      if (!wrong.empty())
+        throw OpError(name + ": the value of chip " + std::to_string(reference) + " is taken for those of " +
+                      chipsText(devices) + ", but " + chipsText(wrong) + (wrong.size() == 1 ? " differs" : " differ") +
+                      " from it");
+    }
+  }
+
+private:
+  std::string name;
+  size_t bytes;
+  std::map<size_t, std::vector<size_t>> groups;
+};
+
+/// Runs moves between whole tensors and their parts, then requantises what a block format cut anew.
+class MoveKernel final : public MeshKernel {
+public:
+  enum Direction : uint8_t { Extract, Insert };
+  MoveKernel(std::vector<Move> moves, Direction direction, const TensorSpec &out,
+             std::optional<Agreement> agreement = {})
+      : moves(std::move(moves)), direction(direction), out(out), agreement(std::move(agreement)) {}
+
+  void run(DeviceIns ins, DeviceOuts outs) const override {
+    if (agreement)
+      agreement->check(ins[0]);
+    for (const Move &move : moves) {
+      std::byte *to = outs[0][outs[0].size() == 1 ? 0 : move.to];
+      if (direction == Extract)
+        move.region.extract(on(ins[0], move.from), to);
+      else
+        move.region.insert(on(ins[0], move.from), to);
+    }
+    if (!sim::isBlockFormat(out.dtype) || out.shape.empty() || out.shape.back() == 0)
+      return;
+    const auto row = static_cast<size_t>(out.shape.back()), rows = static_cast<size_t>(volume(out.shape)) / row;
+    for (std::byte *values : outs[0])
+      sim::quantiseRows(out.dtype, reinterpret_cast<uint16_t *>(values), rows, row);
+  }
+
+private:
+  std::vector<Move> moves;
+  Direction direction;
+  TensorSpec out;
+  std::optional<Agreement> agreement;
+};
+
+void expectSameType(const OpCall &call) {
+  if (operand(call, 0).dtype != result(call).dtype)
+    fail(call, "operand and result are of types " + std::string(toString(operand(call, 0).dtype)) + " and " +
+                   std::string(toString(result(call).dtype)) + "; expected the same");
+}
+
+/// A dimension of size `size` in `parts` equal parts.
+int64_t partOf(const OpCall &call, int64_t dim, int64_t size, int64_t parts) {
+  if (size % parts != 0)
+    fail(call, "dimension " + std::to_string(dim) + " of size " + std::to_string(size) + " does not divide among " +
+                   std::to_string(parts) + " devices");
+  return size / parts;
+}
+
+//===----------------------------------------------------------------------===//
+// distribute_tensor, aggregate_tensor
+//===----------------------------------------------------------------------===//
+
+/// The dimension each mesh axis cuts, -1 where it replicates.
+std::vector<int64_t> placementsOf(const OpCall &call) {
+  const Attribute *list = field(call, "mapper_config", "placements");
+  const auto *items = list ? std::get_if<ListAttribute>(&list->value) : nullptr;
+  if (!items || items->items.empty())
+    fail(call, "attribute 'mapper_config' has no placements");
+  std::vector<int64_t> dims;
+  for (const Attribute &item : items->items) {
+    const auto *placement = std::get_if<StructAttribute>(&item.value);
+    const Attribute *type = placement ? field(*placement, "type") : nullptr;
+    const auto *kind = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;
+    if (!kind || (kind->symbol != "replicate" && kind->symbol != "shard"))
+      fail(call, "a placement of 'mapper_config' is neither replicate nor shard");
+    if (kind->symbol == "replicate") {
+      dims.push_back(-1);
+      continue;
+    }
+    const Attribute *dim = field(*placement, "dim");
+    const auto *value = dim ? std::get_if<int64_t>(&dim->value) : nullptr;
+    if (!value)
+      fail(call, "a shard placement of 'mapper_config' has no dimension");
+    dims.push_back(wrapDimension(call, "mapper_config", *value, operand(call, 0).shape.size()));
+  }
+  return dims;
+}
+
+/// Where the part of each device lies in the whole, axis by axis: outer axes cut first.
+std::vector<int64_t> startOf(const Mesh &mesh, const std::vector<int64_t> &dims, int64_t position, const Shape &part) {
+  std::vector<int64_t> start(part.size(), 0), index(part.size(), 0);
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    if (dims[axis] >= 0) {
+      int64_t &at = index[static_cast<size_t>(dims[axis])];
+      at = at * mesh.shape[axis] + mesh.coordinate(position, axis);
+    }
+  for (size_t d = 0; d < part.size(); ++d)
+    start[d] = index[d] * part[d];
+  return start;
+}
+
+std::unique_ptr<MeshKernel> makeDistribute(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const std::vector<int64_t> dims = placementsOf(call);
+  const Mesh mesh = meshOf(call, "mapper_config", dims.size());
+  expectSameType(call);
+  if (!mesh.whole)
+    fail(call, "'mesh_shape_override' leaves devices without a shard");
+  Shape part = in.shape;
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    if (dims[axis] >= 0) {
+      int64_t &size = part[static_cast<size_t>(dims[axis])];
+      size = partOf(call, dims[axis], size, mesh.shape[axis]);
+    }
+  expectResultShape(call, part);
+  std::vector<Move> moves;
+  Agreement agreement(call);
+  for (int64_t i = 0; i < mesh.devices(); ++i) {
+    const auto device = static_cast<size_t>(mesh.device(i));
+    agreement.expect(0, device);
+    moves.push_back({0, device, Region(part, in.shape, startOf(mesh, dims, i, part), storageBytes(in.dtype))});
+  }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Extract, out, std::move(agreement));
+}
+
+std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const Attribute *list = field(call, "composer_config", "dims");
+  if (!list)
+    fail(call, "attribute 'composer_config' has no dims");
+  // A negative dimension, as in shard_dims, is an axis that replicates: its first device speaks for all, which must
+  // have the same. So does the only one that a mesh_shape_override leaves of an axis.
+  const std::vector<int64_t> dims = integerList(call, *list, "dims");
+  const Mesh mesh = meshOf(call, "composer_config", dims.size());
+  expectSameType(call);
+  Shape whole = in.shape;
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    if (dims[axis] >= 0) {
+      const auto dim = static_cast<size_t>(wrapDimension(call, "composer_config", dims[axis], whole.size()));
+      whole[dim] = volume({whole[dim], mesh.shape[axis]});
+    }
+  expectResultShape(call, whole);
+  std::vector<Move> moves;
+  Agreement agreement(call);
+  for (int64_t i = 0; i < mesh.devices(); ++i) {
+    int64_t first = i; // where the axes that replicate begin
+    for (size_t axis = 0; axis < dims.size(); ++axis)
+      if (dims[axis] < 0)
+        first -= mesh.coordinate(i, axis) * mesh.stride(axis);
+    agreement.expect(static_cast<size_t>(mesh.device(first)), static_cast<size_t>(mesh.device(i)));
+    if (first == i)
+      moves.push_back({static_cast<size_t>(mesh.device(i)), 0,
+                       Region(in.shape, whole, startOf(mesh, dims, i, in.shape), storageBytes(in.dtype))});
+  }
+  const int64_t rows = call.meshShape[0], columns = call.meshShape[1];
+  const auto cuts = [&](size_t axis, int64_t size) { return mesh.shape[axis] == 1 || mesh.shape[axis] == size; };
+  if (!mesh.whole && cuts(0, rows) && cuts(1, columns))
+    for (int64_t device = 0; device < rows * columns; ++device) {
+      const int64_t row = mesh.shape[0] == 1 ? 0 : device / columns, column = mesh.shape[1] == 1 ? 0 : device % columns;
+      agreement.expect(static_cast<size_t>(row * columns + column), static_cast<size_t>(device));
+    }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Insert, out, std::move(agreement));
+}
+
+//===----------------------------------------------------------------------===//
+// all_gather, mesh_partition, point_to_point
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<MeshKernel> makeAllGather(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const auto dim = static_cast<size_t>(dimension(call, "all_gather_dim", in.shape.size()));
+  const auto groups = groupsOf(call, call.attributes.get<int64_t>("cluster_axis"));
+  expectSameType(call);
+  Shape whole = in.shape;
+  whole[dim] = volume({whole[dim], static_cast<int64_t>(groups[0].size())});
+  expectResultShape(call, whole);
+  std::vector<Move> moves;
+  for (const auto &group : groups)
+    for (size_t to : group)
+      for (size_t i = 0; i < group.size(); ++i) {
+        std::vector<int64_t> start(whole.size(), 0);
+        start[dim] = static_cast<int64_t>(i) * in.shape[dim];
+        moves.push_back({group[i], to, Region(in.shape, whole, start, storageBytes(in.dtype))});
+      }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Insert, out);
+}
+
+std::unique_ptr<MeshKernel> makeMeshPartition(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const auto dim = static_cast<size_t>(dimension(call, "dim", in.shape.size()));
+  std::vector<std::vector<size_t>> groups;
+  if (const auto *axis = call.attributes.find<int64_t>("cluster_axis")) {
+    groups = groupsOf(call, *axis);
+  } else {
+    groups.emplace_back();
+    for (size_t device = 0; device < size_t(call.meshShape[0]) * call.meshShape[1]; ++device)
+      groups[0].push_back(device);
+  }
+  expectSameType(call);
+  Shape part = in.shape;
+  part[dim] = partOf(call, static_cast<int64_t>(dim), part[dim], static_cast<int64_t>(groups[0].size()));
+  expectResultShape(call, part);
+  std::vector<Move> moves;
+  for (const auto &group : groups)
+    for (size_t i = 0; i < group.size(); ++i) {
+      std::vector<int64_t> start(part.size(), 0);
+      start[dim] = static_cast<int64_t>(i) * part[dim];
+      moves.push_back({group[i], group[i], Region(part, in.shape, start, storageBytes(in.dtype))});
+    }
+  return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Extract, out);
+}
+
+class PointToPointKernel final : public MeshKernel {
+public:
+  PointToPointKernel(size_t from, size_t to, size_t bytes) : from(from), to(to), bytes(bytes) {}
+  void run(DeviceIns ins, DeviceOuts outs) const override {
+    for (size_t d = 0; d < outs[0].size(); ++d) {
+      // Other devices keep the optional output tensor, or zeros.
+      const std::byte *source = d == to                                          ? on(ins[0], from)
+                                : ins.size() > 1 && !ins[1].empty() && ins[1][0] ? on(ins[1], d)
+                                                                                 : nullptr;
+      if (source && bytes)
+        std::memmove(outs[0][d], source, bytes);
+      else if (bytes)
+        std::memset(outs[0][d], 0, bytes);
+    }
+  }
+
+private:
+  size_t from, to, bytes;
+};
+
+std::unique_ptr<MeshKernel> makePointToPoint(const OpCall &call) {
+  expectSameType(call);
+  expectResultShape(call, operand(call, 0).shape);
+  if (const TensorSpec *output = optionalOperand(call, 1))
+    if (output->shape != result(call).shape || output->dtype != result(call).dtype)
+      fail(call, "the output tensor has shape " + toString(output->shape) + "; expected that of the result");
+  auto device = [&](std::string_view name) {
+    const auto coordinate = integers(call, name, 2, 0);
+    if (coordinate[0] >= call.meshShape[0] || coordinate[1] >= call.meshShape[1])
+      fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
+    return static_cast<size_t>(coordinate[0]) * call.meshShape[1] + static_cast<size_t>(coordinate[1]);
+  };
+  return std::make_unique<PointToPointKernel>(device("sender_coord"), device("receiver_coord"), result(call).bytes());
+}
+
+//===----------------------------------------------------------------------===//
+// all_reduce, reduce_scatter
+//===----------------------------------------------------------------------===//
+
+enum class Reduce : int64_t { Sum = 0, Mean = 1, Max = 2, Min = 3, Prod = 6 };
+
+Reduce reduceType(const OpCall &call) {
+  const auto type = call.attributes.get<EnumAttribute>("reduce_type");
+  switch (static_cast<Reduce>(type.value)) {
+  case Reduce::Sum:
+  case Reduce::Mean:
+  case Reduce::Max:
+  case Reduce::Min:
+  case Reduce::Prod:
+    return static_cast<Reduce>(type.value);
+  }
+  fail(call, "attribute 'reduce_type' is " + type.symbol + "; expected sum, mean, max, min or prod");
+}
+
+/// T: float or int64_t.
+template <class T> class ReduceKernel final : public MeshKernel {
+public:
+  /// dim: the scattered dimension, or -1 for all_reduce.
+  ReduceKernel(const OpCall &call, Reduce reduce, int64_t dim)
+      : in(operand(call, 0)), out(result(call)), reduce(reduce),
+        groups(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))), load(loader<T>(in.dtype)),
+        store(storer<T>(out.dtype)), scattered(dim >= 0) {
+    row = out.shape.empty() ? 1 : out.shape.back();
+    rows = row == 0 ? 0 : volume(out.shape) / row;
+    strides = rowMajorStrides(in.shape);
+    if (scattered)
+      step = out.shape[static_cast<size_t>(dim)] * strides[static_cast<size_t>(dim)];
+  }
+
+  void run(DeviceIns ins, DeviceOuts outs) const override {
+    for (const auto &group : groups)
+      for (size_t i = 0; i < group.size(); ++i) {
+        if (!scattered && i > 0) { // the same on every device of the group
+          if (out.bytes())
+            std::memcpy(outs[0][group[i]], outs[0][group[0]], out.bytes());
+          continue;
+        }
+        parallelFor(rows, 1 + 16384 / std::max<int64_t>(1, row), [&](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r)
+            one(ins[0], group, r, static_cast<int64_t>(i) * step, outs[0][group[i]]);
+        });
+      }
+  }
+
+private:
+  static T combine(Reduce reduce, T a, T b) {
+    switch (reduce) {
+    case Reduce::Sum:
+    case Reduce::Mean:
+      return a + b;
+    case Reduce::Max:
+      return a != a ? a : a > b ? a : b;
+    case Reduce::Min:
+      return a != a ? a : a < b ? a : b;
+    case Reduce::Prod:
+      if constexpr (std::same_as<T, int64_t>)
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      else
+        return a * b;
+    }
+    return a;
+  }
+
+  void one(std::span<const std::byte *const> ins, const std::vector<size_t> &group, int64_t r, int64_t offset,
+           std::byte *to) const {
+    constexpr int64_t chunk = 1024;
+    alignas(64) T sum[chunk], value[chunk];
+    int64_t at = offset, rest = r;
+    for (size_t d = out.shape.empty() ? 0 : out.shape.size() - 1; d-- > 0; rest /= out.shape[d])
+      at += rest % out.shape[d] * strides[d];
+    for (int64_t i = 0; i < row; i += chunk) {
+      const int64_t n = std::min(chunk, row - i);
+      for (size_t k = 0; k < group.size(); ++k) {
+        const std::byte *from = on(ins, group[k]) + static_cast<size_t>(at + i) * storageBytes(in.dtype);
+        load(from, k == 0 ? sum : value, static_cast<size_t>(n));
+        for (int64_t j = 0; j < n && k > 0; ++j)
+          sum[j] = combine(reduce, sum[j], value[j]);
+      }
+      if (reduce == Reduce::Mean)
+        for (int64_t j = 0; j < n; ++j)
+          sum[j] /= static_cast<T>(group.size());
+      store(sum, to + static_cast<size_t>(r * row + i) * storageBytes(out.dtype), static_cast<size_t>(n));
+    }
+  }
+
+  TensorSpec in, out;
+  Reduce reduce;
+  std::vector<std::vector<size_t>> groups;
+  Load<T> load;
+  Store<T> store;
+  bool scattered;
+  std::vector<int64_t> strides;
+  int64_t row, rows, step = 0;
+};
+
+std::unique_ptr<MeshKernel> reduceKernel(const OpCall &call, int64_t dim) {
+  const Reduce reduce = reduceType(call);
+  if (isInteger(operand(call, 0).dtype))
+    return std::make_unique<ReduceKernel<int64_t>>(call, reduce, dim);
+  return std::make_unique<ReduceKernel<float>>(call, reduce, dim);
+}
+
+std::unique_ptr<MeshKernel> makeAllReduce(const OpCall &call) {
+  expectResultShape(call, operand(call, 0).shape);
+  return reduceKernel(call, -1);
+}
+
+std::unique_ptr<MeshKernel> makeReduceScatter(const OpCall &call) {
+  Shape part = operand(call, 0).shape;
+  const int64_t dim = dimension(call, "scatter_dim", part.size());
+  part[static_cast<size_t>(dim)] = partOf(call, dim, part[static_cast<size_t>(dim)], groupSize(call));
+  expectResultShape(call, part);
+  return reduceKernel(call, dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Cost: of one device; `fabricBytes` are sent to neighbours
+//===----------------------------------------------------------------------===//
+
+Cost gatherCost(const OpCall &call) {
+  Cost cost = traffic(call);
+  cost.fabricBytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0))) * (groupSize(call) - 1);
+  return cost;
+}
+
+Cost reduceCost(const OpCall &call) {
+  Cost cost = vectorCost(call);
+  const int64_t n = groupSize(call), bytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0)));
+  // A ring: every part passes all other devices; all_reduce then gathers the parts again.
+  cost.fabricBytes = bytes / n * (n - 1) * (call.name == "ttnn.reduce_scatter" ? 1 : 2);
+  return cost;
+}
+
+Cost hopCost(const OpCall &call) {
+  Cost cost = traffic(call);
+  const auto from = call.attributes.get<std::vector<int64_t>>("sender_coord"),
+             to = call.attributes.get<std::vector<int64_t>>("receiver_coord");
+  if (from.size() == 2 && to.size() == 2)
+    cost.fabricBytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0))) *
+                       (std::abs(from[0] - to[0]) + std::abs(from[1] - to[1]));
+  return cost;
+}
+
+} // namespace
+
+std::vector<OpInfo> collectiveOps() {
+  using enum AttributeKind;
+  auto fabric = [](std::vector<AttributeSpec> own) {
+    for (AttributeSpec spec : {optional("sub_device_id", Int), optional("num_links", Int), optional("topology", Enum)})
+      own.push_back(spec);
+    return own;
+  };
+  const std::vector<AttributeSpec> reduce = fabric({required("reduce_type", Enum), required("cluster_axis", Int)});
+  return {
+      {"ttnn.distribute_tensor",
+       1,
+       1,
+       1,
+       {required("mapper_config", Struct), optional("cq_id", Int)},
+       nullptr,
+       makeDistribute,
+       traffic},
+      {"ttnn.aggregate_tensor", 1, 1, 1, {required("composer_config", Struct)}, nullptr, makeAggregate, traffic},
+      {"ttnn.all_gather", 1, 1, 1, fabric({required("all_gather_dim", Int), required("cluster_axis", Int)}), nullptr,
+       makeAllGather, gatherCost},
+      {"ttnn.all_reduce", 1, 1, 1, reduce, nullptr, makeAllReduce, reduceCost},
+      {"ttnn.all_reduce_async", 1, 1, 1, reduce, nullptr, makeAllReduce, reduceCost},
+      {"ttnn.reduce_scatter", 1, 1, 1,
+       fabric({required("reduce_type", Enum), required("scatter_dim", Int), required("cluster_axis", Int)}), nullptr,
+       makeReduceScatter, reduceCost},
+      {"ttnn.mesh_partition",
+       1,
+       1,
+       1,
+       {required("dim", Int), optional("cluster_axis", Int)},
+       nullptr,
+       makeMeshPartition,
+       traffic},
+      {"ttnn.point_to_point",
+       1,
+       2,
+       1,
+       {required("sender_coord", IntArray), required("receiver_coord", IntArray)},
+       nullptr,
+       makePointToPoint,
+       hopCost},
+  };
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,229 @@
+//===- tensor_file.cpp - tensors as files -----------------------------------===//
+
+#include "kernels/creation/tensor_file.h"
+#include "core/mesh.h"
+#include "tensor_generated.h"
+#include "tt/sim/formats.h"
+#include "tt/sim/host.h"
+#include "ttmlir/Target/OutputFile.h"
+#include "ttmlir/Target/TTNN/Schema.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tt::ttnn {
+namespace {
+
+constexpr size_t maxRank = 16;
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0)
+      ::close(fd);
+  }
+};
+
+std::string systemError(const std::string &action, const std::string &path) {
+  return "cannot " + action + " " + path + ": " + std::strerror(errno);
+}
+
+/// The pages of a file, which go with their last user. Writing to them changes this process's copy only.
+std::shared_ptr<std::byte> mapped(const std::string &path, size_t &size) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat status;
+  if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
+    throw BinaryError(systemError("open", path));
+  if (!S_ISREG(status.st_mode))
+    throw BinaryError(path + ": is not a file");
+  size = static_cast<size_t>(status.st_size);
+  if (size == 0)
+    throw BinaryError(path + ": is empty");
+  void *data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.fd, 0);
+  if (data == MAP_FAILED)
+    throw BinaryError(systemError("map", path));
+  return {static_cast<std::byte *>(data), [size](std::byte *pages) { ::munmap(pages, size); }};
+}
+
+class Reader {
+public:
+  explicit Reader(const std::string &path) : path(path), pages(mapped(path, size)) {}
+
+  Tensor read() {
+    const target::TensorFile *root = verified();
+    TensorSpec spec;
+    if (static_cast<unsigned>(root->data_type()) > static_cast<unsigned>(DataType::Bool))
+      fail("data_type", "is " + std::to_string(static_cast<unsigned>(root->data_type())), "a data type");
+    if (static_cast<unsigned>(root->layout()) > static_cast<unsigned>(Layout::Tile))
+      fail("layout", "is " + std::to_string(static_cast<unsigned>(root->layout())), "row-major (0) or tile (1)");
+    spec.dtype = static_cast<DataType>(root->data_type());
+    spec.layout = static_cast<Layout>(root->layout());
+    spec.shape = numbers<int64_t>(root->shape());
+    if (spec.shape.size() > maxRank)
+      fail("shape", "has " + std::to_string(spec.shape.size()) + " dimensions", "at most " + std::to_string(maxRank));
+    size_t bytes = 0;
+    try {
+      bytes = spec.bytes();
+    } catch (const Error &error) {
+      fail("shape", std::string("is wrong: ") + error.what(), "sizes of at least 0");
+    }
+    const std::vector<uint32_t> mesh = numbers<uint32_t>(root->mesh_shape());
+    Tensor::Shards shards;
+    const auto *list = root->shards();
+    for (uint32_t i = 0; i < (list ? list->size() : 0); ++i) {
+      const auto *data = list->Get(i)->data();
+      const size_t found = data ? data->size() : 0;
+      if (found != bytes)
+        fail("shards[" + std::to_string(i) + "]", "has " + std::to_string(found) + " bytes",
+             std::to_string(bytes) + " of shape " + toString(spec.shape) + " and type " +
+                 std::string(toString(spec.dtype)));
+      shards.push_back(values(spec, data ? reinterpret_cast<const std::byte *>(data->data()) : nullptr));
+    }
+    try {
+      return Tensor::fromShards(std::move(spec), std::move(shards), mesh);
+    } catch (const Error &error) {
+      throw BinaryError(path + ": " + error.what());
+    }
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const {
+    throw BinaryError(path + ": " + field + " " + found + "; expected " + expected);
+  }
+
+  /// The Verifier checks the alignment of a vector's length, not that of 8-byte elements.
+  template <class T> static std::vector<T> numbers(const flatbuffers::Vector<T> *vector) {
+    std::vector<T> result(vector ? vector->size() : 0);
+    if (!result.empty())
+      std::memcpy(result.data(), vector->Data(), result.size() * sizeof(T));
+    return result;
+  }
+
+  const target::TensorFile *verified() const {
+    const auto *data = reinterpret_cast<const uint8_t *>(pages.get());
+    // The prefix, the root offset and the identifier.
+    constexpr size_t smallest = 12;
+    if (size < smallest || !flatbuffers::BufferHasIdentifier(data, target::TensorFileIdentifier(), true))
+      throw BinaryError(path + ": is not a tensor file (identifier \"" + target::TensorFileIdentifier() + "\")");
+    uint32_t said;
+    std::memcpy(&said, data, sizeof said);
+    if (said != size - sizeof said)
+      throw BinaryError(path + ": says it has " + std::to_string(said) + " bytes after the prefix, but has " +
+                        std::to_string(size - sizeof said) + "; the file is truncated or was appended to");
+    flatbuffers::Verifier verifier(data, size);
+    if (!target::VerifySizePrefixedTensorFileBuffer(verifier))
+      throw BinaryError(path + ": is damaged: the FlatBuffers verifier refuses it");
+    const auto *root = target::GetSizePrefixedTensorFile(data);
+    if (root->schema_version() != target::schemaVersion)
+      throw BinaryError(path + ": has schema version " + std::to_string(root->schema_version()) +
+                        ", but this runtime reads " + std::to_string(target::schemaVersion) + "; write it again");
+    return root;
+  }
+
+  /// The bytes where they are in the file, unless the device holds them in another form.
+  std::shared_ptr<std::byte> values(const TensorSpec &spec, const std::byte *data) const {
+    const bool aligned = reinterpret_cast<uintptr_t>(data) % sim::hostAlignment == 0;
+    if (data && aligned && !sim::isBlockFormat(spec.dtype))
+      return {pages, const_cast<std::byte *>(data)};
+    auto copy = sim::allocateHost(spec.bytes(), "a tensor from a file");
+    if (spec.bytes() > 0) {
+      std::memcpy(copy.get(), data, spec.bytes());
+      const auto columns = static_cast<size_t>(spec.shape.empty() ? 1 : spec.shape.back());
+      if (sim::isBlockFormat(spec.dtype))
+        sim::quantiseRows(spec.dtype, reinterpret_cast<uint16_t *>(copy.get()), spec.bytes() / 2 / columns, columns);
+    }
+    return copy;
+  }
+
+  const std::string &path;
+  size_t size = 0;
+  std::shared_ptr<std::byte> pages;
+};
+
+void write(const std::string &path, const TensorSpec &spec, std::span<const std::byte *const> shards,
+           std::vector<uint32_t> meshShape) {
+  if (spec.bytes() * shards.size() + 65536 >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    throw Error("cannot write " + path + ": the tensor has " + std::to_string(spec.bytes() * shards.size()) +
+                " bytes; a tensor file has less than 2 GiB");
+  flatbuffers::FlatBufferBuilder builder(spec.bytes() * shards.size() + 4096);
+  std::vector<flatbuffers::Offset<target::Constant>> list;
+  for (const std::byte *shard : shards) {
+    builder.ForceVectorAlignment(spec.bytes(), 1, sim::hostAlignment);
+    list.push_back(
+        target::CreateConstant(builder, builder.CreateVector(reinterpret_cast<const uint8_t *>(shard), spec.bytes())));
+  }
+  const auto shape = builder.CreateVector(spec.shape);
+  const auto mesh = meshShape.empty() ? 0 : builder.CreateVector(meshShape);
+  target::FinishSizePrefixedTensorFileBuffer(
+      builder,
+      target::CreateTensorFile(builder, target::schemaVersion, shape, static_cast<target::DataType>(spec.dtype),
+                               static_cast<target::Layout>(spec.layout), mesh, builder.CreateVector(list)));
+
+  ttmlir::OutputFile file(path);
+  file.write({reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()});
+  if (file.keep() != 0)
+    throw Error("cannot write " + path + ": " + file.message());
+}
+
+//===----------------------------------------------------------------------===//
+// As ops of a program
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<Kernel> makeLoad(const OpCall &call) {
+  const Tensor tensor = readTensorFile(call.attributes.get<std::string>("file_path"));
+  const TensorSpec &out = result(call);
+  if (tensor.shards() > 1)
+    fail(call,
+         "the file holds " + std::to_string(tensor.shards()) + " shards; expected a tensor that is not distributed");
+  if (tensor.dtype() != out.dtype)
+    fail(call, "the file holds " + std::string(toString(tensor.dtype())) + " and the result is " +
+                   std::string(toString(out.dtype)));
+  expectResultShape(call, tensor.shape());
+  const size_t bytes = out.bytes();
+  return kernelOf([tensor, bytes](const Buffers &buffers) {
+    if (bytes)
+      std::memcpy(buffers.outs[0], tensor.data(), bytes);
+  });
+}
+
+/// Once for all chips: the file has a shard for each where the tensor has.
+class DumpKernel final : public MeshKernel {
+public:
+  explicit DumpKernel(const OpCall &call)
+      : path(call.attributes.get<std::string>("file_path")), spec(operand(call, 0)), meshShape(call.meshShape) {}
+  void run(DeviceIns ins, DeviceOuts) const override {
+    write(path, spec, ins[0], ins[0].size() > 1 ? meshShape : std::vector<uint32_t>());
+  }
+
+private:
+  std::string path;
+  TensorSpec spec;
+  std::vector<uint32_t> meshShape;
+};
+
+std::unique_ptr<MeshKernel> makeDump(const OpCall &call) { return std::make_unique<DumpKernel>(call); }
+
+} // namespace
+
+Tensor readTensorFile(const std::string &path) { return Reader(path).read(); }
+
+void writeTensorFile(const std::string &path, const Tensor &tensor) {
+  std::vector<const std::byte *> shards;
+  for (size_t i = 0; i < tensor.shards(); ++i)
+    shards.push_back(tensor.data(i));
+  write(path, tensor.spec(), shards, tensor.meshShape());
+}
+
+std::vector<OpInfo> tensorFileOps() {
+  using enum AttributeKind;
+  return {
+      {"ttnn.load_tensor", 0, 0, 1, {required("file_path", String)}, makeLoad, nullptr, traffic},
+      {"ttnn.dump_tensor", 1, 1, 0, {required("file_path", String)}, nullptr, makeDump, traffic},
+  };
+}
+
+} // namespace tt::ttnn

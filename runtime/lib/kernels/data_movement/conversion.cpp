@@ -1,0 +1,55 @@
+//===- conversion.cpp - layouts, memories, types ---------------------------===//
+//
+// The simulator holds logical row-major values, so a change of layout or memory
+// moves nothing on the host: the result is the operand's bytes, and what the
+// move costs on the chip is in the cost. Only a change of type computes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/op.h"
+
+namespace tt::ttnn {
+namespace {
+
+std::unique_ptr<Kernel> makeMove(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  expectResultShape(call, in.shape);
+  if (in.dtype == out.dtype)
+    return aliasKernel(out.bytes());
+  return conversionKernel(in, out);
+}
+
+std::unique_ptr<Kernel> makeNothing(const OpCall &) {
+  return kernelOf([](const Buffers &) {});
+}
+
+/// Writes operand 0 to operand 1, in its type.
+std::unique_ptr<Kernel> makeCopy(const OpCall &call) {
+  const TensorSpec &from = operand(call, 0), &to = operand(call, 1);
+  expectOperandShape(call, 1, from.shape);
+  auto copy = std::shared_ptr<Kernel>(conversionKernel(from, to));
+  return kernelOf(
+      [copy](const Buffers &buffers) {
+        std::byte *target = const_cast<std::byte *>(buffers.ins[1]); // writable: OpInfo::writes
+        copy->run({buffers.ins.first(1), {&target, 1}, buffers.scratch});
+      },
+      copy->scratchBytes());
+}
+
+} // namespace
+
+std::vector<OpInfo> conversionOps() {
+  using enum AttributeKind;
+  return {
+      {"ttnn.to_layout", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.to_memory_config", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.to_tensor_spec", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.to_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.from_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.to_dtype", 1, 1, 1, {}, makeMove, nullptr, traffic},
+      {"ttnn.copy", 2, 2, 0, {}, makeCopy, nullptr, traffic, {1}},
+      {"ttnn.deallocate", 1, 1, 0, {optional("force", Bool)}, makeNothing, nullptr, noCost},
+  };
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,293 @@
+//===- data_movement.cpp - reshape, permute, concat, slice, repeat, ... ---===//
+
+#include "core/op.h"
+#include "tensor/strided.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+namespace tt::ttnn {
+namespace {
+
+/// The bytes stay as they are, unless the type changes or rows of a block format are cut anew.
+std::unique_ptr<Kernel> reinterpreted(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  if (volume(in.shape) != volume(out.shape))
+    fail(call, "operand of shape " + toString(in.shape) + " has " + std::to_string(volume(in.shape)) +
+                   " elements and the result " + toString(out.shape) + " has " + std::to_string(volume(out.shape)));
+  if (in.dtype != out.dtype)
+    return conversionKernel(in, out);
+  auto row = [](const Shape &shape) { return shape.empty() ? 1 : shape.back(); };
+  const int64_t before = row(in.shape), after = row(out.shape), group = sim::blockGroup;
+  if (sim::isBlockFormat(in.dtype) && before != after && (before % group != 0 || after % group != 0))
+    return conversionKernel(in, out);
+  return aliasKernel(out.bytes());
+}
+
+std::unique_ptr<Kernel> makeReshape(const OpCall &call) {
+  expectResultShape(call, integers(call, "shape", call.attributes.get<std::vector<int64_t>>("shape").size(), 0));
+  return reinterpreted(call);
+}
+
+/// Copies operand 0 through strides; a view where these lead from one element to the next.
+class StridedKernel final : public Kernel {
+public:
+  StridedKernel(StridedCopy copy, bool isView) : copy(std::move(copy)), isView(isView) {}
+  void run(const Buffers &b) const override { copy.run(b.ins[0], b.outs[0]); }
+  int alias() const override { return isView ? 0 : -1; }
+  size_t aliasOffset() const override { return isView ? copy.offsetBytes() : 0; }
+
+private:
+  StridedCopy copy;
+  bool isView;
+};
+
+std::unique_ptr<Kernel> strided(const OpCall &call, Shape dims, std::vector<int64_t> strides, int64_t offset) {
+  const DataType type = operand(call, 0).dtype;
+  StridedCopy copy(std::move(dims), std::move(strides), offset, storageBytes(type));
+  // Rows of a block format that begin elsewhere are rounded anew.
+  const bool isView = copy.isView() && result(call).dtype == type && !sim::isBlockFormat(type);
+  return roundedTo(result(call), type, std::make_unique<StridedKernel>(std::move(copy), isView));
+}
+
+std::unique_ptr<Kernel> permuted(const OpCall &call, const std::vector<int64_t> &permutation) {
+  const Shape &shape = operand(call, 0).shape;
+  const std::vector<int64_t> from = rowMajorStrides(shape);
+  Shape dims;
+  std::vector<int64_t> strides;
+  for (int64_t d : permutation) {
+    dims.push_back(shape[static_cast<size_t>(d)]);
+    strides.push_back(from[static_cast<size_t>(d)]);
+  }
+  expectResultShape(call, dims);
+  return strided(call, dims, strides, 0);
+}
+
+std::unique_ptr<Kernel> makePermute(const OpCall &call) {
+  const size_t rank = operand(call, 0).shape.size();
+  auto permutation = call.attributes.get<std::vector<int64_t>>("permutation");
+  std::vector<bool> seen(rank, false);
+  for (int64_t &d : permutation) {
+    d = wrapDimension(call, "permutation", d, rank);
+    seen[static_cast<size_t>(d)] = true;
+  }
+  if (permutation.size() != rank || std::ranges::find(seen, false) != seen.end())
+    fail(call, "attribute 'permutation' is " + quoted(permutation) + "; expected each of the " + std::to_string(rank) +
+                   " dimensions once");
+  return permuted(call, permutation);
+}
+
+std::unique_ptr<Kernel> makeTranspose(const OpCall &call) {
+  const size_t rank = operand(call, 0).shape.size();
+  std::vector<int64_t> permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  const int64_t dim0 = dimension(call, "dim0", rank), dim1 = dimension(call, "dim1", rank);
+  std::swap(permutation[static_cast<size_t>(dim0)], permutation[static_cast<size_t>(dim1)]);
+  return permuted(call, permutation);
+}
+
+std::unique_ptr<Kernel> makeSlice(const OpCall &call) {
+  const Shape &shape = operand(call, 0).shape;
+  const size_t rank = shape.size();
+  const auto begins = call.attributes.get<std::vector<int64_t>>("begins");
+  const auto ends = call.attributes.get<std::vector<int64_t>>("ends");
+  const auto steps = integers(call, "step", rank, 1);
+  if (begins.size() != rank || ends.size() != rank)
+    fail(call, "attributes 'begins' " + quoted(begins) + " and 'ends' " + quoted(ends) + "; expected " +
+                   std::to_string(rank) + " integers each");
+  std::vector<int64_t> strides = rowMajorStrides(shape);
+  Shape dims(rank);
+  int64_t offset = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    // As in Python, negative positions count from the end and an end past the last element means the last.
+    const int64_t begin = begins[d] < 0 ? begins[d] + shape[d] : begins[d];
+    const int64_t end = std::min(ends[d] < 0 ? ends[d] + shape[d] : ends[d], shape[d]);
+    if (begin < 0 || begin > shape[d] || end < begin)
+      fail(call, "dimension " + std::to_string(d) + " of size " + std::to_string(shape[d]) + " is sliced from " +
+                     std::to_string(begins[d]) + " to " + std::to_string(ends[d]));
+    dims[d] = (end - begin + steps[d] - 1) / steps[d];
+    offset += begin * strides[d];
+    strides[d] *= dims[d] > 1 ? steps[d] : 1;
+  }
+  expectResultShape(call, dims);
+  return strided(call, dims, strides, offset);
+}
+
+std::unique_ptr<Kernel> makeRepeat(const OpCall &call) {
+  Shape shape = operand(call, 0).shape;
+  const auto &repeats = call.attributes.get<std::vector<int64_t>>("repeat_dims");
+  if (repeats.size() < shape.size() || std::ranges::any_of(repeats, [](int64_t r) { return r < 0; }))
+    fail(call, "attribute 'repeat_dims' is " + quoted(repeats) + "; expected at least " + std::to_string(shape.size()) +
+                   " counts, none negative");
+  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
+  const std::vector<int64_t> from = rowMajorStrides(shape);
+  Shape expected, dims;
+  std::vector<int64_t> strides;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    expected.push_back(volume({repeats[d], shape[d]}));
+    dims.insert(dims.end(), {repeats[d], shape[d]});
+    strides.insert(strides.end(), {0, from[d]});
+  }
+  expectResultShape(call, expected);
+  return strided(call, dims, strides, 0);
+}
+
+std::unique_ptr<Kernel> makeRepeatInterleave(const OpCall &call) {
+  const Shape &shape = operand(call, 0).shape;
+  const int64_t dim = dimension(call, "dim", shape.size()), repeats = call.attributes.get<int64_t>("repeats");
+  if (repeats < 0)
+    fail(call, "attribute 'repeats' is " + std::to_string(repeats) + "; expected no negative number");
+  const std::vector<int64_t> from = rowMajorStrides(shape);
+  Shape expected = shape, dims;
+  std::vector<int64_t> strides;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    dims.push_back(shape[d]);
+    strides.push_back(from[d]);
+    if (static_cast<int64_t>(d) == dim) {
+      expected[d] = volume({shape[d], repeats});
+      dims.push_back(repeats);
+      strides.push_back(0);
+    }
+  }
+  expectResultShape(call, expected);
+  return strided(call, dims, strides, 0);
+}
+
+/// Copies rows of each operand beside one another.
+std::unique_ptr<Kernel> makeConcat(const OpCall &call) {
+  const Shape &first = operand(call, 0).shape;
+  const auto dim = static_cast<size_t>(dimension(call, "dim", first.size()));
+  const TensorSpec &out = result(call);
+  Shape expected = first;
+  expected[dim] = 0;
+  for (size_t k = 0; k < call.ins.size(); ++k) {
+    Shape shape = operand(call, k).shape;
+    if (shape.size() != first.size())
+      fail(call, "operand " + std::to_string(k) + " has shape " + toString(shape) + "; expected rank " +
+                     std::to_string(first.size()));
+    expected[dim] += shape[dim];
+    shape[dim] = first[dim];
+    if (shape != first)
+      fail(call, "operand " + std::to_string(k) + " has shape " + toString(operand(call, k).shape) +
+                     ", which differs from " + toString(first) + " outside of dimension " + std::to_string(dim));
+    if (operand(call, k).dtype != operand(call, 0).dtype)
+      fail(call, "operand " + std::to_string(k) + " is of type " + std::string(toString(operand(call, k).dtype)) +
+                     " and operand 0 of type " + std::string(toString(operand(call, 0).dtype)));
+  }
+  expectResultShape(call, expected);
+
+  const DataType type = operand(call, 0).dtype;
+  const size_t inner = static_cast<size_t>(volume(Shape(first.begin() + static_cast<int64_t>(dim) + 1, first.end())));
+  const int64_t outer = volume(Shape(first.begin(), first.begin() + static_cast<int64_t>(dim)));
+  std::vector<size_t> rows; // bytes of one row of each operand
+  for (size_t k = 0; k < call.ins.size(); ++k)
+    rows.push_back(static_cast<size_t>(operand(call, k).shape[dim]) * inner * storageBytes(type));
+  const size_t outRow = std::accumulate(rows.begin(), rows.end(), size_t(0));
+  // A row may be the whole tensor: threads share rows in pieces.
+  const size_t piece = 65536;
+  auto copy = [=](const Buffers &buffers) {
+    size_t place = 0;
+    for (size_t k = 0; k < rows.size(); ++k) {
+      const size_t row = rows[k];
+      const auto pieces = static_cast<int64_t>((row + piece - 1) / piece);
+      const auto grain = static_cast<int64_t>(1 + piece / std::max<size_t>(row, 64));
+      parallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const auto at = static_cast<size_t>(i / pieces), offset = static_cast<size_t>(i % pieces) * piece;
+          std::memcpy(buffers.outs[0] + at * outRow + place + offset, buffers.ins[k] + at * row + offset,
+                      std::min(piece, row - offset));
+        }
+      });
+      place += row;
+    }
+  };
+  return roundedTo(out, type, kernelOf(copy));
+}
+
+std::unique_ptr<Kernel> makePad(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const size_t rank = in.shape.size();
+  const auto padding = integers(call, "padding", 2 * rank, 0); // low and high of each dimension
+  Shape expected = in.shape;
+  for (size_t d = 0; d < rank; ++d)
+    expected[d] += padding[2 * d] + padding[2 * d + 1];
+  expectResultShape(call, expected);
+  TensorSpec value{in.dtype, {1}, Layout::RowMajor, {}, false},
+      source{DataType::Float32, {1}, Layout::RowMajor, {}, false};
+  const auto fill = static_cast<float>(number(call, "value"));
+  std::array<std::byte, 4> pattern{};
+  const std::byte *from = reinterpret_cast<const std::byte *>(&fill);
+  std::byte *to = pattern.data();
+  conversionKernel(source, value)->run({{&from, 1}, {&to, 1}});
+
+  const size_t size = storageBytes(in.dtype), rowBytes = rank ? static_cast<size_t>(in.shape.back()) * size : size;
+  const std::vector<int64_t> strides = rowMajorStrides(expected);
+  const int64_t rows = rank && in.shape.back() ? volume(in.shape) / in.shape.back() : rank ? 0 : 1;
+  int64_t offset = 0;
+  for (size_t d = 0; d < rank; ++d)
+    offset += padding[2 * d] * strides[d];
+  const Shape shape = in.shape;
+  const size_t bytes = static_cast<size_t>(volume(expected)) * size;
+  auto run = [=](const Buffers &buffers) {
+    for (size_t i = 0; i < bytes; i += size)
+      std::memcpy(buffers.outs[0] + i, pattern.data(), size);
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t at = offset, rest = row;
+      for (size_t d = rank > 0 ? rank - 1 : 0; d-- > 0; rest /= shape[d])
+        at += rest % shape[d] * strides[d];
+      std::memcpy(buffers.outs[0] + static_cast<size_t>(at) * size,
+                  buffers.ins[0] + static_cast<size_t>(row) * rowBytes, rowBytes);
+    }
+  };
+  return roundedTo(out, in.dtype, kernelOf(run));
+}
+
+} // namespace
+
+std::vector<OpInfo> dataMovementOps() {
+  using enum AttributeKind;
+  return {
+      {"ttnn.reshape", 1, 1, 1, {required("shape", IntArray)}, makeReshape, nullptr, traffic},
+      {"ttnn.permute",
+       1,
+       1,
+       1,
+       {required("permutation", IntArray), optional("pad_value", Float)},
+       makePermute,
+       nullptr,
+       traffic},
+      {"ttnn.transpose", 1, 1, 1, {required("dim0", Int), required("dim1", Int)}, makeTranspose, nullptr, traffic},
+      {"ttnn.slice_static",
+       1,
+       1,
+       1,
+       {required("begins", IntArray), required("ends", IntArray), required("step", IntArray)},
+       makeSlice,
+       nullptr,
+       traffic},
+      {"ttnn.repeat", 1, 1, 1, {required("repeat_dims", IntArray)}, makeRepeat, nullptr, traffic},
+      {"ttnn.repeat_interleave",
+       1,
+       1,
+       1,
+       {required("repeats", Int), required("dim", Int)},
+       makeRepeatInterleave,
+       nullptr,
+       traffic},
+      {"ttnn.concat", 1, -1, 1, {required("dim", Int)}, makeConcat, nullptr, traffic},
+      {"ttnn.pad",
+       1,
+       1,
+       1,
+       {required("padding", IntArray), required("value", Float), optional("use_multicore", Bool)},
+       makePad,
+       nullptr,
+       traffic},
+  };
+}
+
+} // namespace tt::ttnn

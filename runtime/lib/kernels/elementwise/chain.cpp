@@ -1,0 +1,109 @@
+//===- chain.cpp - elementwise ops in one pass over memory -----------------===//
+
+#include "kernels/elementwise/kernel.h"
+
+#include <map>
+
+namespace tt::ttnn {
+
+bool isChainable(const Kernel &kernel) {
+  const auto *elementwise = dynamic_cast<const ElementwiseKernel *>(&kernel);
+  // Rows of a block format that end within a group are cut at their ends only.
+  return elementwise && elementwise->unit <= sim::blockGroup && elementwise->total > 0;
+}
+
+size_t chainElements(const Kernel &kernel) { return dynamic_cast<const ElementwiseKernel &>(kernel).total; }
+
+size_t chainSlots(const Kernel &kernel) {
+  return ElementwiseKernel::slotsOf(dynamic_cast<const ElementwiseKernel &>(kernel).stages.front());
+}
+
+/// Whether a stage takes an operand of bf16 as the f32 of the same value.
+static bool takesBf16AsF32(const Stage &stage, size_t k) {
+  return stage.f && stage.loadsF[k] == loader<float>(DataType::BFloat16);
+}
+
+/// Operands of bf16 in memory that more than one stage reads are converted once, by stages put before all others.
+static void shareLoads(std::vector<Stage> &stages) {
+  struct Use {
+    size_t stage, k;
+  };
+  std::map<uint32_t, std::vector<Use>> uses; // by operand of the kernel
+  size_t slots = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    slots += ElementwiseKernel::slotsOf(stages[s]);
+    for (size_t k = 0; k < stages[s].operands.size(); ++k)
+      if (stages[s].operands[k].access == Access::Same && takesBf16AsF32(stages[s], k))
+        uses[stages[s].operands[k].index].push_back({s, k});
+  }
+  std::erase_if(uses, [&](const auto &entry) { return entry.second.size() < 2 || ++slots > maxChainSlots; });
+  if (uses.empty())
+    return;
+  for (Stage &stage : stages)
+    for (Operand &operand : stage.operands)
+      if (operand.access == Access::Stage)
+        operand.index += static_cast<uint32_t>(uses.size());
+  std::vector<Stage> loads;
+  for (const auto &[index, places] : uses) {
+    const auto [s, k] = places.front();
+    Stage load = stages[s];
+    load.f = nullptr;
+    load.operands = {stages[s].operands[k]};
+    load.loadsF[0] = stages[s].loadsF[k];
+    load.out = -1;
+    load.direct = load.kept = true;
+    load.rowAligned = load.rounded = false;
+    for (const Use &use : places) {
+      Operand &operand = stages[use.stage].operands[use.k];
+      operand.access = Access::Stage;
+      operand.index = static_cast<uint32_t>(loads.size());
+      operand.bytes = sizeof(float);
+      operand.direct = true;
+    }
+    loads.push_back(std::move(load));
+  }
+  stages.insert(stages.begin(), std::make_move_iterator(loads.begin()), std::make_move_iterator(loads.end()));
+}
+
+/// Results in bf16 that only stages in f32 use stay in f32 between them.
+static void keepRounded(std::vector<Stage> &stages) {
+  for (uint32_t s = 0; s < stages.size(); ++s) {
+    std::vector<Operand *> users;
+    bool all = stages[s].kept && stages[s].f && stages[s].spec.dtype == DataType::BFloat16;
+    for (Stage &stage : stages)
+      for (size_t k = 0; k < stage.operands.size(); ++k)
+        if (stage.operands[k].access == Access::Stage && stage.operands[k].index == s) {
+          users.push_back(&stage.operands[k]);
+          all = all && takesBf16AsF32(stage, k);
+        }
+    stages[s].rounded = all;
+    for (Operand *operand : users)
+      if (all) {
+        operand->bytes = sizeof(float);
+        operand->direct = true;
+      }
+  }
+}
+
+std::unique_ptr<Kernel> chainOf(std::span<const Link> links) {
+  std::vector<Stage> stages;
+  int outs = 0;
+  for (const Link &link : links) {
+    stages.push_back(dynamic_cast<const ElementwiseKernel &>(*link.kernel).stages.front());
+    Stage &stage = stages.back();
+    stage.out = link.stored ? outs++ : -1;
+    for (size_t k = 0; k < stage.operands.size(); ++k) {
+      const int from = link.ins[k];
+      stage.operands[k].index = static_cast<uint32_t>(from < 0 ? ~from : from);
+      if (from < 0) {
+        stage.operands[k].access = Access::Stage;
+        stages[static_cast<size_t>(~from)].kept = true;
+      }
+    }
+  }
+  keepRounded(stages);
+  shareLoads(stages);
+  return std::make_unique<ElementwiseKernel>(std::move(stages));
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,32 @@
+//===- epilogue.h - a heavy kernel followed by elementwise ones ---*- C++ -*-===//
+//
+// Bias shapes and activations that the kernel library does not fuse are passes
+// of the elementwise kernels over the heavy kernel's f32 result.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/op.h"
+
+namespace tt::ttnn {
+
+/// What follows the heavy part of an op.
+struct Epilogue {
+  /// An operand of the op to add, broadcast against the result; -1: none.
+  int bias = -1;
+  /// A unary elementwise op, "relu"; empty: none.
+  std::string activation;
+  bool empty() const { return bias < 0 && activation.empty(); }
+};
+
+/// The name in the elementwise table of a fused activation as configs spell it; throws OpError when it is not known.
+std::string activationName(const OpCall &call, std::string_view name);
+/// The activation of an op's "activation" string or of its conv2d_config; empty when there is none.
+std::string activationOf(const OpCall &call);
+
+/// `inner` writes `produced` values of the result's shape, from the op's operands; the epilogue and the rounding to the
+/// result's type follow.
+std::unique_ptr<Kernel> withEpilogue(const OpCall &call, std::unique_ptr<Kernel> inner, DataType produced,
+                                     const Epilogue &epilogue);
+
+} // namespace tt::ttnn

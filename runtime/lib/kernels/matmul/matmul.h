@@ -1,0 +1,17 @@
+//===- matmul.h - the ways to multiply matrices ----------------------*- C++ -*-===//
+#pragma once
+
+#include "kernels/matmul/product.h"
+
+namespace tt::ttnn {
+
+/// The kernel library's product in f32, with an operand of one row added (biasIndex, or -1) and relu fused. Throws
+/// dnnl::error where the machine has no implementation.
+std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu);
+
+/// Our own product in panels, with an operand of one row added and any unary elementwise op fused (a name of the
+/// elementwise table, or empty); nullptr where the machine lacks the units or the shape does not suit panels.
+std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
+                                        int biasIndex, const std::string &activation);
+
+} // namespace tt::ttnn

@@ -1,0 +1,326 @@
+//===- panels.cpp - matrix products in panels of our own ----------------------===//
+//
+// The work is a list of (batch, block of rows, panel) that the threads share in
+// contiguous pieces. How it is cut depends on the shape alone, so the order of
+// the sums, and every bit of the result, is the same on any number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/panels/panels.h"
+#include "core/library.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/matmul/matmul.h"
+#include "tt/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tt::ttnn {
+namespace {
+
+using panels::Unit;
+
+constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class PanelMatmul final : public Kernel {
+public:
+  PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
+              Run<float> activation)
+      : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex), activation(activation),
+        toBf16(produced == DataType::BFloat16), producedBytes(static_cast<int64_t>(storageBytes(produced))),
+        depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
+        panelBytes(panels::panelBytes(unit, p.k)), matrices(rightMatrices(p)) {
+    const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
+    packedA = library::Packed(call, 0, type, layout);
+    packedB = library::Packed(call, 1, type, layout);
+    if (bias >= 0)
+      packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
+    cut();
+    placeLeft();
+    placeRight(packedB.storeOf(call.constants));
+    slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * panelCount);
+    perSlot = slot.bytes();
+    slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
+  }
+
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    return operand == 0 ? packedA.reads() : operand == 1 ? right != Right::Once : packedBias.reads();
+  }
+
+  void run(const Buffers &buffers) const override {
+    Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers};
+    if (!ordered)
+      now.b = packedB.get(buffers.ins[1], buffers.scratch);
+    if (bias >= 0)
+      now.bias =
+          reinterpret_cast<const float *>(packedBias.get(buffers.ins[static_cast<size_t>(bias)], buffers.scratch));
+    if (right == Right::Before)
+      pack(now.b, 0, matrixCount(), {0, depth, 0, panelCount}, buffers.scratch + rightPlace);
+    const int64_t items = p.batches() * rowBlocks * panelCount;
+    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s)
+        pieces(now, items * s / slots, items * (s + 1) / slots,
+               buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
+    });
+  }
+
+private:
+  /// When panels are made: once of constants, by all threads before the product, or one at a time where it is used.
+  enum class Right : uint8_t { Once, Before, WhereUsed };
+
+  struct Values {
+    const std::byte *a, *b;
+    const float *bias;
+    const Buffers &buffers;
+  };
+
+  /// A block of rows of the left operand: the first where they are given, the others copied.
+  struct Left {
+    const std::byte *given;
+    std::byte *copied;
+    int64_t rows, inPlace = 0;
+  };
+
+  /// How rows and k are cut: so that what is read again for each panel stays in the second-level cache, and a chunk of
+  /// a panel in the first.
+  void cut() {
+    constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
+    const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 and 16 KB
+    const int64_t most = panels::blockRows(unit);
+    step = panels::wholeTiles(unit) ? most : ceilDivide(p.m, ceilDivide(p.m, most));
+    const int64_t steps = ceilDivide(p.m, step);
+    const int64_t blockSteps = ceilDivide(steps, ceilDivide(steps, std::max<int64_t>(1, mostRows / step)));
+    rowsPerBlock = std::min(p.m, blockSteps * step);
+    rowBlocks = ceilDivide(p.m, rowsPerBlock);
+    auto cutInto = [&](int64_t pieces) { return ceilDivide(ceilDivide(depth, pieces), 32) * 32; };
+    depthPerChunk = cutInto(ceilDivide(depth, chunk));
+    depthPerBlock =
+        ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, cacheBytes)), depthPerChunk) * depthPerChunk;
+    sumBytes = ceilDivide(rowsPerBlock, step) * step * width * static_cast<int64_t>(sizeof(float));
+    atOnce = std::min(panels::panelsTogether(unit, p.m), panelCount);
+    together = depth <= depthPerBlock ? atOnce : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, atOnce, panelCount);
+    sums = slot.take(static_cast<size_t>(together * sumBytes));
+  }
+
+  void placeLeft() {
+    // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster
+    // one after another, when they are read often enough to pay for the copy.
+    const bool tiles = panels::wholeTiles(unit);
+    const int64_t apart = unit == Unit::F32 ? 4096 : 1024; // more rows of BF16 are read side by side
+    const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && p.n >= 256 && p.aRow * bytes % apart == 0;
+    const bool needed = p.aColumn != 1 || depth != p.k;
+    const bool noPadding = !tiles || p.m < 16 || p.m % 16 == 0;
+    rowsInPlace = better || needed ? 0 : noPadding ? p.m : p.m / step * step;
+    if (rowsInPlace < p.m)
+      leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
+  }
+
+  void placeRight(const ConstantStore *store) {
+    packedTogether = std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, panelBytes), 1, 8);
+    if (const std::byte *constant = packedB.constantValues()) {
+      right = Right::Once;
+      ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
+      packOnce(constant, store);
+      packedB.discard();
+    } else if (rowBlocks == 1 && depth <= depthPerBlock) {
+      right = Right::WhereUsed;
+      rightPlace = slot.take(static_cast<size_t>(packedTogether * panelBytes));
+    } else {
+      right = Right::Before;
+      rightPlace = layout.take(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
+    }
+  }
+
+  /// A piece of a matrix: rows from a multiple of 32 on, and panels.
+  struct Piece {
+    int64_t firstRow, lastRow, firstPanel, lastPanel;
+  };
+  int64_t matrixCount() const { return static_cast<int64_t>(matrices.offsets.size()); }
+
+  /// Where the values of a piece begin.
+  const std::byte *startOf(const std::byte *b, int64_t matrix, const Piece &piece) const {
+    return b + (matrices.offsets[static_cast<size_t>(matrix)] + piece.firstRow * p.bRow +
+                piece.firstPanel * width * p.bColumn) *
+                   bytes;
+  }
+  int64_t rowsOf(const Piece &piece) const { return std::min(piece.lastRow, p.k) - piece.firstRow; }
+  int64_t columnsOf(const Piece &piece) const {
+    return std::min(piece.lastPanel * width, p.n) - piece.firstPanel * width;
+  }
+
+  /// to: where the rows of the piece begin in its first panel.
+  void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to) const {
+    panels::pack(unit, startOf(b, matrix, piece), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, panelBytes);
+  }
+  /// The same piece of some matrices, by all threads; to: where all panels are.
+  void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
+    const int64_t groups = ceilDivide(piece.lastPanel - piece.firstPanel, packedTogether);
+    const int64_t rowBytes = width * bytes, size = rowBytes * (piece.lastRow - piece.firstRow);
+    parallelFor((lastMatrix - firstMatrix) * groups, 1 + 16384 / (packedTogether * size),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t matrix = firstMatrix + i / groups;
+                    Piece some = piece;
+                    some.firstPanel += i % groups * packedTogether;
+                    some.lastPanel = std::min(piece.lastPanel, some.firstPanel + packedTogether);
+                    packSome(b, matrix, some,
+                             to + (matrix * panelCount + some.firstPanel) * panelBytes + some.firstRow * rowBytes);
+                  }
+                });
+  }
+
+  /// Constant values, let go while they are packed: both forms of a large matrix need not be there at once.
+  void packOnce(const std::byte *values, const ConstantStore *store) {
+    constexpr int64_t most = int64_t(1) << 22;
+    const bool byRows = p.bRow > p.bColumn; // what lies together is let go together
+    const int64_t perRow = p.n * bytes, perPanel = p.k * width * bytes;
+    const int64_t matricesAtOnce = std::max<int64_t>(most / (p.k * perRow), 1);
+    const int64_t rows = byRows ? std::max<int64_t>(most / perRow / 32, 1) * 32 : depth;
+    const int64_t panelsAtOnce = byRows ? panelCount : std::max<int64_t>(most / perPanel, 1);
+    for (int64_t first = 0; first < matrixCount(); first += matricesAtOnce)
+      for (int64_t row = 0; row < depth; row += rows)
+        for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
+          const int64_t last = std::min(matrixCount(), first + matricesAtOnce);
+          const Piece piece{row, std::min(depth, row + rows), panel, std::min(panelCount, panel + panelsAtOnce)};
+          pack(values, first, last, piece, ordered.data());
+          const int64_t read = ((rowsOf(piece) - 1) * p.bRow + (columnsOf(piece) - 1) * p.bColumn + 1) * bytes;
+          const bool all = piece.lastRow - row == depth && piece.lastPanel - panel == panelCount;
+          for (int64_t matrix = first; store && !all && matrix < last; ++matrix)
+            store->release({startOf(values, matrix, piece), static_cast<size_t>(read)});
+        }
+  }
+
+  /// Items [begin, end) of the list.
+  void pieces(const Values &now, int64_t begin, int64_t end, std::byte *scratch) const {
+    const panels::Session session(unit, p.m);
+    while (begin < end) {
+      const int64_t first = begin % panelCount, last = std::min(panelCount, first + end - begin);
+      const int64_t block = begin / panelCount;
+      rowBlock(now, session, block / rowBlocks, block % rowBlocks, first, last, scratch);
+      begin += last - first;
+    }
+  }
+
+  /// Panels [first, last) of a block of rows.
+  void rowBlock(const Values &now, const panels::Session &session, int64_t batch, int64_t block, int64_t first,
+                int64_t last, std::byte *scratch) const {
+    const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
+    Left left{now.a + (p.offsets(batch).first + row * p.aRow) * bytes, scratch + leftPlace, rows};
+    left.inPlace = std::clamp<int64_t>(rowsInPlace - row, 0, rows);
+    if (left.inPlace < rows)
+      panels::copyRows(unit, left.given + left.inPlace * p.aRow * bytes, {p.aRow, p.aColumn}, p.k, rows - left.inPlace,
+                       left.copied);
+    const auto matrix = static_cast<int64_t>(matrices.ofBatch[static_cast<size_t>(batch)]);
+    const std::byte *all = right == Right::Once     ? ordered.data()
+                           : right == Right::Before ? now.buffers.scratch + rightPlace
+                                                    : nullptr;
+    for (int64_t group = first; group < last; group += together)
+      for (int64_t from = 0; from < depth; from += depthPerBlock)
+        for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
+          count = all ? std::min(atOnce, end - panel) : 1;
+          const int64_t place = (panel - first) % packedTogether;
+          if (!all && place == 0)
+            packSome(now.b, matrix, {0, depth, panel, std::min(last, panel + packedTogether)}, scratch + rightPlace);
+          const std::byte *b =
+              all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
+          auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
+          multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr,
+                   c);
+          for (int64_t i = 0; i < count && from + depthPerBlock >= depth; ++i)
+            finish(now, c + i * sumBytes / 4, batch * p.m + row, rows, panel + i);
+        }
+  }
+
+  /// Adds to the sums of `count` panels, up to `atOnce`, the last of `columns`, those of k in
+  /// [from, from + depthPerBlock).
+  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
+                int64_t columns, int64_t from, bool ahead, float *c) const {
+    const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
+    const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
+    for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
+      panels::Block work{};
+      work.panel = panel + k * rowBytes;
+      work.k = std::min(depthPerChunk, depth - k);
+      work.columns = columns;
+      work.accumulate = k > 0;
+      work.panels = count;
+      work.panelStride = panelBytes;
+      work.cStride = sumBytes;
+      // What lies behind is wanted soon: each group of rows brings a share of it.
+      work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
+      work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
+      for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
+        const int64_t stepRows = std::min(step, rows - at);
+        const bool isCopy = at >= left.inPlace;
+        const int64_t row = isCopy ? at - left.inPlace : at;
+        work.where = isCopy ? copied : inPlace;
+        work.a =
+            (isCopy ? left.copied : left.given) +
+            (unit == Unit::F32 ? row * work.where.row + k * bytes
+                               : row / 16 * work.where.tile + row % 16 * work.where.row + k / 32 * work.where.step);
+        work.rows = session.rowsFor(stepRows);
+        work.c = c + at * width;
+        session.multiply(work);
+      }
+    }
+  }
+
+  /// Bias, activation and rounding of a block of sums, and its way to the result.
+  void finish(const Values &now, float *c, int64_t row, int64_t rows, int64_t panel) const {
+    alignas(64) float biasValues[panels::mostWidth] = {};
+    const int64_t columns = std::min(width, p.n - panel * width);
+    if (now.bias)
+      std::copy_n(now.bias + panel * width, columns, biasValues);
+    if (activation) {
+      if (now.bias)
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < width; ++j)
+            c[i * width + j] += biasValues[j];
+      const float *in = c;
+      activation(&in, c, static_cast<size_t>(rows * width), {});
+    }
+    panels::store(unit, c, now.bias && !activation ? biasValues : nullptr, rows, columns, toBf16,
+                  now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
+  }
+
+  static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
+  Product p;
+  Unit unit;
+  int64_t bytes; // of an element
+  int bias;
+  Run<float> activation;
+  bool toBf16;
+  int64_t producedBytes, depth, width, panelCount, panelBytes;
+  RightMatrices matrices;
+  ScratchLayout layout, slot;
+  library::Packed packedA, packedB, packedBias;
+  int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;
+  int64_t together, sumBytes; // panels whose sums are kept from one block of k to the next
+  int64_t atOnce;             // panels that are read side by side
+  size_t sums;
+  int64_t rowsInPlace; // the first rows of a matrix, which are not copied; whole blocks but for the last
+  size_t leftPlace = 0;
+  Right right = Right::Once;
+  int64_t packedTogether = 1; // panels
+  size_t rightPlace = 0;
+  library::AlignedBytes ordered;
+  int64_t slots;
+  size_t perSlot, slotPlace;
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
+                                        int biasIndex, const std::string &activation) {
+  const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
+  // A few columns are mostly padding.
+  if (!panels::supported(unit) || (product.n < 8 && product.m > 16))
+    return nullptr;
+  const ElementwiseRow *row = activation.empty() ? nullptr : findElementwise("ttnn." + activation);
+  if (!activation.empty() && !row)
+    row = findElementwise(activation);
+  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, row ? row->f : nullptr);
+}
+
+} // namespace tt::ttnn

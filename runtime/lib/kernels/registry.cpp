@@ -1,0 +1,190 @@
+//===- registry.cpp - the table of all ops ---------------------------------===//
+
+#include "core/op.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tt::ttnn {
+namespace {
+
+// Attributes that any op may carry: older and newer forms of the dialect put them on different ops, and the result's
+// descriptor says the same.
+constexpr std::array<AttributeSpec, 6> commonAttributes = {{{"dtype", AttributeKind::Enum, false},
+                                                            {"output_dtype", AttributeKind::Enum, false},
+                                                            {"layout", AttributeKind::Enum, false},
+                                                            {"memory_config", AttributeKind::Struct, false},
+                                                            {"compute_config", AttributeKind::Struct, false},
+                                                            {"operandSegmentSizes", AttributeKind::IntArray, false}}};
+
+/// Of the ops without operands, those that give the same in every run.
+constexpr std::array<std::string_view, 7> creators = {"ttnn.arange",      "ttnn.constant", "ttnn.empty", "ttnn.full",
+                                                      "ttnn.load_tensor", "ttnn.ones",     "ttnn.zeros"};
+
+/// Of the ops across the mesh, those that make one tensor of what the chips have. The results of all others differ from
+/// chip to chip.
+constexpr std::array<std::string_view, 1> joiners = {"ttnn.aggregate_tensor"};
+
+constexpr std::string_view kindNames[] = {
+    "a bool",     "an integer",    "a float",  "a string", "an integer array", "a float array",
+    "a constant", "an enum value", "a struct", "a list",   "a number",         "an integer or an array of them"};
+
+bool isKind(const Attribute &attribute, AttributeKind kind) {
+  const auto &value = attribute.value;
+  switch (kind) {
+  case AttributeKind::Bool:
+    return std::holds_alternative<bool>(value);
+  case AttributeKind::Int:
+    return std::holds_alternative<int64_t>(value);
+  case AttributeKind::Float:
+    return std::holds_alternative<double>(value);
+  case AttributeKind::String:
+    return std::holds_alternative<std::string>(value);
+  case AttributeKind::IntArray:
+    return std::holds_alternative<std::vector<int64_t>>(value);
+  case AttributeKind::FloatArray:
+    return std::holds_alternative<std::vector<double>>(value);
+  case AttributeKind::Constant:
+    return std::holds_alternative<ConstantAttribute>(value);
+  case AttributeKind::Enum:
+    return std::holds_alternative<EnumAttribute>(value);
+  case AttributeKind::Struct:
+    return std::holds_alternative<StructAttribute>(value);
+  case AttributeKind::List:
+    return std::holds_alternative<ListAttribute>(value);
+  case AttributeKind::Number:
+    return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
+  case AttributeKind::Integers:
+    return std::holds_alternative<int64_t>(value) || std::holds_alternative<std::vector<int64_t>>(value);
+  }
+  return false;
+}
+
+std::string_view kindOf(const Attribute &attribute) { return kindNames[attribute.value.index()]; }
+
+std::vector<OpInfo> collect() {
+  std::vector<OpInfo> all;
+  for (auto family : {elementwiseOps,
+                      dataMovementOps,
+                      creationOps,
+                      conversionOps,
+                      reductionOps,
+                      matmulOps,
+                      convolutionOps,
+                      poolingOps,
+                      normalizationOps,
+                      collectiveOps,
+                      debugOps,
+                      attentionOps,
+                      cacheOps,
+                      headOps,
+                      lookupOps,
+                      resamplingOps,
+                      scanOps,
+                      quantizationOps,
+                      pagedAttentionOps,
+                      convolutionWeightOps,
+                      callOps,
+                      tensorFileOps,
+                      distributedNormalizationOps,
+                      latentAttentionOps})
+    for (OpInfo &info : family())
+      all.push_back(std::move(info));
+  std::ranges::sort(all, {}, &OpInfo::name);
+  return all;
+}
+
+const std::vector<OpInfo> &registry() {
+  static const std::vector<OpInfo> ops = collect();
+  return ops;
+}
+
+std::string countText(int64_t least, int64_t most) {
+  if (most < 0)
+    return "at least " + std::to_string(least);
+  return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+}
+
+} // namespace
+
+void Attributes::missing(std::string_view name) const {
+  for (const auto &[key, attribute] : entries)
+    if (key == name)
+      throw OpError(op + ": attribute '" + std::string(name) + "' is " + std::string(kindOf(attribute)) +
+                    ", which this op does not take");
+  throw OpError(op + ": attribute '" + std::string(name) + "' is missing");
+}
+
+const OpInfo *findOp(std::string_view name) {
+  const auto &ops = registry();
+  const auto it = std::ranges::lower_bound(ops, name, {}, &OpInfo::name);
+  return it != ops.end() && it->name == name ? &*it : nullptr;
+}
+
+std::span<const OpInfo> allOps() { return registry(); }
+
+const AttributeSpec *findAttribute(const OpInfo &info, std::string_view name) {
+  auto named = [&](const AttributeSpec &spec) { return spec.name == name; };
+  if (auto it = std::ranges::find_if(info.attributes, named); it != info.attributes.end())
+    return &*it;
+  if (auto it = std::ranges::find_if(commonAttributes, named); it != commonAttributes.end())
+    return &*it;
+  return nullptr;
+}
+
+bool isReproducible(const OpInfo &info, std::span<const TensorSpec> results) {
+  if (!info.make || !info.writes.empty() || results.empty() ||
+      std::ranges::any_of(results, [](const TensorSpec &spec) { return spec.distributed; }))
+    return false;
+  return info.maxIns != 0 || std::ranges::find(creators, info.name) != creators.end();
+}
+
+bool joins(const OpInfo &info) { return std::ranges::find(joiners, info.name) != joiners.end(); }
+
+/// An op across the mesh writes a shard on every chip, or one tensor. Operands may have either.
+static void checkShards(const OpInfo &info, const OpCall &call) {
+  const uint64_t chips = uint64_t(call.meshShape[0]) * call.meshShape[1];
+  if (!info.makeMesh || chips == 1)
+    return;
+  for (size_t i = 0; i < call.outs.size(); ++i)
+    if (call.outs[i].distributed == joins(info))
+      fail(call, "result " + std::to_string(i) + " is " +
+                     (joins(info) ? "distributed; expected one tensor"
+                                  : "one tensor; expected a shard for each of the " + std::to_string(chips) +
+                                        " chips of the mesh"));
+}
+
+void check(const OpInfo &info, const OpCall &call) {
+  const auto count = static_cast<int64_t>(call.ins.size());
+  if (count < info.minIns || (info.maxIns >= 0 && count > info.maxIns))
+    fail(call, std::to_string(count) + " operands; expected " + countText(info.minIns, info.maxIns));
+  // With any number of operands, each of them must be there; otherwise those past the required ones are optional.
+  for (size_t i = 0; i < call.ins.size(); ++i)
+    if (!call.ins[i] && (info.maxIns < 0 || i < static_cast<size_t>(info.minIns)))
+      fail(call, "operand " + std::to_string(i) + " is absent");
+  if (info.outs >= 0 && call.outs.size() != static_cast<size_t>(info.outs))
+    fail(call, std::to_string(call.outs.size()) + " results; expected " + std::to_string(info.outs));
+  if (call.meshShape.size() != 2 || call.meshShape[0] == 0 || call.meshShape[1] == 0)
+    fail(call, "the mesh shape has " + std::to_string(call.meshShape.size()) + " sizes; expected two positive ones");
+  checkShards(info, call);
+  for (const auto &in : call.ins)
+    if (in)
+      volume(in->shape);
+  for (const TensorSpec &out : call.outs)
+    volume(out.shape);
+
+  for (const auto &[name, attribute] : call.attributes.all()) {
+    const AttributeSpec *spec = findAttribute(info, name);
+    if (!spec)
+      fail(call, "unknown attribute '" + name + "'");
+    if (!isKind(attribute, spec->kind))
+      fail(call, "attribute '" + name + "' is " + std::string(kindOf(attribute)) + "; expected " +
+                     std::string(kindNames[static_cast<size_t>(spec->kind)]));
+  }
+  for (const AttributeSpec &spec : info.attributes)
+    if (spec.required &&
+        std::ranges::none_of(call.attributes.all(), [&](const auto &e) { return e.name == spec.name; }))
+      fail(call, "attribute '" + std::string(spec.name) + "' is missing");
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,179 @@
+//===- convolution.cpp - convolutions in the kernel library ------------------===//
+
+#include "kernels/window/convolution.h"
+
+#include "core/library.h"
+#include "kernels/elementwise/epilogue.h"
+#include "tensor/storage.h"
+#include "tt/units.h"
+
+namespace tt::ttnn {
+namespace {
+
+class LibraryConvolution final : public Kernel {
+public:
+  /// Throws dnnl::error where the machine has no implementation for the type.
+  LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced, bool relu)
+      : biased(optionalOperand(call, 2) != nullptr) {
+    input = library::Packed(call, 0, type, layout);
+    weights = library::Packed(call, 1, type, layout);
+    if (biased)
+      bias = library::Packed(call, 2, DataType::Float32, layout);
+    if (c.transposed)
+      prepare<dnnl::deconvolution_forward>(c, type, produced, relu, dnnl::algorithm::deconvolution_direct,
+                                           call.constants);
+    else
+      prepare<dnnl::convolution_forward>(c, type, produced, relu, dnnl::algorithm::convolution_direct, call.constants);
+  }
+
+  void run(const Buffers &buffers) const override {
+    std::byte *scratch = buffers.scratch;
+    const std::byte *source = input.get(buffers.ins[0], scratch);
+    const std::byte *filter = ordered.get(weights, buffers.ins[1], scratch);
+    if (biased)
+      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad, bias.get(buffers.ins[2], scratch)});
+    else
+      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad});
+  }
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    return operand == 0 ? input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
+  }
+
+private:
+  using memory = dnnl::memory;
+
+  template <class Forward>
+  void prepare(const Convolution &c, DataType type, DataType produced, bool relu, dnnl::algorithm algorithm,
+               const ConstantStore *store) {
+    const size_t rank = c.window.axes.size();
+    memory::dims from = {c.window.batch, c.window.channels}, to = {c.window.batch, c.out}, strides, dilations, before,
+                 behind;
+    for (const Axis &a : c.window.axes) {
+      from.push_back(a.size);
+      to.push_back(a.out);
+      strides.push_back(a.stride);
+      dilations.push_back(a.dilation - 1);
+      before.push_back(a.low);
+      // The padding after the image is what the last window needs: less than asked for when the stride skips some.
+      const int64_t windows = c.transposed ? a.size : a.out, covered = c.transposed ? a.out : a.size;
+      behind.push_back((windows - 1) * a.stride + a.extent() - covered - a.low);
+    }
+    constexpr memory::format_tag channelsLast[] = {memory::format_tag::nwc, memory::format_tag::nhwc,
+                                                   memory::format_tag::ndhwc};
+    const memory::desc source(from, library::dataType(type), channelsLast[rank - 1]);
+    const memory::desc target(to, library::dataType(produced), channelsLast[rank - 1]);
+    const memory::desc given = filterOf(c, type);
+    const memory::desc anyOrder(given.dims(), library::dataType(type), memory::format_tag::any);
+    const memory::desc biasDesc({c.out}, memory::data_type::f32, memory::format_tag::a);
+    constexpr auto kind = dnnl::prop_kind::forward_inference;
+    using Description = typename Forward::desc;
+    const auto description =
+        biased ? Description(kind, algorithm, source, anyOrder, biasDesc, target, strides, dilations, before, behind)
+               : Description(kind, algorithm, source, anyOrder, target, strides, dilations, before, behind);
+    const typename Forward::primitive_desc plan(description, library::attributes(relu), library::engine());
+    convolution = library::Primitive(Forward(plan));
+    convolution.add(DNNL_ARG_SRC, source);
+    convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
+    convolution.add(DNNL_ARG_DST, target);
+    convolution.add(DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc());
+    if (biased)
+      convolution.add(DNNL_ARG_BIAS, biasDesc);
+    scratchpad = layout.take(plan.scratchpad_desc().get_size());
+    ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
+  }
+
+  /// The weights as they lie in memory. The library names output channels first, also where the input's come first.
+  static memory::desc filterOf(const Convolution &c, DataType type) {
+    const int64_t in = c.window.channels / c.groups, out = c.out / c.groups;
+    int64_t inner = 1; // stride of the next dimension outwards
+    memory::dims dims, strides;
+    for (auto a = c.window.axes.rbegin(); a != c.window.axes.rend(); ++a) {
+      dims.insert(dims.begin(), a->kernel);
+      strides.insert(strides.begin(), inner);
+      inner *= a->kernel;
+    }
+    dims.insert(dims.begin(), {out, in});
+    strides.insert(strides.begin(), {c.transposed ? inner : in * inner, c.transposed ? out * inner : inner});
+    if (c.groups > 1) {
+      dims.insert(dims.begin(), c.groups);
+      strides.insert(strides.begin(), in * out * inner);
+    }
+    return {dims, library::dataType(type), strides};
+  }
+
+  ScratchLayout layout;
+  library::Packed input, weights, bias;
+  library::Ordered ordered;
+  library::Primitive convolution;
+  size_t scratchpad = 0;
+  bool biased;
+};
+
+} // namespace
+
+Shape Convolution::filter() const {
+  Shape shape = transposed ? Shape{window.channels, out / groups} : Shape{out, window.channels / groups};
+  for (const Axis &axis : window.axes)
+    shape.push_back(axis.kernel);
+  return shape;
+}
+
+Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
+  Convolution c{transposed ? spreadWindowOf(call, "in_channels") : windowOf(call, "in_channels", rank),
+                call.attributes.get<int64_t>("out_channels"), call.attributes.get<int64_t>("groups"), transposed};
+  if (c.groups < 1 || c.out < 1 || c.window.channels % c.groups != 0 || c.out % c.groups != 0)
+    fail(call, "attribute 'groups' is " + std::to_string(c.groups) + "; expected a divisor of " +
+                   std::to_string(c.window.channels) + " input and " + std::to_string(c.out) + " output channels");
+  if (const TensorSpec *bias = optionalOperand(call, 2))
+    if (bias->shape.empty() || bias->shape.back() != c.out || volume(bias->shape) != c.out)
+      fail(call, "the bias has shape " + toString(bias->shape) + "; expected [1, 1, 1, " + std::to_string(c.out) + "]");
+  for (size_t i : {0, 1})
+    if (isInteger(operand(call, i).dtype))
+      fail(call, "operand " + std::to_string(i) + " is of type " + std::string(toString(operand(call, i).dtype)) +
+                     "; expected floats");
+  expectWindowResult(call, c.window, c.out);
+  return c;
+}
+
+std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolution &c) {
+  const TensorSpec &out = result(call);
+  if (volume(out.shape) == 0)
+    return kernelOf([](const Buffers &) {});
+  Epilogue epilogue;
+  epilogue.activation = activationOf(call);
+  const bool relu = epilogue.activation == "relu";
+  if (relu)
+    epilogue.activation.clear();
+  // Without a unit for bf16 the library's bf16 is slower than its f32.
+  const bool unit = units() == Units::None || units() >= Units::AVX512_BF16;
+  if (unit && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
+      storageType(operand(call, 1).dtype) == StorageType::BF16) {
+    const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
+    try {
+      return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, DataType::BFloat16, produced, relu),
+                          produced, epilogue);
+    } catch (const dnnl::error &) {
+      // This CPU has no bf16 products: bf16 values are exact in f32.
+    }
+  }
+  try {
+    constexpr DataType f32 = DataType::Float32;
+    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, relu), f32, epilogue);
+  } catch (const dnnl::error &error) {
+    fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
+                   toString(operand(call, 1).shape) + ": " + error.what());
+  }
+}
+
+Cost convolutionCost(const OpCall &call, const Convolution &c) {
+  Cost cost = traffic(call);
+  auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
+  cost.matmulTiles = tilesOf(c.window.positions()) * tilesOf(c.window.channels / c.groups * c.window.area()) *
+                     tilesOf(c.out / c.groups) * c.groups;
+  if (!activationOf(call).empty())
+    cost.sfpuTiles += tiles(result(call));
+  return cost;
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,40 @@
+//===- convolution.h - convolutions in the kernel library ---------*- C++ -*-===//
+//
+// Sequences, images and volumes, transposed or not: one set-up. Weights are
+// [O, I / groups, window...], transposed [I, O / groups, window...], and go into
+// the library's order once when they are constant, else at each run.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "kernels/window/window.h"
+
+namespace tt::ttnn {
+
+struct Convolution {
+  Window window;
+  int64_t out, groups;
+  bool transposed = false;
+
+  /// Shape of the weights.
+  Shape filter() const;
+};
+
+/// Reads what ops of `rank` spatial dimensions have, and checks all operands but the weights, and the result.
+Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed = false);
+
+/// What is done to operands that the library does not take as they are.
+struct Adaptation {
+  bool repeatsEdges = false;            // padding has the values of the nearest elements
+  std::optional<int64_t> preparedBlock; // operand 1 is as prepare_conv3d_weights leaves it: channels of a block
+};
+
+/// Convolution, bias, activation and rounding to the result's type.
+std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation = {});
+/// The same, of operands as the library takes them.
+std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolution &c);
+
+/// As the chip does it: a matrix of window contents times the weights, group by group.
+Cost convolutionCost(const OpCall &call, const Convolution &c);
+
+} // namespace tt::ttnn

@@ -1,0 +1,175 @@
+//===- pooling.cpp - max_pool2d (with indices), avg_pool2d ------------------===//
+
+#include "kernels/window/window.h"
+#include "tensor/storage.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace tt::ttnn {
+namespace {
+
+enum class Pool : uint8_t { Max, Average };
+
+/// T: float, or int64_t for the largest of integers, which f32 holds to 2^24 only.
+template <class T> class PoolKernel final : public Kernel {
+public:
+  PoolKernel(const OpCall &call, const Window &window, Pool pool, DataType produced)
+      : window(window), pool(pool), countPadding(call.attributes.get<bool>("count_include_pad", true)),
+        load(loader<T>(operand(call, 0).dtype)), store(storer<T>(produced)), least(leastOf(operand(call, 0).dtype)),
+        inBytes(storageBytes(operand(call, 0).dtype)), outBytes(storageBytes(produced)) {
+    if (call.outs.size() > 1) {
+      storeIndices = storer<int64_t>(result(call, 1).dtype);
+      indexBytes = storageBytes(result(call, 1).dtype);
+    }
+  }
+
+  void run(const Buffers &buffers) const override {
+    const Axis &h = window.axes[0], &w = window.axes[1];
+    const int64_t rows = window.batch * h.out;
+    const int64_t work = std::max<int64_t>(1, w.out * window.channels * h.kernel * w.kernel);
+    parallelFor(rows, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t x = 0; x < w.out; ++x)
+          for (int64_t c = 0; c < window.channels; c += chunk)
+            position(buffers, row / h.out, row % h.out, x, c, std::min(chunk, window.channels - c));
+    });
+  }
+
+private:
+  static constexpr int64_t chunk = 512;
+
+  /// What every value of the type is at least.
+  static T leastOf(DataType type) {
+    if constexpr (std::is_same_v<T, float>)
+      return -std::numeric_limits<float>::infinity();
+    else
+      return type == DataType::Int32 ? std::numeric_limits<int32_t>::min() : 0;
+  }
+
+  void position(const Buffers &buffers, int64_t image, int64_t y, int64_t x, int64_t channel, int64_t count) const {
+    const Axis &h = window.axes[0], &w = window.axes[1];
+    const auto n = static_cast<size_t>(count);
+    alignas(64) T result[chunk], value[chunk];
+    alignas(64) int64_t where[chunk];
+    std::fill_n(result, n, pool == Pool::Max ? least : T(0));
+    std::fill_n(where, n, 0); // of a window that lies in padding only
+    const int64_t top = y * h.stride - h.low, left = x * w.stride - w.low;
+    int64_t inside = 0;
+    for (int64_t i = 0; i < h.kernel; ++i) {
+      const int64_t sourceY = top + i * h.dilation;
+      if (sourceY < 0 || sourceY >= h.size)
+        continue;
+      for (int64_t j = 0; j < w.kernel; ++j) {
+        const int64_t sourceX = left + j * w.dilation;
+        if (sourceX < 0 || sourceX >= w.size)
+          continue;
+        ++inside;
+        const int64_t at = ((image * h.size + sourceY) * w.size + sourceX) * window.channels + channel;
+        load(buffers.ins[0] + static_cast<size_t>(at) * inBytes, value, n);
+        if (storeIndices)
+          // The first of equals; a window's first element stands where all are -Inf.
+          for (size_t c = 0; c < n; ++c)
+            where[c] = inside == 1 || value[c] > result[c] || (value[c] != value[c] && result[c] == result[c])
+                           ? sourceY * w.size + sourceX
+                           : where[c];
+        if (pool == Pool::Max)
+          for (size_t c = 0; c < n; ++c)
+            result[c] = value[c] > result[c] || value[c] != value[c] ? value[c] : result[c]; // NaN wins
+        else
+          for (size_t c = 0; c < n; ++c)
+            result[c] += value[c];
+      }
+    }
+    if (pool == Pool::Average) {
+      // As in torch: padding counts, but not what ceil_mode adds beyond it.
+      auto covered = [](const Axis &a, int64_t start) { return std::min(start + a.kernel, a.size + a.high) - start; };
+      const int64_t divisor = countPadding ? covered(h, top) * covered(w, left) : inside;
+      for (size_t c = 0; c < n; ++c)
+        result[c] /= static_cast<T>(divisor);
+    }
+    const int64_t at = ((image * h.out + y) * w.out + x) * window.channels + channel;
+    store(result, buffers.outs[0] + static_cast<size_t>(at) * outBytes, n);
+    if (storeIndices)
+      storeIndices(where, buffers.outs[1] + static_cast<size_t>(at) * indexBytes, n);
+  }
+
+  Window window;
+  Pool pool;
+  bool countPadding;
+  Load<T> load;
+  Store<T> store;
+  T least;
+  size_t inBytes, outBytes;
+  Store<int64_t> storeIndices = nullptr; // of the second result, when there is one
+  size_t indexBytes = 0;
+};
+
+std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
+  const Window window = windowOf(call, "channels");
+  expectWindowResult(call, window, window.channels);
+  if (call.outs.size() > 1) {
+    expectWindowResult(call, window, window.channels, 1);
+    if (isFloat(result(call, 1).dtype))
+      fail(call, "the indices are of type " + std::string(toString(result(call, 1).dtype)) + "; expected integers");
+  }
+  if (pool == Pool::Average && (window.axes[0].dilation != 1 || window.axes[1].dilation != 1))
+    fail(call, "attribute 'dilation' is not 1");
+  // A pixel's channels are a row of the result, so groups of a block format begin with it.
+  const DataType produced = result(call).dtype;
+  if (pool == Pool::Max && isInteger(operand(call, 0).dtype) && isInteger(produced))
+    return std::make_unique<PoolKernel<int64_t>>(call, window, pool, produced);
+  return std::make_unique<PoolKernel<float>>(call, window, pool, produced);
+}
+
+std::unique_ptr<Kernel> makeMaxPool(const OpCall &call) { return makePool(call, Pool::Max); }
+std::unique_ptr<Kernel> makeAveragePool(const OpCall &call) { return makePool(call, Pool::Average); }
+
+/// [N, H, W, C] to [N, 1, 1, C]: a mean over two dimensions.
+std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
+  const Shape &shape = operand(call, 0).shape;
+  if (shape.size() != 4)
+    fail(call, "operand 0 has shape " + toString(shape) + "; expected [N, H, W, C]");
+  OpCall mean = call;
+  mean.name = "ttnn.mean";
+  mean.attributes = Attributes(mean.name, {{"keep_dim", {true}}, {"dim_arg", {std::vector<int64_t>{1, 2}}}});
+  return findOp(mean.name)->make(mean);
+}
+
+Cost poolCost(const OpCall &call) {
+  Cost cost = traffic(call);
+  const Window window = windowOf(call, "channels");
+  cost.sfpuTiles = tiles(result(call)) * window.area();
+  return cost;
+}
+
+} // namespace
+
+std::vector<OpInfo> poolingOps() {
+  using enum AttributeKind;
+  std::vector<AttributeSpec> attributes = {required("batch_size", Int),
+                                           required("input_height", Int),
+                                           required("input_width", Int),
+                                           required("channels", Int),
+                                           required("kernel_size", IntArray),
+                                           required("stride", IntArray),
+                                           required("padding", IntArray),
+                                           required("dilation", IntArray),
+                                           optional("applied_shard_scheme", Enum),
+                                           required("ceil_mode", Bool),
+                                           optional("reallocate_halo_output", Bool),
+                                           optional("config_tensors_in_dram", Bool)};
+  std::vector<AttributeSpec> average = attributes;
+  average.push_back(optional("count_include_pad", Bool));
+  return {
+      {"ttnn.max_pool2d", 1, 1, 1, attributes, makeMaxPool, nullptr, poolCost},
+      {"ttnn.max_pool2d_with_indices", 1, 1, 2, attributes, makeMaxPool, nullptr, poolCost},
+      {"ttnn.avg_pool2d", 1, 1, 1, average, makeAveragePool, nullptr, poolCost},
+      {"ttnn.global_avg_pool2d", 1, 1, 1, {}, makeGlobalAveragePool, nullptr, vectorCost},
+  };
+}
+
+} // namespace tt::ttnn

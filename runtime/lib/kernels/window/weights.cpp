@@ -1,0 +1,129 @@
+//===- weights.cpp - the ops that prepare weights and biases -----------------===//
+
+#include "kernels/window/weights.h"
+
+#include <cstring>
+
+namespace tt::ttnn {
+
+PreparedVolumes::PreparedVolumes(const OpCall &call, const Shape &matrix, const Shape &weight, int64_t block)
+    : out(weight[0]), in(weight[1]), places(volume({weight.begin() + 2, weight.end()})), block(block),
+      rows(matrix.size() == 2 ? matrix[0] : 0) {
+  const int64_t channels = places ? rows / places : 0;
+  if (this->block == 0)
+    this->block = channels;
+  if (matrix.size() != 2 || matrix[1] != out || channels * places != rows || channels < in || this->block < 1 ||
+      channels % this->block != 0)
+    fail(call, "the prepared weight has shape " + toString(matrix) + "; expected [" + std::to_string(places) +
+                   " * channels, " + std::to_string(out) + "] with at least " + std::to_string(in) + " channels" +
+                   (block > 0 ? " in blocks of " + std::to_string(block) : ""));
+}
+
+template <class F> void PreparedVolumes::forEach(F f) const {
+  for (int64_t o = 0, from = 0; o < out; ++o)
+    for (int64_t c = 0; c < in; ++c)
+      for (int64_t k = 0; k < places; ++k, ++from)
+        f(static_cast<size_t>(from), static_cast<size_t>(((c / block * places + k) * block + c % block) * out + o));
+}
+
+void PreparedVolumes::pack(const std::byte *weight, std::byte *matrix, size_t elementBytes) const {
+  if (rows * out != out * in * places)
+    std::memset(matrix, 0, static_cast<size_t>(rows * out) * elementBytes);
+  forEach([&](size_t from, size_t to) {
+    std::memcpy(matrix + to * elementBytes, weight + from * elementBytes, elementBytes);
+  });
+}
+
+void PreparedVolumes::unpack(const std::byte *matrix, std::byte *weight, size_t elementBytes) const {
+  forEach([&](size_t to, size_t from) {
+    std::memcpy(weight + to * elementBytes, matrix + from * elementBytes, elementBytes);
+  });
+}
+
+namespace {
+
+/// Weights and biases are prepared when a convolution's kernel is made, which knows the machine: these ops leave the
+/// values in their order, in the type and shape that the result has.
+std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  if (volume(in.shape) != volume(out.shape))
+    fail(call, "the result has shape " + toString(out.shape) + "; expected as many elements as " + toString(in.shape));
+  TensorSpec given = in;
+  given.shape = out.shape;
+  return given.dtype == out.dtype ? aliasKernel(in.bytes()) : conversionKernel(given, out);
+}
+
+/// Rows of the matrix of a weight: the channels of a group, filled up to the alignment, at each place of the window.
+std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  const Shape &s = in.shape;
+  const auto groups = call.attributes.get<int64_t>("groups"), block = call.attributes.get<int64_t>("c_in_block"),
+             alignment = call.attributes.get<int64_t>("alignment");
+  if (s.size() != 5)
+    fail(call, "operand 0 has shape " + toString(s) +
+                   "; expected [out channels, in channels / groups, depth, height, "
+                   "width]");
+  if (groups < 1 || s[0] % groups != 0)
+    fail(call, "attribute 'groups' is " + std::to_string(groups) + "; expected a divisor of " + std::to_string(s[0]) +
+                   " output channels");
+  if (alignment < 1 || alignment > INT32_MAX)
+    fail(call, "attribute 'alignment' is " + std::to_string(alignment) + "; expected at least 1");
+  const int64_t channels = (s[1] + alignment - 1) / alignment * alignment;
+  if (block < 0 || (block > 0 && channels % block != 0))
+    fail(call, "attribute 'c_in_block' is " + std::to_string(block) + "; expected 0 or a divisor of " +
+                   std::to_string(channels) + " aligned input channels");
+  expectResultShape(call, {volume({channels, s[2], s[3], s[4]}), s[0]});
+  if (volume(out.shape) == 0)
+    return kernelOf([](const Buffers &) {});
+  const PreparedVolumes matrix(call, out.shape, s, block);
+  const size_t bytes = storageBytes(in.dtype);
+  return roundedTo(out, in.dtype, kernelOf([=](const Buffers &b) { matrix.pack(b.ins[0], b.outs[0], bytes); }));
+}
+
+/// A row of one of the ops that prepare the weights or bias of a convolution of images.
+OpInfo prepareOp(std::string_view name, std::vector<AttributeSpec> more) {
+  using enum AttributeKind;
+  std::vector<AttributeSpec> attributes = {optional("input_memory_config", Struct),
+                                           optional("input_tensor_layout", Enum),
+                                           required("in_channels", Int),
+                                           required("out_channels", Int),
+                                           required("batch_size", Int),
+                                           required("input_height", Int),
+                                           required("input_width", Int),
+                                           required("kernel_size", IntArray),
+                                           required("stride", IntArray),
+                                           required("padding", IntArray),
+                                           required("dilation", IntArray),
+                                           required("groups", Int),
+                                           optional("input_dtype", Enum),
+                                           optional("conv2d_config", Struct),
+                                           optional("conv2d_slice_config", Struct)};
+  attributes.insert(attributes.end(), more.begin(), more.end());
+  return {name, 1, 1, 1, std::move(attributes), makePrepare, nullptr, traffic};
+}
+
+} // namespace
+
+std::vector<OpInfo> convolutionWeightOps() {
+  using enum AttributeKind;
+  const std::vector<AttributeSpec> weights = {optional("weights_format", String), optional("has_bias", Bool)};
+  std::vector<AttributeSpec> transposed = weights;
+  transposed.push_back(optional("output_padding", IntArray));
+  transposed.push_back(optional("mirror_kernel", Bool));
+  return {
+      prepareOp("ttnn.prepare_conv2d_weights", weights),
+      prepareOp("ttnn.prepare_conv2d_bias", {}),
+      prepareOp("ttnn.prepare_conv_transpose2d_weights", transposed),
+      prepareOp("ttnn.prepare_conv_transpose2d_bias", {}),
+      {"ttnn.prepare_conv3d_weights",
+       1,
+       1,
+       1,
+       {required("groups", Int), required("c_in_block", Int), required("alignment", Int)},
+       makePrepareVolumes,
+       nullptr,
+       traffic},
+  };
+}
+
+} // namespace tt::ttnn

@@ -1,0 +1,26 @@
+//===- weights.h - prepared weights of convolutions ----------------*- C++ -*-===//
+#pragma once
+
+#include "core/library.h"
+
+namespace tt::ttnn {
+
+/// How prepare_conv3d_weights lays out a weight [O, I, depth, height, width]: the rows of a matrix [rows, O] are blocks
+/// of input channels, in each block the places of the window, at each place the block's channels. The input channels
+/// are filled up with zeros to whole blocks.
+class PreparedVolumes {
+public:
+  /// Checks `matrix` against the weight. `block`: channels of a block, 0 for all of the matrix.
+  PreparedVolumes(const OpCall &call, const Shape &matrix, const Shape &weight, int64_t block);
+  /// The matrix of a weight.
+  void pack(const std::byte *weight, std::byte *matrix, size_t elementBytes) const;
+  /// The weight in a matrix.
+  void unpack(const std::byte *matrix, std::byte *weight, size_t elementBytes) const;
+
+private:
+  /// Calls f(place in the weight, place in the matrix) for each element.
+  template <class F> void forEach(F f) const;
+  int64_t out, in, places, block, rows;
+};
+
+} // namespace tt::ttnn

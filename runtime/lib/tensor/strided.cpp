@@ -1,0 +1,126 @@
+//===- strided.cpp - copies through strides -------------------------------===//
+
+#include "tensor/strided.h"
+
+#include "tt/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tt::ttnn {
+
+std::vector<int64_t> rowMajorStrides(const Shape &shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+StridedCopy::StridedCopy(Shape allDims, std::vector<int64_t> allStrides, int64_t offset, size_t elementBytes)
+    : offset(offset), elementBytes(elementBytes) {
+  for (size_t d = 0; d < allDims.size(); ++d) {
+    total *= allDims[d];
+    if (allDims[d] == 1)
+      continue;
+    if (!dims.empty() && strides.back() == allStrides[d] * allDims[d]) {
+      dims.back() *= allDims[d];
+      strides.back() = allStrides[d];
+    } else {
+      dims.push_back(allDims[d]);
+      strides.push_back(allStrides[d]);
+    }
+  }
+  if (dims.empty()) {
+    dims.push_back(1);
+    strides.push_back(1);
+  }
+  if (strides.back() != 1)
+    for (size_t d = 0; d + 1 < dims.size(); ++d)
+      if (strides[d] == 1)
+        columns = static_cast<int>(d);
+}
+
+void StridedCopy::run(const std::byte *from, std::byte *to) const {
+  if (total == 0)
+    return;
+  switch (elementBytes) {
+  case 1:
+    return copy(reinterpret_cast<const uint8_t *>(from), reinterpret_cast<uint8_t *>(to));
+  case 2:
+    return copy(reinterpret_cast<const uint16_t *>(from), reinterpret_cast<uint16_t *>(to));
+  default:
+    return copy(reinterpret_cast<const uint32_t *>(from), reinterpret_cast<uint32_t *>(to));
+  }
+}
+
+template <class T> void StridedCopy::copy(const T *from, T *to) const {
+  if (columns < 0)
+    copyRuns(from + offset, to);
+  else
+    transpose(from + offset, to);
+}
+
+/// Offset of the `outer`-th index of all dimensions but the last and `skip`.
+int64_t StridedCopy::sourceOffset(int64_t outer, size_t skip) const {
+  int64_t at = 0;
+  for (size_t d = dims.size() - 1; d-- > 0;) {
+    if (d == skip)
+      continue;
+    at += outer % dims[d] * strides[d];
+    outer /= dims[d];
+  }
+  return at;
+}
+
+template <class T> void StridedCopy::copyRuns(const T *from, T *to) const {
+  const int64_t row = dims.back(), step = strides.back();
+  const int64_t piece = std::min<int64_t>(row, 16384), pieces = (row + piece - 1) / piece;
+  parallelFor(total / row * pieces, std::max<int64_t>(1, 32768 / piece), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t outer = i / pieces, first = i % pieces * piece, n = std::min(piece, row - first);
+      const T *source = from + sourceOffset(outer, dims.size()) + first * step;
+      T *target = to + outer * row + first;
+      if (step == 1)
+        std::memcpy(target, source, static_cast<size_t>(n) * sizeof(T));
+      else
+        for (int64_t j = 0; j < n; ++j)
+          target[j] = source[j * step];
+    }
+  });
+}
+
+/// Blocks of the last dimension and the one in which the source is contiguous, so that both sides stay in cache.
+template <class T> void StridedCopy::transpose(const T *from, T *to) const {
+  constexpr int64_t block = 32;
+  const auto c = static_cast<size_t>(columns);
+  const int64_t width = dims.back(), height = dims[c], step = strides.back();
+  int64_t heightStep = 1; // of the result
+  for (size_t d = c + 1; d < dims.size(); ++d)
+    heightStep *= dims[d];
+  const int64_t across = (height + block - 1) / block, outers = total / width / height;
+  parallelFor(outers * across, std::max<int64_t>(1, 32768 / (block * width)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t outer = i / across, row0 = i % across * block, rows = std::min(block, height - row0);
+      // Where this matrix begins in the result: the index `outer` counts all dimensions but c and the last.
+      int64_t target0 = row0 * heightStep;
+      int64_t rest = outer, stride = width;
+      for (size_t d = dims.size() - 1; d-- > 0; stride *= dims[d]) {
+        if (d == c)
+          continue;
+        target0 += rest % dims[d] * stride;
+        rest /= dims[d];
+      }
+      const T *source = from + sourceOffset(outer, c) + row0;
+      for (int64_t column0 = 0; column0 < width; column0 += block) {
+        const int64_t columnEnd = std::min(column0 + block, width);
+        for (int64_t r = 0; r < rows; ++r) {
+          T *target = to + target0 + r * heightStep;
+          for (int64_t column = column0; column < columnEnd; ++column)
+            target[column] = source[r + column * step];
+        }
+      }
+    }
+  });
+}
+
+} // namespace tt::ttnn

@@ -1,8 +1,0 @@
-//===- softmax.h - ttnn.softmax ------------------------------------*- C++ -*-===//
-#pragma once
-
-#include "op.h"
-
-namespace tt::ttnn {
-std::unique_ptr<Kernel> makeSoftmax(const OpCall &call);
-} // namespace tt::ttnn

@@ -1,0 +1,19 @@
+# Per-file flags of the kernels. The loops in these files are elementwise, or sum in an order they spell out, so that
+# fused multiply-add and full-width vectors change no order of summation.
+set_source_files_properties(
+  lib/sim/formats.cpp lib/kernels/elementwise/rows.cpp lib/kernels/elementwise/elementwise.cpp lib/tensor/storage.cpp
+  lib/kernels/reduction/reduction.cpp lib/kernels/normalization/softmax.cpp
+  lib/kernels/normalization/normalization.cpp lib/kernels/window/pooling.cpp lib/kernels/matmul/direct.cpp
+  lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp
+  PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
+# An integer power is a loop of its own, which does not vectorise.
+set_property(SOURCE lib/kernels/elementwise/rows.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-pass-failed)
+# The units that panels choose at run time: nothing but these, whatever the machine that builds has.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(avx2 "-O3;-march=x86-64-v3")
+  set(avx512 "${avx2};-mavx512f;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
+  set_source_files_properties(lib/core/panels/avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/core/panels/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(lib/core/panels/pairs.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
+  set_source_files_properties(lib/core/panels/amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mamx-tile;-mamx-bf16")
+endif()
