@@ -340,7 +340,7 @@ std::shared_ptr<Made> make(const Request &request) {
       made->alias = alias;
   }
   if (request.device) {
-    const Cost cost = info.cost ? info.cost(call) : sim::defaultCost(request.device->chip(), call);
+    const Cost cost = info.cost ? info.cost(call) : defaultCost(request.device->chip(), call);
     // The type of a product is that of its operands.
     DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
     if (!call.ins.empty() && call.ins[0])

@@ -5,14 +5,11 @@
 #include "program/executable.h"
 #include "tt/sim/host.h"
 
-#include <atomic>
 #include <cstring>
 #include <map>
 
 namespace tt::runtime {
 namespace {
-
-std::atomic<bool> recording{false};
 
 /// Hooks are replaced as a whole: a run keeps those it began with.
 struct HookTable {
@@ -96,23 +93,6 @@ TensorSpec hostSpec(Shape shape, DataType dtype) {
   spec.shape = std::move(shape);
   (void)spec.bytes();
   return spec;
-}
-
-/// The kernel that rounds values of one type to another: the library's own typecast.
-std::unique_ptr<ttnn::Kernel> castKernel(const TensorSpec &from, const TensorSpec &to) {
-  const ttnn::OpInfo *info = ttnn::findOp("ttnn.typecast");
-  if (!info || !info->make)
-    throw Error("this build has no ttnn.typecast to convert " + std::string(toString(from.dtype)) + " to " +
-                std::string(toString(to.dtype)));
-  ttnn::OpCall call;
-  call.name = "ttnn.typecast";
-  call.ins.emplace_back(from);
-  call.outs.push_back(to);
-  call.attributes = ttnn::Attributes(
-      call.name,
-      {{"dtype",
-        {ttnn::EnumAttribute{"ttcore.data_type", std::string(toString(to.dtype)), static_cast<int64_t>(to.dtype)}}}});
-  return info->make(call);
 }
 
 } // namespace
@@ -220,28 +200,6 @@ TensorSpec inputSpec(const Binary &binary, size_t program, size_t input) {
   return found.spec(found.inputs[input]);
 }
 
-Tensor castTensor(const Tensor &tensor, DataType dtype) {
-  tensor.requireAllocated("cast");
-  if (tensor.dtype() == dtype)
-    return tensor;
-  TensorSpec from = tensor.spec(), to = tensor.spec();
-  from.memory = to.memory = {};
-  from.distributed = to.distributed = false;
-  to.dtype = dtype;
-  Tensor result = Tensor::onHost(to, tensor.meshShape());
-  const auto kernel = castKernel(from, to);
-  const auto scratch = sim::allocateHost(kernel->scratchBytes(), "a kernel's scratch memory");
-  for (size_t shard = 0; shard < tensor.shards(); ++shard) {
-    const std::byte *in = tensor.data(shard);
-    std::byte *out = result.data(shard);
-    if (kernel->alias() == 0)
-      std::memcpy(out, in, result.bytes());
-    else
-      kernel->run({{&in, 1}, {&out, 1}, scratch.get()});
-  }
-  return result;
-}
-
 Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &spec) {
   tensor.requireAllocated("to_layout");
   const Tensor rounded = castTensor(tensor, spec.dtype);
@@ -331,9 +289,6 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
   return outputs;
 }
 
-void setPerfRecording(bool on) { recording.store(on, std::memory_order_relaxed); }
-bool perfRecording() { return recording.load(std::memory_order_relaxed); }
-
 std::shared_ptr<const RunReport> lastRun(const Device &device) {
   if (!device)
     throw DeviceError("last_run: no device");
@@ -347,7 +302,8 @@ RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions 
                 "look at the report of the run");
   const Device device = openMeshDevice(options);
   requireMatch(binary, binary.program(program), device);
-  const auto executable = std::make_unique<Executable>(binary.impl(), program, device, Mode::Estimated);
+  const auto executable =
+      std::make_unique<Executable>(makePlan(binary.impl(), program, device, Mode::Estimated), device);
   RunReport report = executable->report();
   report.binary = binary;
   executable->memoryPeaks(*device, report.memoryPeak);

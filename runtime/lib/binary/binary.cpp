@@ -1,21 +1,18 @@
 //===- binary.cpp - a TTNN or TTMetal flatbuffer, checked -----------------===//
 
 #include "tt/runtime/binary.h"
+#include "base/flatbuffer.h"
 #include "binary/image.h"
 #include "binary/metal/image.h"
-#include "program/executable.h"
+#include "metal_generated.h"
 #include "tt/sim/host.h"
 #include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tt::runtime {
@@ -23,86 +20,20 @@ namespace {
 
 std::atomic<uint64_t> nextId{1};
 
-// Struct and list attributes nest; a real one is three tables deep per level and has at most a few levels.
-constexpr uint32_t maxDepth = 64;
-// A table in the file may be referred to many times; this bounds the time a hostile file can take.
-constexpr uint32_t maxTables = 1u << 22;
-
-std::string systemError(const std::string &action, const std::string &path) {
-  return "cannot " + action + " " + path + ": " + std::strerror(errno);
-}
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-};
-
-struct Mapping {
-  void *data;
-  size_t size;
-  ~Mapping() { ::munmap(data, size); }
-};
-
-/// What files of both kinds begin with. Throws BinaryError.
-void verifyStart(const std::string &name, std::span<const std::byte> bytes) {
-  const auto fail = [&](const std::string &what) { throw BinaryError(name + ": " + what); };
-  // The prefix, the root offset and the identifier.
-  constexpr size_t smallest = 12;
-  if (bytes.size() < smallest)
-    fail("has " + std::to_string(bytes.size()) + " bytes; a flatbuffer has at least " + std::to_string(smallest));
-  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    fail("has " + std::to_string(bytes.size()) + " bytes; a flatbuffer has less than 2 GiB");
-  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
-  uint32_t size;
-  std::memcpy(&size, data, sizeof size);
-  if (!flatbuffers::BufferHasIdentifier(data, target::BinaryIdentifier(), true) && !metal::isMetal(bytes)) {
-    std::string found(reinterpret_cast<const char *>(data) + 8, 4);
-    for (char &c : found)
-      if (c < 32 || c > 126)
-        c = '?';
-    fail("file identifier is \"" + found + "\"; expected \"" + target::BinaryIdentifier() +
-         "\" (is it a TTNN flatbuffer?), or \"TTM0\" of a TTMetal one");
-  }
-  if (size != bytes.size() - sizeof size)
-    fail("says it has " + std::to_string(size) + " bytes after the prefix, but has " +
-         std::to_string(bytes.size() - sizeof size) + "; the file is truncated or was appended to");
-}
-
-const target::Binary *verify(const std::string &name, std::span<const std::byte> bytes) {
-  const auto fail = [&](const std::string &what) { throw BinaryError(name + ": " + what); };
-  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
-  flatbuffers::Verifier verifier(data, bytes.size(), maxDepth, maxTables);
-  if (!target::VerifySizePrefixedBinaryBuffer(verifier))
-    fail("is damaged: the FlatBuffers verifier refuses it (an offset, string or vector leaves the file, a required "
-         "field is missing, or it is nested deeper than " +
-         std::to_string(maxDepth) + ")");
-  const auto *root = target::GetSizePrefixedBinary(data);
-  if (root->schema_version() != target::schemaVersion)
-    fail("has schema version " + std::to_string(root->schema_version()) + ", but this runtime reads " +
-         std::to_string(target::schemaVersion) + "; compile it again with this version");
-  return root;
-}
-
 } // namespace
-
-ExecutableCache::ExecutableCache() = default;
-ExecutableCache::~ExecutableCache() = default;
 
 BinaryImage::BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
     : name(std::move(name)), id(nextId.fetch_add(1)), bytes(bytes), owner(std::move(owner)) {
-  verifyStart(this->name, bytes);
+  files::verifyPrefix(this->name, bytes, {target::BinaryIdentifier(), target::metal::TTMetalBinaryIdentifier()},
+                      "\"TTNN\" (is it a TTNN flatbuffer?), or \"TTM0\" of a TTMetal one");
   if (metal::isMetal(bytes)) {
     metal::readImage(*this);
     return;
   }
-  root = verify(this->name, bytes);
+  root = &files::verifiedRoot<target::Binary>(this->name, bytes, target::schemaVersion);
   schemaVersion = root->schema_version();
   version = root->version();
-  if (const auto *text = root->mlir())
-    mlir = {text->c_str(), text->size()};
+  mlir = files::text(root->mlir());
   readImage(*this);
 }
 
@@ -140,20 +71,9 @@ ttnn::OpCall Program::call(const Operation &operation) const {
 }
 
 Binary Binary::load(const std::string &path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  struct stat status;
-  if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
-    throw BinaryError(systemError("open", path));
-  if (!S_ISREG(status.st_mode))
-    throw BinaryError("cannot read " + path + ": not a regular file");
-  const auto size = static_cast<size_t>(status.st_size);
-  if (!size)
-    throw BinaryError(path + ": is empty");
-  void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (data == MAP_FAILED)
-    throw BinaryError(systemError("map", path));
-  auto mapping = std::make_shared<Mapping>(data, size);
-  Binary binary = load({static_cast<const std::byte *>(data), size}, mapping, path);
+  size_t size = 0;
+  const std::shared_ptr<std::byte> mapping = files::mapFile(path, false, size);
+  Binary binary = load({mapping.get(), size}, mapping, path);
   binary.image->isMapped = true;
   binary.image->settle(); // reading the tables between the weights has mapped weights, too
   return binary;

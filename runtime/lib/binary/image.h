@@ -6,7 +6,6 @@
 
 #include <binary_generated.h>
 #include <deque>
-#include <list>
 #include <mutex>
 
 namespace tt::metal {
@@ -14,18 +13,6 @@ struct Image;
 }
 
 namespace tt::runtime {
-
-class Executable;
-
-/// Programs prepared for a device, kept with the binary they came from: they go when the binary goes.
-class ExecutableCache {
-public:
-  ExecutableCache();
-  ~ExecutableCache();
-  struct Entry;
-  ForkAware<std::mutex> mutex;
-  std::list<Entry> entries;
-};
 
 class BinaryImage {
 public:
@@ -58,7 +45,19 @@ public:
   std::vector<std::span<const std::byte>> constants;
   std::deque<std::shared_ptr<std::byte>> alignedConstants; // of those not aligned in the file
   std::vector<Program> programs;
-  ExecutableCache cache;
+
+  /// What a back end makes of the binary and keeps with it (programs prepared for a device, compiled kernels): it goes
+  /// when the binary goes. A binary has one back end, and T is its type.
+  template <class T> T &kept() {
+    std::lock_guard lock(keptMutex);
+    if (!keptByBackEnd)
+      keptByBackEnd = std::make_shared<T>();
+    return *static_cast<T *>(keptByBackEnd.get());
+  }
+
+private:
+  ForkAware<std::mutex> keptMutex;
+  std::shared_ptr<void> keptByBackEnd;
 };
 
 /// Fills in everything below `root`; the bytes have passed the Verifier. Throws BinaryError.

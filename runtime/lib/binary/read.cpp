@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "base/flatbuffer.h"
 #include "binary/image.h"
 #include "tt/sim/device.h"
 #include "tt/sim/host.h"
@@ -14,30 +15,17 @@
 namespace tt::runtime {
 namespace {
 
-constexpr size_t maxRank = 16;
+using files::count;
+using files::numbers;
+using files::text;
+
 constexpr size_t maxAttributes = 256; // of one op
 // No tensor of a real program comes near; below it, no product of a shape with a size or a pair of strides overflows.
-constexpr int64_t maxElements = int64_t(1) << 44;
-// Attribute values may be shared in the file, so that a small file can ask for large copies of them.
-constexpr size_t maxAttributeItems = size_t(1) << 24;
-
-std::string_view text(const flatbuffers::String *string) {
-  return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
-}
-
-template <class T> size_t count(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }
-
-/// Numbers of a vector. The Verifier checks the alignment of a vector's length, not that of 8-byte elements.
-template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *vector) {
-  std::vector<T> result(count(vector));
-  if (!result.empty())
-    std::memcpy(result.data(), vector->Data(), result.size() * sizeof(T));
-  return result;
-}
+constexpr int elementBits = 44;
 
 class Reader {
 public:
-  explicit Reader(BinaryImage &image) : image(image) {}
+  explicit Reader(BinaryImage &image) : image(image) { place.file = image.name; }
 
   void read() {
     image.system = image.root->system_desc();
@@ -50,9 +38,9 @@ public:
     image.programs.resize(programs->size());
     for (uint32_t i = 0; i < programs->size(); ++i) {
       const auto *program = programs->Get(i);
-      programName = program->name()->str();
+      place.program = program->name()->str();
       readProgram(*program, image.programs[i]);
-      programName.clear();
+      place.program.clear();
     }
     checkCalls();
   }
@@ -66,7 +54,7 @@ public:
     system.chips = static_cast<uint32_t>(count(desc->chips()));
     for (uint32_t i = 0; i < system.chips; ++i) {
       const std::string field = "system_desc.chips[" + std::to_string(i) + "].arch";
-      const auto arch = enumerator<Arch>(desc->chips()->Get(i)->arch(), 4, field);
+      const auto arch = place.enumerator<Arch>(desc->chips()->Get(i)->arch(), 4, field);
       if (i && arch != system.arch)
         fail(field, "is " + std::string(toString(arch)),
              "that of the chips before, " + std::string(toString(system.arch)));
@@ -75,30 +63,15 @@ public:
   }
 
 private:
-  std::string where() const {
-    std::string text = image.name + ": ";
-    if (!programName.empty())
-      text += "program \"" + programName + "\": ";
-    if (!opName.empty())
-      text += "op " + std::to_string(opIndex) + " (" + opName + "): ";
-    return text;
-  }
-
   [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const {
-    throw BinaryError(where() + field + " " + found + "; expected " + expected);
+    place.fail(field, found, expected);
   }
-
   void failIndex(const std::string &field, uint64_t found, size_t size, const char *what) const {
-    fail(field, "is " + std::to_string(found), "an index below " + std::to_string(size) + " into the " + what);
+    place.failIndex(field, found, size, what);
   }
-
-  /// The value of an enum that has `count` values from 0, and perhaps one more.
-  template <class To, class From>
-  To enumerator(From value, unsigned values, const std::string &field, unsigned extra = 0) const {
-    const auto number = static_cast<unsigned>(value);
-    if (number >= values && (!extra || number != extra))
-      fail(field, "is " + std::to_string(number), "a value below " + std::to_string(values));
-    return static_cast<To>(number);
+  void enter(uint32_t op, std::string_view name) {
+    opName = name;
+    place.step = "op " + std::to_string(op) + " (" + opName + ")";
   }
 
   std::vector<uint32_t> readMesh(const flatbuffers::Vector<uint32_t> *shape, const std::string &field) const {
@@ -115,20 +88,8 @@ private:
     return mesh;
   }
 
-  /// Dimensions of a shape or grid: few, not negative, with a product that cannot overflow.
   std::vector<int64_t> dimensions(const flatbuffers::Vector<int64_t> *dims, const std::string &field) const {
-    if (count(dims) > maxRank)
-      fail(field, "has " + std::to_string(dims->size()) + " dimensions", "at most " + std::to_string(maxRank));
-    std::vector<int64_t> result = numbers(dims);
-    int64_t product = 1;
-    for (size_t i = 0; i < result.size(); ++i) {
-      if (result[i] < 0)
-        fail(field + "[" + std::to_string(i) + "]", "is " + std::to_string(result[i]), "0 or more");
-      // A zero must not hide dimensions whose product overflows.
-      if (__builtin_mul_overflow(product, std::max<int64_t>(result[i], 1), &product) || product > maxElements)
-        fail(field, "is " + toString(result), "at most 2^44 elements");
-    }
-    return result;
+    return place.dimensions(dims, elementBits, field);
   }
 
   void readSpecs() {
@@ -139,11 +100,11 @@ private:
       const auto *desc = descs->Get(i);
       TensorSpec &spec = image.specs[i];
       spec.shape = dimensions(desc->shape(), field + "shape");
-      spec.dtype = enumerator<DataType>(desc->data_type(), 14, field + "data_type");
-      spec.layout = enumerator<Layout>(desc->layout(), 2, field + "layout");
-      spec.memory.buffer = enumerator<BufferType>(desc->buffer_type(), 5, field + "buffer_type");
-      spec.memory.layout = enumerator<MemoryLayout>(desc->memory_layout(), 6, field + "memory_layout",
-                                                    static_cast<unsigned>(MemoryLayout::Unset));
+      spec.dtype = place.dataType(static_cast<unsigned>(desc->data_type()), field + "data_type");
+      spec.layout = place.enumerator<Layout>(desc->layout(), 2, field + "layout");
+      spec.memory.buffer = place.enumerator<BufferType>(desc->buffer_type(), 5, field + "buffer_type");
+      spec.memory.layout = place.enumerator<MemoryLayout>(desc->memory_layout(), 6, field + "memory_layout",
+                                                          static_cast<unsigned>(MemoryLayout::Unset));
       if (static_cast<unsigned>(spec.memory.layout) == 1)
         fail(field + "memory_layout", "is 1", "0, 2, 3, 4, 5 or 255");
       spec.memory.grid = dimensions(desc->grid(), field + "grid");
@@ -192,12 +153,12 @@ private:
     for (size_t i = 0; i < to.inputs.size(); ++i)
       define(to.inputs[i], "inputs[" + std::to_string(i) + "]");
     to.operations.resize(count(from.operations()));
-    for (opIndex = 0; opIndex < to.operations.size(); ++opIndex) {
-      const auto *op = from.operations()->Get(opIndex);
-      opName = op->name()->str();
-      readOperation(*op, to, to.operations[opIndex]);
-      opName.clear();
+    for (uint32_t i = 0; i < to.operations.size(); ++i) {
+      const auto *op = from.operations()->Get(i);
+      enter(i, text(op->name()));
+      readOperation(*op, to, to.operations[i]);
     }
+    place.step.clear();
     to.outputs = indices(from.outputs(), "outputs", to);
     for (size_t i = 0; i < to.outputs.size(); ++i)
       use(to.outputs[i], "outputs[" + std::to_string(i) + "]");
@@ -262,7 +223,7 @@ private:
     try {
       ttnn::check(*to.info, call);
     } catch (const Error &error) {
-      throw BinaryError(where() + error.what());
+      throw BinaryError(place.where() + error.what());
     }
     for (const auto &[name, attribute] : to.attributes.all())
       if (const auto *constant = std::get_if<ttnn::ConstantAttribute>(&attribute.value)) {
@@ -288,19 +249,19 @@ private:
   /// Every call names a program that takes its operands, gives its results, and calls no other.
   void checkCalls() {
     for (const Program &program : image.programs) {
-      programName = program.name;
-      for (opIndex = 0; opIndex < program.operations.size(); ++opIndex) {
-        const Operation &operation = program.operations[opIndex];
+      place.program = program.name;
+      for (uint32_t i = 0; i < program.operations.size(); ++i) {
+        const Operation &operation = program.operations[i];
         if (operation.callee == Operation::noCallee)
           continue;
-        opName = operation.info->name;
+        enter(i, operation.info->name);
         if (operation.callee >= image.programs.size())
           failIndex("attribute callee", operation.callee, image.programs.size(), "programs");
         checkCall(program, operation, image.programs[operation.callee]);
-        opName.clear();
       }
+      place.step.clear();
     }
-    programName.clear();
+    place.program.clear();
   }
 
   void checkCall(const Program &program, const Operation &operation, const Program &callee) const {
@@ -332,10 +293,7 @@ private:
   }
 
   void spend(size_t items, const std::string &name) {
-    attributeItems += items;
-    if (attributeItems > maxAttributeItems)
-      fail("attribute " + name, "brings the attributes to more than " + std::to_string(maxAttributeItems) + " items",
-           "fewer; large data belongs in constants");
+    place.spend(items, "attribute " + name, "the attributes", "fewer; large data belongs in constants");
   }
 
   template <class T> std::vector<T> array(const flatbuffers::Vector<T> *values, const std::string &name) {
@@ -403,9 +361,8 @@ private:
 
   BinaryImage &image;
   std::vector<State> state;
-  size_t attributeItems = 0;
-  std::string programName, opName;
-  uint32_t opIndex = 0;
+  files::Place place;
+  std::string opName;
 };
 
 } // namespace

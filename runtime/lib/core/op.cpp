@@ -271,4 +271,32 @@ Cost vectorCost(const OpCall &call) {
 
 Cost noCost(const OpCall &) { return {}; }
 
+Cost defaultCost(const sim::ChipDesc &chip, const OpCall &call) {
+  Cost cost;
+  const auto count = [&](const TensorSpec &spec) {
+    const sim::Footprint print = sim::footprint(chip, spec);
+    switch (print.buffer) {
+    case BufferType::DRAM:
+    case BufferType::Trace:
+      cost.dramBytes += print.totalBytes();
+      break;
+    case BufferType::L1:
+    case BufferType::L1Small:
+      cost.l1Bytes += print.totalBytes();
+      break;
+    case BufferType::SystemMemory:
+      break;
+    }
+  };
+  for (const auto &in : call.ins)
+    if (in)
+      count(*in);
+  for (const TensorSpec &out : call.outs) {
+    count(out);
+    if (out.memory.buffer != BufferType::SystemMemory)
+      cost.fpuTiles += (volume(out.shape) + sim::tileHeight * sim::tileWidth - 1) / (sim::tileHeight * sim::tileWidth);
+  }
+  return cost;
+}
+
 } // namespace tt::ttnn

@@ -111,5 +111,8 @@ Cost traffic(const OpCall &call);
 Cost vectorCost(const OpCall &call);
 /// No time on the chip: views and host bookkeeping.
 Cost noCost(const OpCall &call);
+/// The cost of an op that reports none: every operand read, every result written, each tile of the result once through
+/// the matrix unit.
+Cost defaultCost(const sim::ChipDesc &chip, const OpCall &call);
 
 } // namespace tt::ttnn

@@ -317,13 +317,14 @@ CompiledKernels::CompiledKernels(const fs::path &path, size_t count) {
 
 CompiledKernels::~CompiledKernels() { ::dlclose(handle); }
 
-std::shared_ptr<const CompiledKernels> compiledKernels(const runtime::BinaryImage &image) {
-  Image &metal = *image.metal;
-  std::lock_guard lock(metal.mutex);
-  if (!metal.compiled)
-    metal.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(kernelSources(metal.entries), image.name),
-                                                             metal.entries.size());
-  return metal.compiled;
+std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &image) {
+  const Image &metal = *image.metal;
+  Kept &kept = image.kept<Kept>();
+  std::lock_guard lock(kept.mutex);
+  if (!kept.compiled)
+    kept.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(kernelSources(metal.entries), image.name),
+                                                            metal.entries.size());
+  return kept.compiled;
 }
 
 } // namespace tt::metal

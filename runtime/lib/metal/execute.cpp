@@ -25,17 +25,19 @@ int64_t nanoseconds() {
 }
 
 /// The L1 of a chip from one run to the next: its pages are there already.
-std::unique_ptr<L1> takeL1(Image &image) {
+std::unique_ptr<L1> takeL1(runtime::BinaryImage &image) {
+  Kept &kept = image.kept<Kept>();
   {
-    std::lock_guard lock(image.mutex);
-    if (image.l1)
-      return std::move(image.l1);
+    std::lock_guard lock(kept.mutex);
+    if (kept.l1)
+      return std::move(kept.l1);
   }
-  return std::make_unique<L1>(*image.chip);
+  return std::make_unique<L1>(*image.metal->chip);
 }
-void keepL1(Image &image, std::unique_ptr<L1> l1) {
-  std::lock_guard lock(image.mutex);
-  image.l1 = std::move(l1);
+void keepL1(runtime::BinaryImage &image, std::unique_ptr<L1> l1) {
+  Kept &kept = image.kept<Kept>();
+  std::lock_guard lock(kept.mutex);
+  kept.l1 = std::move(l1);
 }
 
 /// The device memory of a run, which goes when the run ends.
@@ -239,17 +241,14 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
 
 } // namespace
 
-Image::Image() = default;
-Image::~Image() = default;
-
 runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binary, size_t index,
                      std::span<const Tensor> given, runtime::RunReport &report) {
   runtime::BinaryImage &image = binary.impl();
-  Image &metal = *image.metal;
+  const Image &metal = *image.metal;
   const runtime::Program &program = image.programs[index];
   const std::vector<Tensor> inputs = bound(device, binary, program, given);
   const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
-  std::unique_ptr<L1> l1 = takeL1(metal);
+  std::unique_ptr<L1> l1 = takeL1(image);
   report.binary = binary;
   report.program = index;
   const int64_t begin = nanoseconds();
@@ -269,7 +268,7 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
         outputs[i].push_back(run.output(i));
   }
   report.hostNs = nanoseconds() - begin;
-  keepL1(metal, std::move(l1));
+  keepL1(image, std::move(l1));
   device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});
   runtime::Tensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -1,7 +1,7 @@
 //===- execute.h - run a metal program ----------------------------*- C++ -*-===//
 #pragma once
 
-#include "tt/runtime/runtime.h"
+#include "tt/runtime/run.h"
 
 namespace tt::metal {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binary/metal/image.h"
+#include "metal/core.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <filesystem>
@@ -41,7 +42,14 @@ private:
   const KernelLibrary *library = nullptr;
 };
 
+/// What is made of a binary and kept with it.
+struct Kept {
+  ForkAware<std::mutex> mutex;
+  std::shared_ptr<const CompiledKernels> compiled;
+  std::unique_ptr<L1> l1; // of the last run
+};
+
 /// The kernels of an image, compiled when it is asked for the first time.
-std::shared_ptr<const CompiledKernels> compiledKernels(const runtime::BinaryImage &image);
+std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &image);
 
 } // namespace tt::metal

@@ -1,5 +1,6 @@
 //===- constants.cpp - what is computed before a program runs -------------===//
 
+#include "program/executable.h"
 #include "program/planner.h"
 #include "tt/recycle.h"
 #include "tt/sim/formats.h"
@@ -43,10 +44,10 @@ std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &v
 } // namespace
 
 const std::byte *Planner::constantBytes(uint32_t value) const {
-  const Executable::Root &root = rootOf(value);
-  if (root.home != Executable::Home::Constant || root.shards != 1)
+  const Plan::Root &root = rootOf(value);
+  if (root.home != Plan::Home::Constant || root.shards != 1)
     return nullptr;
-  return root.constant.front().get() + exe.viewBytes[value];
+  return root.constant.front().get() + made.viewBytes[value];
 }
 
 /// ttnn.constant needs no kernel: its values are used where the file has them.
@@ -63,9 +64,9 @@ bool Planner::planConstant(const ttnn::OpCall &call) {
   std::shared_ptr<const std::byte> values(std::shared_ptr<void>(), constant->bytes.data());
   if (sim::isBlockFormat(call.outs[0].dtype))
     values = quantised(call.outs[0], constant->bytes);
-  if (!observed && !exe.written[value]) {
-    exe.roots[value].home = Executable::Home::Constant;
-    exe.roots[value].constant.assign(exe.roots[value].shards, values);
+  if (!observed && !made.written[value]) {
+    made.roots[value].home = Plan::Home::Constant;
+    made.roots[value].constant.assign(made.roots[value].shards, values);
     return true;
   }
   addStep(std::make_unique<ConstantKernel>(std::move(values), call.outs[0].bytes()));
@@ -76,59 +77,60 @@ bool Planner::planConstant(const ttnn::OpCall &call) {
 void Planner::planCall() {
   const Operation &operation = this->operation();
   for (uint32_t out : operation.outs) {
-    const auto groups = exe.memory.groups.size();
+    const auto groups = made.memory.groups.size();
     addGroup(out, op, sim::footprint(chip, program.spec(out)), resultLabel());
-    if (exe.memory.groups.size() > groups)
-      exe.memory.groups.back().cached = true;
+    if (made.memory.groups.size() > groups)
+      made.memory.groups.back().cached = true;
   }
   if (observed) {
     // Hooks see every op of every run.
-    exe.callees[op] = std::make_unique<Executable>(exe.image, operation.callee, device, exe.mode);
+    made.callees[op] = makePlan(made.image, operation.callee, device, made.mode);
     return;
   }
-  if (exe.mode == Mode::Estimated)
+  if (made.mode == Mode::Estimated)
     return;
   std::vector<Argument> given;
   for (size_t i = 0; i < operation.ins.size(); ++i)
     given.push_back(argumentOf(operation.ins[i], i));
-  Results results = Executable(exe.image, operation.callee, device, exe.mode, {}, given).evaluate(given);
+  Results results =
+      Executable(makePlan(made.image, operation.callee, device, made.mode, {}, given), device).evaluate(given);
   for (size_t i = 0; i < operation.outs.size(); ++i) {
-    Executable::Root &root = exe.roots[operation.outs[i]];
-    root.home = Executable::Home::Constant;
+    Plan::Root &root = made.roots[operation.outs[i]];
+    root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
-      exe.cachedMemory.push_back(std::move(results.allocations[i]));
+      made.cachedMemory.push_back(std::move(results.allocations[i]));
   }
 }
 
 /// The values of an operand of a call.
 Argument Planner::argumentOf(uint32_t value, size_t index) const {
-  const Executable::Root &root = rootOf(value);
+  const Plan::Root &root = rootOf(value);
   const std::string name = "operand " + std::to_string(index);
-  if (exe.written[exe.rootOf[value]])
+  if (made.written[made.rootOf[value]])
     throw OpError(name + " is changed in place by the program; its values cannot be kept");
   Argument argument;
   const Shards *shards = nullptr;
-  if (root.home == Executable::Home::Constant) {
+  if (root.home == Plan::Home::Constant) {
     argument.constant = true;
     shards = &root.constant;
-  } else if (root.home == Executable::Home::Input && root.index < arguments.size()) {
+  } else if (root.home == Plan::Home::Input && root.index < arguments.size()) {
     shards = &arguments[root.index].shards;
-    if (std::ranges::find(exe.parameters, root.index, &Executable::Parameter::input) == exe.parameters.end())
-      exe.parameters.push_back({root.index, {}, 0, 0, {}});
+    if (std::ranges::find(made.parameters, root.index, &Plan::Parameter::input) == made.parameters.end())
+      made.parameters.push_back({root.index, {}, 0, 0, {}});
   } else {
     throw OpError(name + " is computed by the program; expected an input, a constant, or the result of another " +
                   std::string(operation().info->name));
   }
   for (const auto &shard : *shards)
-    argument.shards.push_back(piece(shard, exe.viewBytes[value]));
+    argument.shards.push_back(piece(shard, made.viewBytes[value]));
   return argument;
 }
 
 bool Planner::isReproducible() const {
   std::vector<TensorSpec> results;
   for (uint32_t out : operation().outs) {
-    if (exe.written[out])
+    if (made.written[out])
       return false;
     results.push_back(program.spec(out));
     results.back().distributed = shards(out) != 1;
@@ -154,8 +156,8 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
   const auto scratch = sim::allocateHostOnce(kernel.scratchBytes(), "a kernel's scratch memory");
   kernel.runOnce({call.constantIns, outs, scratch.get()}, *this);
   for (size_t i = 0; i < outs.size(); ++i) {
-    Executable::Root &root = exe.roots[operation().outs[i]];
-    root.home = Executable::Home::Constant;
+    Plan::Root &root = made.roots[operation().outs[i]];
+    root.home = Plan::Home::Constant;
     root.constant.assign(1, values[i]);
   }
   preparedBytes += foldedBytes();
@@ -167,21 +169,21 @@ void Planner::findDispensable() {
   for (uint32_t in : ins) {
     if (in == absentOperand)
       continue;
-    const uint32_t value = exe.rootOf[in];
-    const Executable::Root &root = exe.roots[value];
-    const auto isSame = [&](uint32_t other) { return other != absentOperand && exe.rootOf[other] == value; };
+    const uint32_t value = made.rootOf[in];
+    const Plan::Root &root = made.roots[value];
+    const auto isSame = [&](uint32_t other) { return other != absentOperand && made.rootOf[other] == value; };
     // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
-    if (root.home == Executable::Home::Constant && root.shards == 1 && root.constant.front().use_count() == 1 &&
+    if (root.home == Plan::Home::Constant && root.shards == 1 && root.constant.front().use_count() == 1 &&
         program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
         std::ranges::count_if(ins, isSame) == 1)
       dispensable.push_back({root.constant.front().get(), program.spec(value).bytes()});
   }
   if (!dispensable.empty())
-    exe.image.settle(); // this is where most memory is in use
+    made.image.settle(); // this is where most memory is in use
 }
 
 void Planner::release(std::span<const std::byte> values) const {
-  exe.image.release(values);
+  made.image.release(values);
   for (const auto &constant : dispensable)
     if (values.data() >= constant.data() && values.data() + values.size() <= constant.data() + constant.size())
       emptyFresh(const_cast<std::byte *>(values.data()), values.size());
@@ -191,13 +193,13 @@ void Planner::releaseConstants() {
   for (uint32_t in : operation().ins) {
     if (in == absentOperand)
       continue;
-    const uint32_t value = exe.rootOf[in];
-    Executable::Root &root = exe.roots[value];
-    if (root.home != Executable::Home::Constant)
+    const uint32_t value = made.rootOf[in];
+    Plan::Root &root = made.roots[value];
+    if (root.home != Plan::Home::Constant)
       continue;
     for (auto &shard : root.constant)
       if (shard.use_count() == 0)
-        exe.image.release({shard.get(), program.spec(value).bytes()});
+        made.image.release({shard.get(), program.spec(value).bytes()});
       else if (lastUse[value] == op && !isRead[value]) {
         preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
         shard.reset();
@@ -210,28 +212,28 @@ void Planner::releaseConstants() {
 void Planner::keepSmallConstants() {
   constexpr size_t small = size_t(1) << 18;
   const auto isKept = [&](uint32_t value) {
-    const Executable::Root &root = exe.roots[value];
-    return root.home == Executable::Home::Constant && exe.rootOf[value] == value && isRead[value] &&
+    const Plan::Root &root = made.roots[value];
+    return root.home == Plan::Home::Constant && made.rootOf[value] == value && isRead[value] &&
            root.shards == root.constant.size() && root.constant.front().use_count() == 0 &&
            program.spec(value).bytes() <= small &&
            std::ranges::count(root.constant, root.constant.front()) == static_cast<ptrdiff_t>(root.shards) &&
-           exe.image.holds({root.constant.front().get(), program.spec(value).bytes()});
+           made.image.holds({root.constant.front().get(), program.spec(value).bytes()});
   };
   size_t bytes = 0;
   for (uint32_t value = 0; value < program.values.size(); ++value)
     if (isKept(value))
       bytes += alignUp(program.spec(value).bytes());
-  if (!exe.image.isMapped || !bytes)
+  if (!made.image.isMapped || !bytes)
     return;
   const auto memory = sim::allocateHostOnce(bytes, "the small constants of a program");
   size_t at = 0;
   for (uint32_t value = 0; value < program.values.size(); ++value) {
     if (!isKept(value))
       continue;
-    Executable::Root &root = exe.roots[value];
+    Plan::Root &root = made.roots[value];
     const size_t size = program.spec(value).bytes();
     std::memcpy(memory.get() + at, root.constant.front().get(), size);
-    exe.image.release({root.constant.front().get(), size});
+    made.image.release({root.constant.front().get(), size});
     root.constant.assign(root.shards, piece(memory, at));
     at += alignUp(size);
   }

@@ -20,32 +20,32 @@ static constexpr uint32_t none = ~0u;
 void Planner::fuseChains() {
   const std::vector<Chain> chains = findChains();
   std::vector<std::vector<uint32_t>> users(program.values.size()); // per root: steps
-  for (uint32_t s = 0; s < exe.steps.size(); ++s)
+  for (uint32_t s = 0; s < made.steps.size(); ++s)
     for (uint32_t in : operands[s].ins)
       if (in != absentOperand)
-        users[exe.rootOf[in]].push_back(s);
+        users[made.rootOf[in]].push_back(s);
   std::vector<bool> isOutput(program.values.size(), false);
   for (uint32_t output : program.outputs)
-    isOutput[exe.rootOf[output]] = true;
+    isOutput[made.rootOf[output]] = true;
 
-  std::vector<bool> dropped(exe.steps.size(), false);
+  std::vector<bool> dropped(made.steps.size(), false);
   for (const Chain &chain : chains) {
     if (chain.steps.size() < 2)
       continue;
     const auto isMember = [&](uint32_t s) { return std::ranges::binary_search(chain.steps, s); };
     const uint32_t last = chain.steps.back();
-    const uint32_t at = exe.steps[last].op;
+    const uint32_t at = made.steps[last].op;
     Operands together;
     std::vector<ttnn::Link> links;
     std::vector<uint32_t> results; // per link
-    Executable::Step step = exe.steps[last];
-    step.firstMember = static_cast<uint32_t>(exe.chainOps.size());
+    Plan::Step step = made.steps[last];
+    step.firstMember = static_cast<uint32_t>(made.chainOps.size());
     step.members = static_cast<uint32_t>(chain.steps.size());
     for (uint32_t s : chain.steps) {
       const uint32_t result = operands[s].outs.front();
-      ttnn::Link link{exe.steps[s].kernel, {}, isOutput[result] || !std::ranges::all_of(users[result], isMember)};
+      ttnn::Link link{made.steps[s].kernel, {}, isOutput[result] || !std::ranges::all_of(users[result], isMember)};
       for (uint32_t in : operands[s].ins) {
-        const auto inner = std::ranges::find(results, exe.rootOf[in]);
+        const auto inner = std::ranges::find(results, made.rootOf[in]);
         if (inner != results.end()) {
           link.ins.push_back(~static_cast<int>(inner - results.begin()));
           continue;
@@ -58,42 +58,42 @@ void Planner::fuseChains() {
       }
       if (link.stored) {
         together.outs.push_back(result);
-        exe.roots[result].firstOp = at;
+        made.roots[result].firstOp = at;
         extend(result, at);
       } else {
-        exe.roots[result].home = Executable::Home::Unset;
+        made.roots[result].home = Plan::Home::Unset;
       }
       links.push_back(std::move(link));
       results.push_back(result);
-      exe.chainOps.push_back(exe.steps[s].op);
+      made.chainOps.push_back(made.steps[s].op);
       dropped[s] = s != last;
     }
-    exe.kernels.push_back(ttnn::chainOf(links));
-    step.kernel = exe.kernels.back().get();
+    made.kernels.push_back(ttnn::chainOf(links));
+    step.kernel = made.kernels.back().get();
     for (const ttnn::Link &link : links)
-      std::erase_if(exe.kernels, [&](const auto &kernel) { return kernel.get() == link.kernel; });
-    exe.steps[last] = step;
+      std::erase_if(made.kernels, [&](const auto &kernel) { return kernel.get() == link.kernel; });
+    made.steps[last] = step;
     operands[last] = std::move(together);
   }
   size_t kept = 0;
-  for (size_t s = 0; s < exe.steps.size(); ++s) {
+  for (size_t s = 0; s < made.steps.size(); ++s) {
     if (dropped[s])
       continue;
     if (kept != s) {
-      exe.steps[kept] = exe.steps[s];
+      made.steps[kept] = made.steps[s];
       operands[kept] = std::move(operands[s]);
     }
     ++kept;
   }
-  exe.steps.resize(kept);
+  made.steps.resize(kept);
   operands.resize(kept);
 }
 
 std::vector<Planner::Chain> Planner::findChains() const {
   std::vector<Chain> chains;
   std::vector<uint32_t> chainOf(program.values.size(), none); // per root: the chain that gives it
-  for (uint32_t s = 0; s < exe.steps.size(); ++s) {
-    const Executable::Step &step = exe.steps[s];
+  for (uint32_t s = 0; s < made.steps.size(); ++s) {
+    const Plan::Step &step = made.steps[s];
     if (!program.operations[step.op].info->writes.empty())
       for (Chain &chain : chains)
         chain.open = false;
@@ -103,11 +103,11 @@ std::vector<Planner::Chain> Planner::findChains() const {
     uint32_t mine = none;
     // Whatever uses a result and does not become a part of its chain ends the chain.
     for (uint32_t in : operands[s].ins) {
-      const uint32_t other = in == absentOperand ? none : chainOf[exe.rootOf[in]];
+      const uint32_t other = in == absentOperand ? none : chainOf[made.rootOf[in]];
       if (other == none || other == mine || !chains[other].open)
         continue;
       Chain &chain = chains[other];
-      const bool whole = program.spec(in).bytes() == program.spec(exe.rootOf[in]).bytes();
+      const bool whole = program.spec(in).bytes() == program.spec(made.rootOf[in]).bytes();
       const size_t with = chain.slots + (mine == none ? slots : chains[mine].slots);
       if (!link || !whole || chain.elements != elements || chain.devices != step.devices ||
           with > ttnn::maxChainSlots) {

@@ -1,6 +1,6 @@
 //===- hash.cpp - have values changed? -------------------------------------===//
 
-#include "program/executable.h"
+#include "program/inputs.h"
 #include "tt/parallel.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 //===- memory.cpp - the device memory of a program ------------------------===//
 
-#include "program/executable.h"
+#include "program/plan.h"
 
 namespace tt::runtime {
 namespace {
@@ -77,14 +77,14 @@ void MemoryPlan::keepOutputs(sim::MeshDevice &device, sim::Memories &memories, B
 }
 
 void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, int64_t (&peaks)[sim::memoryCount],
-                     std::vector<sim::Allocation> &outputs) {
+                     std::vector<sim::Allocation> &outputs, History &history) const {
   device.withMemories([&](sim::Memories &memories) {
-    Blocks &blocks = walked;
+    Blocks &blocks = history.walked;
     blocks.of.assign(groups.size(), std::nullopt);
     blocks.generation = memories.generation();
     Rollback rollback(*this, memories, blocks);
     const uint64_t fingerprint = memories.fingerprint();
-    for (const Known &state : known) {
+    for (const History::Known &state : history.known) {
       if (!state.valid || state.fingerprint != fingerprint || state.moved != moved)
         continue;
       bool free = true;
@@ -115,7 +115,7 @@ void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, in
     for (const Event &event : events)
       if (relevant(event, moved))
         apply(memories, event, blocks);
-    Known &state = known[nextKnown++ % known.size()];
+    History::Known &state = history.known[history.next++ % history.known.size()];
     state.valid = true;
     state.fingerprint = fingerprint;
     state.moved = moved;

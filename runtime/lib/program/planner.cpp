@@ -1,6 +1,8 @@
 //===- planner.cpp - prepare a program for a device -----------------------===//
 
 #include "program/planner.h"
+#include "core/op.h"
+#include "program/inputs.h"
 
 #include <algorithm>
 
@@ -13,19 +15,20 @@ static bool callsOthers(const Program &program) {
                              [](const Operation &operation) { return operation.callee != Operation::noCallee; });
 }
 
-void Planner::plan() {
+std::shared_ptr<const Plan> Planner::make() {
   const size_t values = program.values.size();
-  exe.rootOf.resize(values);
+  made.rootOf.resize(values);
   for (uint32_t value = 0; value < values; ++value)
-    exe.rootOf[value] = value;
-  exe.viewBytes.assign(values, 0);
-  exe.roots.resize(values);
+    made.rootOf[value] = value;
+  made.viewBytes.assign(values, 0);
+  made.roots.resize(values);
   groupOf.assign(values, MemoryPlan::none);
   isRead.assign(values, false);
-  exe.durations.resize(opCount);
-  exe.costs.resize(opCount);
-  exe.alive.assign(values, 0);
+  made.durations.resize(opCount);
+  made.costs.resize(opCount);
   findWritten();
+  if (made.mode == Mode::Fast && callsOthers(program) && arguments.empty())
+    arguments = argumentsOf(program, device, made.written, inputs);
   findLastUses();
   planInputs();
   for (op = 0; op < opCount; ++op)
@@ -33,29 +36,32 @@ void Planner::plan() {
   planOutputs();
   checkMemory();
   // What calls gave was allocated when it was computed, or is by the observed run of the call.
-  exe.memory.cachedIsResident = exe.mode != Mode::Estimated;
-  if (exe.mode == Mode::Fast) {
+  made.memory.cachedIsResident = made.mode != Mode::Estimated;
+  if (made.mode == Mode::Fast) {
     fuseChains();
     keepSmallConstants();
   }
   placeValues();
   bindSteps();
+  describeOutputs();
+  describeParameters();
+  return plan;
 }
 
 void Planner::fail(const std::string &message) const {
-  std::string text = exe.name() + ": op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")";
+  std::string text = made.name() + ": op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")";
   if (!operation().loc.empty())
     text += " at " + std::string(operation().loc);
   throw OpError(text + ": " + message);
 }
 
 void Planner::findWritten() {
-  exe.written.assign(program.values.size(), false);
+  made.written.assign(program.values.size(), false);
   for (const Operation &operation : program.operations)
     for (int index : operation.info->writes)
       if (static_cast<size_t>(index) < operation.ins.size() &&
           operation.ins[static_cast<size_t>(index)] != absentOperand)
-        exe.written[operation.ins[static_cast<size_t>(index)]] = true;
+        made.written[operation.ins[static_cast<size_t>(index)]] = true;
 }
 
 void Planner::findLastUses() {
@@ -81,14 +87,14 @@ void Planner::findLastUses() {
 void Planner::checkSize(uint32_t value, const std::string &what) const {
   const size_t bytes = program.spec(value).bytes() * shards(value);
   if (bytes > sim::hostMemoryLimit())
-    throw OutOfMemoryError(exe.name() + ": " + what + " of shape " + toString(program.spec(value).shape) + " has " +
+    throw OutOfMemoryError(made.name() + ": " + what + " of shape " + toString(program.spec(value).shape) + " has " +
                            std::to_string(bytes) + " bytes; the limit of host memory is " +
                            std::to_string(sim::hostMemoryLimit()));
 }
 
 std::string Planner::resultLabel() const {
   std::string label =
-      "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + exe.name();
+      "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + made.name();
   if (!operation().loc.empty())
     label += " at " + std::string(operation().loc.substr(0, 200));
   return label;
@@ -97,14 +103,14 @@ std::string Planner::resultLabel() const {
 void Planner::planInputs() {
   for (uint32_t i = 0; i < program.inputs.size(); ++i) {
     const uint32_t value = program.inputs[i];
-    const std::string name = "input " + std::to_string(i) + " of " + exe.name();
+    const std::string name = "input " + std::to_string(i) + " of " + made.name();
     checkSize(value, name);
-    Executable::Root &root = exe.roots[value];
-    root.home = observed ? Executable::Home::Arena : Executable::Home::Input;
+    Plan::Root &root = made.roots[value];
+    root.home = observed ? Plan::Home::Arena : Plan::Home::Input;
     root.index = i;
     root.shards = shards(value);
-    if (i < arguments.size() && arguments[i].constant && !exe.written[value]) {
-      root.home = Executable::Home::Constant;
+    if (i < arguments.size() && arguments[i].constant && !made.written[value]) {
+      root.home = Plan::Home::Constant;
       root.constant = arguments[i].shards;
       root.constant.resize(root.shards, root.constant.front());
     }
@@ -115,9 +121,9 @@ void Planner::planInputs() {
 void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input) {
   if (footprint.buffer == BufferType::SystemMemory)
     return;
-  groupOf[value] = static_cast<uint32_t>(exe.memory.groups.size());
-  exe.memory.groups.push_back({footprint, std::move(label), input});
-  exe.memory.events.push_back({at, true, groupOf[value]});
+  groupOf[value] = static_cast<uint32_t>(made.memory.groups.size());
+  made.memory.groups.push_back({footprint, std::move(label), input});
+  made.memory.events.push_back({at, true, groupOf[value]});
   references.push_back(1);
 }
 
@@ -130,8 +136,8 @@ void Planner::planOperation() {
   }
   for (uint32_t out : operation.outs) {
     checkSize(out, "result of op " + std::to_string(op) + " (" + std::string(operation.info->name) + ")");
-    Executable::Root &root = exe.roots[out];
-    root.home = Executable::Home::Arena;
+    Plan::Root &root = made.roots[out];
+    root.home = Plan::Home::Arena;
     root.shards = shards(out);
     root.firstOp = root.lastOp = op;
   }
@@ -152,7 +158,7 @@ void Planner::planOperation() {
 }
 
 void Planner::extend(uint32_t value, uint32_t at) {
-  Executable::Root &root = rootOf(value);
+  Plan::Root &root = rootOf(value);
   root.lastOp = std::max(root.lastOp, at);
 }
 
@@ -163,8 +169,8 @@ void Planner::planDeallocation() {
   if (observed)
     deallocatedAt.emplace_back(value, op);
   const uint32_t group = groupOf[value];
-  if (group != MemoryPlan::none && !exe.memory.groups[group].cached && --references[group] == 0)
-    exe.memory.events.push_back({op, false, group});
+  if (group != MemoryPlan::none && !made.memory.groups[group].cached && --references[group] == 0)
+    made.memory.events.push_back({op, false, group});
 }
 
 /// The step of an op, if it needs one. Returns the operand that the result is a view of on the device, too, or -1.
@@ -175,15 +181,15 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   if (!info.make && !info.makeMesh)
     throw OpError("this op cannot be run by this runtime");
   if (!info.make) {
-    exe.meshKernels.push_back(info.makeMesh(call));
-    Executable::Step step;
-    step.mesh = exe.meshKernels.back().get();
+    made.meshKernels.push_back(info.makeMesh(call));
+    Plan::Step step;
+    step.mesh = made.meshKernels.back().get();
     step.op = op;
-    exe.steps.push_back(step);
+    made.steps.push_back(step);
     operands.push_back({ins, outs});
     for (uint32_t in : ins)
       if (in != absentOperand)
-        isRead[exe.rootOf[in]] = true;
+        isRead[made.rootOf[in]] = true;
     return -1;
   }
   bool allConstant = !observed;
@@ -200,12 +206,12 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   const uint32_t viewed = viewedOperand(*kernel, call);
   const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == call.outs[0].bytes();
   const int alias = whole ? kernel->alias() : -1;
-  if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !exe.written[viewed] &&
-      !exe.written[outs[0]]) {
+  if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !made.written[viewed] &&
+      !made.written[outs[0]]) {
     // No step: the result is the operand, or a piece of it, under another name.
-    exe.rootOf[outs[0]] = exe.rootOf[viewed];
-    exe.viewBytes[outs[0]] = exe.viewBytes[viewed] + kernel->aliasOffset();
-    lastUse[exe.rootOf[viewed]] = std::max(lastUse[exe.rootOf[viewed]], lastUse[outs[0]]);
+    made.rootOf[outs[0]] = made.rootOf[viewed];
+    made.viewBytes[outs[0]] = made.viewBytes[viewed] + kernel->aliasOffset();
+    lastUse[made.rootOf[viewed]] = std::max(lastUse[made.rootOf[viewed]], lastUse[outs[0]]);
     return alias;
   }
   if (allConstant && isReproducible() && foldedBytes() + preparedBytes <= maxPreparedBytes) {
@@ -214,7 +220,7 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   }
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
-      isRead[exe.rootOf[ins[i]]] = true;
+      isRead[made.rootOf[ins[i]]] = true;
   addStep(std::move(kernel));
   return alias;
 }
@@ -248,7 +254,7 @@ void Planner::checkDistribution() const {
 }
 
 void Planner::addStep(std::unique_ptr<ttnn::Kernel> kernel) {
-  Executable::Step step;
+  Plan::Step step;
   step.kernel = kernel.get();
   step.op = op;
   for (uint32_t out : operation().outs)
@@ -258,9 +264,9 @@ void Planner::addStep(std::unique_ptr<ttnn::Kernel> kernel) {
     for (uint32_t in : operation().ins)
       if (in != absentOperand)
         step.devices = std::max(step.devices, shards(in));
-  exe.scratchBytes = std::max(exe.scratchBytes, kernel->scratchBytes());
-  exe.kernels.push_back(std::move(kernel));
-  exe.steps.push_back(step);
+  made.scratchBytes = std::max(made.scratchBytes, kernel->scratchBytes());
+  made.kernels.push_back(std::move(kernel));
+  made.steps.push_back(step);
   operands.push_back({operation().ins, operation().outs});
 }
 
@@ -292,46 +298,46 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
   located([&] {
-    exe.costs[op] = operation.info->cost ? operation.info->cost(call) : sim::defaultCost(chip, call);
+    made.costs[op] = operation.info->cost ? operation.info->cost(call) : ttnn::defaultCost(chip, call);
     return 0;
   });
   // The type of a product is that of its operands.
   DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
   if (!call.ins.empty() && call.ins[0])
     mathType = call.ins[0]->dtype;
-  exe.durations[op] = sim::estimate(chip, exe.costs[op], mathType);
-  exe.totalDuration.cycles += exe.durations[op].cycles;
-  exe.totalDuration.ns += exe.durations[op].ns;
+  made.durations[op] = sim::estimate(chip, made.costs[op], mathType);
+  made.totalDuration.cycles += made.durations[op].cycles;
+  made.totalDuration.ns += made.durations[op].ns;
 }
 
 void Planner::planOutputs() {
   const auto outputs = static_cast<uint32_t>(program.outputs.size());
-  exe.outputIsHome.assign(outputs, false);
-  exe.memory.outputGroups.assign(outputs, MemoryPlan::none);
-  std::vector<bool> taken(exe.memory.groups.size(), false);
+  made.outputIsHome.assign(outputs, false);
+  made.memory.outputGroups.assign(outputs, MemoryPlan::none);
+  std::vector<bool> taken(made.memory.groups.size(), false);
   for (uint32_t k = 0; k < outputs; ++k) {
     const uint32_t value = program.outputs[k];
     extend(value, opCount);
-    Executable::Root &root = rootOf(value);
-    if (!observed && root.home == Executable::Home::Arena &&
-        program.spec(value).bytes() == program.spec(exe.rootOf[value]).bytes()) {
-      root.home = Executable::Home::Output;
+    Plan::Root &root = rootOf(value);
+    if (!observed && root.home == Plan::Home::Arena &&
+        program.spec(value).bytes() == program.spec(made.rootOf[value]).bytes()) {
+      root.home = Plan::Home::Output;
       root.index = k;
-      exe.outputIsHome[k] = true;
+      made.outputIsHome[k] = true;
     } else {
-      exe.copies.push_back({k, value});
+      made.copies.push_back({k, value});
     }
     const uint32_t group = groupOf[value];
     if (group == MemoryPlan::none)
       continue;
-    if (exe.memory.groups[group].input < 0 && !exe.memory.groups[group].cached && !taken[group]) {
+    if (made.memory.groups[group].input < 0 && !made.memory.groups[group].cached && !taken[group]) {
       taken[group] = true;
-      exe.memory.outputGroups[k] = group;
+      made.memory.outputGroups[k] = group;
       continue;
     }
     // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
-    addGroup(value, opCount, exe.memory.groups[group].footprint, "output " + std::to_string(k) + " of " + exe.name());
-    exe.memory.outputGroups[k] = groupOf[value];
+    addGroup(value, opCount, made.memory.groups[group].footprint, "output " + std::to_string(k) + " of " + made.name());
+    made.memory.outputGroups[k] = groupOf[value];
     taken.push_back(true);
     groupOf[value] = group;
   }
@@ -340,18 +346,22 @@ void Planner::planOutputs() {
 /// A program that does not fit an empty device never will, and is refused before host memory is taken for it.
 void Planner::checkMemory() const {
   sim::Memories empty(chip, device->options(), device->id());
-  exe.memory.simulate(empty);
+  made.memory.simulate(empty);
 }
 
-Executable::Executable(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
-                       std::span<const Tensor> inputs, std::span<const Argument> arguments)
-    : image(image), programIndex(programIndex), program(image.programs[programIndex]), device(device), mode(mode) {
-  std::vector<Argument> given(arguments.begin(), arguments.end());
-  if (mode == Mode::Fast && callsOthers(program) && given.empty())
-    given = argumentsOf(inputs);
-  Planner(*this, device, given).plan();
-  describeOutputs();
-  for (Parameter &parameter : parameters) {
+void Planner::describeOutputs() {
+  for (size_t k = 0; k < program.outputs.size(); ++k) {
+    TensorSpec spec = program.spec(program.outputs[k]);
+    if (made.memory.outputGroups[k] == MemoryPlan::none)
+      spec.memory = {};
+    const bool isSpread = spec.distributed && program.devices() > 1;
+    made.outputDescriptions.push_back(
+        Tensor::describe(std::move(spec), isSpread ? program.meshShape : std::vector<uint32_t>()));
+  }
+}
+
+void Planner::describeParameters() {
+  for (Plan::Parameter &parameter : made.parameters) {
     const Tensor &tensor = inputs[parameter.input];
     const ttnn::Contents &contents = tensor.contents();
     parameter.dtype = tensor.dtype();
@@ -362,6 +372,9 @@ Executable::Executable(const BinaryImage &image, size_t programIndex, const Devi
   }
 }
 
-std::string Executable::name() const { return "program \"" + std::string(program.name) + "\""; }
+std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
+                                     std::span<const Tensor> inputs, std::span<const Argument> arguments) {
+  return Planner(image, programIndex, device, mode, inputs, arguments).make();
+}
 
 } // namespace tt::runtime

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "program/executable.h"
+#include "program/plan.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
@@ -24,19 +24,21 @@ constexpr size_t alignUp(size_t bytes) {
 
 class Planner : ttnn::ConstantStore {
 public:
-  Planner(Executable &exe, const Device &device, std::span<const Argument> arguments)
-      : exe(exe), program(exe.program), device(device), arguments(arguments), chip(device->chip()),
-        observed(exe.mode == Mode::Observed), opCount(static_cast<uint32_t>(program.operations.size())) {}
+  Planner(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
+          std::span<const Tensor> inputs, std::span<const Argument> arguments)
+      : plan(std::make_shared<Plan>(image, programIndex, mode)), made(*plan), program(made.program), device(device),
+        inputs(inputs), arguments(arguments.begin(), arguments.end()), chip(device->chip()),
+        observed(mode == Mode::Observed), opCount(static_cast<uint32_t>(program.operations.size())) {}
 
-  void plan();
+  std::shared_ptr<const Plan> make();
 
 private:
   //===- Ops (planner.cpp) --------------------------------------------------===//
 
   const Operation &operation() const { return program.operations[op]; }
   uint32_t shards(uint32_t value) const { return program.spec(value).distributed ? program.devices() : 1; }
-  Executable::Root &rootOf(uint32_t value) { return exe.roots[exe.rootOf[value]]; }
-  const Executable::Root &rootOf(uint32_t value) const { return exe.roots[exe.rootOf[value]]; }
+  Plan::Root &rootOf(uint32_t value) { return made.roots[made.rootOf[value]]; }
+  const Plan::Root &rootOf(uint32_t value) const { return made.roots[made.rootOf[value]]; }
   [[noreturn]] void fail(const std::string &message) const;
   /// Calls f and adds program and op to what it throws.
   template <class F> auto located(F f) const;
@@ -55,6 +57,9 @@ private:
   void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input = -1);
   void planDeviceMemory(int alias, const ttnn::OpCall &call);
   void planOutputs();
+  void describeOutputs();
+  /// What the values of inputs were when something was computed from them.
+  void describeParameters();
   void checkMemory() const;
   /// The value is needed at op `at`.
   void extend(uint32_t value, uint32_t at);
@@ -97,16 +102,18 @@ private:
 
   void placeValues();
   void bindSteps();
-  void bindStep(Executable::Step &step, const Operands &operands);
-  void bindMeshStep(Executable::Step &step, const Operands &operands);
+  void bindStep(Plan::Step &step, const Operands &operands);
+  void bindMeshStep(Plan::Step &step, const Operands &operands);
   void addIn(uint32_t value, uint32_t device);
   void addOut(uint32_t value, uint32_t device);
   const std::byte *place(uint32_t value, uint32_t device, bool isOut, size_t position);
 
-  Executable &exe;
+  const std::shared_ptr<Plan> plan;
+  Plan &made;
   const Program &program;
   const Device &device;
-  const std::span<const Argument> arguments; // empty where none is known
+  const std::span<const Tensor> inputs;
+  std::vector<Argument> arguments; // empty where none is known
   const sim::ChipDesc &chip;
   const bool observed;
   const uint32_t opCount;
@@ -132,7 +139,7 @@ template <class F> auto Planner::located(F f) const {
   } catch (const Error &error) {
     fail(error.what());
   } catch (const std::bad_alloc &) {
-    throw OutOfMemoryError(exe.name() + ": out of host memory while preparing op " + std::to_string(op) + " (" +
+    throw OutOfMemoryError(made.name() + ": out of host memory while preparing op " + std::to_string(op) + " (" +
                            std::string(operation().info->name) + ")");
   } catch (const std::exception &error) {
     fail(error.what());

@@ -24,7 +24,7 @@ int fidelityPhases(DataType type) {
   }
 }
 
-Duration estimate(const ChipDesc &chip, const ttnn::Cost &cost, DataType mathType) {
+Duration estimate(const ChipDesc &chip, const Cost &cost, DataType mathType) {
   const ChipSpeed &speed = chip.speed;
   const auto cores = static_cast<double>(chip.cores());
   const double matrixCycles =
@@ -41,34 +41,6 @@ Duration estimate(const ChipDesc &chip, const ttnn::Cost &cost, DataType mathTyp
   const double computeNs = (matrixCycles + vectorCycles) / speed.clockGHz;
   const double ns = std::max({computeNs, l1Cycles / speed.clockGHz, dramNs, fabricNs}) + speed.launchNs;
   return {static_cast<int64_t>(std::ceil(ns * speed.clockGHz)), ns};
-}
-
-ttnn::Cost defaultCost(const ChipDesc &chip, const ttnn::OpCall &call) {
-  ttnn::Cost cost;
-  const auto count = [&](const TensorSpec &spec) {
-    const Footprint print = footprint(chip, spec);
-    switch (print.buffer) {
-    case BufferType::DRAM:
-    case BufferType::Trace:
-      cost.dramBytes += print.totalBytes();
-      break;
-    case BufferType::L1:
-    case BufferType::L1Small:
-      cost.l1Bytes += print.totalBytes();
-      break;
-    case BufferType::SystemMemory:
-      break;
-    }
-  };
-  for (const auto &in : call.ins)
-    if (in)
-      count(*in);
-  for (const TensorSpec &out : call.outs) {
-    count(out);
-    if (out.memory.buffer != BufferType::SystemMemory)
-      cost.fpuTiles += (volume(out.shape) + tileHeight * tileWidth - 1) / (tileHeight * tileWidth);
-  }
-  return cost;
 }
 
 } // namespace tt::sim

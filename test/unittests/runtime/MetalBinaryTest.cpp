@@ -92,7 +92,7 @@ TEST(MetalBinary, ChecksBuffers) {
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shardRows = b.shardColumns = 1 << 20; }), "expected no more than the L1");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shardRows = 32; }), "expected shards that cover 40x40 elements");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.tiled = true; }), "element_shape is 32x32; expected 1x1");
-  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {-1}; }), "is [-1]; expected dimensions of 0 or more");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {-1}; }), "shape[0] is -1; expected 0 or more");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {1 << 30, 1 << 30}; }), "expected at most 2^40 elements");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::BFP_BFloat8; }), "data_type is bfp_bf8; expected f32");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::Int32; }),

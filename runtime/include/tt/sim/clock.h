@@ -1,15 +1,24 @@
 //===- clock.h - how long an op takes on the chip ----------------*- C++ -*-===//
 //
-// An estimate, not a measurement: the work an op reports (tt::ttnn::Cost) over
-// the throughput of the chip. docs/runtime.md has the model and its constants.
+// An estimate, not a measurement: the work an op reports over the throughput of
+// the chip. docs/runtime.md has the model and its constants.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "tt/sim/chip.h"
-#include "tt/ttnn/kernel.h"
 
 namespace tt::sim {
+
+/// What an op costs on the chip: the input of the cost model.
+struct Cost {
+  int64_t matmulTiles = 0; // 32x32x32 tile products
+  int64_t sfpuTiles = 0;   // tiles through the vector unit
+  int64_t fpuTiles = 0;    // tiles through the matrix unit elementwise
+  int64_t dramBytes = 0;   // read and written
+  int64_t l1Bytes = 0;     // read and written
+  int64_t fabricBytes = 0; // sent to other chips, times hops
+};
 
 struct Duration {
   int64_t cycles = 0;
@@ -20,10 +29,6 @@ struct Duration {
 int fidelityPhases(DataType type);
 
 /// Time of one op on one chip: the larger of computing and moving data, which overlap, and the launch.
-Duration estimate(const ChipDesc &chip, const ttnn::Cost &cost, DataType mathType);
-
-/// The cost of an op that reports none: every operand read, every result written, each tile of the result once through
-/// the matrix unit.
-ttnn::Cost defaultCost(const ChipDesc &chip, const ttnn::OpCall &call);
+Duration estimate(const ChipDesc &chip, const Cost &cost, DataType mathType);
 
 } // namespace tt::sim

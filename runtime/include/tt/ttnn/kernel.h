@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/sim/clock.h"
 #include "tt/types.h"
 
 #include <memory>
@@ -112,15 +113,7 @@ struct Buffers {
   std::byte *scratch = nullptr; // Kernel::scratchBytes() bytes, aligned to 64
 };
 
-/// What an op costs on the chip: the input of the cost model.
-struct Cost {
-  int64_t matmulTiles = 0; // 32x32x32 tile products
-  int64_t sfpuTiles = 0;   // tiles through the vector unit
-  int64_t fpuTiles = 0;    // tiles through the matrix unit elementwise
-  int64_t dramBytes = 0;   // read and written
-  int64_t l1Bytes = 0;     // read and written
-  int64_t fabricBytes = 0; // sent to other chips, times hops
-};
+using sim::Cost;
 
 /// An op on one device. `run` is const and may be called from one thread at a
 /// time; it uses all threads itself (tt::parallelFor or the kernel library).

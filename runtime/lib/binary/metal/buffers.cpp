@@ -27,28 +27,6 @@ std::string coreText(const sim::ChipDesc &chip, CoreIndex core) {
   return "(y=" + std::to_string(core / chip.gridColumns) + ", x=" + std::to_string(core % chip.gridColumns) + ")";
 }
 
-Shape BufferChecker::shape(const flatbuffers::Vector<int32_t> *dims, const std::string &field) const {
-  if (count(dims) > maxRank)
-    place.fail(field, "has " + std::to_string(dims->size()) + " dimensions", "at most " + std::to_string(maxRank));
-  Shape result;
-  int64_t product = 1;
-  for (uint32_t i = 0; i < count(dims); ++i) {
-    result.push_back(dims->Get(i));
-    if (result.back() < 0)
-      place.fail(field, "is " + toString(result), "dimensions of 0 or more");
-    // A zero must not hide dimensions whose product overflows.
-    if (__builtin_mul_overflow(product, std::max<int64_t>(result.back(), 1), &product) || product > maxElements)
-      place.fail(field, "is " + toString(result), "at most 2^40 elements");
-  }
-  return result;
-}
-
-DataType BufferChecker::dataType(target::DataType type, const std::string &field) const {
-  if (static_cast<unsigned>(type) > static_cast<unsigned>(DataType::Bool))
-    place.fail(field, "is " + std::to_string(static_cast<unsigned>(type)), "a value below 14");
-  return static_cast<DataType>(type);
-}
-
 Cores BufferChecker::cores(const flatbuffers::Vector<const fb::Dim2dRange *> *ranges, const std::string &field) const {
   if (count(ranges) > maxRanges)
     place.fail(field, "has " + std::to_string(ranges->size()) + " ranges", "at most " + std::to_string(maxRanges));

@@ -1,59 +1,34 @@
-//===- checker.h - where in a file something is wrong -------------*- C++ -*-===//
+//===- checker.h - buffers and kernels of a file, checked ----------*- C++ -*-===//
 #pragma once
 
+#include "base/flatbuffer.h"
 #include "binary/metal/program.h"
 
-#include <flatbuffers/flatbuffers.h>
 #include <metal_generated.h>
 
 namespace tt::metal {
 
 namespace fb = target::metal;
 
+using files::count;
+using files::Place;
+using files::text;
+
 /// More of anything is no real program; below, no sum or product of sizes overflows.
-inline constexpr size_t maxRank = 16, maxCommands = 1 << 20, maxArguments = 1 << 12, maxRanges = 1 << 12,
-                        maxItems = 1 << 24;
-inline constexpr int64_t maxElements = int64_t(1) << 40;
-
-/// Says in which program and command of a file something is wrong.
-struct Place {
-  std::string file, program, command;
-  mutable size_t items = 0;
-
-  [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const {
-    std::string text = file + ": ";
-    if (!program.empty())
-      text += "program \"" + program + "\": ";
-    if (!command.empty())
-      text += command + ": ";
-    throw BinaryError(text + field + " " + found + "; expected " + expected);
-  }
-  /// Tables may be shared in a file, so that a small one can ask for much: this bounds all of it together.
-  void spend(size_t count, const std::string &field) const {
-    items += count;
-    if (items > maxItems)
-      fail(field, "brings the program to more than " + std::to_string(maxItems) + " items", "fewer");
-  }
-  /// A table that must be there.
-  template <class T> const T &need(const T *table, const std::string &field) const {
-    if (!table)
-      fail(field, "is missing", "one");
-    return *table;
-  }
-};
-
-inline std::string_view text(const flatbuffers::String *string) {
-  return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
-}
-template <class T> size_t count(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }
+inline constexpr size_t maxCommands = 1 << 20, maxArguments = 1 << 12, maxRanges = 1 << 12;
+inline constexpr int elementBits = 40;
 
 /// Shapes, types and places of buffers; what it throws names the field.
 class BufferChecker {
 public:
   BufferChecker(const Place &place, const sim::ChipDesc &chip) : place(place), chip(chip) {}
 
-  Shape shape(const flatbuffers::Vector<int32_t> *dims, const std::string &field) const;
-  DataType dataType(target::DataType type, const std::string &field) const;
+  Shape shape(const flatbuffers::Vector<int32_t> *dims, const std::string &field) const {
+    return place.dimensions(dims, elementBits, field);
+  }
+  DataType dataType(target::DataType type, const std::string &field) const {
+    return place.dataType(static_cast<unsigned>(type), field);
+  }
   /// Cores of ranges, in row-major order of each range.
   Cores cores(const flatbuffers::Vector<const fb::Dim2dRange *> *ranges, const std::string &field) const;
   Buffer buffer(const fb::BufferRef &ref, const std::string &field) const;

@@ -3,9 +3,6 @@
 
 #include "binary/image.h"
 #include "binary/metal/program.h"
-#include "tt/fork.h"
-
-#include <mutex>
 
 namespace tt::runtime {
 class Json;
@@ -13,21 +10,12 @@ class Json;
 
 namespace tt::metal {
 
-class CompiledKernels;
-class L1;
-
-/// Programs in the order of BinaryImage::programs, and what was made of them.
+/// Programs in the order of BinaryImage::programs.
 struct Image {
-  Image();
-  ~Image();
   const sim::ChipDesc *chip = nullptr;
   std::vector<Program> programs;
   /// Kernels that differ in source, arguments or type, by their entry in the library.
   std::vector<const Kernel *> entries;
-
-  ForkAware<std::mutex> mutex; // of what follows
-  std::shared_ptr<const CompiledKernels> compiled;
-  std::unique_ptr<L1> l1; // of the last run
 };
 
 /// Whether the bytes carry the identifier of a TTMetal file.

@@ -18,8 +18,6 @@
 namespace tt::metal {
 namespace {
 
-constexpr uint32_t maxDepth = 64, maxTables = 1u << 22;
-
 class Reader {
 public:
   explicit Reader(runtime::BinaryImage &binary) : binary(binary), image(*binary.metal) { place.file = binary.name; }
@@ -105,7 +103,7 @@ private:
       spec.shape = checker().shape(desc.shape(), field + ".desc.shape");
       spec.dtype = checker().dataType(memory.data_type(), field + ".desc.layout.memory_desc.data_type");
       int64_t devices = 1;
-      for (uint32_t k = 0; k < count(desc.mesh_shape()) && k < maxRank; ++k)
+      for (uint32_t k = 0; k < count(desc.mesh_shape()) && k < files::maxRank; ++k)
         devices *= std::clamp<int64_t>(desc.mesh_shape()->Get(k), 1, sim::maxChips);
       spec.distributed = devices > 1 && to.devices() > 1;
       const Buffer &buffer = program->buffers[buffers[i]];
@@ -197,7 +195,7 @@ private:
                  "at most " + std::to_string(maxCommands));
     for (uint32_t i = 0; i < count(commands); ++i) {
       const fb::Command &from = *commands->Get(i);
-      place.command = "command " + std::to_string(i) + " (" + fb::EnumNameCommandType(from.type_type()) + ")";
+      place.step = "command " + std::to_string(i) + " (" + fb::EnumNameCommandType(from.type_type()) + ")";
       if (!from.type())
         place.fail("type", "has no value", "a command");
       if (!program->commands.empty() && std::holds_alternative<Return>(program->commands.back().what))
@@ -206,7 +204,7 @@ private:
       to.loc = text(from.loc());
       to.debug = text(from.debug_info());
       readCommand(from, to);
-      place.command.clear();
+      place.step.clear();
     }
   }
 
@@ -317,13 +315,13 @@ private:
                  "has port " + std::to_string(twice->second) + " twice on core " + coreText(*image.chip, twice->first),
                  "one circular buffer per port and core");
     const auto &program = place.need(from.program(), "program");
-    const std::string command = place.command;
+    const std::string command = place.step;
     for (uint32_t i = 0; i < count(program.kernels()); ++i) {
       const fb::KernelConfig &kernel = *program.kernels()->Get(i);
-      place.command = command + ": kernel " + std::to_string(i) + " (" + std::string(text(kernel.symbol())) + ")";
+      place.step = command + ": kernel " + std::to_string(i) + " (" + std::string(text(kernel.symbol())) + ")";
       to.kernels.push_back(KernelChecker(place, *image.chip, this->program->buffers).kernel(kernel, to));
     }
-    place.command = command;
+    place.step = command;
     return to;
   }
 
@@ -370,17 +368,8 @@ bool isMetal(std::span<const std::byte> bytes) {
 }
 
 void readImage(runtime::BinaryImage &image) {
-  const auto fail = [&](const std::string &what) { throw BinaryError(image.name + ": " + what); };
-  const auto *data = reinterpret_cast<const uint8_t *>(image.bytes.data());
-  flatbuffers::Verifier verifier(data, image.bytes.size(), maxDepth, maxTables);
-  if (!fb::VerifySizePrefixedTTMetalBinaryBuffer(verifier))
-    fail("is damaged: the FlatBuffers verifier refuses it (an offset, string or vector leaves the file, a required "
-         "field is missing, or it is nested deeper than " +
-         std::to_string(maxDepth) + ")");
-  const auto &root = *fb::GetSizePrefixedTTMetalBinary(data);
-  if (root.schema_version() != target::metalSchemaVersion)
-    fail("has schema version " + std::to_string(root.schema_version()) + " of TTMetal, but this runtime reads " +
-         std::to_string(target::metalSchemaVersion) + "; compile it again with this version");
+  const auto &root =
+      files::verifiedRoot<fb::TTMetalBinary>(image.name, image.bytes, target::metalSchemaVersion, " of TTMetal");
   image.schemaVersion = root.schema_version();
   image.version = root.version();
   image.mlir = text(root.mlir());

@@ -1,6 +1,7 @@
 //===- tensor_file.cpp - tensors as files -----------------------------------===//
 
 #include "kernels/creation/tensor_file.h"
+#include "base/flatbuffer.h"
 #include "core/mesh.h"
 #include "tensor_generated.h"
 #include "tt/sim/formats.h"
@@ -8,70 +9,36 @@
 #include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tt::ttnn {
 namespace {
 
-constexpr size_t maxRank = 16;
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-};
-
-std::string systemError(const std::string &action, const std::string &path) {
-  return "cannot " + action + " " + path + ": " + std::strerror(errno);
-}
-
-/// The pages of a file, which go with their last user. Writing to them changes this process's copy only.
-std::shared_ptr<std::byte> mapped(const std::string &path, size_t &size) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  struct stat status;
-  if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
-    throw BinaryError(systemError("open", path));
-  if (!S_ISREG(status.st_mode))
-    throw BinaryError(path + ": is not a file");
-  size = static_cast<size_t>(status.st_size);
-  if (size == 0)
-    throw BinaryError(path + ": is empty");
-  void *data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.fd, 0);
-  if (data == MAP_FAILED)
-    throw BinaryError(systemError("map", path));
-  return {static_cast<std::byte *>(data), [size](std::byte *pages) { ::munmap(pages, size); }};
-}
+constexpr int elementBits = 44; // as in a program
 
 class Reader {
 public:
-  explicit Reader(const std::string &path) : path(path), pages(mapped(path, size)) {}
+  explicit Reader(const std::string &path) : path(path), pages(files::mapFile(path, true, size)) { place.file = path; }
 
   Tensor read() {
-    const target::TensorFile *root = verified();
+    const std::span<const std::byte> file(pages.get(), size);
+    files::verifyPrefix(path, file, {target::TensorFileIdentifier()},
+                        "\"" + std::string(target::TensorFileIdentifier()) + "\" (is it a tensor file?)");
+    const target::TensorFile *root =
+        &files::verifiedRoot<target::TensorFile>(path, file, target::schemaVersion, "", "write it again");
     TensorSpec spec;
-    if (static_cast<unsigned>(root->data_type()) > static_cast<unsigned>(DataType::Bool))
-      fail("data_type", "is " + std::to_string(static_cast<unsigned>(root->data_type())), "a data type");
+    spec.dtype = place.dataType(static_cast<unsigned>(root->data_type()), "data_type");
     if (static_cast<unsigned>(root->layout()) > static_cast<unsigned>(Layout::Tile))
       fail("layout", "is " + std::to_string(static_cast<unsigned>(root->layout())), "row-major (0) or tile (1)");
-    spec.dtype = static_cast<DataType>(root->data_type());
     spec.layout = static_cast<Layout>(root->layout());
-    spec.shape = numbers<int64_t>(root->shape());
-    if (spec.shape.size() > maxRank)
-      fail("shape", "has " + std::to_string(spec.shape.size()) + " dimensions", "at most " + std::to_string(maxRank));
+    spec.shape = place.dimensions(root->shape(), elementBits, "shape");
     size_t bytes = 0;
     try {
       bytes = spec.bytes();
     } catch (const Error &error) {
       fail("shape", std::string("is wrong: ") + error.what(), "sizes of at least 0");
     }
-    const std::vector<uint32_t> mesh = numbers<uint32_t>(root->mesh_shape());
+    const std::vector<uint32_t> mesh = files::numbers(root->mesh_shape());
     Tensor::Shards shards;
     const auto *list = root->shards();
     for (uint32_t i = 0; i < (list ? list->size() : 0); ++i) {
@@ -92,36 +59,7 @@ public:
 
 private:
   [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const {
-    throw BinaryError(path + ": " + field + " " + found + "; expected " + expected);
-  }
-
-  /// The Verifier checks the alignment of a vector's length, not that of 8-byte elements.
-  template <class T> static std::vector<T> numbers(const flatbuffers::Vector<T> *vector) {
-    std::vector<T> result(vector ? vector->size() : 0);
-    if (!result.empty())
-      std::memcpy(result.data(), vector->Data(), result.size() * sizeof(T));
-    return result;
-  }
-
-  const target::TensorFile *verified() const {
-    const auto *data = reinterpret_cast<const uint8_t *>(pages.get());
-    // The prefix, the root offset and the identifier.
-    constexpr size_t smallest = 12;
-    if (size < smallest || !flatbuffers::BufferHasIdentifier(data, target::TensorFileIdentifier(), true))
-      throw BinaryError(path + ": is not a tensor file (identifier \"" + target::TensorFileIdentifier() + "\")");
-    uint32_t said;
-    std::memcpy(&said, data, sizeof said);
-    if (said != size - sizeof said)
-      throw BinaryError(path + ": says it has " + std::to_string(said) + " bytes after the prefix, but has " +
-                        std::to_string(size - sizeof said) + "; the file is truncated or was appended to");
-    flatbuffers::Verifier verifier(data, size);
-    if (!target::VerifySizePrefixedTensorFileBuffer(verifier))
-      throw BinaryError(path + ": is damaged: the FlatBuffers verifier refuses it");
-    const auto *root = target::GetSizePrefixedTensorFile(data);
-    if (root->schema_version() != target::schemaVersion)
-      throw BinaryError(path + ": has schema version " + std::to_string(root->schema_version()) +
-                        ", but this runtime reads " + std::to_string(target::schemaVersion) + "; write it again");
-    return root;
+    place.fail(field, found, expected);
   }
 
   /// The bytes where they are in the file, unless the device holds them in another form.
@@ -140,6 +78,7 @@ private:
   }
 
   const std::string &path;
+  files::Place place;
   size_t size = 0;
   std::shared_ptr<std::byte> pages;
 };

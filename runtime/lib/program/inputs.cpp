@@ -1,0 +1,79 @@
+//===- inputs.cpp - what a program is given -------------------------------===//
+
+#include "program/inputs.h"
+#include "tt/sim/formats.h"
+
+namespace tt::runtime {
+
+void bindInputs(const Program &program, const Device &device, const std::vector<bool> &written,
+                std::span<const Tensor> inputs, std::vector<Tensor> &bound, std::vector<bool> &moved) {
+  const std::string name = "program \"" + std::string(program.name) + "\"";
+  if (inputs.size() != program.inputs.size())
+    throw Error(name + " takes " + std::to_string(program.inputs.size()) + " inputs and was given " +
+                std::to_string(inputs.size()));
+  bound.assign(inputs.begin(), inputs.end());
+  moved.assign(inputs.size(), false);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const uint32_t value = program.inputs[i];
+    const TensorSpec &wanted = program.spec(value);
+    const std::string_view label = program.values[value].name;
+    const auto fail = [&](const std::string &what) {
+      throw Error(name + ": input " + std::to_string(i) + (label.empty() ? "" : " (" + std::string(label) + ")") + " " +
+                  what);
+    };
+    if (!inputs[i])
+      fail("is empty");
+    inputs[i].requireAllocated("submit");
+    const TensorSpec &given = inputs[i].spec();
+    if (given.shape != wanted.shape)
+      fail("has shape " + toString(given.shape) + "; expected " + toString(wanted.shape) +
+           (wanted.distributed && program.devices() > 1 ? " on each device" : ""));
+    const uint32_t devices = wanted.distributed ? program.devices() : 1;
+    if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
+      // What the program wants once, every chip may have.
+      if (devices != 1 || inputs[i].shards() != program.devices())
+        fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " +
+             (program.devices() == 1 ? "1" : std::to_string(program.devices()) + ", or 1 for all devices"));
+      if (written[value])
+        fail("has " + std::to_string(inputs[i].shards()) + " shards and is changed in place; expected 1");
+      bound[i] = inputs[i].single((name + ": input " + std::to_string(i)).c_str());
+    }
+    if (inputs[i].isOnDevice() && inputs[i].device() != device)
+      throw DeviceError(name + ": input " + std::to_string(i) + " lies on device " +
+                        std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
+                        std::to_string(device->id()));
+    if (given.dtype != wanted.dtype) {
+      // A block format has no host tensors, and booleans often come as bytes: both are rounded here as by to_layout.
+      const bool blocks =
+          sim::isBlockFormat(wanted.dtype) && (given.dtype == DataType::Float32 || given.dtype == DataType::BFloat16);
+      const bool booleans = wanted.dtype == DataType::Bool && given.dtype == DataType::UInt8;
+      if (!blocks && !booleans)
+        fail("has type " + std::string(toString(given.dtype)) + "; expected " + std::string(toString(wanted.dtype)));
+      bound[i] = castTensor(bound[i], wanted.dtype);
+    }
+    moved[i] = wanted.memory.buffer != BufferType::SystemMemory &&
+               !(inputs[i].isOnDevice() && given.memory == wanted.memory && given.layout == wanted.layout &&
+                 given.dtype == wanted.dtype);
+  }
+}
+
+std::vector<Argument> argumentsOf(const Program &program, const Device &device, const std::vector<bool> &written,
+                                  std::span<const Tensor> inputs) {
+  std::vector<Tensor> bound;
+  std::vector<bool> moved;
+  bindInputs(program, device, written, inputs, bound, moved);
+  std::vector<Argument> arguments(bound.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const uint32_t shards = program.spec(program.inputs[i]).distributed ? program.devices() : 1;
+    for (uint32_t d = 0; d < shards; ++d) {
+      // Values that their owner may free or write when the run is over are not shared with what is kept.
+      std::shared_ptr<const std::byte> values = bound[i].share(shardOf(bound[i], d));
+      if (!bound[i].contents().tracked)
+        values = {std::shared_ptr<void>(), values.get()};
+      arguments[i].shards.push_back(std::move(values));
+    }
+  }
+  return arguments;
+}
+
+} // namespace tt::runtime

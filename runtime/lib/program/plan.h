@@ -1,0 +1,201 @@
+//===- plan.h - how a program runs on a device --------------------*- C++ -*-===//
+//
+// Everything that does not depend on the values of the inputs: kernels, prepared
+// constants, a place in host memory for every value, and device memory as a list
+// of events. The planner makes it; nothing changes it afterwards.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "binary/image.h"
+#include "tt/runtime/run.h"
+#include "tt/sim/clock.h"
+
+#include <array>
+#include <map>
+
+namespace tt::runtime {
+
+enum class Mode : uint8_t {
+  Fast,      // values share memory, constants are used where they lie, elementwise ops run in chains
+  Observed,  // every value has memory of its own until it is deallocated: hooks may read and replace it
+  Estimated, // not to be run: what calls of other programs give is not known
+};
+
+/// Values of one tensor, by shard. What has no owner lies in the binary or in memory of the caller.
+using Shards = std::vector<std::shared_ptr<const std::byte>>;
+
+/// An input whose values are known when a program is prepared.
+struct Argument {
+  Shards shards;
+  bool constant = false; // the same whenever the program runs
+};
+
+/// What a run gives.
+struct Results {
+  std::vector<Tensor::Shards> shards;       // by output
+  std::vector<sim::Allocation> allocations; // by output; empty ones for host tensors
+};
+
+/// Device memory of a program as a list of allocations and frees, and the state it leads to.
+class MemoryPlan {
+public:
+  struct Group { // one buffer, of one value or of several that are views of each other
+    sim::Footprint footprint;
+    sim::Label label;
+    int32_t input = -1;  // its number, when the group is for an input that has to be moved to the device
+    bool cached = false; // the result of a call, which stays on the device between runs
+  };
+  struct Event {
+    uint32_t op; // before which it happens; the number of ops for the end
+    bool allocate;
+    uint32_t group;
+  };
+  static constexpr uint32_t none = ~0u;
+
+  std::vector<Group> groups;
+  std::vector<Event> events;          // in order
+  std::vector<uint32_t> outputGroups; // per output; none for a host tensor
+  bool cachedIsResident = false;      // the groups that are cached have been allocated by somebody else
+
+  struct Blocks {
+    std::vector<std::optional<sim::Block>> of; // per group
+    uint64_t generation = 0;                   // of the device's memories, when the run began
+  };
+
+  /// The results of earlier runs: one that begins in the same state has the same. There are several because the outputs
+  /// of the run before may still be there, or not.
+  struct History {
+    struct Known {
+      bool valid = false;
+      uint64_t fingerprint = 0;
+      std::vector<bool> moved;
+      std::vector<sim::Block> outputs;
+      int64_t peaks[sim::memoryCount] = {};
+    };
+    std::array<Known, 4> known;
+    Blocks walked; // of the current run
+    size_t next = 0;
+  };
+
+  /// Adds to `bytes` (per bank, by sim::Memory) what the events before op `op` allocate and free, from position `next`
+  /// on, which is advanced.
+  void addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const;
+  /// All allocations, with every input moved, in memories that are thrown away. Throws OutOfMemoryError.
+  void simulate(sim::Memories &memories) const;
+  /// Everything from start to end; only outputs stay allocated. `moved[i]`: input i needs memory. `history`: of the
+  /// runs before.
+  void run(sim::MeshDevice &device, const std::vector<bool> &moved, int64_t (&peaks)[sim::memoryCount],
+           std::vector<sim::Allocation> &outputs, History &history) const;
+  /// Step by step, for observed runs: the events before op `op`, from position `next` on, which is advanced.
+  void step(sim::MeshDevice &device, const std::vector<bool> &moved, uint32_t op, size_t &next, Blocks &blocks) const;
+  /// Frees what is left but the outputs, which are returned.
+  std::vector<sim::Allocation> finish(sim::MeshDevice &device, Blocks &blocks) const;
+  /// Frees everything.
+  void abandon(sim::MeshDevice &device, Blocks &blocks) const;
+
+private:
+  bool relevant(const Event &event, const std::vector<bool> &moved) const {
+    const Group &group = groups[event.group];
+    return group.cached ? !cachedIsResident : group.input < 0 || moved[static_cast<size_t>(group.input)];
+  }
+  void apply(sim::Memories &memories, const Event &event, Blocks &blocks) const;
+  void keepOutputs(sim::MeshDevice &device, sim::Memories &memories, Blocks &blocks,
+                   std::vector<sim::Allocation> &outputs) const;
+};
+
+/// A program prepared for a device.
+struct Plan {
+  /// What the results of ttcore.load_cached were computed from: an input of the program.
+  struct Parameter {
+    uint32_t input;
+    DataType dtype;
+    uint64_t contents, version;
+    std::optional<uint64_t> hash; // of the values, when nobody tells that they were written
+  };
+
+  /// Where the values of a root lie. A root is a value that is not a view of another.
+  enum class Home : uint8_t { Unset, Constant, Input, Arena, Output };
+  struct Root {
+    Home home = Home::Unset;
+    uint32_t index = 0; // of the input or output
+    Shards constant;    // one for all devices, or one for each; null once no kernel reads it any more
+    size_t offset = 0;  // in the arena
+    size_t stride = 0;  // from shard to shard
+    uint32_t shards = 1;
+    uint32_t firstOp = 0, lastOp = 0; // where it is alive
+  };
+  /// A pointer into the arena.
+  struct Place {
+    bool isOut;
+    uint32_t position; // in inPointers or outPointers
+    size_t offset;     // bytes
+  };
+  /// A pointer that a run has to fill in.
+  struct Patch {
+    bool isOut;
+    uint32_t position; // in inPointers or outPointers
+    bool fromOutput;
+    uint32_t index; // of the input or output tensor
+    uint32_t shard;
+    size_t offset; // bytes
+  };
+  struct Pointers { // of all devices, in inPointers or outPointers
+    uint32_t first, count;
+  };
+  struct OutputCopy { // an output that is an input, a constant, or the same value as another output
+    uint32_t output;
+    uint32_t value;
+  };
+  struct Step {
+    const ttnn::Kernel *kernel = nullptr;
+    const ttnn::MeshKernel *mesh = nullptr;
+    uint32_t op = 0;                                                       // the last one of a chain
+    uint32_t firstMember = 0, members = 0;                                 // of a chain, in chainOps
+    uint32_t devices = 1;                                                  // times the kernel runs
+    uint32_t firstIn = 0, ins = 0, firstOut = 0, outs = 0;                 // pointers; of the first device
+    uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when mesh
+  };
+
+  Plan(const BinaryImage &image, size_t programIndex, Mode mode)
+      : image(image), programIndex(programIndex), program(image.programs[programIndex]), mode(mode) {}
+  std::string name() const { return "program \"" + std::string(program.name) + "\""; }
+
+  const BinaryImage &image;
+  const size_t programIndex;
+  const Program &program;
+  const Mode mode;
+
+  std::vector<std::unique_ptr<ttnn::Kernel>> kernels;
+  std::vector<std::unique_ptr<ttnn::MeshKernel>> meshKernels;
+  std::vector<uint32_t> rootOf;  // per value
+  std::vector<size_t> viewBytes; // per value: where it begins in its root
+  std::vector<Root> roots;       // per value; only those of roots are used
+  std::vector<Step> steps;
+  std::vector<uint32_t> chainOps;
+  std::vector<Parameter> parameters;
+  std::vector<sim::Allocation> cachedMemory;               // of the results of calls
+  std::map<uint32_t, std::shared_ptr<const Plan>> callees; // by op, of an observed run
+  std::vector<const std::byte *> inPointers;               // of constants; null where a run has others
+  uint32_t outPointers = 0;
+  std::vector<Pointers> meshIns, meshOuts;
+  std::vector<Place> places;
+  std::vector<Patch> patches;
+  std::vector<OutputCopy> copies;
+  std::vector<bool> outputIsHome; // its kernel writes it
+  std::vector<std::shared_ptr<const Tensor::Description>> outputDescriptions;
+  size_t arenaBytes = 0, scratchBytes = 0;
+  MemoryPlan memory;
+  std::vector<sim::Duration> durations; // per op
+  std::vector<ttnn::Cost> costs;        // per op
+  sim::Duration totalDuration;
+  std::vector<bool> written; // per value: an op changes it in place
+};
+
+/// `inputs` are those of the first run; results of ttcore.load_cached are computed from them, now. Without them, and
+/// for a program that is called by another, see Mode::Estimated and `arguments`. Throws OpError naming program and op
+/// where an op does not take its operands, OutOfMemoryError.
+std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
+                                     std::span<const Tensor> inputs = {}, std::span<const Argument> arguments = {});
+
+} // namespace tt::runtime
