@@ -9,7 +9,7 @@ from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
-from builder.base.device_tensors import fetched
+from builder.execution.device_tensors import fetched
 from torch import Tensor, nn
 
 from .device import check, compiled, device, runner

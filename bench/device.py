@@ -9,7 +9,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
-from builder.base.device_tensors import convert_input_layouts, host_tensor
+from builder.execution.device_tensors import convert_input_layouts, host_tensor
 
 
 @functools.cache

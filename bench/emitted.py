@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 from builder.base.builder_apis import compile_ttir_to_flatbuffer
-from builder.base.device_tensors import convert_input_layouts, fetched, host_tensor
-from builder.base.emitted import cpp_programs, python_programs
+from builder.execution.device_tensors import convert_input_layouts, fetched, host_tensor
+from builder.execution.emitted_programs import cpp_programs, python_programs
 
 from .comparing import DTYPES
 from .device import compiled, device, runner

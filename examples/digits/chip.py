@@ -13,7 +13,7 @@ import _ttmlir_runtime as tt_runtime
 import torch
 from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
 from builder.base.builder_runtime import GoldenReport, execute_fb
-from builder.base.device_tensors import convert_input_layouts, fetched, host_tensor
+from builder.execution.device_tensors import convert_input_layouts, fetched, host_tensor
 from builder.ttir.ttir_builder import TTIRBuilder
 from network import Network
 from torch import Tensor

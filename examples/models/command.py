@@ -111,7 +111,7 @@ def run(args: argparse.Namespace, steps: Steps) -> Outcome:
         import _ttmlir_runtime as rt
         import torch
         from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
-        from builder.base.device_tensors import convert_input_layouts, fetched, host_tensor
+        from builder.execution.device_tensors import convert_input_layouts, fetched, host_tensor
         from golden import compare
         from zoo import ZOO
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
-from builder.base.cpp_library import compiled
-from builder.base.device_tensors import create_tensor, fetched
-from builder.base.emitted import EmittedProgram, python_programs
-from builder.base.emitting import emitted
+from builder.api.artifacts import emitted
+from builder.execution.cpp_library import compiled
+from builder.execution.device_tensors import create_tensor, fetched
+from builder.execution.emitted_programs import EmittedProgram, python_programs
 from golden import GoldenMapTensor
 from op_cases import device, execute
 from ttmlir.passes import ttnn_to_flatbuffer_bin

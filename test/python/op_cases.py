@@ -10,8 +10,8 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module
-from builder.base.checking import Verdict, compare_shards
-from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched
+from builder.execution.device_tensors import convert_input_layouts, create_tensor, fetched
+from builder.execution.verdicts import Verdict, compare_shards
 from golden import Comparison, GoldenMapTensor
 from op_rows import Case, Row
 from op_table import NO_ROW, TTIR

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import torch
+from builder.api.artifacts import emitted
 from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer
 from builder.base.builder_runtime import execute_cpp, execute_fb, execute_py
-from builder.base.emitted import EmittedProgram, cpp_programs, python_programs
-from builder.base.emitting import emitted
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
+from builder.execution.emitted_programs import EmittedProgram, cpp_programs, python_programs
 from emit_cases import Subject, assert_same, of_flatbuffer, of_programs
 from op_cases import lowered
 

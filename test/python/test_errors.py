@@ -15,8 +15,8 @@ from builder.base.builder_apis import (
     load_mlir_file,
     run_pipeline,
 )
-from builder.base.device_tensors import convert_input_layouts, host_tensor
 from builder.base.errors import TTBuilderCompileException
+from builder.execution.device_tensors import convert_input_layouts, host_tensor
 from op_cases import device
 from ttmlir import ir
 from ttmlir.dialects import ttcore, ttnn

@@ -12,7 +12,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, execute_fb
-from builder.base.cpp_library import compiled
+from builder.execution.cpp_library import compiled
 from ttmlir import passes
 from ttrt.__main__ import main as ttrt
 

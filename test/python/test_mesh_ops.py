@@ -10,8 +10,8 @@ import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_module_to_flatbuffer
 from builder.base.builder_runtime import execute_fb
-from builder.base.checking import Verdict, compare_shards
 from builder.base.errors import TTBuilderGoldenException, TTBuilderRuntimeException
+from builder.execution.verdicts import Verdict, compare_shards
 from emit_cases import Subject, compare_python, cpp_batch, of_flatbuffer, of_programs
 from golden import GoldenMapTensor
 from op_cases import lowered

@@ -17,7 +17,7 @@ import pytest
 import torch
 import ttnn
 from builder.base.builder_apis import build_module
-from builder.base.comparing import save_torch_tensor
+from builder.execution.program_outputs import save_torch_tensor
 from profiler.files import write_files
 from profiler.recorder import ProfilerError
 from ttmlir import passes

@@ -9,7 +9,7 @@ import pytest
 import torch
 from builder.base.builder_apis import compile_ttir_module_to_flatbuffer
 from builder.base.builder_runtime import execute_fb
-from builder.base.device_tensors import load_binary
+from builder.execution.device_tensors import load_binary
 from emit_cases import Subject, assert_same, compare_python, of_flatbuffer
 from op_cases import lowered
 from random_modules import MESHES, drawn

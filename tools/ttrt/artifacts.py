@@ -13,8 +13,8 @@ from ttmlir.files import whole_file, write_whole
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from .evaluate import ProgramGoldens
     from .execution import Execution
+    from .flatbuffer_goldens import ProgramGoldens
 
 FOLDER = "ttrt-artifacts"
 SYSTEM = "system_desc.ttsys"

@@ -101,7 +101,7 @@ class Result:
 def run(args: argparse.Namespace) -> int:
     if (args.other is None) == (args.passes is None):
         raise InputError("compare takes two files, or one and --passes")
-    from .comparing import Judge
+    from .divergence import Judge
     from .subject import Subject
 
     mesh = args.mesh.shape if args.mesh else None
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def two(args: argparse.Namespace, first: Any, start: Any, inputs: Any, judge: Any) -> Iterator[Result]:
-    from .comparing import compared, renamed
+    from .divergence import compared, renamed
     from .subject import Subject
     from .values import NotEvaluated
 
@@ -165,7 +165,7 @@ def over_steps(
     folder: str | None = None,
 ) -> Iterator[Result]:
     """The module of a `Subject` after each `Step`, compared with what it computed at the start."""
-    from .comparing import compared
+    from .divergence import compared
     from .stages import stages
     from .values import NotEvaluated, evaluated
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import _ttmlir_runtime as rt
 import numpy as np
-from builder.base.memory import MemoryLog, memory_views
+from builder.execution.memory_log import MemoryLog, memory_views
 
 from . import machine
 from .arrays import Shards, fetched, placed
 from .file import File, Program
 
 if TYPE_CHECKING:
-    from builder.base.evaluation import OpGoldens
+    from builder.goldens.evaluation import OpGoldens
 
 
 @dataclass
@@ -94,8 +94,8 @@ def followed(
     """Hooks of a run, and where it leaves values. Values of ops are torch's, which is not loaded for anything else."""
     marks = not file.is_metal and any(op["name"].startswith("debug.") for op in program.operations)
     if keep_values or (act and marks):
-        from builder.base.debugging import Debugger
-        from builder.base.watching import OpWatcher, hooks
+        from builder.execution.debugging import Debugger
+        from builder.execution.op_watcher import OpWatcher, hooks
 
         debugger = Debugger.of(file.binary, program.index, device, goldens) if act else None
         if keep_values or debugger is not None:

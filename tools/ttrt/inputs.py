@@ -16,7 +16,7 @@ from ttmlir.files import whole_file
 from .arrays import BFLOAT16, Shards, from_torch, numpy_dtype, to_torch
 from .errors import InputError
 from .file import CALL, File, Program, Tensor
-from .inits import DOMAIN, READS, Init, check_written, names_of, takes
+from .input_arguments import DOMAIN, READS, Init, check_written, names_of, takes
 
 # ---------------------------------------------------------------------- files
 

@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def registry(dialects: tuple[str, ...] = DIALECTS) -> Iterator[OpRow]:
     """The rows of all ops, by dialect and name, as the compiler and the runtime register them."""
     from _ttmlir_runtime import runtime
-    from builder.base.op_infos import op_infos
+    from builder.ops.op_infos import op_infos
     from ttmlir import util
     from ttmlir.ir import Context
 

@@ -10,7 +10,7 @@ import contextlib
 from collections import defaultdict
 from typing import Any
 
-from . import inits, machine
+from . import input_arguments, machine
 from .errors import InputError
 from .file import Program, load
 from .output import duration, grouped, table, write_json
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--trace", metavar="DIR", help="also write the profiler's report, trace and table of the runs to DIR"
     )
     report_argument(parser, "figures")
-    inits.arguments(parser)
+    input_arguments.arguments(parser)
     machine.arguments(parser, "what the file was compiled for")
 
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
-    inits.check(args, programs)
+    input_arguments.check(args, programs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
     if args.trace and args.estimate:
         raise InputError("--trace records runs, and --estimate does not run; give one of them")

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from ttmlir.files import write_whole
 
-from . import artifacts, inits, machine
+from . import artifacts, input_arguments, machine
 from .errors import InputError
 from .file import File, Program, load
 from .output import duration, grouped, table, write_json
 
 if TYPE_CHECKING:
-    from .checks import Row
     from .execution import Execution
+    from .run_report import Row
 
 BREAKPOINT = "debug.breakpoint"
 
@@ -85,7 +85,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
     report_argument(parser, "report")
-    inits.arguments(parser)
+    input_arguments.arguments(parser)
     checks = parser.add_argument_group("checks")
     checks.add_argument("--golden", "--enable-golden", action="store_true", help="compare outputs with their goldens")
     checks.add_argument("--ops", action="store_true", help="compare the value of every op, too; goes with --golden")
@@ -127,9 +127,9 @@ def run(args: argparse.Namespace) -> int:
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
-    inits.check(args, programs)
+    input_arguments.check(args, programs)
     if args.save_outputs:
-        inits.check_written(args.save_outputs)
+        input_arguments.check_written(args.save_outputs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
     folder = artifacts.prepared(args, artifacts.RUN_REPORT)
     saved: dict[str, Any] = {}
@@ -196,16 +196,16 @@ def run_program(
     args: argparse.Namespace, file: File, program: Program, device: Any, saved: dict[str, Any], folder: Any
 ) -> dict[str, Any]:
     """Run one program as the command line says; its part of the report. Outputs for --save-outputs go to `saved`."""
-    from .checks import op_rows, output_rows
     from .execution import execute
     from .inputs import of_program
+    from .run_report import op_rows, output_rows
 
     if args.golden and file.is_metal:
         raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no goldens; run it without --golden")
     values = of_program(args, file, program)
     goldens = None
     if args.golden:
-        from .evaluate import Source, constants_of
+        from .flatbuffer_goldens import Source, constants_of
 
         constants = constants_of(device, file, program, values)
         # Values inside are looked at by --ops, and at breakpoints.

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
-from builder.base.structure import number_ops, public_functions, symbol
+from builder.ops.structure import number_ops, public_functions, symbol
 from ttmlir import ir, util
 
-from .comparing import Ops, correspondence, ops_of
+from .divergence import Ops, correspondence, ops_of
 from .errors import InputError
 from .file import File, Program, Tensor, check_name
 from .file import load as load_flatbuffer

@@ -9,14 +9,14 @@ from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
+from builder.api.loading import meshes_of
 from builder.base.builder_utils import mesh_shape_of
-from builder.base.device_tensors import convert_input_layouts, create_tensor, fetched, opened
 from builder.base.errors import TTBuilderGoldenException
-from builder.base.evaluation import Maker
-from builder.base.goldens import Goldens, golden_of
-from builder.base.loading import meshes_of
-from builder.base.structure import location_text, public_functions, symbol, walk
-from builder.base.watching import OpWatcher, hooks
+from builder.execution.device_tensors import convert_input_layouts, create_tensor, fetched, opened
+from builder.execution.op_watcher import OpWatcher, hooks
+from builder.goldens.evaluation import Maker
+from builder.goldens.module_goldens import Goldens, golden_of
+from builder.ops.structure import location_text, public_functions, symbol, walk
 from golden import GoldenMapTensor
 from ttmlir import ir, passes, util
 

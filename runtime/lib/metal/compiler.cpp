@@ -1,6 +1,6 @@
 //===- compiler.cpp - from C++ text to a shared library -------------------===//
 //
-// The rules of tools/builder/base/cpp_library.py for emitted programs, for kernels: which compiler, where the results
+// The rules of tools/builder/execution/cpp_library.py for emitted programs, for kernels: which compiler, where the results
 // are kept, what is kept of its messages.
 //
 //===----------------------------------------------------------------------===//

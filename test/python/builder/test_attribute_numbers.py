@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from builder.base.attributes import FLOAT_MAX, NUMBERED, convert, limits_of
-from builder.base.builder_apis import build_module, builder_classes
-from builder.base.ops import Method
+from builder.ops.attributes import FLOAT_MAX, NUMBERED, convert, limits_of
+from builder.api.modules import build_module, builder_classes
+from builder.ops.methods import Method
 from ttmlir import ir
 
 METHODS = [

@@ -7,11 +7,11 @@ from collections import OrderedDict
 
 import pytest
 import torch
-from builder.base.builder_apis import build_module, builder_classes
+from builder.api.modules import build_module, builder_classes
 from builder.base.builder_enums import MeshShardDirection, MeshShardType, ReduceType
 from builder.base.errors import TTBuilderCompileException
-from builder.base.ops import Method
-from builder.base.signatures import SIGNATURES
+from builder.ops.methods import Method
+from builder.ops.signatures import SIGNATURES
 
 METHODS = [
     (dialect, name, function.implementation)

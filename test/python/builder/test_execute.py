@@ -20,7 +20,7 @@ from builder.base.builder_apis import (
     split_mlir_file,
 )
 from builder.base.builder_runtime import check_outputs, execute_fb
-from builder.base.checking import Verdict
+from builder.execution.verdicts import Verdict
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
 from golden import compare
 

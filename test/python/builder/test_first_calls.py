@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from builder.base.builder_apis import builder_classes, compile_and_execute_shlo, compile_and_execute_ttir
-from builder.base.ops import Method
+from builder.api.modules import builder_classes, compile_and_execute_shlo, compile_and_execute_ttir
+from builder.ops.methods import Method
 
 # Shape of the only argument, the call, the result's shape.
 CALLS: dict[str, tuple[tuple[int, ...], Callable[..., Any], tuple[int, ...]]] = {
@@ -66,7 +66,7 @@ def test_short_calls(run: Callable[..., Any], call: tuple[Any, Callable[..., Any
 def test_what_ods_wants_has_a_default_or_is_asked_for() -> None:
     """A parameter that can be left out is an attribute that can: else MLIR's verifier complains of a name that nobody
     wrote."""
-    from builder.base.signatures import EACH
+    from builder.ops.signatures import EACH
 
     missing = []
     for cls in builder_classes().values():

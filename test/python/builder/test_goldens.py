@@ -45,7 +45,7 @@ def test_inputs_are_reproducible():
 
 
 def test_building_computes_nothing(monkeypatch):
-    import builder.base.evaluation as module
+    import builder.goldens.evaluation as module
 
     monkeypatch.setattr(module.Evaluation, "compute", lambda *args: pytest.fail("a golden was computed"))
     programs, _ = goldens(lambda x, b: b.exp(x))
@@ -158,7 +158,7 @@ def test_split_has_several_results_and_constants():
 
 
 def test_a_missing_golden_is_named(monkeypatch):
-    import builder.base.evaluation as module
+    import builder.goldens.evaluation as module
 
     find = module.find_op
     monkeypatch.setattr(module, "find_op", lambda name: None if name == "ttir.exp" else find(name))
@@ -197,7 +197,7 @@ def twice(x, b):
 
 @pytest.mark.parametrize("body", [lambda x, b: b.sin(x), twice], ids=["ops", "calls"])
 def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, body):
-    import builder.base.evaluation as module
+    import builder.goldens.evaluation as module
 
     counts = []
     compute = module.Evaluation.compute

@@ -15,7 +15,7 @@ from builder.base.builder_apis import (
     execute_py,
 )
 from builder.base.builder_runtime import execute_fb
-from builder.base.checking import Verdict, checked
+from builder.execution.verdicts import Verdict, checked
 from builder.base.errors import TTBuilderGoldenException
 
 F32, BF16 = torch.float32, torch.bfloat16

@@ -11,7 +11,7 @@ import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer, split_mlir_file
 from builder.base.builder_runtime import execute_fb
-from builder.base.device_tensors import convert_input_layouts, fetched, host_tensor
+from builder.execution.device_tensors import convert_input_layouts, fetched, host_tensor
 from golden import get_pcc
 from op_cases import device
 from torch import Tensor

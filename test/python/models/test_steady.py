@@ -11,7 +11,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_ttir_module_to_flatbuffer
-from builder.base.device_tensors import convert_input_layouts, host_tensor
+from builder.execution.device_tensors import convert_input_layouts, host_tensor
 from op_cases import device
 from torch import Tensor
 

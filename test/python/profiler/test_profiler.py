@@ -17,7 +17,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import Operand, build_module, compile_and_execute_ttir, compile_ttir_module_to_flatbuffer
-from builder.base.device_tensors import load_binary
+from builder.execution.device_tensors import load_binary
 from builder.ttir.ttir_builder import TTIRBuilder
 from profiler import ProfilerError
 from profiler.profiler import trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from _ttmlir_runtime import runtime
 from _ttmlir_runtime import ttnn as native
-from builder.base.ops import op_infos
+from builder.ops.methods import op_infos
 from ttmlir.dialects import debug, ttnn
 
 # Ops of programs that nobody calls.

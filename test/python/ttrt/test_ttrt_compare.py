@@ -18,7 +18,7 @@ from op_rows import FLOATS
 from ttmlir import ir
 from ttmlir.passes import run_pass, ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_file
 from ttrt.compare import Result, over_steps
-from ttrt.comparing import Judge, programs_matched
+from ttrt.divergence import Judge, programs_matched
 from ttrt.errors import InputError
 from ttrt.stages import Step, clone, expanded, flattened, pass_step
 from ttrt.subject import Subject

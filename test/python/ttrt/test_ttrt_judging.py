@@ -55,7 +55,7 @@ def live() -> int:
 
 def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch) -> None:
     """Those of a long chain of ops, unless they are to be looked at."""
-    from builder.base.evaluation import Evaluation
+    from builder.goldens.evaluation import Evaluation
 
     counts: list[int] = []
     compute = Evaluation.compute

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 import torch
-from ttrt.inits import INITIALIZERS
+from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
     "name", "loc", "host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes",

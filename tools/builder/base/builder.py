@@ -11,9 +11,9 @@ from ttmlir import ir
 
 from .builder_utils import Operand, element_type, is_tensor, retyped, tensor_type, torch_dtype
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
-from .goldens import GoldenValue
+from builder.goldens.module_goldens import GoldenValue
 from .module_builder import DEFAULT_MESH, ModuleBuilder
-from .ops import OpInfo, dialect_module, methods_of
+from builder.ops.methods import OpInfo, dialect_module, methods_of
 
 
 class Builder(ModuleBuilder):

@@ -30,7 +30,7 @@ class TTBuilderRuntimeException(Exception):
 class TTBuilderGoldenException(Exception):
     """A result differs from its golden.
 
-    records: the report's entries (see builder.base.report.Record) of the values that differ.
+    records: the report's entries (see builder.execution.report.Record) of the values that differ.
     """
 
     def __init__(self, message: str, records: Iterable[Any] = ()):

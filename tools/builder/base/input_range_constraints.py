@@ -12,8 +12,8 @@ from golden.domains import ANYTHING, Body, Domain, Use, Value, accepts, argument
 from ttmlir import ir
 
 from .builder_utils import is_tensor
-from .elements import attribute_values
-from .structure import calls, operand_groups
+from builder.ops.attribute_values import attribute_values
+from builder.ops.structure import calls, operand_groups
 
 
 def infer_arg_ranges(parsed_func: Any) -> dict[int, Domain]:

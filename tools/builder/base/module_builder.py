@@ -26,8 +26,8 @@ from .builder_utils import (
     tensor_type,
 )
 from .errors import TTBuilderCompileException, diagnostics_of
-from .goldens import Goldens, GoldenValue, golden_of
-from .ops import dialect_module
+from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
+from builder.ops.methods import dialect_module
 
 DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
 

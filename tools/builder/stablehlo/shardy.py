@@ -11,7 +11,7 @@ from typing import Any
 from ttmlir import ir
 
 from builder.base.builder_utils import Operand, retyped
-from builder.base.structure import infos
+from builder.ops.structure import infos
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 from ttmlir import ir
 
-from builder.base.attributes import convert
+from builder.ops.attributes import convert
 from builder.base.builder import Builder
 from builder.base.builder_utils import Operand, as_operand
-from builder.base.ops import OpInfo, takes_common
-from builder.base.structure import infos
+from builder.ops.methods import OpInfo, takes_common
+from builder.ops.structure import infos
 
 from .shardy import ShardyMixin
 from .windows import WindowMixin

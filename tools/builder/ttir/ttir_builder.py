@@ -1,4 +1,4 @@
-"""Builder of TTIR modules. Its methods are the ops of the dialect; see builder.base.ops."""
+"""Builder of TTIR modules. Its methods are the ops of the dialect; see builder.ops.methods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ttmlir import ir
 
 from builder.base.builder import Builder
 from builder.base.builder_utils import Operand
-from builder.base.structure import infos
+from builder.ops.structure import infos
 
 
 class TTIRBuilder(Builder):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from ttmlir import ir
 
-from builder.base.attributes import DATA_TYPES, keyword_of
+from builder.ops.attributes import DATA_TYPES, keyword_of
 from builder.base.builder import Builder
 from builder.base.builder_utils import (
     Operand,
@@ -21,8 +21,8 @@ from builder.base.builder_utils import (
     tensor_type,
     torch_dtype,
 )
-from builder.base.ops import OpInfo, takes_common
-from builder.base.structure import infos
+from builder.ops.methods import OpInfo, takes_common
+from builder.ops.structure import infos
 
 TILE = 32
 

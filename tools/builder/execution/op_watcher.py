@@ -12,9 +12,9 @@ import torch
 
 from .debugging import Debugger
 from .device_tensors import create_tensor, fetched, runtime, runtime_dtype_to_torch_dtype
-from .errors import TTBuilderRuntimeException
-from .goldens import IntermediateGoldens
-from .memory import MemoryLog, location_of
+from builder.base.errors import TTBuilderRuntimeException
+from builder.goldens.module_goldens import IntermediateGoldens
+from .memory_log import MemoryLog, location_of
 
 
 @dataclass

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import _ttmlir_runtime as rt
-from builder.base.attributes import elements_attr
 from builder.base.builder_utils import plain_location
-from builder.base.device_tensors import fetched
-from builder.base.evaluation import Evaluation, Kept, Maker, OpGoldens
-from builder.base.goldens import Goldens
-from builder.base.structure import functions, symbol, walk
+from builder.execution.device_tensors import fetched
+from builder.goldens.evaluation import Evaluation, Kept, Maker, OpGoldens
+from builder.goldens.module_goldens import Goldens
+from builder.ops.attributes import elements_attr
+from builder.ops.structure import functions, symbol, walk
 from golden import GoldenMapTensor
 from ttmlir import ir
 

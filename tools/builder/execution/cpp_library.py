@@ -15,7 +15,7 @@ from pathlib import Path
 
 import ttnn.config
 
-from .errors import TTBuilderRuntimeException
+from builder.base.errors import TTBuilderRuntimeException
 
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden")

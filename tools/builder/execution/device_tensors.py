@@ -11,8 +11,8 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 import torch
 
-from .arguments import check_suffix, checked_arguments, described
-from .errors import TTBuilderRuntimeException
+from .argument_checks import check_suffix, checked_arguments, described
+from builder.base.errors import TTBuilderRuntimeException
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
 

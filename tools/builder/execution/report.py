@@ -15,7 +15,7 @@ from golden import Comparison
 class Record:
     """One value compared with its golden.
 
-    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.base.goldens); op, location: what
+    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.goldens.module_goldens); op, location: what
     computes the value in the source, as far as it is known; device: which device's shard; seconds: wall time of the op
     on the simulator, 0 when it was not measured.
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 from ttmlir import ir, util
 
-from .locations import plain_location
+from builder.base.locations import plain_location
 from .op_infos import OpInfo, dialect_module, op_infos
 
 NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.cpu_module"}

@@ -18,11 +18,11 @@ from golden.sampling import generator, random_tensor
 from golden.tensor import shardwise
 from ttmlir import ir
 
-from .builder_utils import is_tensor, torch_dtype
-from .elements import attribute_values
-from .errors import TTBuilderGoldenException
-from .input_range_constraints import infer_arg_ranges
-from .structure import calls, location_text, number_ops, operand_groups, public_functions, symbol, walk
+from builder.base.builder_utils import is_tensor, torch_dtype
+from builder.ops.attribute_values import attribute_values
+from builder.base.errors import TTBuilderGoldenException
+from builder.base.input_range_constraints import infer_arg_ranges
+from builder.ops.structure import calls, location_text, number_ops, operand_groups, public_functions, symbol, walk
 
 # Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
 # the unsigned ones it cannot even select elements.
@@ -108,7 +108,9 @@ class Maker:
         where = ("", self.output) if self.output is not None else (self.key, self.result)
         return self.evaluation.noise(self.program).get((*where, device), 0.0)
 
-    def meaning(self, golden: torch.Tensor, found: torch.Tensor, device: int) -> tuple[torch.Tensor, torch.Tensor, bool]:
+    def meaning(
+        self, golden: torch.Tensor, found: torch.Tensor, device: int
+    ) -> tuple[torch.Tensor, torch.Tensor, bool]:
         """Of positions: the elements that those of the golden and those that were found stand for, and whether these
         elements are known exactly.
 
@@ -382,7 +384,6 @@ class Evaluation:
                 f"the op declares {list(spec.shape)}"
             )
         return golden.map(lambda t: t.to(spec.dtype))
-
 
     def dtype(self, type_: Any) -> torch.dtype:
         """In which values of a tensor type are held."""

@@ -11,11 +11,11 @@ import torch
 from golden import GoldenMapTensor
 from ttmlir.files import whole_file
 
-from .arguments import checked_arguments
-from .builder_utils import get_sanitized_filename
-from .checking import Verdict, compare_shards, dtype_name, shards_of
-from .errors import TTBuilderGoldenException, TTBuilderRuntimeException
-from .goldens import ProgramGoldens, Programs
+from .argument_checks import checked_arguments
+from builder.base.builder_utils import get_sanitized_filename
+from .verdicts import Verdict, compare_shards, dtype_name, shards_of
+from builder.base.errors import TTBuilderGoldenException, TTBuilderRuntimeException
+from builder.goldens.module_goldens import ProgramGoldens, Programs
 from .report import GoldenReport, Record
 
 
@@ -66,7 +66,9 @@ def raise_failures(report: GoldenReport) -> None:
     failures = report.failures
     if not failures:
         return
-    lines = [f"{len(failures)} of {len(report.records)} values differ from their goldens (PCC of at least {report.pcc:g})"]
+    lines = [
+        f"{len(failures)} of {len(report.records)} values differ from their goldens (PCC of at least {report.pcc:g})"
+    ]
     lines += [f"  {record.describe()}" for record in failures[:10]]
     if len(failures) > 10:
         lines.append(f"  and {len(failures) - 10} more")

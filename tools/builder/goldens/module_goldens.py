@@ -15,9 +15,9 @@ from golden import GoldenMapTensor
 from golden.collective import split_over_mesh
 from ttmlir import ir
 
-from .builder_utils import torch_dtype
+from builder.base.builder_utils import torch_dtype
 from .evaluation import Evaluation, Key, Maker, OpGoldens, Override, key_of
-from .structure import number_ops, symbol
+from builder.ops.structure import number_ops, symbol
 
 GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]
 

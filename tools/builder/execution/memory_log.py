@@ -7,7 +7,7 @@ from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
-from .locations import plain_location
+from builder.base.locations import plain_location
 
 runtime = tt_runtime.runtime
 

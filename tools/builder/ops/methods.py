@@ -22,8 +22,8 @@ from typing import Any, ClassVar
 from ttmlir import ir
 
 from .attributes import check_held, convert
-from .builder_utils import as_operand, element_type, is_tensor
-from .errors import did_you_mean
+from builder.base.builder_utils import as_operand, element_type, is_tensor
+from builder.base.errors import did_you_mean
 from .op_infos import Attribute, Operand, OpInfo, op_infos
 from .op_infos import dialect_module as dialect_module
 from .signatures import EACH, METHOD_NAMES, SIGNATURES
@@ -221,8 +221,9 @@ class Method:
             common=common,
         )
 
-
-    def check_elements(self, builder: Any, values: dict[str, Any], operands: list[Any], elements: dict[str, Any]) -> None:
+    def check_elements(
+        self, builder: Any, values: dict[str, Any], operands: list[Any], elements: dict[str, Any]
+    ) -> None:
         """Numbers that become elements of the result must be possible there; see ELEMENTS."""
         names = ELEMENTS.get(self.info.name.partition(".")[2], ())
         wanted = elements.get(self.info.results[0]) if self.info.results else None

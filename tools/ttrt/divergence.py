@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 from builder.base.builder_utils import is_tensor
-from builder.base.checking import Verdict, checked
-from builder.base.evaluation import Maker
-from builder.base.structure import location_text, number_ops
+from builder.execution.verdicts import Verdict, checked
+from builder.goldens.evaluation import Maker
+from builder.ops.structure import location_text, number_ops
 from golden import Comparison, GoldenMapTensor
 from golden.metrics import TOLERANCES
 from ttmlir import ir, util

@@ -11,7 +11,7 @@ from typing import Any
 from ttmlir import ir, passes
 from ttmlir.files import write_whole
 
-from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
 TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, beside it
 TENSOR_SUFFIX = ".tensorbin"

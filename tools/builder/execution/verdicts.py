@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from golden import Comparison, GoldenMapTensor, compare
 
-from .arguments import check_number, checked_arguments, described
-from .errors import TTBuilderGoldenException
-from .evaluation import Maker
+from .argument_checks import check_number, checked_arguments, described
+from builder.base.errors import TTBuilderGoldenException
+from builder.goldens.evaluation import Maker
 from .report import Record
 
 # dtype of a golden -> dtypes that the device may answer with; a bool travels as whatever holds 0 and 1.
@@ -96,9 +96,7 @@ def checked(
     return verdict.compare(golden, found, maker.precision, noise) if noise else comparison
 
 
-def pointed(
-    comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, maker: Maker, device: int
-) -> Comparison:
+def pointed(comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, maker: Maker, device: int) -> Comparison:
     """Positions are right when they stand for the right elements: of equal ones, any will do."""
     try:
         wanted, given, exact = maker.meaning(golden, found, device)

@@ -10,10 +10,10 @@ from typing import Any
 from ttmlir import ir
 from ttmlir.dialects import func
 
-from .builder import Builder
-from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
-from .goldens import OpGoldens, golden_of
-from .structure import public_functions, symbol, walk
+from builder.base.builder import Builder
+from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.goldens.module_goldens import OpGoldens, golden_of
+from builder.ops.structure import public_functions, symbol, walk
 
 
 def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:

@@ -19,8 +19,8 @@ import _ttmlir_runtime as tt_runtime
 import torch
 from golden import GoldenMapTensor
 
-from .errors import TTBuilderRuntimeException, did_you_mean
-from .goldens import ProgramGoldens, Programs
+from builder.base.errors import TTBuilderRuntimeException, did_you_mean
+from builder.goldens.module_goldens import ProgramGoldens, Programs
 
 # What runs the files that compiling writes, by their suffix.
 RUNS: dict[str, tuple[str, str]] = {
@@ -65,8 +65,10 @@ def fits(value: Any, hint: Any) -> bool:
         kind = {bool: (bool, np.bool_), int: Integral, float: Real}[hint]
         return isinstance(value, kind) and (hint is bool or not isinstance(value, bool))
     if origin is not None and issubclass(origin, Sequence):
-        return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(
-            fits(item, parts[0]) for item in (value if parts and isinstance(value, (list, tuple)) else ())
+        return (
+            isinstance(value, Sequence)
+            and not isinstance(value, (str, bytes))
+            and all(fits(item, parts[0]) for item in (value if parts and isinstance(value, (list, tuple)) else ()))
         )
     kind = origin or hint
     return callable(value) if kind is Callable else not isinstance(kind, type) or isinstance(value, kind)

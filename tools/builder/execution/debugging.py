@@ -18,8 +18,8 @@ from golden import Comparison, GoldenMapTensor, compare
 from ttmlir.files import write_whole
 
 from .device_tensors import create_tensor, fetched, runtime
-from .errors import TTBuilderRuntimeException
-from .memory import MemoryLog, location_of
+from builder.base.errors import TTBuilderRuntimeException
+from .memory_log import MemoryLog, location_of
 
 LOG = logging.getLogger("builder.debug")
 
@@ -210,7 +210,7 @@ def interact(stop: Breakpoint) -> str | None:
 class Debugger:
     """Acts at the debug ops of one program.
 
-    goldens: by number of the op, see builder.base.goldens.
+    goldens: by number of the op, see builder.goldens.module_goldens.
     """
 
     index: int

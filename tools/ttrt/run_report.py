@@ -11,12 +11,12 @@ from .arrays import to_torch
 
 if TYPE_CHECKING:  # comparing needs torch, and a run that compares nothing does not
     import torch
-    from builder.base.checking import Verdict
-    from builder.base.evaluation import Maker
+    from builder.execution.verdicts import Verdict
+    from builder.goldens.evaluation import Maker
     from golden import Comparison, GoldenMapTensor
 
-    from .evaluate import ProgramGoldens
     from .execution import Execution
+    from .flatbuffer_goldens import ProgramGoldens
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Row:
 
 
 def verdict_of(args: argparse.Namespace) -> Verdict:
-    from builder.base.checking import Verdict
+    from builder.execution.verdicts import Verdict
 
     return Verdict(args.pcc, args.atol, args.rtol, check_atol=args.atol is not None, check_rtol=args.rtol is not None)
 
@@ -61,7 +61,7 @@ def judged(
     dtype_matters: bool = True, op: str = "", location: str = "", maker: Maker | None = None,
 ) -> Row:  # fmt: skip
     """A value compared with its golden as the command line says."""
-    from builder.base.checking import compare_shards
+    from builder.execution.verdicts import compare_shards
 
     verdict = verdict_of(args)
     compared = compare_shards(golden, shards, verdict, dtype_matters, maker)

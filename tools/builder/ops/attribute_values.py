@@ -8,7 +8,7 @@ import torch
 from golden.attributes import unpack_mlir_attr
 from ttmlir import ir, util
 
-from .builder_utils import is_tensor, torch_dtype
+from builder.base.builder_utils import is_tensor, torch_dtype
 
 SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 

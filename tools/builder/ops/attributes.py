@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from ttmlir import ir
 
-from .builder_utils import element_type, tensor_type, torch_dtype
-from .errors import did_you_mean
+from builder.base.builder_utils import element_type, tensor_type, torch_dtype
+from builder.base.errors import did_you_mean
 
 # Enums: kind -> text of the attribute for a keyword.
 ENUMS = {

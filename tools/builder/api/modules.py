@@ -1,0 +1,516 @@
+"""Build, compile, execute, load and split modules."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
+
+from ttmlir import ir, passes
+from ttmlir.files import write_whole
+from ttmlir.ir import Context, Location, Module
+
+from . import loading
+from builder.execution.argument_checks import check_device, checked_arguments
+from builder.base.builder import DEFAULT_MESH, Builder
+from builder.execution.flatbuffers import execute_cpp, execute_fb, execute_py
+from builder.execution.verdicts import Verdict
+from builder.base.builder_utils import (
+    Operand,
+    Shape,
+    TypeInfo,
+    get_artifact_dir,
+    mesh_shape_of,
+)
+from builder.execution.debugging import BreakpointCallback
+from builder.execution.device_tensors import load_binary
+from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
+from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.goldens.module_goldens import IntermediateGoldens, Programs
+from builder.execution.report import GoldenReport
+
+SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
+Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]
+
+NUMBER_OPS = "ttir-number-ops"
+
+
+def builder_classes() -> dict[str, type[Builder]]:
+    from builder.stablehlo.stablehlo_builder import StableHLOBuilder
+    from builder.ttir.ttir_builder import TTIRBuilder
+    from builder.ttnn.ttnn_builder import TTNNBuilder
+
+    return {"ttir": TTIRBuilder, "ttnn": TTNNBuilder, "stablehlo": StableHLOBuilder}
+
+
+def builder_class(dialect: str) -> type[Builder]:
+    classes = builder_classes()
+    if dialect not in classes:
+        raise ValueError(f"no builder for {dialect!r}{did_you_mean(dialect, classes)}")
+    return classes[dialect]
+
+
+def dialect_of(builder: Builder) -> str:
+    return next(name for name, cls in builder_classes().items() if isinstance(builder, cls))
+
+
+def module_location(function: Callable[..., Any], context: Context) -> Location:
+    """Where the module function starts; arguments, functions and returns are there, too."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return Location.unknown(context)
+    return Location.file(os.path.abspath(code.co_filename), code.co_firstlineno, 0, context=context)
+
+
+# ---------------------------------------------------------------------- building
+
+
+@checked_arguments
+def build_module(
+    mod: Callable[[Any], Any],
+    builder_type: Literal["ttir", "stablehlo", "ttnn"],
+    mesh_name: str = "mesh",
+    mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+    save_artifacts: bool = False,
+    artifact_dir: str | os.PathLike[str] = ".",
+    system_desc_path: str | os.PathLike[str] | None = None,
+) -> tuple[Module, Builder]:
+    """Build the module that `mod` describes.
+
+    Args:
+        mod: called with the builder; makes functions with `@builder.func`.
+        builder_type: "ttir", "ttnn" or "stablehlo".
+        mesh_name, mesh_dict: the mesh, by its axes: OrderedDict([("x", 2), ("y", 4)]).
+        save_artifacts: write <artifact_dir>/<builder_type>_module.mlir.
+    Returns:
+        (module, builder). Goldens are in the builder and computed when asked for.
+    Raises:
+        TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
+    """
+    cls = builder_class(builder_type)
+    context = Context()
+    builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
+    with context:
+        module = builder.build(mod)
+    if save_artifacts:
+        Path(artifact_dir).mkdir(parents=True, exist_ok=True)
+        write_whole(Path(artifact_dir) / f"{builder_type}_module.mlir", str(module) + "\n")
+    return module, builder
+
+
+@checked_arguments
+def load_mlir_file(
+    mlir_text: str,
+    golden_inputs: Mapping[str, Sequence[Any]] | None = None,
+    target: Literal["ttir", "ttnn", "stablehlo"] = "ttir",
+    deallocate_goldens: bool = False,
+    test_base: str = "test",
+    output_root: str | os.PathLike[str] = ".",
+) -> tuple[Module, Builder]:
+    """Read a module from its text; goldens of all its ops are known to the builder.
+
+    Args:
+        golden_inputs: by function, the values of its arguments; random ones where it is not named.
+        target: the dialect of the module.
+        deallocate_goldens, test_base, output_root: accepted for existing programs; goldens are computed on demand and
+            nothing is written.
+    Raises:
+        TTBuilderCompileException: the text does not parse or verify; has the diagnostics.
+        ValueError: inputs for no function, of another number, or of other shapes; a path.
+        TypeError: no text.
+    """
+    if mlir_text.endswith(".mlir") and "\n" not in mlir_text:
+        raise ValueError(
+            f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one"
+        )
+    return loading.load_module(builder_class(target), Context(), mlir_text, golden_inputs)
+
+
+@checked_arguments
+def split_mlir_file(
+    module: Module, builder: Builder, target: Literal["ttir", "ttnn", "stablehlo"] = "ttir"
+) -> list[tuple[Module, Builder]]:
+    """A module for each op, in program order: a function of the op's own operands.
+
+    The goldens are those that the op had in `module`, which is not changed. Ops of a function that is called several
+    times come once for each call.
+    """
+    builder_class(target)
+    return loading.split_module(module, builder)
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How a module is compiled; the fields are the keyword arguments of the compile functions.
+
+    system_desc_path: description of the chip; one that is not there means the default chip.
+    target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,
+        "emitc", a C++ program, or "emitpy", a Python program.
+    argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
+    custom_pipeline: name or function to run instead of the back end's pipeline.
+    pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
+        ttir_pipeline_options says the same.
+    shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
+    print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder; a function
+        that is given as pipeline gets print_ir= as well.
+    """
+
+    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC
+    target: str = "ttnn"
+    argument_types_string: str | None = None
+    custom_pipeline: Callable[..., Any] | str | None = None
+    pipeline_options: Sequence[str] | str | None = None
+    ttir_pipeline_options: Sequence[str] | str | None = None
+    shlo_pipeline_options: Sequence[str] | str | None = None
+    shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
+    print_ir: bool | str = False
+
+    def options(self, mesh_shape: Sequence[int], system_desc_path: str | None) -> str:
+        options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
+        path = system_desc_path or self.system_desc_path
+        if path and Path(path).exists():
+            options.append(f"system-desc-path={path}")
+        if self.argument_types_string:
+            options.append(f"argument-types={self.argument_types_string}")
+        return " ".join([*options, *(o for o in self._given() if not is_emit_option(o))])
+
+    def emit_options(self) -> list[str]:
+        return [o for o in self._given() if is_emit_option(o)]
+
+    def _given(self) -> list[str]:
+        """Single options: one string may have several."""
+        return [*single(self.pipeline_options), *single(self.ttir_pipeline_options)]
+
+
+def single(options: Sequence[str] | str | None) -> list[str]:
+    """Options one by one; a string may have several."""
+    texts = [options] if isinstance(options, str) else options or ()
+    return [option for text in texts for option in text.split()]
+
+
+def run_pipeline(
+    module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
+) -> None:
+    """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
+    if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
+        raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
+    try:
+        if isinstance(pipeline, str):
+            name, _, inner = pipeline.partition("{")
+            own = inner.rstrip("} ")
+            passes.run_pass(module, name.strip().removeprefix("--"), own or options, print_ir)
+        elif print_ir:
+            pipeline(module, options, print_ir=print_ir)
+        else:
+            pipeline(module, options)
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        diagnostics = diagnostics_of(error)
+        raise TTBuilderCompileException(
+            f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics
+        ) from error
+
+
+def keep_observed(module: Any, snapshot: Any) -> None:
+    """Tell the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
+    sources = snapshot.intermediates.bypassed | (snapshot.intermediates.to_check or frozenset())
+    if sources:
+        with module.context:
+            module.attributes["ttcore.observed"] = ir.DenseI64ArrayAttr.get(sorted(map(int, sources)))
+
+
+def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
+    """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
+    check_target(how.target)
+    dialect = dialect_of(builder)
+    for name in ("shlo_pipeline_options", "shlo_to_ttir_pipeline_options"):
+        if getattr(how, name) and dialect != "stablehlo":
+            raise ValueError(f"{name} is {getattr(how, name)!r}: for StableHLO modules, and this one is of {dialect}")
+    snapshot = builder.goldens.snapshot(module)
+    clone = module.operation.clone(ip=False)
+    keep_observed(clone, snapshot)
+    if dialect == "stablehlo":
+        # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
+        run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
+        if hasattr(passes, "stablehlo_pipeline"):
+            given = " ".join(single(how.shlo_pipeline_options))
+            run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
+        elif how.shlo_pipeline_options:
+            raise ValueError(
+                f"shlo_pipeline_options is {how.shlo_pipeline_options!r}, but this version has no stablehlo pipeline"
+            )
+        given = " ".join(single(how.shlo_to_ttir_pipeline_options))
+        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
+    form = lowering_of(how.target)
+    options = how.options(mesh_shape, builder.system_desc_path)
+    what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
+    run_pipeline(clone, how.custom_pipeline or form.pipeline, options, what, how.print_ir)
+    return emitted(clone, how.target, how.emit_options()), clone, snapshot
+
+
+def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> None:
+    into = lowering_of(target).dialect
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"test_{dialect}.mlir", f"{module}\n")
+    write_whole(folder / f"test_{into}{'_lowered' if into == dialect else ''}.mlir", f"{lowered}\n")
+
+
+@checked_arguments
+def compile_module_to_flatbuffer(
+    module: Module,
+    builder: Builder,
+    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
+    artifact_dir: str | os.PathLike[str] = ".",
+    target: Target = "ttnn",
+    mesh_dict: Mapping[str, int] | None = None,
+    save_artifacts: bool = False,
+    argument_types_string: str | None = None,
+    custom_pipeline: Callable[..., Any] | str | None = None,
+    pipeline_options: Sequence[str] | str | None = None,
+    print_ir: bool | str = False,
+    input_output_goldens: Mapping[int, Any] | None = None,
+    intermediate_goldens: Mapping[str, Any] | None = None,
+) -> tuple[Any, Mapping[int, Any], Mapping[str, Any]]:
+    """Compile a module of any dialect that has a builder; the module itself stays as it is.
+
+    Args:
+        builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.
+        save_artifacts: write the module, the lowered module and what is made of it to artifact_dir.
+        input_output_goldens, intermediate_goldens: returned instead of the computed ones.
+        Others: see `Lowering`.
+    Returns:
+        (binary, goldens of inputs and outputs by program, goldens of ops by number), as `execute_fb` takes them. In the
+        place of the binary, "emitc" and "emitpy" have the path of the program when artifacts are saved, else its text.
+    Raises:
+        TTBuilderCompileException: a pass refused the module; has the diagnostics.
+    """
+    how = Lowering(
+        system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, print_ir=print_ir
+    )
+    mesh_shape = builder.mesh_shape if mesh_dict is None else mesh_shape_of(mesh_dict)
+    artifact, lowered, snapshot = lower(module, builder, mesh_shape, how)
+    compiled = load_binary(artifact.data) if target in FLATBUFFERS else artifact.data
+    if save_artifacts:
+        save_texts(Path(artifact_dir), dialect_of(builder), module, lowered, target)
+        path = artifact.write(artifact_dir)
+        compiled = compiled if target in FLATBUFFERS else path
+    programs = snapshot.programs if input_output_goldens is None else input_output_goldens
+    intermediates = snapshot.intermediates if intermediate_goldens is None else intermediate_goldens
+    return compiled, programs, intermediates
+
+
+def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str, Programs, IntermediateGoldens]]:
+    """The compile function of a dialect."""
+
+    def compile_to_flatbuffer(
+        fn: Callable[[Any], Any],
+        system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
+        artifact_dir: str | os.PathLike[str] | None = ".",
+        target: Target = "ttnn",
+        mesh_name: str = "mesh",
+        mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+        save_artifacts: bool = False,
+        argument_types_string: str | None = None,
+        custom_pipeline: Callable[..., Any] | str | None = None,
+        pipeline_options: Sequence[str] | str | None = None,
+        print_ir: bool | str = False,
+        ttir_pipeline_options: Sequence[str] | str | None = None,
+        shlo_pipeline_options: Sequence[str] | str | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+        output_root: str | os.PathLike[str] | None = None,
+    ) -> tuple[Builder, str, Programs, IntermediateGoldens]:
+        how = Lowering(
+            system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
+            shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
+        )  # fmt: skip
+        check_target(target)
+        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
+        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        root = artifact_dir if output_root is None else output_root
+        if root is None:
+            return builder, artifact.data, snapshot.programs, snapshot.intermediates
+        folder = Path(root) / f"{dialect}-builder-artifacts" / target
+        path = artifact.write(folder)
+        if save_artifacts:
+            save_texts(folder, dialect, module, lowered, target)
+        return builder, path, snapshot.programs, snapshot.intermediates
+
+    return named(
+        compile_to_flatbuffer,
+        name,
+        f"""Build a {dialect} module from `fn` and compile it.
+
+        What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
+        for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too.
+        artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
+
+        Returns:
+            (builder, path of what was written, goldens of inputs and outputs by program, goldens of ops by number).
+            When nothing is written, the place of the path is taken by the flatbuffer's bytes, or the program's text.
+        Raises:
+            TTBuilderCompileException: an op cannot be built, or a pass refused the module; has the diagnostics.
+        """,
+    )
+
+
+def execute_emitted(
+    artifact: Artifact, goldens: Any, device: Any, save_artifacts: bool, folder: str, **how: Any
+) -> GoldenReport:
+    """Run an emitted program from `folder` when it was saved there, else from one that is gone afterwards."""
+    run = execute_cpp if artifact.target == "emitc" else execute_py
+    if save_artifacts:
+        path = Path(folder) / artifact.name
+        return run(path, goldens, device=device, save_artifacts=True, artifact_dir=folder, **how)
+    with tempfile.TemporaryDirectory() as scratch:
+        return run(artifact.write(scratch), goldens, device=device, **how)
+
+
+def check_lookers(target: str, **asked: bool) -> None:
+    """
+    Raises:
+        ValueError: values of ops, or their memory, are asked for of a program that is run as a whole.
+    """
+    refused = [name for name, wanted in asked.items() if wanted]
+    if refused and target not in FLATBUFFERS:
+        raise ValueError(
+            f"{', '.join(refused)}: a program of the target {target!r} is compared by its outputs; "
+            'target="ttnn" has the value of every op'
+        )
+
+
+def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
+    """The build-compile-execute function of a dialect."""
+
+    def compile_and_execute(
+        fn: Callable[[Any], Any],
+        system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC,
+        test_base: str = "test",
+        output_root: str | os.PathLike[str] = ".",
+        target: Target = "ttnn",
+        mesh_name: str = "mesh",
+        mesh_dict: Mapping[str, int] = DEFAULT_MESH,
+        save_artifacts: bool = False,
+        argument_types_string: str | None = None,
+        custom_pipeline: Callable[..., Any] | str | None = None,
+        pipeline_options: Sequence[str] | str | None = None,
+        print_ir: bool | str = False,
+        device: Any = None,
+        pcc: float = 0.99,
+        atol: float | None = None,
+        rtol: float | None = None,
+        disable_golden: bool = False,
+        skip_exec: bool = False,
+        check_pcc: bool = True,
+        check_atol: bool = False,
+        check_rtol: bool = False,
+        enable_intermediate_verification: bool = False,
+        dump_memory: bool = False,
+        breakpoint_callback: BreakpointCallback | None = None,
+        ttir_pipeline_options: Sequence[str] | str | None = None,
+        shlo_pipeline_options: Sequence[str] | str | None = None,
+        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+    ) -> GoldenReport:
+        how = Lowering(
+            system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
+            shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
+        )  # fmt: skip
+        check_target(target)
+        Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
+        check_device(name, device)
+        check_lookers(
+            target, enable_intermediate_verification=enable_intermediate_verification, dump_memory=dump_memory,
+            breakpoint_callback=breakpoint_callback is not None,
+        )  # fmt: skip
+        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
+        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        folder = "."
+        if save_artifacts or dump_memory:
+            folder = get_artifact_dir(output_root, dialect, test_base)
+        if save_artifacts:
+            save_texts(Path(folder), dialect, module, lowered, target)
+            artifact.write(folder)
+        if skip_exec:
+            return GoldenReport(pcc=pcc)
+        if target not in FLATBUFFERS:
+            return execute_emitted(
+                artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
+                disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
+            )  # fmt: skip
+        return execute_fb(
+            artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
+            check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
+            dump_memory, breakpoint_callback,
+        )  # fmt: skip
+
+    return named(
+        compile_and_execute,
+        name,
+        f"""Build a {dialect} module from `fn`, compile it, run it and compare every output with its golden.
+
+        Files are written only with save_artifacts or dump_memory, to
+        <output_root>/{dialect}-builder-artifacts/<test_base>.
+        Arguments: see `build_module`, `Lowering` and `execute_fb`. Programs of the targets "emitc" and "emitpy" are
+        compared by their outputs; what looks at single ops is for "ttnn".
+
+        Returns:
+            The report, as `execute_fb` does; an empty one with skip_exec.
+        Raises:
+            TTBuilderCompileException, TTBuilderRuntimeException, TTBuilderGoldenException.
+        """,
+    )
+
+
+def named(function: Callable[..., Any], name: str, documentation: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = inspect.cleandoc(documentation)
+    return checked_arguments(function)
+
+
+compile_ttir_to_flatbuffer = flatbuffer_compiler("ttir", "compile_ttir_to_flatbuffer")
+compile_ttnn_to_flatbuffer = flatbuffer_compiler("ttnn", "compile_ttnn_to_flatbuffer")
+compile_stablehlo_to_flatbuffer = flatbuffer_compiler("stablehlo", "compile_stablehlo_to_flatbuffer")
+compile_and_execute_ttir = executor("ttir", "compile_and_execute_ttir")
+compile_and_execute_ttnn = executor("ttnn", "compile_and_execute_ttnn")
+compile_and_execute_shlo = executor("stablehlo", "compile_and_execute_shlo")
+compile_ttir_module_to_flatbuffer = compile_module_to_flatbuffer
+if hasattr(passes, "stablehlo_pipeline"):
+    from ttmlir.passes import stablehlo_pipeline  # noqa: F401
+
+__all__ = [
+    "Any",
+    "Callable",
+    "Dict",
+    "GoldenReport",
+    "List",
+    "Literal",
+    "Operand",
+    "Optional",
+    "OrderedDict",
+    "Shape",
+    "TTBuilderCompileException",
+    "Tuple",
+    "TypeInfo",
+    "Union",
+    "build_module",
+    "compile_and_execute_shlo",
+    "compile_and_execute_ttir",
+    "compile_and_execute_ttnn",
+    "compile_module_to_flatbuffer",
+    "compile_stablehlo_to_flatbuffer",
+    "compile_ttir_module_to_flatbuffer",
+    "compile_ttir_to_flatbuffer",
+    "compile_ttnn_to_flatbuffer",
+    "execute_cpp",
+    "execute_fb",
+    "execute_py",
+    "load_mlir_file",
+    "split_mlir_file",
+    *(["stablehlo_pipeline"] if hasattr(passes, "stablehlo_pipeline") else []),
+]
