@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
-if TYPE_CHECKING:
-    import ttnn
-else:
-    import sys
+from .functions import FUNCTIONS
 
-    ttnn = sys.modules[__package__]  # whose functions are made after this module is imported
+ops = SimpleNamespace(**FUNCTIONS)
 
 
 def squeeze(input_tensor: Tensor, dim: int) -> Tensor:
     """The tensor without a dimension of size 1; one of another size stays."""
     at = _dimension("squeeze", dim, len(input_tensor.shape))
     shape = list(input_tensor.shape)
-    return ttnn.reshape(input_tensor, shape[:at] + shape[at + 1 :]) if shape[at] == 1 else input_tensor
+    return ops.reshape(input_tensor, shape[:at] + shape[at + 1 :]) if shape[at] == 1 else input_tensor
 
 
 def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
     """The tensor with a dimension of size 1 put before `dim`."""
     at = _dimension("unsqueeze", dim, len(input_tensor.shape) + 1)
     shape = list(input_tensor.shape)
-    return ttnn.reshape(input_tensor, [*shape[:at], 1, *shape[at:]])
+    return ops.reshape(input_tensor, [*shape[:at], 1, *shape[at:]])
 
 
 def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
@@ -35,7 +32,7 @@ def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
     shape = list(tensor.shape)
     if len(shape) > 4:
         raise ValueError(f"unsqueeze_to_4D: the tensor has shape {shape}; expected at most four dimensions")
-    return ttnn.reshape(tensor, [1] * (4 - len(shape)) + shape)
+    return ops.reshape(tensor, [1] * (4 - len(shape)) + shape)
 
 
 def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -45,7 +42,7 @@ def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     if len(wanted) != len(shape) or any(old not in (1, new) for old, new in zip(shape, wanted, strict=True)):
         raise ValueError(f"expand: shape {list(input_tensor.shape)} cannot become {list(sizes)}")
     times = [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)]
-    return ttnn.repeat(ttnn.reshape(input_tensor, shape), times)
+    return ops.repeat(ops.reshape(input_tensor, shape), times)
 
 
 def split(input_tensor: Tensor, split_size: int | Sequence[int], dim: int = 0) -> list[Tensor]:
@@ -76,8 +73,8 @@ def full_like(
 ) -> Tensor:
     """A tensor of one number, in what is not given like another tensor."""
     device = device or tensor.device()
-    memory = memory_config or (ttnn.MemoryConfig(buffer_type=tensor.memory_config().buffer_type) if device else None)
-    return ttnn.full(
+    memory = memory_config or (MemoryConfig(buffer_type=tensor.memory_config().buffer_type) if device else None)
+    return ops.full(
         tensor.shape,
         fill_value,
         dtype=dtype or tensor.dtype,
@@ -99,22 +96,22 @@ def ones_like(tensor: Tensor, **options: object) -> Tensor:
 
 def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy."""
-    return ttnn.assign(input_tensor, dtype=dtype, memory_config=memory_config)
+    return ops.assign(input_tensor, dtype=dtype, memory_config=memory_config)
 
 
 def square(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """x * x."""
-    return ttnn.multiply(input_tensor, input_tensor, memory_config=memory_config)
+    return ops.multiply(input_tensor, input_tensor, memory_config=memory_config)
 
 
 def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
     """b - a."""
-    return ttnn.subtract(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+    return ops.subtract(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
 
 
 def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
     """b / a."""
-    return ttnn.divide(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+    return ops.divide(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
 
 
 def _dimension(function: str, dim: int, rank: int) -> int:

@@ -33,16 +33,11 @@ _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 
 def make_functions(package: ModuleType) -> list[str]:
     """Put every function into the package, or the submodule that its name says; the names in the package itself."""
-    names = []
-    for function in _native.functions():
-        made = make_function(function)
-        for name in (function.name, *function.aliases):
-            module = _submodule(package, name.rpartition(".")[0])
-            setattr(module, name.rpartition(".")[2], made)
-            module.__all__.append(name.rpartition(".")[2])
-            if "." not in name:
-                names.append(name)
-    return names
+    for name, function in FUNCTIONS.items():
+        module = _submodule(package, name.rpartition(".")[0])
+        setattr(module, name.rpartition(".")[2], function)
+        module.__all__.append(name.rpartition(".")[2])
+    return [name for name in FUNCTIONS if "." not in name]
 
 
 def _submodule(package: ModuleType, path: str) -> ModuleType:
@@ -159,3 +154,12 @@ def _use(parameter: FunctionParameter) -> str:
         return "required."
     default = default_text(parameter)
     return "may be left out." if default == "None" else f"{default} when left out."
+
+
+# By name and by alias; a dot is a submodule.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: made
+    for function in _native.functions()
+    for made in [make_function(function)]
+    for name in (function.name, *function.aliases)
+}

@@ -3,7 +3,7 @@
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD
 
-include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNLayoutAttrs.td"
 
 def TTNN_UnaryWithParamAttr : TTNN_Attr<"UnaryWithParam", "unary_with_param"> {
   let summary = "An elementwise op with its parameters.";

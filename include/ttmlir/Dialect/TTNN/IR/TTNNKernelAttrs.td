@@ -3,7 +3,7 @@
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNKERNELATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNKERNELATTRS_TD
 
-include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"
+include "ttmlir/Dialect/TTNN/IR/TTNNLayoutAttrs.td"
 
 //===----------------------------------------------------------------------===//
 // Kernel arguments
