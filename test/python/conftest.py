@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "tools")]
+HERE = Path(__file__).parent
+# Tables and generators that tests of several folders use.
+sys.path[:0] = [str(HERE / "ops"), str(HERE / "random_programs"), str(ROOT / "tools")]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 

@@ -2,7 +2,7 @@
 //
 // Loads each .ttnn of a folder and runs its public programs on random inputs: twice as users do, and once with hooks,
 // which must give the same bits. An input that an op refuses (an index outside of its table) is no failure. In a
-// sanitizer build any report is one. test/python/random_modules.py --dump writes such a folder.
+// sanitizer build any report is one. test/python/random_programs/random_modules.py --dump writes such a folder.
 //
 //   ttrt-run-folder FOLDER [seed]
 //

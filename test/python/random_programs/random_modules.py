@@ -55,6 +55,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     sys.path[:0] = [str(root / "tools"), str(root / "build" / "python_packages")]
     main()

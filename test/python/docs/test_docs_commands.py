@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 # Commands of the tools; what sets up, builds and tests is left to those who do so.
 TOOLS = ("ttmlir-opt", "ttmlir-translate", "ttrt")
 PAGES = ("README.md", "docs/pipelines.md")

@@ -9,11 +9,11 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
+from builder.api.modules import run_pipeline
 from builder.base.builder_apis import (
     build_module,
     compile_stablehlo_to_flatbuffer,
     load_mlir_file,
-    run_pipeline,
 )
 from builder.base.errors import TTBuilderCompileException
 from builder.execution.device_tensors import convert_input_layouts, host_tensor

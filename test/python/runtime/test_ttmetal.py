@@ -19,7 +19,7 @@ from op_rows import Case
 from ttmlir import passes
 from ttrt.__main__ import main as ttrt
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ROWS = re.findall(
     r"^TT_TILE_OP\((\w+), (\w+), (\w+), (\w+), (\d)\)$",
     (ROOT / "include/ttmlir/Target/TTMetal/TileOps.def").read_text(),

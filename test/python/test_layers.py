@@ -1,0 +1,309 @@
+"""Every file includes and imports what lies before it: LAYERS says what each layer may use. No cycle between files."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """paths: folders (ending in /) and files; the longest that fits a file decides.
+
+    uses: layers; what these use may be used, too.
+    """
+
+    paths: str
+    uses: str = ""
+
+
+FAMILIES = "kernels.elementwise kernels.matmul kernels.window kernels.attention kernels.normalization kernels.others"
+LAYERS = {
+    # What the compiler and the runtime both know: the schemas and the tables of functions and tile operations.
+    "schema": Layer(
+        "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h include/ttmlir/Target/TTNN/Api.def "
+        "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
+        "include/ttmlir/Target/OutputFile.h"
+    ),
+    # The runtime: nothing of MLIR.
+    "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
+    "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base"),
+    "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
+    "core": Layer("runtime/lib/core/ runtime/include/tt/ttnn/kernel.h", "tensor"),
+    "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
+    "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
+    "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.elementwise"),
+    "kernels.attention": Layer("runtime/lib/kernels/attention/", "core"),
+    "kernels.normalization": Layer("runtime/lib/kernels/normalization/", "kernels.elementwise"),
+    "kernels.others": Layer("runtime/lib/kernels/", "core"),
+    "binary": Layer("runtime/lib/binary/ runtime/include/tt/runtime/binary.h", "core"),
+    "run": Layer("runtime/lib/run/ runtime/include/tt/runtime/run.h", f"binary {FAMILIES}"),
+    "program": Layer("runtime/lib/program/", "run"),
+    "metal": Layer("runtime/lib/metal/ runtime/include/tt/metal/", "run"),
+    "api": Layer(
+        "runtime/lib/api/ runtime/include/tt/runtime/ runtime/include/tt/ttnn/ runtime/include/ttnn/", "program metal"
+    ),
+    "runtime.python": Layer("runtime/python/ runtime/tools/", "api"),
+    # The compiler: nothing of the runtime.
+    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema"),
+    "passes": Layer(
+        " ".join(
+            f"{side}/Dialect/{dialect}/Transforms/"
+            for side in ("include/ttmlir", "lib")
+            for dialect in ("TTCore", "TTIR", "TTNN", "TTKernel", "D2M")
+        ),
+        "dialects",
+    ),
+    "target": Layer("include/ttmlir/Target/ lib/Target/", "passes"),
+    "conversion": Layer("include/ttmlir/Conversion/ lib/Conversion/", "passes target pipelines.options"),
+    "pipelines.options": Layer(
+        "include/ttmlir/Dialect/TTNN/Pipelines/ include/ttmlir/Dialect/TTMetal/Pipelines/", "passes"
+    ),
+    "pipelines": Layer("lib/Dialect/TTNN/Pipelines/ lib/Dialect/TTMetal/Pipelines/", "conversion"),
+    "compiler": Layer(
+        "lib/InitAll/ lib/CAPI/ lib/OpHeaders.h include/ttmlir/InitAll.h include/ttmlir-c/", "pipelines conversion"
+    ),
+    "compiler.tools": Layer(
+        "tools/ttmlir-opt/ tools/ttmlir-translate/ tools/ttmlir-lsp-server/ tools/Version.h python/", "compiler"
+    ),
+    # Python.
+    "ttmlir": Layer("python/ttmlir/", "compiler.tools"),
+    "ttnn": Layer("python/ttnn/"),
+    "golden": Layer("tools/golden/"),
+    "builder.common": Layer(
+        " ".join(
+            f"tools/builder/base/{name}.py"
+            for name in ["__init__", "locations", "builder_utils", "builder_enums", "errors"]
+        )
+        + " tools/builder/__init__.py",
+        "ttmlir golden",
+    ),
+    "builder.ops": Layer("tools/builder/ops/", "builder.common"),
+    "builder.ranges": Layer("tools/builder/base/input_range_constraints.py", "builder.ops"),
+    "builder.goldens": Layer("tools/builder/goldens/", "builder.ranges"),
+    "builder.base": Layer("tools/builder/base/", "builder.goldens"),
+    "builder.dialects": Layer("tools/builder/ttir/ tools/builder/ttnn/ tools/builder/stablehlo/", "builder.base"),
+    "builder.execution": Layer("tools/builder/execution/", "builder.goldens ttnn"),
+    "builder.api": Layer("tools/builder/api/", "builder.dialects builder.execution"),
+    "builder.names": Layer(
+        "tools/builder/base/builder_apis.py tools/builder/base/builder_runtime.py tools/builder/stubs.py", "builder.api"
+    ),
+    "profiler": Layer("tools/profiler/", "ttmlir"),
+    "ttrt": Layer("tools/ttrt/", "builder.api profiler"),
+}
+# What a folder may take from outside of the project, by the first part of its name, and what no file of it may.
+ONLY = {"tools/golden/": {"torch", "numpy", "ml_dtypes"}}
+NEVER = {"runtime/": {"mlir", "llvm", "mlir-c"}, "lib/": {"tt", "ttnn"}, "include/": {"tt", "ttnn"}}
+# Where includes are looked up beside the folder of the file.
+INCLUDE_ROOTS = {
+    "runtime/": ["runtime/include", "runtime/include/tt/metal/kernels", "runtime/lib", "include"],
+    "": ["include", "lib", "tools"],
+}
+INCLUDE = re.compile(r'^[ \t]*#?[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
+MOST_ENTRIES = 25
+
+
+@cache
+def sources() -> frozenset[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return frozenset(file for file in listed if (ROOT / file).exists())
+
+
+def rooted(file: str) -> bool:
+    return file.startswith(("runtime/", "lib/", "include/", "tools/", "python/"))
+
+
+@cache
+def modules() -> dict[str, str]:
+    """Files of the project's Python packages by the names that they are imported by."""
+    found = {}
+    for file in sources():
+        root = next((root for root in ("tools/", "python/") if file.startswith(root)), None)
+        if root and file.endswith(".py"):
+            found[file[len(root) : -len(".py")].replace("/", ".").removesuffix(".__init__")] = file
+    return found
+
+
+def included(file: str, text: str) -> Iterator[tuple[str, bool]]:
+    """(path or name, whether it is run), one for each include; a name begins with "<" where no file has it."""
+    roots = next(roots for prefix, roots in INCLUDE_ROOTS.items() if file.startswith(prefix))
+    for name in INCLUDE.findall(text):
+        places = (os.path.normpath(os.path.join(root, name)) for root in [os.path.dirname(file), *roots])
+        yield next((place for place in places if place in sources()), f"<{name}"), True
+
+
+def imported(file: str, text: str) -> Iterator[tuple[str, bool]]:
+    """The same of a Python file. What only type checkers see is not run."""
+    tree = ast.parse(text)
+    names = {path: name for name, path in modules().items()}
+    package = names[file] if file.endswith("/__init__.py") else names[file].rpartition(".")[0]
+    unseen = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        pairs: list[tuple[str, str | None]] = []
+        if isinstance(node, ast.Import):
+            pairs = [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = parts[: len(parts) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            pairs = [(base, alias.name) for alias in node.names]
+        for base, name in pairs:
+            found = modules().get(f"{base}.{name}") or modules().get(base) or f"<{base.replace('.', '/')}"
+            yield found, id(node) not in unseen
+
+
+def edges_of(file: str, text: str) -> list[tuple[str, bool]]:
+    return list(imported(file, text) if file.endswith(".py") else included(file, text))
+
+
+@cache
+def graph() -> dict[str, list[tuple[str, bool]]]:
+    kinds = (".h", ".hpp", ".cpp", ".td", ".def", ".py")
+    return {
+        file: edges_of(file, (ROOT / file).read_text(encoding="utf-8"))
+        for file in sorted(sources())
+        if file.endswith(kinds) and rooted(file)
+    }
+
+
+def layer_of(file: str) -> str | None:
+    fitting = [
+        (len(path), name)
+        for name, layer in LAYERS.items()
+        for path in layer.paths.split()
+        if file == path or (path.endswith("/") and file.startswith(path))
+    ]
+    return max(fitting)[1] if fitting else None
+
+
+@cache
+def allowed(layer: str) -> frozenset[str]:
+    uses = LAYERS[layer].uses.split()
+    return frozenset({layer, *uses}.union(*(allowed(use) for use in uses)))
+
+
+def upward(file: str, targets: list[tuple[str, bool]]) -> list[str]:
+    mine = layer_of(file)
+    assert mine, f"{file} is in no layer"
+    return [
+        f"{file} ({mine}) uses {target} ({layer_of(target)})"
+        for target, _ in targets
+        if not target.startswith("<") and layer_of(target) not in allowed(mine)
+    ]
+
+
+def foreign(file: str, targets: list[tuple[str, bool]]) -> list[str]:
+    outside = [target[1:] for target, _ in targets if target.startswith("<")]
+    first = {name: name.split("/")[0] for name in outside}
+    found = []
+    for prefix, names in ONLY.items():
+        if file.startswith(prefix):
+            strange = [name for name in outside if first[name] not in names | sys.stdlib_module_names]
+            found += [f"{file} uses {name}; expected {', '.join(sorted(names))} alone" for name in strange]
+    for prefix, names in NEVER.items():
+        if file.startswith(prefix):
+            found += [f"{file} uses {name}" for name in outside if first[name] in names]
+    return found
+
+
+def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of files that reach each other (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in edges.get(node, ()):
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            at = stack.index(node)
+            group = stack[at:]
+            del stack[at:]
+            if len(group) > 1 or node in edges.get(node, ()):
+                found.append(sorted(group))
+
+    for node in edges:
+        if node not in order:
+            visit(node)
+    return found
+
+
+def test_every_file_uses_what_lies_before_it() -> None:
+    assert len(graph()) > 500
+    assert [line for file, targets in graph().items() for line in upward(file, targets)] == []
+
+
+def test_nothing_foreign() -> None:
+    assert [line for file, targets in graph().items() for line in foreign(file, targets)] == []
+
+
+def test_no_cycle_between_files() -> None:
+    assert cycles({file: {target for target, run in targets if run} for file, targets in graph().items()}) == []
+
+
+def test_the_layers_have_an_order_and_files() -> None:
+    assert cycles({name: set(layer.uses.split()) for name, layer in LAYERS.items()}) == []
+    used = {layer_of(file) for file in graph()}
+    assert set(LAYERS) - used == set()
+    for layer in LAYERS.values():
+        for path in layer.paths.split():
+            assert (ROOT / path).exists() or path.endswith("/"), f"{path} is not there"
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({os.path.dirname(file) for file in sources() if rooted(file) or file.startswith("test/")})
+)
+def test_a_folder_has_few_entries(folder: str) -> None:
+    entries = {file[len(folder) + 1 :].split("/")[0] for file in sources() if file.startswith(folder + "/")}
+    assert len(entries) <= MOST_ENTRIES
+
+
+# A line that each rule refuses, in a file that is there.
+REFUSED = [
+    ("runtime/lib/sim/clock.cpp", '#include "tt/ttnn/kernel.h"', upward),
+    ("runtime/lib/program/plan.h", '#include "metal/execute.h"', upward),
+    ("runtime/lib/metal/core.h", '#include "program/plan.h"', upward),
+    ("runtime/lib/base/types.cpp", "#include <llvm/ADT/StringRef.h>", foreign),
+    ("lib/Dialect/TTNN/IR/TTNNOps.cpp", '#include "tt/types.h"', foreign),
+    ("lib/Dialect/TTIR/IR/TTIROps.cpp", '#include "ttmlir/Conversion/TTIRToTTNN/Passes.h"', upward),
+    ("tools/golden/op.py", "def f():\n    from ttmlir import ir", upward),
+    ("tools/golden/op.py", "import rich", foreign),
+    ("tools/builder/base/builder.py", "def f():\n    from builder.ttir.ttir_builder import TTIRBuilder", upward),
+    ("python/ttnn/tensor.py", "import builder.api.modules", upward),
+]
+
+
+@pytest.mark.parametrize(("file", "line", "rule"), REFUSED, ids=[f"{file}-{i}" for i, (file, *_) in enumerate(REFUSED)])
+def test_a_wrong_line_is_found(file: str, line: str, rule: object) -> None:
+    assert callable(rule) and file in sources()
+    assert len(rule(file, edges_of(file, line))) == 1
+
+
+def test_a_cycle_is_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "d"}}) == [["a", "b", "c"], ["d"]]
