@@ -48,12 +48,17 @@ def test_the_lock_is_kept_for_a_while(tmp_path: Path) -> None:
         assert second.since is not None
 
 
+def test_more_than_one_means_that_ours_is_faster() -> None:
+    assert Result("r", "f32", ours_ms=2.0, peer="p", peer_ms=3.0).to_dict()["ratio"] == 1.5
+    assert Result("r", "f32", ours_ms=2.0).ratio is None
+
+
 @pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-decode"])
 def test_a_small_network_beside_eager(name: str) -> None:
     outcomes = list(comparing.compare(models.from_zoo(name, reduced=True), "bf16", FAST))
     result, profile = outcomes
     assert (result.name, result.dtype, result.peer) == (name, "bf16", EAGER)
-    assert result.ratio == result.peer_ms / result.ours_ms
+    assert result.ours_ms > 0 and result.peer_ms > 0
     assert " ms (" in profile.text
 
 

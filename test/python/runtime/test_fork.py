@@ -10,12 +10,11 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 import ttnn
-from builder.base.builder_apis import build_module
-from ttmlir import passes
 
 runtime = rt.runtime
 SIZE = 300
 SECONDS = 60
+THREADS = 4
 
 
 def network(b):
@@ -25,22 +24,6 @@ def network(b):
     def f(image, weight, x, y, b):
         out = b.conv2d(image, weight, None, stride=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1)
         return out, b.softmax(b.matmul(b.gelu(x), y), dimension=1)
-
-
-@pytest.fixture(scope="module")
-def binary():
-    module = build_module(network, "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(module)
-    return rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
-
-
-@pytest.fixture
-def device():
-    runtime.set_threads(4)
-    device = runtime.open_mesh_device()
-    yield device
-    runtime.close_mesh_device(device)
-    runtime.set_threads(0)
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, execute_fb
+from builder.base.builder_apis import compile_ttir_to_flatbuffer, execute_fb
 from builder.execution.cpp_library import compiled
-from ttmlir import passes
 from ttrt.__main__ import main as ttrt
 
 runtime = rt.runtime
@@ -28,18 +27,7 @@ def many_matmuls(b, ops=OPS):
         return x
 
 
-@pytest.fixture(scope="module")
-def binary():
-    module = build_module(many_matmuls, "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(module)
-    return rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
-
-
-@pytest.fixture
-def device():
-    device = runtime.open_mesh_device()
-    yield device
-    runtime.close_mesh_device(device)
+network = many_matmuls
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +62,10 @@ def test_ctrl_c_ends_a_run(binary, device, inputs):
         assert allocated(device) == before
 
 
-def test_the_device_runs_on_behind_it(binary, device, inputs):
+def test_the_device_runs_on_behind_it(binary, device, inputs, compiled_program):
     with soon(), pytest.raises(KeyboardInterrupt):
         runtime.submit(device, binary, 0, inputs)
-    module = build_module(lambda b: many_matmuls(b, 3), "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(module)
-    few = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+    few = compiled_program(lambda b: many_matmuls(b, 3))
     x, y = (torch.from_dlpack(tensor) for tensor in inputs)
     found = torch.from_dlpack(runtime.to_host(runtime.submit(device, few, 0, inputs)[0], untilize=True)[0])
     assert torch.allclose(found, x @ y @ y @ y, rtol=1e-3)
@@ -119,10 +105,8 @@ def test_other_signals_with_handlers(binary, device, inputs, number):
         signal.signal(number, before)
 
 
-def test_a_handler_that_returns_lets_the_run_go_on(device, inputs):
-    module = build_module(lambda b: many_matmuls(b, 200), "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(module)
-    some = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+def test_a_handler_that_returns_lets_the_run_go_on(device, inputs, compiled_program):
+    some = compiled_program(lambda b: many_matmuls(b, 200))
     seen: list[float] = []
     before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
     time.sleep(0.05)
@@ -140,11 +124,9 @@ def test_a_handler_that_returns_lets_the_run_go_on(device, inputs):
     assert seen and seen[0] < ended, "the handler was called when the run had ended"
 
 
-def test_a_handler_is_not_called_by_other_threads(binary, device, inputs):
+def test_a_handler_is_not_called_by_other_threads(device, inputs, compiled_program):
     """A run in another thread goes on; the main thread is interrupted where it is."""
-    small = build_module(lambda b: many_matmuls(b, 100), "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(small)
-    program = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(small))
+    program = compiled_program(lambda b: many_matmuls(b, 100))
     outputs: list[object] = []
     thread = threading.Thread(target=lambda: outputs.extend(runtime.submit(device, program, 0, inputs)))
     with soon(), pytest.raises(KeyboardInterrupt):

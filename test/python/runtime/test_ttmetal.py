@@ -1,4 +1,4 @@
-"""target="ttmetal": kernels on the simulated cores give the bits of the simulated library."""
+"""target="ttmetal": kernels on the simulated cores give the bits of the simulated library, and the values of torch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import torch
 from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
 from builder.base.builder_runtime import execute_fb
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
+from builder.execution.verdicts import Verdict, compare_shards
 from builder.ttir.ttir_builder import TTIRBuilder
 from op_cases import TABLE, called, clone, execute, operand_types
 from op_rows import Case
@@ -42,7 +43,10 @@ def binaries(module: Any) -> tuple[Any, Any]:
     return load(passes.ttmetal_to_flatbuffer_bin(metal)), load(passes.ttnn_to_flatbuffer_bin(ttnn))
 
 
-def check_same_bits(module: Any, builder: Any, names: Sequence[str]) -> None:
+def check_same_bits(
+    module: Any, builder: Any, names: Sequence[str], tolerances: Sequence[tuple[float | None, float | None]] = ()
+) -> None:
+    """The bits of the library, and within tolerance (atol, rtol; of the data type where None) the golden of torch."""
     metal, ttnn = binaries(module)
     problems = []
     for index, goldens in builder.golden_map[0].items():
@@ -50,6 +54,12 @@ def check_same_bits(module: Any, builder: Any, names: Sequence[str]) -> None:
         for a, b in zip(found, wanted, strict=True):
             if a[0].shape != b[0].shape or a[0].dtype != b[0].dtype or not torch.equal(bits(a[0]), bits(b[0])):
                 problems.append(f"{names[index]}: {a[0].flatten()[:4]} and {b[0].flatten()[:4]}")
+        atol, rtol = tolerances[index] if tolerances else (None, None)
+        verdict = Verdict(atol=atol, rtol=rtol, check_atol=True, check_rtol=True)
+        for golden, shards in zip(goldens.outputs, found, strict=True):
+            for _, _, comparison in compare_shards(golden, shards, verdict, True):
+                if comparison.problem or not comparison.within:
+                    problems.append(f"{names[index]} and its golden: {comparison}")
     assert not problems, "\n".join(problems)
 
 
@@ -70,6 +80,7 @@ def one_function(build: Callable[[Any, Any], Any], shape: tuple[int, ...], dtype
 def test_every_row(dtype: str) -> None:
     """All ops in one program file, and so one compilation of kernels."""
     names: list[str] = []
+    tolerances: list[tuple[float | None, float | None]] = []
 
     def module(builder: TTIRBuilder) -> None:
         for name in OPS:
@@ -82,11 +93,12 @@ def test_every_row(dtype: str) -> None:
 
                 function.__name__ = f"{name.partition('.')[2]}_{index}"
                 names.append(function.__name__)
+                tolerances.append(made.tolerance.get(dtype, (None, None)))
                 builder.func(shapes, dtypes)(function)
 
     built, builder = build_module(module, "ttir")
     assert names
-    check_same_bits(built, builder, names)
+    check_same_bits(built, builder, names, tolerances)
 
 
 SHAPES = [(), (1,), (5,), (1, 1), (31, 33), (64, 96), (3, 7, 40), (2, 3, 5, 7), (257, 300), (1024, 64)]
