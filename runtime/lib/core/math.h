@@ -5,7 +5,7 @@
 // selects. Most work in double and round once, so their error is that of the
 // final rounding (0.50x ulp of f32); exp, sigmoid, silu, tanh and gelu, which
 // models are full of, work in f32. The largest error over the domain, measured by
-// test/unittests/ttnn/math_test.cpp against libm in double, stands beside each.
+// test/unittests/core/MathTest.cpp against libm in double, stands beside each.
 //
 // Special values (NaN, +-Inf, +-0, overflow) are those of torch. Where the
 // argument reduction of a function ends (sin, cos, tan, remainder), the caller

@@ -235,6 +235,17 @@ size_t expectSize(const char *what, size_t found, size_t expected) {
 
 bool tiled(const TensorSpec &spec) { return spec.layout == Layout::Tile || isBlockFormat(spec.dtype); }
 
+/// Calls f(values, n, place) for each row of a face of a tiled tensor: where its n values lie, and its number on the
+/// device. Rows that are padding are left out.
+template <class Byte, class F> void forEachRun(const TensorSpec &spec, std::span<Byte> values, F f) {
+  const Matrices m = matrices(spec.shape);
+  const size_t size = storageBytes(spec.dtype);
+  forEachFaceRow(m, [&](size_t matrix, size_t row, size_t column, size_t n, size_t place) {
+    if (n != 0)
+      f(values.data() + ((matrix * m.rows + row) * m.columns + column) * size, n, place);
+  });
+}
+
 } // namespace
 
 size_t tileBytes(DataType type) {
@@ -260,26 +271,19 @@ void encode(const TensorSpec &spec, std::span<const std::byte> values, std::span
     return;
   }
   std::fill(bytes.begin(), bytes.end(), std::byte(0));
-  const Matrices m = matrices(spec.shape);
   const size_t size = storageBytes(spec.dtype);
-  auto at = [&](size_t matrix, size_t row, size_t column) {
-    return values.data() + ((matrix * m.rows + row) * m.columns + column) * size;
-  };
   if (!isBlockFormat(spec.dtype)) {
-    forEachFaceRow(m, [&](size_t matrix, size_t row, size_t column, size_t n, size_t place) {
-      if (n != 0)
-        std::memcpy(bytes.data() + place * faceSide * size, at(matrix, row, column), n * size);
+    forEachRun(spec, values, [&](const std::byte *from, size_t n, size_t place) {
+      std::memcpy(bytes.data() + place * faceSide * size, from, n * size);
     });
     return;
   }
   const BlockFormat &format = blockFormat(spec.dtype);
   const int bits = format.magnitudeBits + 1, perByte = 8 / bits;
-  forEachFaceRow(m, [&](size_t matrix, size_t row, size_t column, size_t n, size_t place) {
-    if (n == 0)
-      return;
+  forEachRun(spec, values, [&](const std::byte *from, size_t n, size_t place) {
     uint16_t stored[faceSide] = {};
     float row16[faceSide];
-    std::memcpy(stored, at(matrix, row, column), n * size);
+    std::memcpy(stored, from, n * size);
     bf16ToF32(stored, row16, faceSide);
     const Group group = encodeGroup(format, row16);
     const FaceRowBytes to(format, place);
@@ -298,21 +302,16 @@ void decode(const TensorSpec &spec, std::span<const std::byte> bytes, std::span<
     std::copy(bytes.begin(), bytes.end(), values.begin());
     return;
   }
-  const Matrices m = matrices(spec.shape);
   const size_t size = storageBytes(spec.dtype);
-  auto at = [&](size_t matrix, size_t row, size_t column) {
-    return values.data() + ((matrix * m.rows + row) * m.columns + column) * size;
-  };
   if (!isBlockFormat(spec.dtype)) {
-    forEachFaceRow(m, [&](size_t matrix, size_t row, size_t column, size_t n, size_t place) {
-      if (n != 0)
-        std::memcpy(at(matrix, row, column), bytes.data() + place * faceSide * size, n * size);
+    forEachRun(spec, values, [&](std::byte *to, size_t n, size_t place) {
+      std::memcpy(to, bytes.data() + place * faceSide * size, n * size);
     });
     return;
   }
   const BlockFormat &format = blockFormat(spec.dtype);
   const int bits = format.magnitudeBits + 1, perByte = 8 / bits;
-  forEachFaceRow(m, [&](size_t matrix, size_t row, size_t column, size_t n, size_t place) {
+  forEachRun(spec, values, [&](std::byte *to, size_t n, size_t place) {
     const FaceRowBytes from(format, place);
     for (size_t i = 0; i < n; ++i) {
       const int element =
@@ -320,7 +319,7 @@ void decode(const TensorSpec &spec, std::span<const std::byte> bytes, std::span<
       const float value = valueOf(format, std::to_integer<int>(bytes[from.exponent]), element & format.largest(),
                                   (element >> format.magnitudeBits) != 0);
       const uint16_t stored = f32ToBf16(value);
-      std::memcpy(at(matrix, row, column + i), &stored, size);
+      std::memcpy(to + i * size, &stored, size);
     }
   });
 }

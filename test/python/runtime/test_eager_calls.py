@@ -11,7 +11,7 @@ from op_gaps import GAPS
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 CHECK = Path(__file__).resolve().parents[3] / "build" / "bin" / "ttrt-eager-check"
-# Random indices fit no result: test/unittests/ttnn has slices of it.
+# Random indices fit no result: test/unittests/api has slices of it.
 NOT_WITH_RANDOM_INDICES = {"ttir.slice_dynamic", "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"}
 NAMES = [name for name in sorted(TABLE) if name not in {*GAPS, *NOT_WITH_RANDOM_INDICES}]
 # Every op by itself takes minutes; some of each family come with every run.
