@@ -208,13 +208,13 @@ bool anyAttribute(PyObject *object, Attribute &attribute) {
 }
 
 /// The types that an attribute may have; none when it may be of any.
-std::vector<std::string_view> typesOf(std::string_view ods) {
-  return ttnn::api::detail::split(ttnn::api::attributeType(ods), '|');
+std::vector<std::string_view> typesOf(const ttnn::AttributeSpec &attribute) {
+  return ttnn::api::split(attribute.type, '|');
 }
 
 /// An enum or config of a wanted type.
 bool toTyped(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
-  const auto types = typesOf(argument.parameter->ods);
+  const auto types = typesOf(*argument.attribute);
   const auto wanted = [&](const std::string &type) {
     return types.empty() || std::ranges::find(types, type) != types.end();
   };
@@ -224,7 +224,7 @@ bool toTyped(PyObject *value, const Argument &argument, Attribute &attribute, Mi
     mismatch.expected = "an enum or config of ttnn";
   if (!(nativeAttribute(value, attribute) || describedAttribute(value, attribute)))
     return false;
-  const bool isEnum = argument.attribute && argument.attribute->kind == AttributeKind::Enum;
+  const bool isEnum = argument.attribute->kind == AttributeKind::Enum;
   if (const auto *found = std::get_if<EnumAttribute>(&attribute.value))
     return isEnum && wanted(found->type);
   const auto *found = std::get_if<StructAttribute>(&attribute.value);
@@ -278,8 +278,6 @@ std::string className(std::string_view attributeType) {
 }
 
 static bool readAttribute(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
-  if (argument.struct_)
-    return toTyped(value, argument, attribute, mismatch);
   int64_t integer;
   double number;
   std::vector<int64_t> integers;
@@ -435,10 +433,9 @@ std::string typeText(const FunctionRow &row, const Argument &argument) {
                                                          : "MemoryConfig";
     return row.callable->info->outs > 1 ? one + " | Sequence[" + one + "]" : one;
   }
-  if (argument.struct_ || argument.attribute->kind == AttributeKind::Enum ||
-      argument.attribute->kind == AttributeKind::Struct) {
+  if (argument.attribute->kind == AttributeKind::Enum || argument.attribute->kind == AttributeKind::Struct) {
     std::string text;
-    for (const std::string_view type : typesOf(parameter.ods))
+    for (const std::string_view type : typesOf(*argument.attribute))
       text += (text.empty() ? "" : " | ") + className(type);
     return text.empty() ? "Any" : text;
   }

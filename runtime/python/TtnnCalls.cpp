@@ -1,4 +1,4 @@
-//===- TtnnCalls.cpp - a call from Python as one of a row of Api.def -------===//
+//===- TtnnCalls.cpp - a call from Python as one of an op -----------------===//
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"

@@ -31,18 +31,12 @@ const Parameter &implied(std::string_view name) {
   return *std::ranges::find(all, name, &Parameter::name);
 }
 
-const ttnn::AttributeSpec *attributeOf(const ttnn::OpInfo &info, std::string_view ods) {
-  const auto it = std::ranges::find(info.attributes, ods, &ttnn::AttributeSpec::name);
-  return it == info.attributes.end() ? nullptr : &*it;
-}
-
 Argument argumentOf(const Callable &callable, const Parameter &parameter) {
   Argument argument{&parameter};
   argument.operand = std::ranges::find(callable.operands, &parameter) != callable.operands.end();
   if (argument.operand || parameter.role != Role::Value)
     return argument;
-  argument.attribute = attributeOf(*callable.info, parameter.ods);
-  argument.struct_ = !argument.attribute;
+  argument.attribute = ttnn::findAttribute(*callable.info, parameter.ods);
   return argument;
 }
 
@@ -187,7 +181,7 @@ void bindTtnnFunctions(nb::module_ &module) {
       .def_ro("name", &FunctionParameter::name)
       .def_ro("keyword_only", &FunctionParameter::keywordOnly)
       .def_ro("omissible", &FunctionParameter::omissible, "A call may leave it out.")
-      .def_ro("default", &FunctionParameter::defaultText, "As Api.def has it; empty for None.")
+      .def_ro("default", &FunctionParameter::defaultText, "As tools/opgen/functions.py writes it; empty for None.")
       .def_ro("default_kind", &FunctionParameter::defaultKind, "\"enum\" or \"string\" where the default is one.")
       .def_ro("type", &FunctionParameter::type, "As a type hint.");
   nb::class_<FunctionRow>(module, "FunctionRow", "An op behind a function.")
@@ -206,7 +200,7 @@ void bindTtnnFunctions(nb::module_ &module) {
           },
           "Of each: its name, that of the dialect's operand or attribute, and \"tensor\", \"tensors\", \"attribute\", "
           "\"device\", \"result\" (dtype, layout, memory_config) or \"fixed\" (tells rows of one function apart).");
-  nb::class_<Function>(module, "Function", "A function of ttnn: its rows of Api.def.")
+  nb::class_<Function>(module, "Function", "A function of ttnn: the ops behind its name.")
       .def_prop_ro("name", &Function::name, "Behind \"ttnn.\".")
       .def_prop_ro("aliases",
                    [](const Function &self) {

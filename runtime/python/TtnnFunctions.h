@@ -17,8 +17,7 @@ struct Argument {
   const Parameter *parameter;
   const ttnn::AttributeSpec *attribute = nullptr; // nullptr: tensors, the device, or what the results shall be
   bool operand = false;
-  bool struct_ = false; // an attribute of any op, which no row of the registry lists
-  size_t position = 0;  // among the parameters of the public function
+  size_t position = 0; // among the parameters of the public function
 };
 
 /// One op behind a public name.
@@ -32,7 +31,7 @@ struct FunctionRow {
 struct FunctionParameter {
   std::string name;
   bool keywordOnly = false, omissible = false;
-  std::string defaultText; // as in Api.def; empty: None
+  std::string defaultText; // as in functions.py; empty: None
   std::string defaultKind; // "enum", "string" or "": how to read defaultText
   std::string type;        // for people: "Tensor | float"
 };
@@ -49,7 +48,7 @@ struct FunctionCall {
 class Function {
 public:
   explicit Function(std::string_view name) : publicName(name) {}
-  /// A row of Api.def with this name.
+  /// An op with this name.
   void add(const ttnn::Callable &callable);
   const std::string &name() const { return publicName; }
   std::span<const FunctionParameter> parameters() const { return merged; }
@@ -64,7 +63,7 @@ private:
   std::vector<FunctionRow> all;
 };
 
-/// By public name, "matmul"; throws for a name that Api.def has no row of.
+/// By public name, "matmul"; throws for a name that no op has.
 const Function &publicFunction(std::string_view name);
 
 //===- Arguments -------------------------------------------------------------===//

@@ -8,13 +8,13 @@
 namespace tt::python {
 namespace {
 
-/// The names of a row of Api.def, by value.
+/// The public names of an enum, by value.
 class EnumNames {
 public:
   explicit EnumNames(std::string_view type) {
     const ttnn::api::Enum *row = ttnn::api::findEnum(type);
     if (!row)
-      throw Error("Api.def has no enum " + std::string(type));
+      throw Error("no op has an enum " + std::string(type));
     for (const auto &each : row->cases)
       names.emplace_back(each.value, each.name);
   }

@@ -1,6 +1,6 @@
 //===- write_operations.cpp - prints ttnn/operations.hpp --------------------===//
 //
-// One C++ function per row of Api.def, with types from the registry, and the
+// One C++ function per op, with types from the registry, and the
 // enums and structs that they take. Run by the build.
 //
 //===----------------------------------------------------------------------===//
@@ -146,8 +146,8 @@ std::string numberText(std::string_view value) {
   return text(value);
 }
 
-Argument attributeArgument(const Parameter &parameter, AttributeKind kind) {
-  Argument argument{&parameter, Kind::Attribute, {}, {}, text(api::attributeType(parameter.ods))};
+Argument attributeArgument(const Parameter &parameter, const AttributeSpec &spec) {
+  Argument argument{&parameter, Kind::Attribute, {}, {}, text(spec.type)};
   const std::string_view given = parameter.defaultValue;
   const bool absent = parameter.optional;
   const auto plain = [&](const char *type, const std::string &value, bool byReference = false) {
@@ -155,7 +155,7 @@ Argument attributeArgument(const Parameter &parameter, AttributeKind kind) {
     argument.type = absent || byReference ? "const " + name + " &" : name + " ";
     argument.defaultValue = absent ? "{}" : value;
   };
-  switch (kind) {
+  switch (spec.kind) {
   case AttributeKind::Bool:
     plain("bool", text(given));
     break;
@@ -182,7 +182,7 @@ Argument attributeArgument(const Parameter &parameter, AttributeKind kind) {
   }
   case AttributeKind::Struct: {
     std::vector<std::string> types;
-    for (const std::string_view type : api::detail::split(argument.attributeType, '|'))
+    for (const std::string_view type : api::split(argument.attributeType, '|'))
       types.push_back(className(type));
     argument.kind = types.size() > 1 ? Kind::Variant : Kind::Struct;
     plain(types.size() > 1 ? ("std::variant<" + joined(types, ", ") + ">").c_str() : types.front().c_str(), "", true);
@@ -221,7 +221,7 @@ Argument argumentOf(const Callable &callable, const Parameter &parameter) {
     break;
   }
   if (const AttributeSpec *spec = findAttribute(*callable.info, parameter.ods))
-    return attributeArgument(parameter, spec->kind);
+    return attributeArgument(parameter, *spec);
   if (parameter.variadic)
     return {&parameter, Kind::Tensors, "const std::vector<Tensor> &", {}, {}};
   if (parameter.optional)
@@ -394,7 +394,7 @@ std::string header() {
   std::ostringstream out;
   out << "//===- operations.hpp - the functions of TTNN ----------------------*- C++ -*-===//\n"
          "//\n"
-         "// Written by the build from Api.def; change that.\n"
+         "// Written by the build from ODS and tools/opgen/functions.py; change those.\n"
          "//\n"
          "//===----------------------------------------------------------------------===//\n"
          "#pragma once\n\n#include \"ttnn/detail/call.hpp\"\n\n#include <limits>\n\nnamespace tt::ttnn {\n\n";

@@ -36,13 +36,17 @@ std::string emit::nameOf(Location location) {
   return name.str();
 }
 
-ArrayRef<StringRef> emit::resultNames(Operation *op) {
-  static constexpr StringRef valuesAndIndices[] = {"values", "indices"}, heads[] = {"query", "key", "value"};
-  if (isa<ttnn::SortOp, ttnn::TopKOp, ttnn::MaxPool2dWithIndicesOp>(op))
-    return valuesAndIndices;
-  if (isa<ttnn::SplitQueryKeyValueAndSplitHeadsOp, ttnn::NLPCreateQKVHeadsDecodeOp>(op))
-    return heads;
-  return {};
+SmallVector<StringRef> emit::resultNames(Operation *op) {
+  const StringRef name = op->getName().getStringRef();
+  const api::Op *described = api::findOp({name.data(), name.size()});
+  if (!described || described->results.size() < 2)
+    return {};
+  // "result" is what the op computes, beside "result_indices".
+  return llvm::map_to_vector(described->results, [](std::string_view each) {
+    StringRef result(each);
+    result.consume_front("result_");
+    return result == "result" ? StringRef("values") : result;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,9 +70,7 @@ public:
 
 private:
   static StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
-  bool isAttribute(const api::Parameter &parameter) const {
-    return llvm::is_contained(op->getRegisteredInfo()->getAttributeNames(), ref(parameter.ods));
-  }
+  bool isAttribute(const api::Parameter &parameter) const { return described && described->find(parameter.ods); }
   bool isTensor(const api::Parameter &parameter) const {
     return parameter.role == api::Role::Value && !isAttribute(parameter);
   }
@@ -82,6 +84,7 @@ private:
 
   Operation *op;
   const api::Function &row;
+  const api::Op *described = api::findOp(row.op);
   const Spelling &spelling;
   Call call;
   bool keywords = false;
@@ -213,9 +216,18 @@ void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
   argument.text = llvm::all_equal(given) ? given.front() : spelling.list(given);
 }
 
+/// What stands for an argument that is left out.
+static std::string defaultText(const api::Parameter &parameter, const api::Function &row, const Spelling &spelling) {
+  if (!parameter.hasDefault)
+    return spelling.none();
+  const api::Op *op = api::findOp(row.op);
+  const api::AttributeSpec *attribute = op ? op->find(parameter.ods) : nullptr;
+  const std::string_view text = parameter.defaultValue, type = attribute ? attribute->type : std::string_view();
+  return spelling.defaultValue({text.data(), text.size()}, {type.data(), type.size()});
+}
+
 LogicalResult CallMaker::addValue(const api::Parameter &parameter, Argument &argument) {
-  argument.text =
-      parameter.hasDefault ? spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods)) : spelling.none();
+  argument.text = defaultText(parameter, row, spelling);
   if (isTensor(parameter)) {
     argument.operands = tensors.lookup(argument.name);
     if (parameter.variadic)
@@ -253,7 +265,7 @@ LogicalResult CallMaker::add(const api::Parameter &parameter) {
     addResult(argument.name, !parameter.omissible(), argument);
     break;
   case api::Role::Fixed:
-    argument.text = spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods));
+    argument.text = spelling.defaultValue(ref(parameter.defaultValue), "");
     if (parameter.defaultValue != "false")
       argument.kind = Argument::Kind::Text;
     break;
@@ -301,7 +313,8 @@ FailureOr<Call> CallMaker::run() {
     if (parameter.role == api::Role::Device)
       givesDevice |= !parameter.omissible() || (fromHost && toDevice);
 
-  for (const api::Parameter &parameter : signatureOf(row).parameters) {
+  const api::Function &signature = signatureOf(row);
+  for (const api::Parameter &parameter : signature.parameters) {
     const api::Parameter *own = row.find(parameter.name);
     if (own) {
       if (failed(add(*own)))
@@ -311,8 +324,7 @@ FailureOr<Call> CallMaker::run() {
     // One of another op under this name.
     Argument left;
     left.name = ref(parameter.name);
-    left.text =
-        parameter.hasDefault ? spelling.defaultValue(ref(parameter.defaultValue), ref(parameter.ods)) : spelling.none();
+    left.text = defaultText(parameter, signature, spelling);
     keywords = true;
     call.arguments.push_back(std::move(left));
   }

@@ -31,15 +31,15 @@ struct Call {
   }
 };
 
-/// The call that does what an op of TTNN does, by the op's row in Api.def. An op without one, or with attributes that
-/// the library cannot be given, is reported.
+/// The call that does what an op of TTNN does, by the op's function (tools/opgen). An op without one, or with
+/// attributes that the library cannot be given, is reported.
 FailureOr<Call> callOf(Operation *op, const Spelling &spelling);
 
 /// The name wished for a constant value that nobody named: what it is to the op that it is made for, "layer_norm_bias".
 /// Empty when that is not known.
 std::string nameByUse(Value value);
 /// Names of the results of ops that have several, each for its meaning; empty for other ops.
-ArrayRef<StringRef> resultNames(Operation *op);
+SmallVector<StringRef> resultNames(Operation *op);
 
 /// The name wished for the results of an op or for an argument: that of its location, or "" where it has only a place
 /// in a file.

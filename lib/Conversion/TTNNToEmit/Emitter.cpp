@@ -368,7 +368,7 @@ SmallVector<std::string> Emitter::namesOf(Operation &op) const {
   if (auto noted = op.getAttrOfType<ArrayAttr>(namesAttr))
     return llvm::map_to_vector(noted.getAsRange<StringAttr>(), [](StringAttr name) { return name.str(); });
   std::string name = nameOf(op.getLoc());
-  if (ArrayRef<StringRef> each = resultNames(&op); each.size() == op.getNumResults())
+  if (SmallVector<StringRef> each = resultNames(&op); each.size() == op.getNumResults())
     return llvm::map_to_vector(
         each, [&](StringRef result) { return name.empty() ? result.str() : name + "_" + result.str(); });
   // Values that are kept are weights of some form.

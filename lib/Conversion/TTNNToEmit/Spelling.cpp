@@ -194,9 +194,8 @@ FailureOr<std::string> Spelling::structure(Attribute attr) const {
     }
   };
   auto visitField = [&](StringRef name, const auto &value) { visit(visit, name, value); };
-  ttnn::StructVisitor visitor(attr, visitField);
   StringRef name = className(attr.getAbstractAttribute().getName());
-  if (!visitor.run() || !known || name.empty())
+  if (!ttnn::visitFields(attr, visitField) || !known || name.empty())
     return failure();
   std::string joined = llvm::join(fields, ", ");
   return path(name) + (isPython() ? "(" + joined + ")" : "{" + joined + "}");
@@ -214,15 +213,14 @@ static SmallVector<StringRef> listed(StringRef text) {
   return items;
 }
 
-std::string Spelling::defaultValue(StringRef text, StringRef ods) const {
+std::string Spelling::defaultValue(StringRef text, StringRef type) const {
   if (text.starts_with("{"))
-    return list(llvm::map_to_vector(listed(text), [&](StringRef item) { return defaultValue(item, ods); }));
+    return list(llvm::map_to_vector(listed(text), [&](StringRef item) { return defaultValue(item, type); }));
   if (text == "true" || text == "false")
     return boolean(text == "true");
   double number;
   if (!text.getAsDouble(number))
     return text.str();
-  StringRef type = ref(api::attributeType({ods.data(), ods.size()}));
   return type.empty() ? string(text) : enumeration(type, text);
 }
 

@@ -27,8 +27,8 @@ public:
 
   /// Any attribute of a TTNN op; failure for one that the library cannot be given.
   FailureOr<std::string> attribute(Attribute attr) const;
-  /// The default of a parameter as Api.def writes it, for the attribute `ods`.
-  std::string defaultValue(llvm::StringRef text, llvm::StringRef ods) const;
+  /// The default of a parameter as tools/opgen/functions.py writes it; `type`: the enum that it is of, or "".
+  std::string defaultValue(llvm::StringRef text, llvm::StringRef type) const;
 
   const Language language;
 

@@ -151,8 +151,7 @@ FailureOr<AttributeOffset> Writer::structure(StringRef name, Attribute attr) {
     if (failed(parameter(field, value, fields)))
       result = failure();
   };
-  StructVisitor visitor(attr, visit);
-  if (!visitor.run())
+  if (!visitFields(attr, visit))
     return emitError() << "attribute '" << name << "' is " << attr << ", which a flatbuffer cannot hold";
   if (failed(result))
     return failure();

@@ -1,4 +1,4 @@
-//===- callable.cpp - rows of Api.def and registry, joined ------------------===//
+//===- callable.cpp - public functions and registry, joined ----------------===//
 
 #include "api/callable.h"
 #include "api/shapes.h"
@@ -19,7 +19,7 @@ using api::Role;
 
 std::vector<int64_t> integersOf(std::string_view text) {
   std::vector<int64_t> values;
-  for (const std::string_view part : api::detail::split(text, ',')) {
+  for (const std::string_view part : api::split(text, ',')) {
     int64_t value = 0;
     std::from_chars(part.data(), part.data() + part.size(), value);
     values.push_back(value);
@@ -27,11 +27,11 @@ std::vector<int64_t> integersOf(std::string_view text) {
   return values;
 }
 
-/// A default as Api.def writes it.
-Attribute defaultOf(const Parameter &parameter, AttributeKind kind) {
+/// A default as tools/opgen/functions.py writes it.
+Attribute defaultOf(const Parameter &parameter, const AttributeSpec &spec) {
   const std::string_view text = parameter.defaultValue;
   const auto number = [&] { return static_cast<double>(std::strtof(std::string(text).c_str(), nullptr)); };
-  switch (kind) {
+  switch (spec.kind) {
   case AttributeKind::Bool:
     return {text == "true"};
   case AttributeKind::Float:
@@ -45,7 +45,7 @@ Attribute defaultOf(const Parameter &parameter, AttributeKind kind) {
   case AttributeKind::Integers:
     return {integersOf(text.starts_with('{') ? text.substr(1, text.size() - 2) : text)};
   case AttributeKind::Enum:
-    return enumAttribute(api::attributeType(parameter.ods), text);
+    return enumAttribute(spec.type, text);
   default:
     return {std::string(text)};
   }
@@ -60,7 +60,7 @@ Callable joined(const api::Function &function, const OpInfo &info, std::vector<S
     if (!spec)
       callable.operands.push_back(&parameter);
     else if (parameter.hasDefault)
-      callable.defaults.push_back({std::string(parameter.ods), defaultOf(parameter, spec->kind)});
+      callable.defaults.push_back({std::string(parameter.ods), defaultOf(parameter, *spec)});
   }
   if (std::ranges::all_of(info.attributes, [&](const AttributeSpec &spec) { return mayBeLeftOut(callable, spec); }))
     callable.unset = Attributes(std::string(info.name), callable.defaults);
@@ -69,15 +69,15 @@ Callable joined(const api::Function &function, const OpInfo &info, std::vector<S
 
 const std::vector<Callable> &all() {
   static const std::vector<Callable> rows = [] {
-    constexpr decltype(Callable::shapes) rules[] = {
-#define TTNN_FUNCTION(op, names, parameters, rule, doc) &shapes::rule,
-#include "ttmlir/Target/TTNN/Api.def"
+    const std::map<std::string_view, decltype(Callable::shapes)> rules = {
+#define TTNN_SHAPE_RULE(name) {#name, &shapes::name},
+#include "ttmlir/Target/TTNN/ShapeRules.inc"
+#undef TTNN_SHAPE_RULE
     };
     std::vector<Callable> rows;
-    const auto functions = api::functions();
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (const OpInfo *info = findOp(functions[i].op))
-        rows.push_back(joined(functions[i], *info, rules[i]));
+    for (const api::Function &function : api::functions())
+      if (const OpInfo *info = findOp(function.op))
+        rows.push_back(joined(function, *info, rules.at(function.shapeRule)));
     return rows;
   }();
   return rows;
@@ -87,7 +87,7 @@ DataType dataTypeNamed(std::string_view name) {
   for (int type = 0; type <= static_cast<int>(DataType::Bool); ++type)
     if (toString(static_cast<DataType>(type)) == name)
       return static_cast<DataType>(type);
-  throw Error("Api.def names the data type \"" + std::string(name) + "\", which there is not");
+  throw Error("functions.py names the data type \"" + std::string(name) + "\", which there is not");
 }
 
 /// Float attributes are 32 bits wide in the dialect, however a call writes them.
@@ -213,7 +213,7 @@ void normalise(const Callable &callable, NamedAttribute &named) {
   case AttributeKind::Enum:
     if (text)
       try {
-        value = enumAttribute(api::attributeType(named.name), std::string(*text)).value;
+        value = enumAttribute(spec->type, std::string(*text)).value;
       } catch (const OpError &error) {
         failCall(callable, std::string(parameter->name) + ": " + error.what());
       }

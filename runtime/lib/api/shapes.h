@@ -1,6 +1,6 @@
 //===- shapes.h - shapes of results ---------------------------------*- C++ -*-===//
 //
-// The shape rules that Api.def names: result shapes from operands and
+// The shape rules that functions name: result shapes from operands and
 // attributes, one rule a family. They are called with whatever a person typed:
 // a rule reads nothing that it has not checked, and its errors name function
 // and parameter. What a rule need not know to find the shapes (types, contents
@@ -38,8 +38,9 @@ struct ShapeQuery {
 };
 
 namespace shapes {
-#define TTNN_FUNCTION(op, names, parameters, rule, doc) std::vector<Shape> rule(const ShapeQuery &query);
-#include "ttmlir/Target/TTNN/Api.def"
+#define TTNN_SHAPE_RULE(name) std::vector<Shape> name(const ShapeQuery &query);
+#include "ttmlir/Target/TTNN/ShapeRules.inc"
+#undef TTNN_SHAPE_RULE
 } // namespace shapes
 
 } // namespace tt::ttnn

@@ -16,9 +16,6 @@ using KernelMaker = std::unique_ptr<Kernel> (*)(const OpCall &);
 using MeshKernelMaker = std::unique_ptr<MeshKernel> (*)(const OpCall &);
 using CostFunction = Cost (*)(const OpCall &);
 
-inline AttributeSpec required(std::string_view name, AttributeKind kind) { return {name, kind, true}; }
-inline AttributeSpec optional(std::string_view name, AttributeKind kind) { return {name, kind, false}; }
-
 // The rows of each family, in any order.
 std::vector<OpInfo> elementwiseOps();
 std::vector<OpInfo> dataMovementOps();

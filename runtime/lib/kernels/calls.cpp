@@ -8,8 +8,6 @@
 
 namespace tt::ttnn {
 
-std::vector<OpInfo> callOps() {
-  return {{"ttcore.load_cached", 0, -1, -1, {required("callee", AttributeKind::Int)}, nullptr, nullptr, noCost}};
-}
+std::vector<OpInfo> callOps() { return {{"ttcore.load_cached", nullptr, nullptr, noCost}}; }
 
 } // namespace tt::ttnn

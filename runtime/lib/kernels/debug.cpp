@@ -40,34 +40,18 @@ std::unique_ptr<Kernel> makeNothing(const OpCall &) {
   return kernelOf([](const Buffers &) {});
 }
 
-OpInfo mark(std::string_view name, std::vector<AttributeSpec> attributes = {}) {
-  return {name, 1, 1, 1, std::move(attributes), makePass<0>, nullptr, noCost};
-}
-
-OpInfo effect(std::string_view name, std::vector<AttributeSpec> attributes = {}) {
-  return {name, 1, 1, 0, std::move(attributes), makeNothing, nullptr, noCost};
-}
-
 } // namespace
 
 std::vector<OpInfo> debugOps() {
-  using enum AttributeKind;
   return {
-      mark("debug.annotate", {required("annotation", String)}),
-      mark("debug.begin_trace", {required("trace_id", String)}),
-      mark("debug.end_trace", {required("trace_id", String)}),
-      mark("debug.hook"),
-      mark("debug.profiler_end", {required("scope_id", String)}),
-      mark("debug.profiler_start", {required("scope_id", String)}),
-      mark("debug.region_end", {required("region_id", String)}),
-      mark("debug.region_start", {required("region_id", String)}),
-      mark("debug.snapshot"),
-      mark("debug.timestamp"),
-      effect("debug.breakpoint"),
-      effect("debug.dump", {required("file_path", String)}),
-      effect("debug.memory_snapshot", {required("file_path", String)}),
-      effect("debug.print", {required("message", String)}),
-      {"debug.overwrite", 2, 2, 1, {}, makePass<1>, nullptr, noCost},
+      {"debug.annotate", makePass<0>, nullptr, noCost},        {"debug.begin_trace", makePass<0>, nullptr, noCost},
+      {"debug.end_trace", makePass<0>, nullptr, noCost},       {"debug.hook", makePass<0>, nullptr, noCost},
+      {"debug.profiler_end", makePass<0>, nullptr, noCost},    {"debug.profiler_start", makePass<0>, nullptr, noCost},
+      {"debug.region_end", makePass<0>, nullptr, noCost},      {"debug.region_start", makePass<0>, nullptr, noCost},
+      {"debug.snapshot", makePass<0>, nullptr, noCost},        {"debug.timestamp", makePass<0>, nullptr, noCost},
+      {"debug.breakpoint", makeNothing, nullptr, noCost},      {"debug.dump", makeNothing, nullptr, noCost},
+      {"debug.memory_snapshot", makeNothing, nullptr, noCost}, {"debug.print", makeNothing, nullptr, noCost},
+      {"debug.overwrite", makePass<1>, nullptr, noCost},
   };
 }
 

@@ -10,12 +10,13 @@ namespace {
 
 // Attributes that any op may carry: older and newer forms of the dialect put them on different ops, and the result's
 // descriptor says the same.
-constexpr std::array<AttributeSpec, 6> commonAttributes = {{{"dtype", AttributeKind::Enum, false},
-                                                            {"output_dtype", AttributeKind::Enum, false},
-                                                            {"layout", AttributeKind::Enum, false},
-                                                            {"memory_config", AttributeKind::Struct, false},
-                                                            {"compute_config", AttributeKind::Struct, false},
-                                                            {"operandSegmentSizes", AttributeKind::IntArray, false}}};
+constexpr std::array<AttributeSpec, 6> commonAttributes = {
+    {{"dtype", AttributeKind::Enum, false, "ttcore.data_type"},
+     {"output_dtype", AttributeKind::Enum, false, "ttcore.data_type"},
+     {"layout", AttributeKind::Enum, false, "ttnn.layout"},
+     {"memory_config", AttributeKind::Struct, false, "ttnn.memory_config"},
+     {"compute_config", AttributeKind::Struct, false, "ttnn.device_compute_kernel_config"},
+     {"operandSegmentSizes", AttributeKind::IntArray, false}}};
 
 /// Of the ops without operands, those that give the same in every run.
 constexpr std::array<std::string_view, 7> creators = {"ttnn.arange",      "ttnn.constant", "ttnn.empty", "ttnn.full",
@@ -60,7 +61,44 @@ bool isKind(const Attribute &attribute, AttributeKind kind) {
   return false;
 }
 
+/// Of an enum or struct, its type.
+std::string_view typeOf(const Attribute &attribute) {
+  if (const auto *value = std::get_if<EnumAttribute>(&attribute.value))
+    return value->type;
+  const auto *value = std::get_if<StructAttribute>(&attribute.value);
+  return value ? std::string_view(value->type) : std::string_view();
+}
+
+/// Whether a type is among those with '|' between them; any is where none is named.
+bool isOneOf(std::string_view type, std::string_view types) {
+  if (types.empty())
+    return true;
+  for (size_t from = 0; from <= types.size();) {
+    const size_t to = std::min(types.find('|', from), types.size());
+    if (types.substr(from, to - from) == type)
+      return true;
+    from = to + 1;
+  }
+  return false;
+}
+
 std::string_view kindOf(const Attribute &attribute) { return kindNames[attribute.value.index()]; }
+
+/// A row with what ODS says of the op.
+OpInfo described(OpInfo info) {
+  const api::Op *op = api::findOp(info.name);
+  if (!op)
+    throw Error("the kernel of " + std::string(info.name) + " is of no op of the dialects");
+  info.operands = op->operands;
+  info.attributes = op->attributes;
+  info.outs = op->anyResults ? -1 : static_cast<int>(op->results.size());
+  const bool any = std::ranges::any_of(op->operands, &api::Operand::variadic);
+  info.maxIns = any ? -1 : static_cast<int>(op->operands.size());
+  for (size_t i = 0; i < op->operands.size(); ++i)
+    if (!op->operands[i].optional && !op->operands[i].variadic)
+      info.minIns = static_cast<int>(i) + 1;
+  return info;
+}
 
 std::vector<OpInfo> collect() {
   std::vector<OpInfo> all;
@@ -89,7 +127,7 @@ std::vector<OpInfo> collect() {
                       distributedNormalizationOps,
                       latentAttentionOps})
     for (OpInfo &info : family())
-      all.push_back(std::move(info));
+      all.push_back(described(std::move(info)));
   std::ranges::sort(all, {}, &OpInfo::name);
   return all;
 }
@@ -158,9 +196,8 @@ void check(const OpInfo &info, const OpCall &call) {
   const auto count = static_cast<int64_t>(call.ins.size());
   if (count < info.minIns || (info.maxIns >= 0 && count > info.maxIns))
     fail(call, std::to_string(count) + " operands; expected " + countText(info.minIns, info.maxIns));
-  // With any number of operands, each of them must be there; otherwise those past the required ones are optional.
   for (size_t i = 0; i < call.ins.size(); ++i)
-    if (!call.ins[i] && (info.maxIns < 0 || i < static_cast<size_t>(info.minIns)))
+    if (!call.ins[i] && (info.maxIns < 0 || !info.operands[i].optional))
       fail(call, "operand " + std::to_string(i) + " is absent");
   if (info.outs >= 0 && call.outs.size() != static_cast<size_t>(info.outs))
     fail(call, std::to_string(call.outs.size()) + " results; expected " + std::to_string(info.outs));
@@ -180,6 +217,8 @@ void check(const OpInfo &info, const OpCall &call) {
     if (!isKind(attribute, spec->kind))
       fail(call, "attribute '" + name + "' is " + std::string(kindOf(attribute)) + "; expected " +
                      std::string(kindNames[static_cast<size_t>(spec->kind)]));
+    if (const std::string_view type = typeOf(attribute); !type.empty() && !isOneOf(type, spec->type))
+      fail(call, "attribute '" + name + "' is of type " + std::string(type) + "; expected " + std::string(spec->type));
   }
   for (const AttributeSpec &spec : info.attributes)
     if (spec.required &&

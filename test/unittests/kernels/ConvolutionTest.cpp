@@ -257,10 +257,19 @@ TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
     for (DataType from : {f32, bf16})
       for (DataType to : {f32, bf16, DataType::BFP_BFloat8}) {
         const Value x = random(from, row.from, -4, 4);
-        Named attributes = {{"in_channels", integer(3)},  {"out_channels", integer(8)}, {"batch_size", integer(1)},
-                            {"input_height", integer(5)}, {"input_width", integer(5)},  {"kernel_size", ints({3, 3})},
-                            {"stride", ints({1, 1})},     {"padding", ints({0, 0})},    {"dilation", ints({1, 1})},
-                            {"groups", integer(1)}};
+        Named attributes = {{"in_channels", integer(3)},
+                            {"out_channels", integer(8)},
+                            {"batch_size", integer(1)},
+                            {"input_height", integer(5)},
+                            {"input_width", integer(5)},
+                            {"kernel_size", ints({3, 3})},
+                            {"stride", ints({1, 1})},
+                            {"padding", ints({0, 0})},
+                            {"dilation", ints({1, 1})},
+                            {"groups", integer(1)},
+                            {"input_memory_config", {StructAttribute{"ttnn.memory_config", {}}}},
+                            {"input_tensor_layout", {EnumAttribute{"ttnn.layout", "row_major", 0}}},
+                            {"input_dtype", {EnumAttribute{"ttcore.data_type", "f32", 0}}}};
         attributes.insert(attributes.end(), row.more.begin(), row.more.end());
         const Value y = run(row.name, {&x}, to, row.to, attributes);
         // The shared exponent of a block leaves seven bits of its largest element.

@@ -137,7 +137,8 @@ TEST(DataMovement, RepeatAndPad) {
   expectEqual(run("ttnn.repeat", {&x}, f32, {2, 2, 2}, {{"repeat_dims", ints({2, 1, 1})}}), {1, 2, 3, 4, 1, 2, 3, 4});
   expectEqual(run("ttnn.repeat_interleave", {&x}, f32, {4, 2}, {{"repeats", integer(2)}, {"dim", integer(0)}}),
               {1, 2, 1, 2, 3, 4, 3, 4});
-  expectEqual(run("ttnn.pad", {&x}, f32, {3, 4}, {{"padding", ints({1, 0, 0, 2})}, {"value", real(-1)}}),
+  expectEqual(run("ttnn.pad", {&x}, f32, {3, 4},
+                  {{"padding", ints({1, 0, 0, 2})}, {"value", real(-1)}, {"use_multicore", flag(true)}}),
               {-1, -1, -1, -1, 1, 2, -1, -1, 3, 4, -1, -1});
 }
 

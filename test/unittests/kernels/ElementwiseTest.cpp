@@ -257,9 +257,22 @@ TEST(Registry, CheckNamesWhatIsWrong) {
   EXPECT_EQ(checked("ttnn.add", {&x, nullptr}, {}), "ttnn.add: operand 1 is absent");
   EXPECT_EQ(checked("ttnn.leaky_relu", {&x}, {}), "ttnn.leaky_relu: attribute 'parameter' is missing");
   EXPECT_EQ(checked("ttnn.leaky_relu", {&x}, {{"parameter", flag(true)}}),
-            "ttnn.leaky_relu: attribute 'parameter' is a bool; expected a number");
+            "ttnn.leaky_relu: attribute 'parameter' is a bool; expected a float");
   EXPECT_EQ(checked("ttnn.relu", {&x}, {{"speed", integer(3)}}), "ttnn.relu: unknown attribute 'speed'");
   EXPECT_EQ(checked("ttnn.relu", {&x}, {{"dtype", {EnumAttribute{"ttcore.data_type", "f32", 0}}}}), "no error");
+  EXPECT_EQ(checked("ttnn.relu", {&x}, {{"dtype", {EnumAttribute{"ttnn.layout", "tile", 1}}}}),
+            "ttnn.relu: attribute 'dtype' is of type ttnn.layout; expected ttcore.data_type");
+  EXPECT_EQ(checked("ttnn.matmul", {&x, &x}, {{"matmul_program_config", {StructAttribute{"ttnn.core_coord", {}}}}}),
+            "ttnn.matmul: attribute 'matmul_program_config' is of type ttnn.core_coord; expected "
+            "ttnn.matmul_multi_core_reuse_program_config|ttnn.matmul_multi_core_reuse_multi_cast_program_config|"
+            "ttnn.matmul_multi_core_reuse_multi_cast_1d_program_config|"
+            "ttnn.matmul_multi_core_reuse_multi_cast_dram_sharded_program_config");
+  // An operand behind one that may be absent must be there all the same.
+  const Named latent = {{"head_dim_v", integer(2)}};
+  const std::string decode = "ttnn.paged_flash_multi_latent_attention_decode";
+  EXPECT_EQ(checked(decode, {&x, &x, nullptr, nullptr}, latent), decode + ": operand 3 is absent");
+  EXPECT_EQ(checked(decode, {&x, &x}, latent), decode + ": 2 operands; expected 4 to 7");
+  EXPECT_EQ(checked("ttnn.concat", {}, {{"dim", integer(0)}}), "ttnn.concat: 0 operands; expected at least 1");
 }
 
 } // namespace

@@ -90,7 +90,8 @@ Bytes movement() {
                       {b.integers("begins", {1, 0}), b.integers("ends", {5, 8}), b.integers("step", {2, 2})});
   const auto t = b.op("ttnn.transpose", {s}, deviceSpec({4, 2}), {b.integer("dim0", 0), b.integer("dim1", 1)});
   const auto r = b.op("ttnn.repeat", {t}, deviceSpec({8, 4}), {b.integers("repeat_dims", {2, 2})});
-  const auto p = b.op("ttnn.pad", {r}, deviceSpec({9, 6}), {b.integers("padding", {1, 0, 0, 2}), b.real("value", 1)});
+  const auto p = b.op("ttnn.pad", {r}, deviceSpec({9, 6}),
+                      {b.integers("padding", {1, 0, 0, 2}), b.real("value", 1), b.boolean("use_multicore", true)});
   const auto g = b.op("ttnn.gt", {p, p}, deviceSpec({9, 6}, DataType::BFloat16));
   const auto w = b.op("ttnn.where", {g, p, p}, deviceSpec({9, 6}));
   return b.finish({w, b.op("ttnn.argmax", {w}, deviceSpec({9}, DataType::UInt32), {b.integer("dim", 1)}),

@@ -47,7 +47,7 @@ def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
 def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
   let summary = "Turn TTNN programs into Python functions that call ttnn";
   let description = [{
-    Every op becomes a call of the function that `ttmlir/Target/TTNN/Api.def` has for it. Arguments that are as the
+    Every op becomes a call of the function that `tools/opgen` has for it. Arguments that are as the
     function would take them anyway are left out. A function `create_inputs_for_<program>` makes inputs of the right
     types, `main` runs every program with them. Constants become files, noted at the module; a splat is `ttnn.full`.
 

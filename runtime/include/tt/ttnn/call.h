@@ -15,7 +15,7 @@
 
 namespace tt::ttnn {
 
-/// What a result shall be; what is not set is as Api.def says, mostly as in operand 0.
+/// What a result shall be; what is not set is as the function says, mostly as in operand 0.
 struct Output {
   std::optional<DataType> dtype;
   std::optional<MemoryConfig> memory;
@@ -26,7 +26,7 @@ using Device = std::shared_ptr<sim::MeshDevice>;
 struct ShapeQuery;
 struct CallArguments;
 
-/// A public function: its row in Api.def, its row in the registry, and what follows from both.
+/// A public function: its row among the functions, its row in the registry, and what follows from both.
 struct Callable {
   const api::Function *function = nullptr;
   const OpInfo *info = nullptr;
@@ -39,7 +39,7 @@ struct Callable {
 
 /// The function of an op ("ttnn.add"), or nullptr when this runtime cannot call it. For keeps: look it up once.
 const Callable *findCallable(std::string_view op);
-/// All functions, in the order of Api.def.
+/// All functions, in the order of api::functions().
 std::span<const Callable> callables();
 
 /// Runs an op. operands: as Callable::operands, an empty tensor being absent; trailing absent ones may be left out.

@@ -3,13 +3,15 @@
 // A kernel is made once, at plan time, for the exact shapes, types and
 // attributes of an op, and run many times: what can be looked up, allocated or
 // reordered is done when it is made. An op is a row of the registry: its name,
-// arity, attributes and the function that makes its kernel.
+// the function that makes its kernel; arity and attributes are those
+// of its definition in ODS (tools/opgen).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "tt/sim/clock.h"
 #include "tt/types.h"
+#include "ttmlir/Target/TTNN/Api.h"
 
 #include <memory>
 #include <optional>
@@ -143,39 +145,24 @@ public:
                    std::span<const std::span<std::byte *const>> outs) const = 0;
 };
 
-enum class AttributeKind : uint8_t {
-  Bool,
-  Int,
-  Float,
-  String,
-  IntArray,
-  FloatArray,
-  Constant,
-  Enum,
-  Struct,
-  List,
-  Number,
-  Integers
-};
+using api::AttributeKind;
+using api::AttributeSpec;
 
-struct AttributeSpec {
-  std::string_view name;
-  AttributeKind kind; // Number: Int or Float; Integers: Int or IntArray
-  bool required = true;
-};
-
-/// A row of the registry.
+/// A row of the registry: what computes an op. What the op takes is not said here; the registry adds it from ODS.
 struct OpInfo {
-  std::string_view name; // "ttnn.add"
-  int minIns, maxIns;    // maxIns -1: any number
-  int outs = 1;          // -1: any number
-  std::vector<AttributeSpec> attributes;
+  std::string_view name;                                     // "ttnn.add"
   std::unique_ptr<Kernel> (*make)(const OpCall &) = nullptr; // throws OpError
   std::unique_ptr<MeshKernel> (*makeMesh)(const OpCall &) = nullptr;
   Cost (*cost)(const OpCall &) = nullptr;
   /// Operands that the kernel also writes, in place (running statistics): their bytes in Buffers::ins must be writable
   /// and the value's own, and what follows in the program sees the new values.
   std::vector<int> writes = {};
+  int minIns = 0; // of any number of operands as many must be there
+  // Of ODS:
+  int maxIns = 0; // -1: any number
+  int outs = 1;   // -1: any number
+  std::span<const api::Operand> operands = {};
+  std::span<const AttributeSpec> attributes = {};
 };
 
 /// The row of an op, or nullptr.

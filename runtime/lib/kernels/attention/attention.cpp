@@ -278,14 +278,9 @@ Cost decodeCost(const OpCall &call) { return attentionCost(call, decodeOf(call))
 } // namespace
 
 std::vector<OpInfo> attentionOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> attributes = {optional("is_causal", Bool), optional("scale", Float),
-                                                 optional("sliding_window_size", Int)};
-  std::vector<AttributeSpec> decode = attributes;
-  decode.push_back(optional("program_config", Struct));
   return {
-      {"ttnn.scaled_dot_product_attention", 3, 5, 1, attributes, makePrefill, nullptr, prefillCost},
-      {"ttnn.scaled_dot_product_attention_decode", 3, 6, 1, decode, makeDecode, nullptr, decodeCost},
+      {"ttnn.scaled_dot_product_attention", makePrefill, nullptr, prefillCost},
+      {"ttnn.scaled_dot_product_attention_decode", makeDecode, nullptr, decodeCost},
   };
 }
 

@@ -158,14 +158,12 @@ Cost cacheCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> cacheOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> offset = {required("batch_offset", Int)};
   const std::vector<int> cache = {0};
   return {
-      {"ttnn.fill_cache", 2, 2, 0, offset, makeFill, nullptr, cacheCost, cache},
-      {"ttnn.update_cache", 3, 3, 0, offset, makeUpdate, nullptr, cacheCost, cache},
-      {"ttnn.paged_update_cache", 3, 4, 0, {optional("share_cache", Bool)}, makePagedUpdate, nullptr, cacheCost, cache},
-      {"ttnn.paged_fill_cache", 3, 4, 0, {}, makePagedFill, nullptr, cacheCost, cache},
+      {"ttnn.fill_cache", makeFill, nullptr, cacheCost, cache},
+      {"ttnn.update_cache", makeUpdate, nullptr, cacheCost, cache},
+      {"ttnn.paged_update_cache", makePagedUpdate, nullptr, cacheCost, cache},
+      {"ttnn.paged_fill_cache", makePagedFill, nullptr, cacheCost, cache},
   };
 }
 

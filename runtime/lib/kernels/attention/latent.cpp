@@ -92,12 +92,9 @@ Cost latentCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> latentAttentionOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> attributes = {required("head_dim_v", Int), optional("is_causal", Bool),
-                                                 optional("scale", Float)};
   return {
-      {"ttnn.flash_mla_prefill", 2, 4, 1, attributes, makePrefill, nullptr, latentCost},
-      {"ttnn.paged_flash_multi_latent_attention_decode", 2, 7, 1, attributes, makePagedDecode, nullptr, latentCost},
+      {"ttnn.flash_mla_prefill", makePrefill, nullptr, latentCost},
+      {"ttnn.paged_flash_multi_latent_attention_decode", makePagedDecode, nullptr, latentCost},
   };
 }
 

@@ -176,25 +176,9 @@ Cost pagedCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> pagedAttentionOps() {
-  using enum AttributeKind;
   return {
-      {"ttnn.paged_scaled_dot_product_attention_decode",
-       4,
-       7,
-       1,
-       {optional("is_causal", Bool), optional("scale", Float), optional("sliding_window_size", Int),
-        optional("program_config", Struct)},
-       makePagedDecode,
-       nullptr,
-       pagedCost},
-      {"ttnn.chunked_scaled_dot_product_attention",
-       5,
-       5,
-       1,
-       {optional("scale", Float), optional("program_config", Struct)},
-       makeChunked,
-       nullptr,
-       pagedCost},
+      {"ttnn.paged_scaled_dot_product_attention_decode", makePagedDecode, nullptr, pagedCost},
+      {"ttnn.chunked_scaled_dot_product_attention", makeChunked, nullptr, pagedCost},
   };
 }
 

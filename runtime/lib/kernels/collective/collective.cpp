@@ -545,46 +545,15 @@ Cost hopCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> collectiveOps() {
-  using enum AttributeKind;
-  auto fabric = [](std::vector<AttributeSpec> own) {
-    for (AttributeSpec spec : {optional("sub_device_id", Int), optional("num_links", Int), optional("topology", Enum)})
-      own.push_back(spec);
-    return own;
-  };
-  const std::vector<AttributeSpec> reduce = fabric({required("reduce_type", Enum), required("cluster_axis", Int)});
   return {
-      {"ttnn.distribute_tensor",
-       1,
-       1,
-       1,
-       {required("mapper_config", Struct), optional("cq_id", Int)},
-       nullptr,
-       makeDistribute,
-       traffic},
-      {"ttnn.aggregate_tensor", 1, 1, 1, {required("composer_config", Struct)}, nullptr, makeAggregate, traffic},
-      {"ttnn.all_gather", 1, 1, 1, fabric({required("all_gather_dim", Int), required("cluster_axis", Int)}), nullptr,
-       makeAllGather, gatherCost},
-      {"ttnn.all_reduce", 1, 1, 1, reduce, nullptr, makeAllReduce, reduceCost},
-      {"ttnn.all_reduce_async", 1, 1, 1, reduce, nullptr, makeAllReduce, reduceCost},
-      {"ttnn.reduce_scatter", 1, 1, 1,
-       fabric({required("reduce_type", Enum), required("scatter_dim", Int), required("cluster_axis", Int)}), nullptr,
-       makeReduceScatter, reduceCost},
-      {"ttnn.mesh_partition",
-       1,
-       1,
-       1,
-       {required("dim", Int), optional("cluster_axis", Int)},
-       nullptr,
-       makeMeshPartition,
-       traffic},
-      {"ttnn.point_to_point",
-       1,
-       2,
-       1,
-       {required("sender_coord", IntArray), required("receiver_coord", IntArray)},
-       nullptr,
-       makePointToPoint,
-       hopCost},
+      {"ttnn.distribute_tensor", nullptr, makeDistribute, traffic},
+      {"ttnn.aggregate_tensor", nullptr, makeAggregate, traffic},
+      {"ttnn.all_gather", nullptr, makeAllGather, gatherCost},
+      {"ttnn.all_reduce", nullptr, makeAllReduce, reduceCost},
+      {"ttnn.all_reduce_async", nullptr, makeAllReduce, reduceCost},
+      {"ttnn.reduce_scatter", nullptr, makeReduceScatter, reduceCost},
+      {"ttnn.mesh_partition", nullptr, makeMeshPartition, traffic},
+      {"ttnn.point_to_point", nullptr, makePointToPoint, hopCost},
   };
 }
 

@@ -143,31 +143,15 @@ std::unique_ptr<Kernel> makeRand(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> creationOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> shape = {required("shape", IntArray)};
   return {
-      {"ttnn.zeros", 0, 0, 1, shape, makeZeros, nullptr, traffic},
-      {"ttnn.ones", 0, 0, 1, shape, makeOnes, nullptr, traffic},
+      {"ttnn.zeros", makeZeros, nullptr, traffic},
+      {"ttnn.ones", makeOnes, nullptr, traffic},
       // What is never written reads as zero, so that no run depends on what memory held before.
-      {"ttnn.empty", 0, 0, 1, shape, makeZeros, nullptr, noCost},
-      {"ttnn.full", 0, 0, 1, {required("shape", IntArray), required("fill_value", Number)}, makeFull, nullptr, traffic},
-      {"ttnn.constant", 0, 0, 1, {required("value", Constant)}, makeConstant, nullptr, noCost},
-      {"ttnn.arange",
-       0,
-       0,
-       1,
-       {required("start", Int), required("end", Int), required("step", Int)},
-       makeArange,
-       nullptr,
-       traffic},
-      {"ttnn.rand",
-       0,
-       0,
-       1,
-       {required("size", IntArray), optional("low", Number), optional("high", Number), optional("seed", Int)},
-       makeRand,
-       nullptr,
-       vectorCost},
+      {"ttnn.empty", makeZeros, nullptr, noCost},
+      {"ttnn.full", makeFull, nullptr, traffic},
+      {"ttnn.constant", makeConstant, nullptr, noCost},
+      {"ttnn.arange", makeArange, nullptr, traffic},
+      {"ttnn.rand", makeRand, nullptr, vectorCost},
   };
 }
 

@@ -158,10 +158,9 @@ void writeTensorFile(const std::string &path, const Tensor &tensor) {
 }
 
 std::vector<OpInfo> tensorFileOps() {
-  using enum AttributeKind;
   return {
-      {"ttnn.load_tensor", 0, 0, 1, {required("file_path", String)}, makeLoad, nullptr, traffic},
-      {"ttnn.dump_tensor", 1, 1, 0, {required("file_path", String)}, nullptr, makeDump, traffic},
+      {"ttnn.load_tensor", makeLoad, nullptr, traffic},
+      {"ttnn.dump_tensor", nullptr, makeDump, traffic},
   };
 }
 

@@ -39,16 +39,11 @@ std::unique_ptr<Kernel> makeCopy(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> conversionOps() {
-  using enum AttributeKind;
   return {
-      {"ttnn.to_layout", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.to_memory_config", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.to_tensor_spec", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.to_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.from_device", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.to_dtype", 1, 1, 1, {}, makeMove, nullptr, traffic},
-      {"ttnn.copy", 2, 2, 0, {}, makeCopy, nullptr, traffic, {1}},
-      {"ttnn.deallocate", 1, 1, 0, {optional("force", Bool)}, makeNothing, nullptr, noCost},
+      {"ttnn.to_layout", makeMove, nullptr, traffic},      {"ttnn.to_memory_config", makeMove, nullptr, traffic},
+      {"ttnn.to_tensor_spec", makeMove, nullptr, traffic}, {"ttnn.to_device", makeMove, nullptr, traffic},
+      {"ttnn.from_device", makeMove, nullptr, traffic},    {"ttnn.to_dtype", makeMove, nullptr, traffic},
+      {"ttnn.copy", makeCopy, nullptr, traffic, {1}},      {"ttnn.deallocate", makeNothing, nullptr, noCost},
   };
 }
 

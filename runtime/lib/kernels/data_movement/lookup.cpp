@@ -275,20 +275,12 @@ std::unique_ptr<Kernel> makeSliceDynamic(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> lookupOps() {
-  using enum AttributeKind;
   return {
-      {"ttnn.embedding", 2, 2, 1, {}, makeEmbedding, nullptr, traffic},
-      {"ttnn.embedding_bw", 3, 3, 1, {}, makeEmbeddingBackward, nullptr, vectorCost},
-      {"ttnn.gather", 2, 2, 1, {required("dim", Int)}, makeGather, nullptr, traffic},
-      {"ttnn.scatter",
-       3,
-       3,
-       1,
-       {required("dim", Int), required("scatter_reduce_type", Enum)},
-       makeScatter,
-       nullptr,
-       vectorCost},
-      {"ttnn.slice_dynamic", 3, 3, 1, {optional("step", IntArray)}, makeSliceDynamic, nullptr, traffic},
+      {"ttnn.embedding", makeEmbedding, nullptr, traffic},
+      {"ttnn.embedding_bw", makeEmbeddingBackward, nullptr, vectorCost},
+      {"ttnn.gather", makeGather, nullptr, traffic},
+      {"ttnn.scatter", makeScatter, nullptr, vectorCost},
+      {"ttnn.slice_dynamic", makeSliceDynamic, nullptr, traffic},
   };
 }
 

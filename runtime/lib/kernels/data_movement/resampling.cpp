@@ -225,34 +225,11 @@ std::unique_ptr<Kernel> makeDropout(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> resamplingOps() {
-  using enum AttributeKind;
   return {
-      {"ttnn.upsample",
-       1,
-       1,
-       1,
-       {required("scale_factor", Integers), optional("mode", String)},
-       makeUpsample,
-       nullptr,
-       upsampleCost},
-      {"ttnn.group_norm",
-       1,
-       4,
-       1,
-       {required("num_groups", Int), optional("epsilon", Float)},
-       makeGroupNorm,
-       nullptr,
-       groupNormCost},
-      {"ttnn.bitcast_convert", 1, 1, 1, {}, makeBitcast, nullptr, noCost},
-      {"ttnn.dropout",
-       1,
-       1,
-       1,
-       {optional("prob", Float), optional("scale", Float), optional("seed", Int),
-        optional("use_per_device_seed", Bool)},
-       makeDropout,
-       nullptr,
-       vectorCost},
+      {"ttnn.upsample", makeUpsample, nullptr, upsampleCost},
+      {"ttnn.group_norm", makeGroupNorm, nullptr, groupNormCost},
+      {"ttnn.bitcast_convert", makeBitcast, nullptr, noCost},
+      {"ttnn.dropout", makeDropout, nullptr, vectorCost},
   };
 }
 

@@ -164,17 +164,9 @@ std::unique_ptr<Kernel> makeElementwise(const OpCall &call) {
 
 std::vector<OpInfo> elementwiseOps() {
   std::vector<OpInfo> ops;
-  for (const ElementwiseRow &row : elementwiseRows()) {
-    if (!row.name.starts_with("ttnn."))
-      continue;
-    OpInfo info{row.name, row.ins, row.ins, 1, {}, makeElementwise, nullptr, elementwiseCost};
-    for (std::string_view scalar : row.scalars)
-      if (!scalar.empty())
-        info.attributes.push_back(required(scalar, AttributeKind::Number));
-    if (row.name == "ttnn.gelu_bw")
-      info.attributes.push_back(optional("approximate", AttributeKind::String));
-    ops.push_back(std::move(info));
-  }
+  for (const ElementwiseRow &row : elementwiseRows())
+    if (row.name.starts_with("ttnn."))
+      ops.push_back({row.name, makeElementwise, nullptr, elementwiseCost});
   return ops;
 }
 

@@ -162,13 +162,9 @@ Cost matmulCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> matmulOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> attributes = {optional("transpose_a", Bool), optional("transpose_b", Bool),
-                                                 optional("matmul_program_config", Struct),
-                                                 optional("activation", String)};
   return {
-      {"ttnn.matmul", 2, 2, 1, attributes, makeMatmul, nullptr, matmulCost},
-      {"ttnn.linear", 2, 3, 1, attributes, makeMatmul, nullptr, matmulCost},
+      {"ttnn.matmul", makeMatmul, nullptr, matmulCost},
+      {"ttnn.linear", makeMatmul, nullptr, matmulCost},
   };
 }
 

@@ -292,42 +292,14 @@ std::unique_ptr<Kernel> makeNormOfSums(const OpCall &call) { return std::make_un
 } // namespace
 
 std::vector<OpInfo> distributedNormalizationOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> config = {optional("program_config", Struct)};
-  const std::vector<AttributeSpec> axis = {required("cluster_axis", Int), optional("epsilon", Float)};
-  std::vector<AttributeSpec> fabric = axis;
-  for (AttributeSpec spec : {optional("sub_device_id", Int), optional("num_links", Int), optional("topology", Enum),
-                             optional("program_config", Struct)})
-    fabric.push_back(spec);
   return {
-      {"ttnn.distributed_layer_norm", 1, 4, 1, axis, nullptr, makeDistributedLayerNorm, distributedCost},
-      {"ttnn.distributed_rms_norm", 1, 4, 1, fabric, nullptr, makeDistributedRmsNorm, distributedCost},
-      {"ttnn.dit_rms_norm_unary_fused",
-       1,
-       4,
-       1,
-       {optional("epsilon", Float), optional("activation", String)},
-       makeResidualNorm,
-       nullptr,
-       vectorCost},
-      {"ttnn.rms_norm_pre_all_gather",
-       1,
-       2,
-       1,
-       {optional("program_config", Struct), optional("use_2d_core_grid", Bool)},
-       makeRmsSums,
-       nullptr,
-       vectorCost},
+      {"ttnn.distributed_layer_norm", nullptr, makeDistributedLayerNorm, distributedCost},
+      {"ttnn.distributed_rms_norm", nullptr, makeDistributedRmsNorm, distributedCost},
+      {"ttnn.dit_rms_norm_unary_fused", makeResidualNorm, nullptr, vectorCost},
+      {"ttnn.rms_norm_pre_all_gather", makeRmsSums, nullptr, vectorCost},
       // recip: reciprocals for another way to the same sums.
-      {"ttnn.layer_norm_pre_all_gather", 1, 3, 1, config, makeLayerSums, nullptr, vectorCost},
-      {"ttnn.layer_norm_post_all_gather",
-       2,
-       4,
-       1,
-       {optional("epsilon", Float), optional("program_config", Struct)},
-       makeNormOfSums,
-       nullptr,
-       vectorCost},
+      {"ttnn.layer_norm_pre_all_gather", makeLayerSums, nullptr, vectorCost},
+      {"ttnn.layer_norm_post_all_gather", makeNormOfSums, nullptr, vectorCost},
   };
 }
 

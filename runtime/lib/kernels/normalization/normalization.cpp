@@ -207,30 +207,13 @@ Cost normCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> normalizationOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> epsilon = {optional("epsilon", Float)};
   return {
-      {"ttnn.softmax",
-       1,
-       1,
-       1,
-       {required("dimension", Int), optional("numericStable", Bool)},
-       makeSoftmax,
-       nullptr,
-       normCost},
+      {"ttnn.softmax", makeSoftmax, nullptr, normCost},
       // running_mean and running_var are updated in place.
-      {"ttnn.batch_norm_training",
-       1,
-       5,
-       1,
-       {optional("epsilon", Float), optional("momentum", Float)},
-       makeBatchNormTraining,
-       nullptr,
-       normCost,
-       {1, 2}},
-      {"ttnn.batch_norm_inference", 1, 5, 1, epsilon, makeBatchNormInference, nullptr, vectorCost},
-      {"ttnn.layer_norm", 1, 3, 1, epsilon, makeLayerNorm, nullptr, normCost},
-      {"ttnn.rms_norm", 1, 3, 1, epsilon, makeRmsNorm, nullptr, normCost},
+      {"ttnn.batch_norm_training", makeBatchNormTraining, nullptr, normCost, {1, 2}},
+      {"ttnn.batch_norm_inference", makeBatchNormInference, nullptr, vectorCost},
+      {"ttnn.layer_norm", makeLayerNorm, nullptr, normCost},
+      {"ttnn.rms_norm", makeRmsNorm, nullptr, normCost},
   };
 }
 

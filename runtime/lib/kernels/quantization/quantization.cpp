@@ -116,11 +116,10 @@ std::unique_ptr<Kernel> makeRequantize(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> quantizationOps() {
-  const std::vector<AttributeSpec> axis = {optional("axis", AttributeKind::Int)};
   return {
-      {"ttnn.quantize", 3, 3, 1, axis, makeQuantize, nullptr, vectorCost},
-      {"ttnn.dequantize", 3, 3, 1, axis, makeDequantize, nullptr, vectorCost},
-      {"ttnn.requantize", 5, 5, 1, axis, makeRequantize, nullptr, vectorCost},
+      {"ttnn.quantize", makeQuantize, nullptr, vectorCost},
+      {"ttnn.dequantize", makeDequantize, nullptr, vectorCost},
+      {"ttnn.requantize", makeRequantize, nullptr, vectorCost},
   };
 }
 

@@ -316,16 +316,10 @@ Cost reductionCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> reductionOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> several = {required("keep_dim", Bool), optional("dim_arg", IntArray)};
-  const std::vector<AttributeSpec> one = {required("keep_dim", Bool), optional("dim_arg", Int)};
   return {
-      {"ttnn.sum", 1, 1, 1, several, makeSum, nullptr, reductionCost},
-      {"ttnn.mean", 1, 1, 1, several, makeMean, nullptr, reductionCost},
-      {"ttnn.max", 1, 1, 1, several, makeMax, nullptr, reductionCost},
-      {"ttnn.min", 1, 1, 1, several, makeMin, nullptr, reductionCost},
-      {"ttnn.prod", 1, 1, 1, one, makeProd, nullptr, reductionCost},
-      {"ttnn.argmax", 1, 1, 1, {optional("dim", Int), optional("keep_dim", Bool)}, makeArgMax, nullptr, reductionCost},
+      {"ttnn.sum", makeSum, nullptr, reductionCost},   {"ttnn.mean", makeMean, nullptr, reductionCost},
+      {"ttnn.max", makeMax, nullptr, reductionCost},   {"ttnn.min", makeMin, nullptr, reductionCost},
+      {"ttnn.prod", makeProd, nullptr, reductionCost}, {"ttnn.argmax", makeArgMax, nullptr, reductionCost},
   };
 }
 

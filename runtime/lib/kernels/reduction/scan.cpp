@@ -165,27 +165,11 @@ std::unique_ptr<Kernel> makeTopK(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> scanOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> dim = {required("dim", Int)};
   return {
-      {"ttnn.cumsum", 1, 1, 1, dim, makeScan<false>, nullptr, vectorCost},
-      {"ttnn.cumprod", 1, 1, 1, dim, makeScan<true>, nullptr, vectorCost},
-      {"ttnn.sort",
-       1,
-       1,
-       2,
-       {optional("dim", Int), optional("descending", Bool), optional("stable", Bool)},
-       makeSort,
-       nullptr,
-       vectorCost},
-      {"ttnn.topk",
-       1,
-       1,
-       2,
-       {required("k", Int), optional("dim", Int), optional("largest", Bool), optional("sorted", Bool)},
-       makeTopK,
-       nullptr,
-       vectorCost},
+      {"ttnn.cumsum", makeScan<false>, nullptr, vectorCost},
+      {"ttnn.cumprod", makeScan<true>, nullptr, vectorCost},
+      {"ttnn.sort", makeSort, nullptr, vectorCost},
+      {"ttnn.topk", makeTopK, nullptr, vectorCost},
   };
 }
 

@@ -76,33 +76,11 @@ std::unique_ptr<Kernel> makeVolumes(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> convolutionOps() {
-  using enum AttributeKind;
-  auto row = [](std::string_view name, AttributeKind window, std::vector<std::string_view> sizes,
-                std::vector<AttributeSpec> own, KernelMaker make, CostFunction cost) {
-    std::vector<AttributeSpec> attributes = {required("in_channels", Int), required("out_channels", Int),
-                                             required("batch_size", Int),  required("kernel_size", window),
-                                             required("stride", window),   required("padding", IntArray),
-                                             required("groups", Int)};
-    for (std::string_view size : sizes)
-      attributes.push_back(required(size, Int));
-    attributes.insert(attributes.end(), own.begin(), own.end());
-    return OpInfo{name, 2, 3, 1, std::move(attributes), make, nullptr, cost};
-  };
-  const std::vector<AttributeSpec> configs = {optional("conv2d_config", Struct),
-                                              optional("conv2d_slice_config", Struct)};
-  auto with = [&](std::vector<AttributeSpec> own) {
-    own.insert(own.end(), configs.begin(), configs.end());
-    return own;
-  };
   return {
-      row("ttnn.conv1d", Int, {"input_length"}, with({required("dilation", Int)}), make<sequence>, cost<sequence>),
-      row("ttnn.conv2d", IntArray, {"input_height", "input_width"}, with({required("dilation", IntArray)}),
-          make<flat<2>>, cost<flat<2>>),
-      row("ttnn.conv_transpose2d", IntArray, {"input_height", "input_width"},
-          with({required("dilation", IntArray), required("output_padding", IntArray)}), make<flat<2, true>>,
-          cost<flat<2, true>>),
-      row("ttnn.conv3d", IntArray, {"input_depth", "input_height", "input_width"},
-          {optional("padding_mode", String), optional("conv3d_config", Struct)}, makeVolumes, cost<volumes>),
+      {"ttnn.conv1d", make<sequence>, nullptr, cost<sequence>},
+      {"ttnn.conv2d", make<flat<2>>, nullptr, cost<flat<2>>},
+      {"ttnn.conv_transpose2d", make<flat<2, true>>, nullptr, cost<flat<2, true>>},
+      {"ttnn.conv3d", makeVolumes, nullptr, cost<volumes>},
   };
 }
 

@@ -149,26 +149,11 @@ Cost poolCost(const OpCall &call) {
 } // namespace
 
 std::vector<OpInfo> poolingOps() {
-  using enum AttributeKind;
-  std::vector<AttributeSpec> attributes = {required("batch_size", Int),
-                                           required("input_height", Int),
-                                           required("input_width", Int),
-                                           required("channels", Int),
-                                           required("kernel_size", IntArray),
-                                           required("stride", IntArray),
-                                           required("padding", IntArray),
-                                           required("dilation", IntArray),
-                                           optional("applied_shard_scheme", Enum),
-                                           required("ceil_mode", Bool),
-                                           optional("reallocate_halo_output", Bool),
-                                           optional("config_tensors_in_dram", Bool)};
-  std::vector<AttributeSpec> average = attributes;
-  average.push_back(optional("count_include_pad", Bool));
   return {
-      {"ttnn.max_pool2d", 1, 1, 1, attributes, makeMaxPool, nullptr, poolCost},
-      {"ttnn.max_pool2d_with_indices", 1, 1, 2, attributes, makeMaxPool, nullptr, poolCost},
-      {"ttnn.avg_pool2d", 1, 1, 1, average, makeAveragePool, nullptr, poolCost},
-      {"ttnn.global_avg_pool2d", 1, 1, 1, {}, makeGlobalAveragePool, nullptr, vectorCost},
+      {"ttnn.max_pool2d", makeMaxPool, nullptr, poolCost},
+      {"ttnn.max_pool2d_with_indices", makeMaxPool, nullptr, poolCost},
+      {"ttnn.avg_pool2d", makeAveragePool, nullptr, poolCost},
+      {"ttnn.global_avg_pool2d", makeGlobalAveragePool, nullptr, vectorCost},
   };
 }
 

@@ -80,49 +80,15 @@ std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
   return roundedTo(out, in.dtype, kernelOf([=](const Buffers &b) { matrix.pack(b.ins[0], b.outs[0], bytes); }));
 }
 
-/// A row of one of the ops that prepare the weights or bias of a convolution of images.
-OpInfo prepareOp(std::string_view name, std::vector<AttributeSpec> more) {
-  using enum AttributeKind;
-  std::vector<AttributeSpec> attributes = {optional("input_memory_config", Struct),
-                                           optional("input_tensor_layout", Enum),
-                                           required("in_channels", Int),
-                                           required("out_channels", Int),
-                                           required("batch_size", Int),
-                                           required("input_height", Int),
-                                           required("input_width", Int),
-                                           required("kernel_size", IntArray),
-                                           required("stride", IntArray),
-                                           required("padding", IntArray),
-                                           required("dilation", IntArray),
-                                           required("groups", Int),
-                                           optional("input_dtype", Enum),
-                                           optional("conv2d_config", Struct),
-                                           optional("conv2d_slice_config", Struct)};
-  attributes.insert(attributes.end(), more.begin(), more.end());
-  return {name, 1, 1, 1, std::move(attributes), makePrepare, nullptr, traffic};
-}
-
 } // namespace
 
 std::vector<OpInfo> convolutionWeightOps() {
-  using enum AttributeKind;
-  const std::vector<AttributeSpec> weights = {optional("weights_format", String), optional("has_bias", Bool)};
-  std::vector<AttributeSpec> transposed = weights;
-  transposed.push_back(optional("output_padding", IntArray));
-  transposed.push_back(optional("mirror_kernel", Bool));
   return {
-      prepareOp("ttnn.prepare_conv2d_weights", weights),
-      prepareOp("ttnn.prepare_conv2d_bias", {}),
-      prepareOp("ttnn.prepare_conv_transpose2d_weights", transposed),
-      prepareOp("ttnn.prepare_conv_transpose2d_bias", {}),
-      {"ttnn.prepare_conv3d_weights",
-       1,
-       1,
-       1,
-       {required("groups", Int), required("c_in_block", Int), required("alignment", Int)},
-       makePrepareVolumes,
-       nullptr,
-       traffic},
+      {"ttnn.prepare_conv2d_weights", makePrepare, nullptr, traffic},
+      {"ttnn.prepare_conv2d_bias", makePrepare, nullptr, traffic},
+      {"ttnn.prepare_conv_transpose2d_weights", makePrepare, nullptr, traffic},
+      {"ttnn.prepare_conv_transpose2d_bias", makePrepare, nullptr, traffic},
+      {"ttnn.prepare_conv3d_weights", makePrepareVolumes, nullptr, traffic},
   };
 }
 

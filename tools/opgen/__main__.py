@@ -1,0 +1,45 @@
+"""Describe every op of the dialects once, for all that has to know what it takes.
+
+usage: python tools/opgen RECORDS.json FOLDER
+
+RECORDS.json: include/ttmlir/Dialect/AllOps.td as llvm-tblgen --dump-json prints it. Written to FOLDER, each only if it
+differs from what is there:
+
+    ttmlir/Target/TTNN/Api.inc               ops, functions, enums and structs of the library, as C++ tables
+    ttmlir/Target/TTNN/ShapeRules.inc        the shape rules that functions name
+    ttmlir/Target/TTNN/AttributeVisitor.inc  fields of structured attributes and names of enums, for writers
+    ops.json                                 all ops of all dialects, for Python
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import emit
+import functions
+from describe import read
+
+
+def main() -> int:
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    dialects = read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), functions.ENUM_TYPES)
+    made = {
+        "ttmlir/Target/TTNN/Api.inc": emit.api,
+        "ttmlir/Target/TTNN/ShapeRules.inc": emit.rules,
+        "ttmlir/Target/TTNN/AttributeVisitor.inc": emit.visitor,
+        "ops.json": emit.description,
+    }
+    for name, write in made.items():
+        path, text = Path(sys.argv[2]) / name, write(dialects)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

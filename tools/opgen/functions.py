@@ -1,0 +1,382 @@
+"""What the functions of `ttnn` (C++ and Python) have of their own; all else follows from the ops' ODS definitions.
+
+By rule an op of the dialects ttnn and debug is a function of its own name. Its parameters are its tensors, then its
+attributes, in ODS order, under the names that OPERANDS and ATTRIBUTES give them; optional ones may be absent, defaults
+are those of ODS or of DEFAULTS. Its documentation is the op's summary. Only what differs is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one op's function has of its own.
+
+    parameters, in public order, with commas between them:
+        name[=ods][?][!][:default]   ods: the operand or attribute, where no table says it; `?`: may be absent;
+                                     `!`: must be given, although ODS has a default
+        *                            by itself: those that follow are given by name in Python
+        ...                          those of the op that the row does not name, in ODS order
+        name!value                   no part of the op: a call that gives another value is of another row
+    Tensors stand in ODS order. Defaults: numbers, true, false, bare words for strings and cases of enums, {1, 1}.
+
+    Every function with tensor results also takes `dtype`, `memory_config` and `layout` of them, after its own
+    parameters unless they are listed. One that is not given is as in the first tensor (memory: interleaved in its
+    buffer type), or `dtype:x`: as in the tensor parameter x, or the data type x; with several results `dtype:{x, y}`.
+    Functions without tensors lie on `device`, in DRAM, when it is given, and otherwise on the host.
+
+    names: the public name and, behind '|', others of the same function; several ops may share one (a call takes the
+    first row that its arguments fit). Dots are namespaces.
+    rule: the shape rule, where it is not that of RULES for the op's family or ODS rule.
+    doc: one line, where the op's summary would not do.
+    """
+
+    parameters: str = ""
+    names: str = ""
+    rule: str = ""
+    doc: str = ""
+
+
+# Ops that are only called as part of programs, or that this library does not compute.
+NOT_CALLED = {
+    "ttcore.load_cached",
+    "ttnn.alloc",
+    "ttnn.begin_trace_capture",
+    "ttnn.constant",
+    "ttnn.create_global_semaphore",
+    "ttnn.d2m_subgraph",
+    "ttnn.end_trace_capture",
+    "ttnn.execute_trace",
+    "ttnn.generic",
+    "ttnn.get_device",
+    "ttnn.reset_global_semaphore",
+    "ttnn.write_tensor",
+}
+# Ops that only the runtime knows, as others of the dialect: older names that programs have.
+ALIASES = {"ttnn.to_dtype": "ttnn.typecast"}
+
+# Public names of operands and of attributes.
+OPERANDS = {
+    "a": "input_tensor_a",
+    "attention_mask": "attn_mask",
+    "b": "input_tensor_b",
+    "input": "input_tensor",
+    "key": "input_tensor_k",
+    "lhs": "input_tensor_a",
+    "operand": "tensor",
+    "query": "input_tensor_q",
+    "residual": "residual_input_tensor",
+    "residual_input": "residual_input_tensor",
+    "rhs": "input_tensor_b",
+    "value": "input_tensor_v",
+}
+ATTRIBUTES = {
+    "all_gather_dim": "dim",
+    "compute_config": "compute_kernel_config",
+    "conv2d_config": "conv_config",
+    "conv2d_slice_config": "slice_config",
+    "conv3d_config": "config",
+    "dim_arg": "dim",
+    "input_tensor_layout": "input_layout",
+    "keep_dim": "keepdim",
+    "matmul_program_config": "program_config",
+    "numericStable": "numeric_stable",
+    "reduce_type": "math_op",
+    "scatter_dim": "dim",
+    "sub_device_id": "subdevice_id",
+}
+# Defaults of attributes that ODS wants given.
+DEFAULTS = {"ceil_mode": "false", "keep_dim": "false", "reduce_type": "sum"}
+
+# Shape rules of runtime/lib/api/shapes.h by the rule that ODS names for the result types. Of an op that has none, and
+# where the rule of ODS is not here, it is `sameAsFirst`, or `nothing` without results, or the rule of the same name.
+RULES = {
+    "alongDimension": "sameAsFirst",
+    "attention": "sameAsFirst",
+    "batchNormChannels": "sameAsFirst",
+    "broadcast": "elementwise",
+    "clamp": "elementwise",
+    "dynamic": "sliceDynamic",
+    "filled": "creation",
+    "gather": "likeIndex",
+    "geluBackward": "elementwise",
+    "groupNorm": "sameAsFirst",
+    "integerBroadcast": "elementwise",
+    "joinHeads": "nlpConcatHeads",
+    "layerNormLastDim": "sameAsFirst",
+    "linear": "matmul",
+    "normOfSums": "sameAsFirst",
+    "reductionOfOne": "reduction",
+    "residualNorm": "sameAsFirst",
+    "same": "sameAsFirst",
+    "scatter": "sameAsFirst",
+    "sequence": "arange",
+    "sort": "valuesAndIndices",
+    "topK": "topk",
+}
+
+# Names of enums in flatbuffers, where they are not the dialect's name and the enum's in snake case; by ODS record.
+ENUM_TYPES = {"TTCore_MoEActivationFunction": "ttcore.moe_activation_function"}
+# Cases of public enums are in capitals but for these, which are written as in C++.
+CAMEL_CASE = {"ttcore.reduce_type", "ttcore.topology", "ttnn.math_fidelity"}
+CASES = {
+    "ttcore.data_type": {
+        "f32": "FLOAT32",
+        "f16": "FLOAT16",
+        "bf16": "BFLOAT16",
+        "bfp_f8": "FLOAT8_B",
+        "bfp_bf8": "BFLOAT8_B",
+        "bfp_f4": "FLOAT4_B",
+        "bfp_bf4": "BFLOAT4_B",
+        "bfp_f2": "FLOAT2_B",
+        "bfp_bf2": "BFLOAT2_B",
+        "u32": "UINT32",
+        "u16": "UINT16",
+        "u8": "UINT8",
+        "si32": "INT32",
+        "i1": "BOOL",
+    },
+}
+NO_CASES = {"ttnn.layout": {"invalid"}}
+# Structs that are classes of the library's own.
+OWN_CLASSES = {"ttnn.memory_config", "ttnn.nd_shard_spec", "ttnn.shard_spec"}
+# Lists that must be given, although they may be empty.
+REQUIRED_FIELDS = {"ttnn.core_range_set.core_ranges"}
+# Fields that a flatbuffer leaves out: a grid with affine maps, which only says where a convolution runs.
+LEFT_OUT_FIELDS = {"ttnn.conv3d_config.compute_with_storage_grid_size"}
+
+FUNCTIONS: dict[str, Row] = {
+    # Elementwise
+    "ttnn.leaky_relu": Row("input_tensor, negative_slope=parameter:0.01"),
+    "ttnn.divide": Row(names="divide|div"),
+    "ttnn.logical_left_shift": Row(names="logical_left_shift|bitwise_left_shift"),
+    "ttnn.multiply": Row(names="multiply|mul"),
+    "ttnn.subtract": Row(names="subtract|sub"),
+    "ttnn.pow_scalar": Row("input_tensor=lhs, exponent=rhs", names="pow"),
+    "ttnn.pow_tensor": Row("input_tensor=lhs, exponent=rhs", names="pow"),
+    "ttnn.clamp_scalar": Row("input_tensor, min:-inf, max:inf", names="clamp|clip"),
+    "ttnn.clamp_tensor": Row(names="clamp|clip"),
+    "ttnn.where": Row("predicate=first, value_true=second, value_false=third, *, dtype:value_true"),
+    "ttnn.gelu_bw": Row("grad_tensor=lhs, input_tensor=rhs, *, approximate"),
+    "ttnn.quantize": Row("..., *, axis"),
+    "ttnn.dequantize": Row("..., *, axis"),
+    "ttnn.requantize": Row("..., *, axis"),
+    # Types, layouts, memories
+    "ttnn.typecast": Row("input_tensor, dtype", rule="sameAsFirst", doc="The values in another data type."),
+    "ttnn.to_dtype": Row(
+        "tensor=input, dtype", rule="sameAsFirst", doc="The values of a host tensor in another data type."
+    ),
+    "ttnn.bitcast_convert": Row(
+        "input_tensor, dtype",
+        names="bitcast",
+        rule="sameAsFirst",
+        doc="The same bits seen as another data type of the same width.",
+    ),
+    "ttnn.to_layout": Row("tensor=input, layout, dtype?, memory_config?"),
+    "ttnn.to_memory_config": Row("tensor=input, memory_config, dtype?"),
+    "ttnn.to_tensor_spec": Row("tensor=input"),
+    "ttnn.to_device": Row(
+        "tensor=input, device, *, memory_config?",
+        rule="toDevice",
+        doc="The tensor on a device, in interleaved DRAM unless said otherwise.",
+    ),
+    "ttnn.copy": Row("input_a=src, input_b=dst"),
+    "ttnn.from_device": Row("tensor=input", rule="fromDevice"),
+    "ttnn.deallocate": Row("tensor=input, force:true"),
+    "ttnn.load_tensor": Row(
+        "file_name=file_path, *, device?",
+        rule="loadTensor",
+        doc="A tensor from a file, on the host or on a device; its values are taken for constants.",
+    ),
+    "ttnn.dump_tensor": Row("file_name=file_path, tensor=input"),
+    # Creation
+    "ttnn.empty": Row(
+        "shape, dtype:bf16, layout:row_major, device?, memory_config?",
+        doc="A tensor of zeros that stands for one without values.",
+    ),
+    "ttnn.ones": Row("shape, dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of ones."),
+    "ttnn.zeros": Row("shape, dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of zeros."),
+    "ttnn.full": Row("..., dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of one number."),
+    "ttnn.arange": Row("..., step:1, dtype:bf16, device?, memory_config?, layout:row_major"),
+    "ttnn.rand": Row("shape=size, device?, *, dtype:bf16, layout:tile, memory_config?, ..."),
+    # Data movement
+    "ttnn.permute": Row("input_tensor, dims=permutation, pad_value"),
+    "ttnn.transpose": Row("input_tensor, dim1=dim0, dim2=dim1"),
+    "ttnn.slice_static": Row("input_tensor, starts=begins, ends, steps=step?", names="slice"),
+    "ttnn.slice_dynamic": Row("input_tensor, starts=begins, ends, steps=step", names="slice"),
+    "ttnn.repeat": Row("input_tensor, repetition_vector=repeat_dims"),
+    "ttnn.concat": Row("tensors=inputs, dim:0"),
+    "ttnn.pad": Row("..., value:0.0, *, use_multicore:true"),
+    "ttnn.gather": Row("input_tensor, dim, index"),
+    "ttnn.scatter": Row("input_tensor, dim, index, src=source, *, reduce=scatter_reduce_type:invalid"),
+    "ttnn.embedding": Row("..., *, dtype:weight"),
+    "ttnn.embedding_bw": Row(
+        "input_tensor, weight_tensor=weight, output_gradient_tensor=in_gradient, *, dtype:output_gradient_tensor"
+    ),
+    "ttnn.sort": Row("..., *, dtype:{input_tensor, u32}"),
+    "ttnn.topk": Row("..., *, dtype:{input_tensor, u32}"),
+    # Reductions and scans
+    "ttnn.sum": Row(
+        "..., keepdim, *, compute_kernel_config", doc="Sum of the elements along dimensions; of all without dim."
+    ),
+    "ttnn.mean": Row(
+        "..., keepdim, *, compute_kernel_config", doc="Mean of the elements along dimensions; of all without dim."
+    ),
+    "ttnn.max": Row(
+        "..., keepdim, *, compute_kernel_config", doc="Greatest element along dimensions; of all without dim."
+    ),
+    "ttnn.min": Row(
+        "..., keepdim, *, compute_kernel_config", doc="Least element along dimensions; of all without dim."
+    ),
+    "ttnn.argmax": Row("..., *, dtype:u32"),
+    "ttnn.cumsum": Row("input=input, dim", doc="Running sum along a dimension."),
+    "ttnn.cumprod": Row("input=input, dim", doc="Running product along a dimension."),
+    # Products and windows
+    "ttnn.matmul": Row("input_tensor_a, input_tensor_b, *, ..."),
+    "ttnn.linear": Row(
+        "input_tensor_a, input_tensor_b, *, ...", doc="Matrix product, plus a bias, through an activation."
+    ),
+    "ttnn.conv2d": Row(
+        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "
+        "1}, groups:1, bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
+        rule="conv2d",
+        doc="2-d convolution of images [1, 1, batch * height * width, channels].",
+    ),
+    "ttnn.conv_transpose2d": Row(
+        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, "
+        "output_padding:{0, 0}, dilation:{1, 1}, groups:1, bias_tensor=bias, conv_config, "
+        "compute_config=compute_config, slice_config",
+        rule="convTranspose2d",
+        doc="Transposed 2-d convolution of images [1, 1, batch * height * width, channels].",
+    ),
+    "ttnn.conv1d": Row(
+        "*, input_tensor, weight_tensor=weight, device?, ..., stride:1, padding:{0}, dilation:1, groups:1, "
+        "bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
+        rule="conv1d",
+        doc="Convolution of sequences [1, 1, batch * length, channels].",
+    ),
+    "ttnn.conv3d": Row(
+        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1, 1}, padding:{0, 0, 0}, "
+        "padding_mode, groups:1, bias_tensor=bias, config, compute_kernel_config",
+        names="experimental.conv3d",
+        rule="conv3d",
+    ),
+    "ttnn.max_pool2d": Row(
+        "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ...",
+        rule="pool2d",
+        doc="Greatest element of each window of images [1, 1, batch * height * width, channels].",
+    ),
+    "ttnn.max_pool2d_with_indices": Row(
+        "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ..., dtype:{input_tensor, u32}",
+        rule="pool2dWithIndices",
+        doc="max_pool2d, and where in its image each element was found.",
+    ),
+    "ttnn.avg_pool2d": Row(
+        "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, count_include_pad, ...",
+        rule="pool2d",
+        doc="Mean of each window of images [1, 1, batch * height * width, channels].",
+    ),
+    "ttnn.upsample": Row("..., *, mode"),
+    "ttnn.prepare_conv2d_weights": Row(
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
+        names="prepare_conv_weights",
+    ),
+    "ttnn.prepare_conv2d_bias": Row(
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
+        names="prepare_conv_bias",
+    ),
+    "ttnn.prepare_conv_transpose2d_weights": Row(
+        "*, ..., output_padding!, dilation, has_bias, groups, device?, input_dtype, output_dtype, "
+        "conv_config, compute_config=compute_config, slice_config, mirror_kernel"
+    ),
+    "ttnn.prepare_conv_transpose2d_bias": Row(
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config"
+    ),
+    "ttnn.prepare_conv3d_weights": Row(
+        "*, weight_tensor, device?, groups:1, c_in_block:0, alignment:32", names="experimental.prepare_conv3d_weights"
+    ),
+    # Normalization
+    "ttnn.softmax": Row("input_tensor, dim=dimension:-1, *, compute_kernel_config, numeric_stable"),
+    "ttnn.batch_norm_inference": Row(
+        "input=input, *, running_mean, running_var, training!false, eps=epsilon, ...", names="batch_norm"
+    ),
+    "ttnn.batch_norm_training": Row(
+        "input=input, *, running_mean, running_var, training!true, eps=epsilon, momentum, ...", names="batch_norm"
+    ),
+    "ttnn.layer_norm": Row("input_tensor, *, epsilon, ..."),
+    "ttnn.rms_norm": Row("input_tensor, *, epsilon, ..."),
+    "ttnn.group_norm": Row("input_tensor, *, num_groups, epsilon, ..."),
+    "ttnn.distributed_layer_norm": Row("input_tensor, *, ..., device?, cluster_axis, epsilon"),
+    "ttnn.distributed_rms_norm": Row(
+        "input_tensor, *, weight, residual_input_tensor, stats, device?, cluster_axis, epsilon, "
+        "sub_device_id=sub_device_id, ..."
+    ),
+    "ttnn.dit_rms_norm_unary_fused": Row("input_tensor, *, ...", names="experimental.dit_rms_norm_unary_fused"),
+    "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, ...", rule="rowSquares"),
+    "ttnn.layer_norm_pre_all_gather": Row(
+        "input_tensor, *, residual_input_tensor, recip_tensor=recip, ...", rule="rowMoments"
+    ),
+    "ttnn.layer_norm_post_all_gather": Row("input_tensor, stats, *, ..."),
+    # Attention and caches
+    "ttnn.scaled_dot_product_attention": Row(
+        "input_tensor_q, input_tensor_k, input_tensor_v, *, ...", names="transformer.scaled_dot_product_attention"
+    ),
+    "ttnn.scaled_dot_product_attention_decode": Row(
+        "input_tensor_q, input_tensor_k, input_tensor_v, *, ...",
+        names="transformer.scaled_dot_product_attention_decode",
+    ),
+    "ttnn.paged_scaled_dot_product_attention_decode": Row(
+        "input_tensor_q, input_tensor_k, input_tensor_v, page_table_tensor=page_table, *, ...",
+        names="transformer.paged_scaled_dot_product_attention_decode",
+    ),
+    "ttnn.chunked_scaled_dot_product_attention": Row(
+        "input_tensor_q, input_tensor_k, input_tensor_v, page_table_tensor=page_table, chunk_start_idx, *, ...",
+        names="transformer.chunked_scaled_dot_product_attention",
+    ),
+    "ttnn.flash_mla_prefill": Row(
+        "..., *, head_dim_v, attn_mask, is_causal, scale", names="transformer.flash_mla_prefill"
+    ),
+    "ttnn.paged_flash_multi_latent_attention_decode": Row(
+        "input_tensor_q, input_tensor_k, input_tensor_v, *, page_table_tensor=page_table, head_dim_v, ...",
+        names="transformer.paged_flash_multi_latent_attention_decode",
+    ),
+    "ttnn.rotary_embedding": Row("..., *, compute_kernel_config", names="experimental.rotary_embedding"),
+    "ttnn.rotary_embedding_llama": Row(
+        "..., *, is_decode_mode, compute_kernel_config",
+        names="experimental.rotary_embedding_llama",
+        doc="Rotary position embedding of neighbouring elements, by a transformation matrix.",
+    ),
+    "ttnn.split_query_key_value_and_split_heads": Row(
+        "..., *, num_heads, num_kv_heads, transpose_key:true", names="transformer.split_query_key_value_and_split_heads"
+    ),
+    "ttnn.concatenate_heads": Row(names="transformer.concatenate_heads"),
+    "ttnn.nlp_concat_heads": Row(names="experimental.nlp_concat_heads"),
+    "ttnn.nlp_concat_heads_decode": Row("input_tensor, *, num_heads", names="experimental.nlp_concat_heads_decode"),
+    "ttnn.nlp_create_qkv_heads_decode": Row(
+        "input_tensor, batch_offset, *, ...", names="experimental.nlp_create_qkv_heads_decode"
+    ),
+    "ttnn.fill_cache": Row("cache, input=input, batch_idx=batch_offset"),
+    "ttnn.update_cache": Row("cache, input=input, update_idx=update_index, batch_offset:0"),
+    "ttnn.paged_fill_cache": Row("cache_tensor=cache, ..., *, batch_idx_tensor", names="experimental.paged_fill_cache"),
+    "ttnn.paged_update_cache": Row(
+        "cache_tensor=cache, input_tensor, update_idxs_tensor=update_index, *, ...",
+        names="experimental.paged_update_cache",
+    ),
+    # The mesh
+    "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, cq_id", rule="distribute"),
+    "ttnn.aggregate_tensor": Row("tensor=input, composer=composer_config, mesh_device?", rule="aggregate"),
+    "ttnn.all_gather": Row("input_tensor, dim, *, ..."),
+    "ttnn.all_reduce": Row("input_tensor, *, ..."),
+    "ttnn.all_reduce_async": Row(
+        "input_tensor, *, ...", names="experimental.all_reduce_async", doc="all_reduce that does not wait."
+    ),
+    "ttnn.reduce_scatter": Row("input_tensor, dim, *, ...", rule="reduceScatter"),
+    "ttnn.mesh_partition": Row(rule="meshPartition"),
+    "ttnn.point_to_point": Row("..., *, output_tensor=optional_output_tensor"),
+    # Marks for those who look at a program
+}

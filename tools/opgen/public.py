@@ -1,0 +1,224 @@
+"""The public functions, enums and structs of `ttnn`: ODS, with what functions.py has of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import describe
+import functions
+from describe import Dialects, Op
+
+# What is said of results. A function takes these without listing them.
+RESULT = ("dtype", "memory_config", "layout")
+# Attributes that say it in the IR.
+NOT_PARAMETERS = {"dtype", "output_dtype", "layout", "memory_config"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """role: value (an operand or attribute), device, result or fixed; default: text, or None."""
+
+    name: str
+    ods: str
+    role: str = "value"
+    default: str | None = None
+    optional: bool = False
+    variadic: bool = False
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    op: str
+    names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    rule: str
+    doc: str
+
+
+def split(text: str) -> list[str]:
+    """The parts between commas that are not within braces."""
+    return [part.strip() for part in re.split(r",(?![^{]*\})", text) if part.strip()]
+
+
+def default_of(dialects: Dialects, op: Op, name: str) -> str | None:
+    """A default of ODS, a C++ expression, as functions.py writes it."""
+    attribute = op.attribute(name)
+    assert attribute is not None
+    if attribute.optional:
+        return None
+    if attribute.default is None:
+        return functions.DEFAULTS.get(name)
+    kind = dialects.kinds[attribute.kind]
+    if kind.shape == "enum":
+        symbol = attribute.default.rpartition("::")[2]
+        return next(case.text for case in dialects.enums[kind.types[0]].cases if case.symbol == symbol)
+    if kind.shape == "float":
+        return repr(float(attribute.default.removesuffix("f")))
+    return attribute.default.strip('"\\') if kind.shape == "string" else attribute.default
+
+
+class Maker:
+    """The function of one op."""
+
+    def __init__(self, dialects: Dialects, op: Op):
+        self.dialects, self.op = dialects, op
+        self.standard = {o.name: functions.OPERANDS.get(o.name, o.name) for o in op.operands if o.what == "tensor"}
+        self.standard |= {
+            a.name: functions.ATTRIBUTES.get(a.name, a.name) for a in op.attributes if a.name not in NOT_PARAMETERS
+        }
+
+    def value(self, name: str, ods: str) -> Parameter:
+        if operand := self.op.operand(ods):
+            return Parameter(name, ods, optional=operand.optional, variadic=operand.variadic)
+        attribute = self.op.attribute(ods)
+        if attribute is None:
+            raise SystemExit(f"functions.py: {self.op.name}: {name}: the op has neither operand nor attribute {ods!r}")
+        return Parameter(name, ods, default=default_of(self.dialects, self.op, ods), optional=attribute.optional)
+
+    def parse(self, text: str) -> Parameter:
+        found = re.fullmatch(r"(\w+)(?:=(\w+))?(\?)?(?:!(\w*))?(?::(.+))?", text)
+        if not found:
+            raise SystemExit(f"functions.py: {self.op.name}: {text!r} is no parameter")
+        name, ods, optional, fixed, default = found.groups()
+        if fixed:
+            return Parameter(name, name, "fixed", fixed)
+        if name in RESULT:
+            return Parameter(name, name, "result", default, bool(optional))
+        operand = self.op.operand(ods or name)
+        if operand is not None and operand.what == "device":
+            return Parameter(name, operand.name, "device", None, bool(optional))
+        if ods is None and name not in self.standard:
+            ods = next((o for o, public in self.standard.items() if public == name), name)
+        parameter = self.value(name, ods or name)
+        if default is not None or fixed == "":
+            parameter = replace(parameter, default=default, optional=False)
+        return replace(parameter, default=None, optional=True) if optional else parameter
+
+    def parameters(self, text: str) -> Iterator[Parameter]:
+        parts = split(text or "...")
+        own = {part: self.parse(part) for part in parts if part not in ("*", "...")}
+        named = {parameter.ods for parameter in own.values() if parameter.role == "value"}
+        rest = [self.value(public, ods) for ods, public in self.standard.items() if ods not in named]
+        if rest and "..." not in parts:
+            raise SystemExit(f"functions.py: {self.op.name}: nothing takes {', '.join(p.ods for p in rest)}")
+        keyword_only = False
+        for part in parts:
+            keyword_only |= part == "*"
+            for parameter in () if part == "*" else rest if part == "..." else (own[part],):
+                yield replace(parameter, keyword_only=keyword_only)
+
+    def make(self) -> Function:
+        row = functions.FUNCTIONS.get(self.op.name, functions.Row())
+        bare = self.op.name.removeprefix("ttnn.")
+        rule = functions.RULES.get(self.op.rule, self.op.rule) or ("sameAsFirst" if self.op.results else "nothing")
+        parameters = tuple(self.parameters(row.parameters))
+        return Function(
+            self.op.name,
+            tuple(row.names.split("|")) if row.names else (bare,),
+            parameters,
+            row.rule or rule,
+            row.doc or self.documentation(parameters),
+        )
+
+    def documentation(self, parameters: tuple[Parameter, ...]) -> str:
+        """The summary, with public names where it has those of the dialect. What "the input" is, is no name."""
+        names = {p.ods: p.name for p in parameters if p.role == "value" and p.ods != p.name and len(p.ods) > 1}
+        if not names:
+            return self.op.summary
+        words = rf"(?<![Tt]he )(?<![Aa]n )\b({'|'.join(map(re.escape, names))})\b"
+        return re.sub(words, lambda found: names[found[1]], self.op.summary)
+
+
+def with_aliases(dialects: Dialects) -> dict[str, Op]:
+    """The ops that a runtime knows."""
+    ops = {name: op for name, op in dialects.ops.items() if op.dialect in ("ttnn", "debug")}
+    ops["ttcore.load_cached"] = dialects.ops["ttcore.load_cached"]
+    return ops | {name: replace(ops[like], name=name) for name, like in functions.ALIASES.items()}
+
+
+def functions_of(dialects: Dialects) -> list[Function]:
+    """By op, but those of one public name in the order of functions.FUNCTIONS."""
+    ops = with_aliases(dialects)
+    if unknown := (functions.FUNCTIONS.keys() | functions.NOT_CALLED) - ops.keys():
+        raise SystemExit(f"functions.py: no op is called {', '.join(sorted(unknown))}")
+    order = {name: place for place, name in enumerate(functions.FUNCTIONS)}
+    made = [Maker(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED]
+    first: dict[str, str] = {}
+    for function in made:
+        first.setdefault(function.names[0], function.op)
+    return sorted(made, key=lambda function: (first[function.names[0]], order.get(function.op, 0)))
+
+
+@dataclass(frozen=True)
+class PublicEnum:
+    type: str
+    name: str
+    cases: tuple[tuple[str, str, int], ...]  # public name, as the IR prints it, value
+
+
+def public_enum(row: describe.Enum) -> PublicEnum:
+    own, camel = functions.CASES.get(row.type, {}), row.type in functions.CAMEL_CASE
+    cases = tuple(
+        (own.get(case.text) or (case.symbol if camel else case.text.upper()), case.text, case.value)
+        for case in row.cases
+        if case.text not in functions.NO_CASES.get(row.type, ())
+    )
+    return PublicEnum(row.type, row.cls, cases)
+
+
+def fields_of(struct: describe.Struct) -> list[describe.Field]:
+    """Of a flatbuffer and of functions."""
+    fields = []
+    for each in struct.fields:
+        name = f"{struct.type}.{each.name}"
+        if name not in functions.LEFT_OUT_FIELDS:
+            fields.append(replace(each, optional=each.optional and name not in functions.REQUIRED_FIELDS))
+    return fields
+
+
+def is_written(dialects: Dialects, type_: str) -> bool:
+    """Whether all that a struct holds can be written down without MLIR."""
+    return all(
+        field.kind and (field.kind not in dialects.structs or is_written(dialects, field.kind))
+        for field in fields_of(dialects.structs[type_])
+    )
+
+
+def types_in(dialects: Dialects, type_: str, found: dict[str, None]) -> None:
+    """Adds a type behind those that it consists of."""
+    if type_ in dialects.structs:
+        for field in fields_of(dialects.structs[type_]):
+            types_in(dialects, field.kind, found)
+    if type_ in dialects.structs or type_ in dialects.enums:
+        found.setdefault(type_)
+
+
+def types_of_ops(dialects: Dialects, ops: list[Op]) -> dict[str, None]:
+    """The enums and structs that attributes of ops are of, each behind those that it consists of."""
+    found: dict[str, None] = {}
+    for op in ops:
+        for attribute in op.attributes:
+            kind = dialects.kinds[attribute.kind]
+            for type_ in kind.types if is_known(dialects, attribute.kind) else ():
+                types_in(dialects, type_, found)
+    return found
+
+
+def is_known(dialects: Dialects, kind: str) -> bool:
+    """Whether a flatbuffer holds attributes of this kind."""
+    row = dialects.kinds[kind]
+    return bool(row.shape) and (row.shape != "struct" or all(is_written(dialects, type_) for type_ in row.types))
+
+
+def public_types(dialects: Dialects) -> tuple[list[PublicEnum], list[describe.Struct]]:
+    """Those that functions take."""
+    called = [op for name, op in with_aliases(dialects).items() if name not in functions.NOT_CALLED]
+    types = types_of_ops(dialects, called)
+    enums = [public_enum(dialects.enums[type_]) for type_ in types if type_ in dialects.enums]
+    structs = [
+        dialects.structs[type_] for type_ in types if type_ in dialects.structs and type_ not in functions.OWN_CLASSES
+    ]
+    return enums, structs
