@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from builder.ops.attributes import FLOAT_MAX, NUMBERED, convert, limits_of
 from builder.api.modules import build_module, builder_classes
+from builder.ops.attributes import FLOAT_MAX, NUMBERED, convert, limits_of
 from builder.ops.methods import Method
+from builder.ops.op_infos import cases_of, kind_of
 from ttmlir import ir
 
 METHODS = [
@@ -103,7 +104,7 @@ def test_bools(op: str, name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(NUMBERED))
 def test_enums(kind: str) -> None:
-    context, names = ir.Context(), NUMBERED[kind]
+    context, names = ir.Context(), list(cases_of(kind_of(kind).types[0]))
     for wrong in (-1, len(names), 2**32, 1.0, True, "nosuch"):
         with pytest.raises(ValueError, match=rf"a.b: c = {wrong!r} does not make a {kind}: expected one of {names[0]}"):
             convert("a.b", "c", kind, wrong, context)

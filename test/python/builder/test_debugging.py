@@ -21,8 +21,8 @@ from builder.base.builder_apis import (
 )
 from builder.base.builder_enums import MeshShardDirection, MeshShardType
 from builder.base.builder_runtime import Breakpoint, TTBuilderRuntimeException, set_breakpoint_callback
-from builder.execution.debugging import NEXT, Prompt
 from builder.base.errors import TTBuilderGoldenException
+from builder.execution.debugging import NEXT, Prompt
 from builder.ttir.ttir_builder import TTIRBuilder
 
 WHOLE = [(32, 32)]

@@ -20,8 +20,8 @@ from builder.base.builder_apis import (
     split_mlir_file,
 )
 from builder.base.builder_runtime import check_outputs, execute_fb
-from builder.execution.verdicts import Verdict
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
+from builder.execution.verdicts import Verdict
 from golden import compare
 
 F32 = torch.float32

@@ -15,8 +15,8 @@ from builder.base.builder_apis import (
     execute_py,
 )
 from builder.base.builder_runtime import execute_fb
-from builder.execution.verdicts import Verdict, checked
 from builder.base.errors import TTBuilderGoldenException
+from builder.execution.verdicts import Verdict, checked
 
 F32, BF16 = torch.float32, torch.bfloat16
 RUN = {"ttnn": execute_fb, "emitpy": execute_py, "emitc": execute_cpp}

@@ -13,10 +13,10 @@ import _ttmlir_runtime as tt_runtime
 import pytest
 import torch
 from builder.base import builder_apis, builder_runtime
-from builder.execution.argument_checks import fits
 from builder.base.builder_apis import build_module, compile_module_to_flatbuffer, compile_ttir_to_flatbuffer
-from builder.execution.device_tensors import host_tensor
 from builder.base.errors import TTBuilderCompileException
+from builder.execution.argument_checks import fits
+from builder.execution.device_tensors import host_tensor
 
 ROOT = Path(__file__).resolve().parents[3]
 

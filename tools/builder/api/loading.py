@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttmlir import ir
-from ttmlir.dialects import func
+from ttmlir.dialects import func, ttcore
 
 from builder.base.builder import Builder
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from builder.goldens.module_goldens import OpGoldens, golden_of
-from builder.ops.structure import public_functions, symbol, walk
+from builder.ops.structure import axes_of, public_functions, symbol, walk
 
 
 def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:
@@ -22,15 +21,13 @@ def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:
     meshes: list[OrderedDict[str, int]] = []
     attributes = module.operation.attributes
     if "ttcore.meshes" in attributes:
-        for name, shape in re.findall(r'"([^"]+)"\s*=\s*([\dx]+)', str(attributes["ttcore.meshes"])):
-            names.append(name)
-            meshes.append(OrderedDict(zip("xyz", map(int, shape.split("x")), strict=False)))
+        for mesh in ttcore.MeshesAttr(attributes["ttcore.meshes"]).meshes:
+            names.append(mesh.name)
+            meshes.append(OrderedDict(zip("xyz", mesh.shape, strict=False)))
     for op in walk(module.operation) if not names else ():
         if op.name == "sdy.mesh":
             names.append(symbol(op))
-            meshes.append(
-                OrderedDict((axis, int(size)) for axis, size in re.findall(r'"([^"]+)"\s*=\s*(\d+)', str(op)))
-            )
+            meshes.append(OrderedDict(axes_of(op)))
     return (names, meshes) if names else (["mesh"], [OrderedDict([("x", 1), ("y", 1)])])
 
 

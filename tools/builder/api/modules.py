@@ -15,11 +15,7 @@ from ttmlir import ir, passes
 from ttmlir.files import write_whole
 from ttmlir.ir import Context, Location, Module
 
-from . import loading
-from builder.execution.argument_checks import check_device, checked_arguments
 from builder.base.builder import DEFAULT_MESH, Builder
-from builder.execution.flatbuffers import execute_cpp, execute_fb, execute_py
-from builder.execution.verdicts import Verdict
 from builder.base.builder_utils import (
     Operand,
     Shape,
@@ -27,12 +23,17 @@ from builder.base.builder_utils import (
     get_artifact_dir,
     mesh_shape_of,
 )
+from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.execution.argument_checks import check_device, checked_arguments
 from builder.execution.debugging import BreakpointCallback
 from builder.execution.device_tensors import load_binary
-from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
-from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
-from builder.goldens.module_goldens import IntermediateGoldens, Programs
+from builder.execution.flatbuffers import execute_cpp, execute_fb, execute_py
 from builder.execution.report import GoldenReport
+from builder.execution.verdicts import Verdict
+from builder.goldens.module_goldens import IntermediateGoldens, Programs
+
+from . import loading
+from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
 Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]

@@ -11,9 +11,10 @@ from typing import Any
 from golden.domains import ANYTHING, Body, Domain, Use, Value, accepts, argument_domains
 from ttmlir import ir
 
-from .builder_utils import is_tensor
 from builder.ops.attribute_values import attribute_values
 from builder.ops.structure import calls, operand_groups
+
+from .builder_utils import is_tensor
 
 
 def infer_arg_ranges(parsed_func: Any) -> dict[int, Domain]:

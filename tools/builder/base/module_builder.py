@@ -14,6 +14,9 @@ import torch
 from ttmlir import ir
 from ttmlir.dialects import builtin, func
 
+from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
+from builder.ops.methods import dialect_module
+
 from .builder_utils import (
     Operand,
     Shape,
@@ -26,8 +29,6 @@ from .builder_utils import (
     tensor_type,
 )
 from .errors import TTBuilderCompileException, diagnostics_of
-from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
-from builder.ops.methods import dialect_module
 
 DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
 

@@ -13,9 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 import _ttmlir_runtime as tt_runtime
+import numpy as np
 import torch
 from golden import GoldenMapTensor
 

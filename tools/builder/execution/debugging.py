@@ -17,8 +17,9 @@ import torch
 from golden import Comparison, GoldenMapTensor, compare
 from ttmlir.files import write_whole
 
-from .device_tensors import create_tensor, fetched, runtime
 from builder.base.errors import TTBuilderRuntimeException
+
+from .device_tensors import create_tensor, fetched, runtime
 from .memory_log import MemoryLog, location_of
 
 LOG = logging.getLogger("builder.debug")

@@ -11,8 +11,9 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 import torch
 
-from .argument_checks import check_suffix, checked_arguments, described
 from builder.base.errors import TTBuilderRuntimeException
+
+from .argument_checks import check_suffix, checked_arguments, described
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
 

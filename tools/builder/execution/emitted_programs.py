@@ -21,15 +21,16 @@ import _ttmlir_runtime as tt_runtime
 from golden import GoldenMapTensor
 from ttmlir.files import write_whole
 
-from .argument_checks import check_device, check_goldens, check_path, checked_arguments
 from builder.base.builder_utils import get_sanitized_filename
-from .verdicts import Verdict, shards_of
-from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
-from .cpp_library import compiled
-from .device_tensors import create_tensor, fetched, runtime
 from builder.base.errors import TTBuilderRuntimeException
 from builder.goldens.module_goldens import ProgramGoldens, Programs
+
+from .argument_checks import check_device, check_goldens, check_path, checked_arguments
+from .cpp_library import compiled
+from .device_tensors import create_tensor, fetched, runtime
+from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
 from .report import GoldenReport, ProgramReport
+from .verdicts import Verdict, shards_of
 
 INPUTS = "create_inputs_for_"  # what the function that makes the inputs of a program is called, before its name
 

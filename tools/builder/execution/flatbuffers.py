@@ -13,10 +13,11 @@ import torch
 from golden import GoldenMapTensor
 from ttmlir.files import write_whole
 
-from .argument_checks import check_device, check_goldens, checked_arguments
 from builder.base.builder_utils import get_sanitized_filename
-from .verdicts import Verdict, check_outputs, compare_shards, dtype_name, shards_of
-from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
+from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
+from builder.goldens.module_goldens import IntermediateGoldens, ProgramGoldens
+
+from .argument_checks import check_device, check_goldens, checked_arguments
 from .debugging import Breakpoint, BreakpointCallback, Debugger, set_breakpoint_callback
 from .device_tensors import (
     convert_input_layouts,
@@ -33,11 +34,11 @@ from .device_tensors import (
     torch_dtype_to_runtime_dtype,
 )
 from .emitted_programs import execute_cpp, execute_py
-from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
-from builder.goldens.module_goldens import IntermediateGoldens, ProgramGoldens, Programs
 from .memory_log import MemoryLog
-from .report import GoldenReport, ProgramReport, Record
 from .op_watcher import OpWatcher, hooks
+from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
+from .report import GoldenReport, ProgramReport, Record
+from .verdicts import Verdict, check_outputs, compare_shards, dtype_name, shards_of
 
 
 @checked_arguments

@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from .debugging import Debugger
-from .device_tensors import create_tensor, fetched, runtime, runtime_dtype_to_torch_dtype
 from builder.base.errors import TTBuilderRuntimeException
 from builder.goldens.module_goldens import IntermediateGoldens
+
+from .debugging import Debugger
+from .device_tensors import create_tensor, fetched, runtime, runtime_dtype_to_torch_dtype
 from .memory_log import MemoryLog, location_of
 
 

@@ -11,12 +11,13 @@ import torch
 from golden import GoldenMapTensor
 from ttmlir.files import whole_file
 
-from .argument_checks import checked_arguments
 from builder.base.builder_utils import get_sanitized_filename
-from .verdicts import Verdict, compare_shards, dtype_name, shards_of
 from builder.base.errors import TTBuilderGoldenException, TTBuilderRuntimeException
 from builder.goldens.module_goldens import ProgramGoldens, Programs
+
+from .argument_checks import checked_arguments
 from .report import GoldenReport, Record
+from .verdicts import Verdict, compare_shards, dtype_name, shards_of
 
 
 def goldens_of(goldens: Mapping[int, Any] | None, place: int, name: str) -> Mapping[str, Any]:

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from golden import Comparison, GoldenMapTensor, compare
 
-from .argument_checks import check_number, checked_arguments, described
 from builder.base.errors import TTBuilderGoldenException
 from builder.goldens.evaluation import Maker
+
+from .argument_checks import check_number, checked_arguments, described
 from .report import Record
 
 # dtype of a golden -> dtypes that the device may answer with; a bool travels as whatever holds 0 and 1.

@@ -6,8 +6,7 @@ compiler's source numbers. An op that is reached through calls has the calls' nu
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +16,22 @@ from golden.collective import join_by_axes, split_by_axes
 from golden.sampling import generator, random_tensor
 from golden.tensor import shardwise
 from ttmlir import ir
+from ttmlir.dialects.sdy import ir as sdy
 
 from builder.base.builder_utils import is_tensor, torch_dtype
-from builder.ops.attribute_values import attribute_values
 from builder.base.errors import TTBuilderGoldenException
 from builder.base.input_range_constraints import infer_arg_ranges
-from builder.ops.structure import calls, location_text, number_ops, operand_groups, public_functions, symbol, walk
+from builder.ops.attribute_values import attribute_values
+from builder.ops.structure import (
+    axes_of,
+    calls,
+    location_text,
+    number_ops,
+    operand_groups,
+    public_functions,
+    symbol,
+    walk,
+)
 
 # Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
 # the unsigned ones it cannot even select elements.
@@ -479,15 +488,15 @@ def last_uses(block: Any) -> list[list[Any]]:
 def mesh_axes(root: Any) -> dict[str, int]:
     """Axes of the module's first mesh."""
     mesh = next((op for op in walk(root) if op.name == "sdy.mesh"), None)
-    return {axis: int(size) for axis, size in re.findall(r'"([^"]+)"\s*=\s*(\d+)', str(mesh))}
+    return axes_of(mesh) if mesh is not None else {}
 
 
 def shardings(op: Any, name: str) -> list[list[list[str]]]:
     """Of each value, of each dimension: the names of the manual axes that split it."""
-    manual = re.findall(r'"([^"]+)"', str(op.attributes["manual_axes"]))
+    manual = {ir.StringAttr(axis).value for axis in sdy.ManualAxesAttr(op.attributes["manual_axes"]).manual_axes}
     return [
-        [[a for a in re.findall(r'"([^"]+)"', axes) if a in manual] for axes in re.findall(r"\{([^}]*)\}", dims)]
-        for dims in re.findall(r"<@\w+, \[([^\]]*)\]", str(op.attributes[name]))
+        [[axis.name for axis in dimension.axes if axis.name in manual] for dimension in sharding.dimension_shardings]
+        for sharding in sdy.TensorShardingPerValueAttr(op.attributes[name]).shardings
     ]
 
 

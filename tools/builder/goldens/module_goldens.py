@@ -16,8 +16,9 @@ from golden.collective import split_over_mesh
 from ttmlir import ir
 
 from builder.base.builder_utils import torch_dtype
-from .evaluation import Evaluation, Key, Maker, OpGoldens, Override, key_of
 from builder.ops.structure import number_ops, symbol
+
+from .evaluation import Evaluation, Key, Maker, OpGoldens, Override, key_of
 
 GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]
 

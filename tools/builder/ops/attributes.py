@@ -17,34 +17,14 @@ from ttmlir import ir
 from builder.base.builder_utils import element_type, tensor_type, torch_dtype
 from builder.base.errors import did_you_mean
 
-# Enums: kind -> text of the attribute for a keyword.
-ENUMS = {
-    "TTCore_ReduceTypeAttr": "#ttcore.reduce_type<{}>",
-    "TTCore_MeshShardTypeAttr": "#ttcore.shard_type<{}>",
-    "TTCore_MeshShardDirectionAttr": "#ttcore.shard_direction<{}>",
-    "TTCore_AttentionMaskTypeAttr": "#ttcore.attention_mask_type<{}>",
-    "TTCore_MoEActivationFunctionAttr": "#ttcore.moe_activation_function<{}>",
-    "TTCore_DataTypeAttr": "#ttcore.supportedDataTypes<{}>",
-    "TT_DType": "#ttcore.supportedDataTypes<{}>",
-    "TTCore_TopologyAttr": "#ttcore.topology<{}>",
-    "TTCore_MemorySpaceAttr": "#ttcore.memory_space<{}>",
-    "TTNN_BufferTypeAttr": "#ttnn.buffer_type<{}>",
-    "TTNN_LayoutAttr": "#ttnn.layout<{}>",
-    "TTNN_TensorMemoryLayoutAttr": "#ttnn.tensor_memory_layout<{}>",
-    "StableHLO_ComparisonDirectionAttr": "#stablehlo<comparison_direction {}>",
-    "StableHLO_ComparisonTypeAttr": "#stablehlo<comparison_type {}>",
-    "StableHLO_FftTypeAttr": "#stablehlo<fft_type {}>",
-    "StableHLO_RngDistributionAttr": "#stablehlo<rng_distribution {}>",
-    "StableHLO_RngAlgorithmAttr": "#stablehlo<rng_algorithm {}>",
-    "StableHLO_TransposeAttr": "#stablehlo<transpose {}>",
-}
+from .op_infos import cases_of, kind_of
 
-# Values of the ttcore enums that programs pass as numbers: position in this order, from 0.
+# Enums that programs pass as numbers, too.
 NUMBERED = {
-    "TTCore_ReduceTypeAttr": ("sum", "mean", "max", "min", "std", "var", "prod", "invalid"),
-    "TTCore_MeshShardTypeAttr": ("identity", "replicate", "maximal", "devices"),
-    "TTCore_MeshShardDirectionAttr": ("full_to_shard", "shard_to_full"),
-    "TTCore_AttentionMaskTypeAttr": ("none", "causal", "arbitrary"),
+    "TTCore_ReduceTypeAttr",
+    "TTCore_MeshShardTypeAttr",
+    "TTCore_MeshShardDirectionAttr",
+    "TTCore_AttentionMaskTypeAttr",
 }
 
 DATA_TYPES = {
@@ -59,23 +39,6 @@ DATA_TYPES = {
     torch.bool: "bool",
 }
 
-# Kinds that ODS composes of others, such as an integer or an array: integers in them are of this kind.
-COMPOSED_INTEGERS = {
-    "ttir": "I32Attr",
-    "ttnn": "I32Attr",
-    "stablehlo": "I64Attr",
-    "sdy": "I64Attr",
-    "debug": "I64Attr",
-}
-COMPOSED_EXCEPTIONS = {
-    "ttir.upsample2d": "SI32Attr",
-    "ttnn.upsample": "SI32Attr",
-    "stablehlo.reduce_precision": "I32Attr",
-    "stablehlo.get_tuple_element": "I32Attr",
-}
-
-INTEGERS_ONLY = ("TT_IntOrInts", "TT_ScaleFactor")  # of the kinds that are composed
-
 Converter = Callable[[Any, ir.Context], ir.Attribute]
 
 
@@ -85,14 +48,14 @@ def keyword_of(kind: str, value: Any) -> str:
         if value not in DATA_TYPES:
             raise ValueError(f"{value} is no data type of the device{did_you_mean(str(value), map(str, DATA_TYPES))}")
         return DATA_TYPES[value]
-    numbered = NUMBERED.get(kind, ())
+    numbered = cases_of(kind_of(kind).types[0]) if kind in NUMBERED else {}
     if isinstance(value, Enum):
         # Enums that mlir-tblgen generates print their keyword; ours have it as value.
         value = value.value if isinstance(value.value, str) else str(value).lower()
     if isinstance(value, str) and (value in numbered or not numbered):
         return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < len(numbered):
-        return numbered[value]
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value in numbered.values():
+        return next(name for name, number in numbered.items() if number == value)
     raise ValueError(f"expected one of {', '.join(numbered) or 'its keywords'}")
 
 
@@ -192,15 +155,15 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
         return value
     given = value
     try:
-        if kind in ENUMS:
-            return ir.Attribute.parse(ENUMS[kind].format(keyword_of(kind, value)), context)
+        if kind_of(kind).shape == "enum":
+            return ir.Attribute.parse(kind_of(kind).text.format(keyword_of(kind, value)), context)
         if kind in CONVERTERS:
             return CONVERTERS[kind](value, context)
         if isinstance(value, torch.Tensor):
             value = value.tolist()
         if kind == "TT_Number" and isinstance(value, (bool, np.bool_)):
             value = int(value)  # an element of a tensor of truth values
-        kind = named_kind(op, kind, value)
+        kind = named_kind(kind, value)
         if kind is None:
             if isinstance(value, str):  # a structured attribute, written as MLIR does
                 return ir.Attribute.parse(value, context)
@@ -252,17 +215,17 @@ NUMBER_CONVERTERS = ("I64ElementsAttr", "StableHLO_ReplicaGroupsAttr", "StableHL
                      "TTNN_MeshShapeAttr", "ElementsAttr")  # fmt: skip
 
 
-def named_kind(op: str, kind: str, value: Any) -> str | None:
+def named_kind(kind: str, value: Any) -> str | None:
     """A kind that Python can build, in place of one that ODS composed of several ("integer or array of them")."""
     if ir.AttrBuilder.contains(kind):
         return kind
-    integer = COMPOSED_EXCEPTIONS.get(op) or COMPOSED_INTEGERS[op.partition(".")[0]]
+    choices = {kind_of(choice).shape: choice for choice in kind_of(kind).choices}
     if isinstance(value, (bool, np.bool_, int, np.integer)):
-        return integer
+        return choices.get("int")
     if isinstance(value, (float, np.floating)):
-        return "F32Attr" if kind not in INTEGERS_ONLY else integer
+        return choices.get("float", choices.get("int"))
     if isinstance(value, (list, tuple, torch.Size, np.ndarray)):
-        return "DenseI64ArrayAttr" if integer == "I64Attr" else "DenseI32ArrayAttr"
+        return choices.get("ints")
     return None
 
 

@@ -1,19 +1,17 @@
-"""Builder methods from op classes: what mlir-tblgen generates says everything about an op that a method needs.
+"""Builder methods from the description of the ops, which says everything that a method needs.
 
-An op's operands and attributes are read from the generated Python source (the classes keep no such list), its
-parameters from `signatures`; attribute values are converted by the kind that ODS names. No op has a function here.
+Operands and attributes are those of ODS, the order and defaults of parameters those of `signatures` where it has a row;
+attribute values are converted by the kind that ODS names. No op has a function here.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import keyword
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from types import ModuleType
@@ -21,10 +19,11 @@ from typing import Any, ClassVar
 
 from ttmlir import ir
 
-from .attributes import check_held, convert
 from builder.base.builder_utils import as_operand, element_type, is_tensor
 from builder.base.errors import did_you_mean
-from .op_infos import Attribute, Operand, OpInfo, op_infos
+
+from .attributes import check_held, convert
+from .op_infos import Operand, OpInfo, op_infos
 from .op_infos import dialect_module as dialect_module
 from .signatures import EACH, METHOD_NAMES, SIGNATURES
 

@@ -1,18 +1,20 @@
-"""What the op classes say that mlir-tblgen generates: operands, attributes and results, read from the Python source.
+"""What ODS says of the ops: operands, attributes and results.
 
-Needs no torch.
+They are in the description that tools/opgen writes at build time. Needs no torch.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
-import inspect
-import re
-import sys
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import ttmlir
 from ttmlir import ir
 
 
@@ -26,25 +28,59 @@ def dialect_module(name: str) -> ModuleType | None:
         raise
 
 
+@functools.cache
+def description() -> dict[str, Any]:
+    """ops, kinds (constraints on attributes), enums and structs by name; see `description` of tools/opgen/emit.py."""
+    return json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A constraint on attributes.
+
+    shape: bool, int, float, number, integers, string, ints, floats, list, constant, symbol, enum, struct or "".
+    types: of an enum or struct those that it may be; choices: the kinds of one that accepts several.
+    text: of an enum the attribute with "{}" for the case.
+    """
+
+    shape: str = ""
+    types: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    text: str = ""
+
+
+@functools.cache
+def kind_of(name: str) -> Kind:
+    """By the name of its ODS record ("I32Attr")."""
+    row = description()["kinds"].get(name, {})
+    return Kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+
+
+def cases_of(type_: str) -> dict[str, int]:
+    """The cases of an enum ("ttcore.reduce_type"), as the IR prints them, and their values."""
+    return dict(description()["enums"].get(type_, ()))
+
+
 @dataclass(frozen=True)
 class Operand:
     name: str
     optional: bool = False
     variadic: bool = False
+    what: str = "tensor"
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """`kind` is the ODS record of the constraint ("I32Attr"), or "anonymous_12" when it is an expression."""
+    """`kind` is the ODS record of the constraint ("I32Attr")."""
 
     name: str
     kind: str
-    optional: bool
+    optional: bool  # it may be left out
 
 
 @dataclass(frozen=True)
 class OpInfo:
-    """What the generated class of an op says about it."""
+    """What ODS says of an op."""
 
     cls: type
     name: str
@@ -63,51 +99,29 @@ class OpInfo:
         return next((a for a in self.attributes if a.name == name), None)
 
 
-CLASS = re.compile(r"^class (\w+)\(_ods_ir\.OpView\):\n(.*?)(?=^(?:@|class |def )|\Z)", re.M | re.S)
-INIT = re.compile(r"  def __init__\(self, (.*?)\):\n(.*?)(?=^  @|^  def |\Z)", re.M | re.S)
-OPERAND = re.compile(
-    r"^ +(?:if (?P<optional>\w+) is not None: )?operands\."
-    r"(?:append\((?P<one>\w+)\)|(?:append|extend)\(_get_op_results_or_values\((?P<many>\w+)\)\))",
-    re.M,
-)
-ATTRIBUTE = re.compile(
-    r'^ +(?P<if>if (?:\w+ is not None|bool\(\w+\)): )?attributes\["(?P<name>\w+)"\] = '
-    r"(?:_ods_ir\.(?P<unit>UnitAttr)|.*?AttrBuilder\.contains\('(?P<kind>\w+)'\))",
-    re.M | re.S,
-)
-RESULT = re.compile(r"^  def (\w+)\(self\)[^\n]*:\n(?:(?!^  def ).)*?self\.operation\.results", re.M | re.S)
-
-
 def op_infos(module: ModuleType) -> Iterator[OpInfo]:
-    """The ops of a dialect module ("ttmlir.dialects.ttir"), from the file that was generated for it."""
-    generated = {c.__module__ for c in vars(module).values() if isinstance(c, type) and issubclass(c, ir.OpView)}
-    for name in sorted(generated & sys.modules.keys()):
-        source = inspect.getsource(sys.modules[name])
-        for class_name, body in CLASS.findall(source):
-            cls = getattr(module, class_name, None)
-            init = INIT.search(body)
-            if cls is not None and init is not None:
-                made = re.search(rf"-> ([^\n]*):\n  (?:return |op = ){class_name}\(", source)
-                yield _op_info(cls, body, *init.groups(), has_results=made is not None and "OpResult" in made[1])
+    """The ops of a dialect module ("ttmlir.dialects.ttir")."""
+    rows = description()["ops"]
+    for cls in vars(module).values():
+        if (
+            isinstance(cls, type)
+            and issubclass(cls, ir.OpView)
+            and (row := rows.get(getattr(cls, "OPERATION_NAME", "")))
+        ):
+            yield _op_info(cls, row)
 
 
-def _op_info(cls: type, body: str, parameters: str, init: str, has_results: bool) -> OpInfo:
-    segments = cls._ODS_OPERAND_SEGMENTS
-    operands = []
-    for i, found in enumerate(OPERAND.finditer(init)):
-        size = segments[i] if segments else -1 if found["many"] else 0 if found["optional"] else 1
-        operands.append(Operand(found["one"] or found["many"], size == 0, size == -1))
-    attributes = [
-        Attribute(found["name"], found["kind"] or found["unit"], bool(found["if"]))
-        for found in ATTRIBUTE.finditer(init)
-    ]
+def _op_info(cls: type, row: dict[str, Any]) -> OpInfo:
     return OpInfo(
         cls,
         cls.OPERATION_NAME,
-        tuple(operands),
-        tuple(attributes),
-        tuple(RESULT.findall(body)) or (("result",) if has_results else ()),  # StableHLO leaves some without a name
-        "results=None" in parameters,
-        "results = [operands[0].type]" in init,
-        segments is not None,
+        tuple(Operand(**operand) for operand in row.get("operands", ())),
+        tuple(
+            Attribute(a["name"], a["kind"], a.get("optional", False) or "default" in a)
+            for a in row.get("attributes", ())
+        ),
+        tuple(result["name"] for result in row.get("results", ())),
+        "results" in (cls.__init__.__kwdefaults__ or {}),  # mlir-tblgen makes result types optional when it infers them
+        row.get("like_operand", False),
+        row.get("segmented", False),
     )

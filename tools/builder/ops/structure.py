@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ttmlir import ir, util
+from ttmlir.dialects.sdy import ir as sdy
 
 from builder.base.locations import plain_location
+
 from .op_infos import OpInfo, dialect_module, op_infos
 
 NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.cpu_module"}
@@ -98,6 +100,11 @@ def group_sizes(op: Any, info: OpInfo, count: int) -> list[int]:
     fixed = len(info.operands) - len(loose)
     share = (count - fixed) // len(loose) if loose else 0  # several loose groups without sizes are equally long
     return [share if o.optional or o.variadic else 1 for o in info.operands]
+
+
+def axes_of(op: Any) -> dict[str, int]:
+    """The axes of an sdy.mesh and their sizes."""
+    return {axis.name: axis.size for axis in sdy.MeshAttr(op.attributes["mesh"]).axes}
 
 
 def location_text(op: Any) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ttmlir import ir
+from ttmlir.dialects.sdy import ir as sdy
 
 from builder.base.builder_utils import Operand, retyped
 from builder.ops.structure import infos
@@ -29,9 +29,9 @@ def joined(parts: Sequence[Any]) -> str:
 
 
 def axes_by_dimension(sharding: Any) -> list[list[str]]:
-    """Names of the axes that split each dimension, from a sharding's text."""
-    dimensions = re.findall(r"\{([^}]*)\}", str(sharding).partition("[")[2].partition("]")[0])
-    return [re.findall(r'"([^"]+)"', axes) for axes in dimensions]
+    """Names of the axes that split each dimension of a tensor's sharding."""
+    dimensions = sdy.TensorShardingAttr(sharding).dimension_shardings
+    return [[axis.name for axis in dimension.axes] for dimension in dimensions]
 
 
 def scaled(type_: ir.Type, sharding: Any, sizes: Mapping[str, int], manual_axes: Sequence[str], whole: bool) -> ir.Type:

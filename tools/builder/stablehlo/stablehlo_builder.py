@@ -7,9 +7,9 @@ from typing import Any
 
 from ttmlir import ir
 
-from builder.ops.attributes import convert
 from builder.base.builder import Builder
 from builder.base.builder_utils import Operand, as_operand
+from builder.ops.attributes import convert
 from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from ttmlir import ir
 
-from builder.ops.attributes import convert, integers
 from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
+from builder.ops.attributes import convert, integers
 from builder.ops.methods import OpInfo, takes_common
 
 # Ops by which a body can be named instead of being built.

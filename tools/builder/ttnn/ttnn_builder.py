@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from ttmlir import ir
 
-from builder.ops.attributes import DATA_TYPES, keyword_of
 from builder.base.builder import Builder
 from builder.base.builder_utils import (
     Operand,
@@ -21,6 +20,7 @@ from builder.base.builder_utils import (
     tensor_type,
     torch_dtype,
 )
+from builder.ops.attributes import DATA_TYPES, keyword_of
 from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 
