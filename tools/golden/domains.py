@@ -126,6 +126,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "hardsigmoid": Accepts((-5.0, 5.0)),
     "log": Accepts((0.05, 4.0)),
     "log1p": Accepts((-0.95, 4.0)),
+    "log2": Accepts((0.05, 4.0)),
     "logical_not": UNIT,
     "reciprocal": Accepts((0.1, 4.0)),
     "relu6": Accepts((-2.0, 8.0)),

@@ -145,6 +145,7 @@ UNARY = {
     "leaky_relu": Op(leaky_relu, aten="leaky_relu"),
     "log": Op(torch.log, aten="log"),
     "log1p": Op(torch.log1p, aten="log1p"),
+    "log2": Op(torch.log2, aten="log2"),
     "logical_not": Op(logical(torch.logical_not), aten="logical_not"),
     "mish": Op(F.mish, aten="mish"),
     "neg": Op(torch.neg, aten="neg"),

@@ -39,8 +39,8 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Op:
-    """like_operand: results have the type of the first operand; segmented: operands are passed group by group; rule: the
-    function of include/ttmlir/Dialect/Shapes that gives the result types, or "".
+    """like_operand: results have the type of the first operand; segmented: operands are passed group by group;
+    rule: the function of include/ttmlir/Dialect/Shapes that gives the result types, or "".
     """
 
     name: str  # "ttnn.topk"

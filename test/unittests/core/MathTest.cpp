@@ -43,6 +43,7 @@ const Row rows[] = {
     {"floor", std::floor, 0},
     {"gelu", referenceGelu, 5.0, 1e-36f},
     {"log", std::log, 0.51},
+    {"log2", std::log2, 0.51},
     {"log1p", std::log1p, 0.51},
     {"mish", referenceMish, 0.51, 1e-37f},
     {"reciprocal", [](double x) { return 1 / x; }, 0.5},

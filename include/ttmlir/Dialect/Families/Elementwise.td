@@ -61,6 +61,7 @@ defm LeakyRelu : Elementwise<"leaky_relu", TT_Unary, "input where it is positive
     (ins F32Attr:$parameter)>;
 defm Log : Elementwise<"log", TT_Unary, "Natural logarithm; -Inf at 0, NaN below.">;
 defm Log1p : Elementwise<"log1p", TT_Unary, "log(1 + input), accurate near 0.">;
+defm Log2 : Elementwise<"log2", TT_Unary, "Logarithm to base 2; -Inf at 0, NaN below.">;
 defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.">;
 defm Mish : Elementwise<"mish", TT_Unary, "input * tanh(log(1 + e^input)).">;
 defm Neg : Elementwise<"neg", TT_Unary, "-input.">;

@@ -151,6 +151,7 @@ constexpr ElementwiseRow rows[] = {
         Domain::Operands, "parameter"),
     row("ttnn.log", floats<1, [](float x) { return math::log(x); }>),
     row("ttnn.log1p", floats<1, [](float x) { return math::log1p(x); }>),
+    row("ttnn.log2", floats<1, [](float x) { return static_cast<float>(math::logd(x) / 0.6931471805599453); }>),
     row("ttnn.logical_not", both<1, [](auto x) { return x == 0 ? 1 : 0; }>),
     row("ttnn.mish", floats<1, [](float x) { return math::mish(x); }>),
     row("ttnn.neg", both<1, [](auto x) { return -x; }>),

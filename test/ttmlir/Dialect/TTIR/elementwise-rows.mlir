@@ -50,6 +50,8 @@ func.func @rows(%f: tensor<2x5xbf16>, %f1: tensor<5xbf16>, %i: tensor<2x5xi32>, 
   %log = "ttir.log"(%f) : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
   // CHECK: "ttir.log1p"{{.*}} : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
   %log1p = "ttir.log1p"(%f) : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
+  // CHECK: "ttir.log2"{{.*}} : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
+  %log2 = "ttir.log2"(%f) : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
   // CHECK: "ttir.logical_not"{{.*}} : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
   %logical_not = "ttir.logical_not"(%f) : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
   // CHECK: "ttir.mish"{{.*}} : (tensor<2x5xbf16>) -> tensor<2x5xbf16>
