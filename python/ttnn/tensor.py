@@ -155,5 +155,5 @@ def _torch(function: str) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"ttnn.{function} needs PyTorch: pip install torch") from error
+        raise ImportError(f"ttnn.{function} needs PyTorch: pip install 'ttmlir[torch]'") from error
     return torch

@@ -1,13 +1,15 @@
 """Golden references: what every op computes, as a torch expression, and how results are compared with it.
 
-Needs torch only. See golden/mapping.py for the table. `golden.domains` and `golden.sampling` do not need even that, so
-that torch is loaded when the first name below is used and not when the package is imported.
+Needs torch only. See golden/mapping.py for the table. `golden.domains` and `golden.sampling` do not need even that:
+torch is loaded when the first name below is used and not when the package is imported (see golden/optional.py).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from .optional import INSTALL
 
 if TYPE_CHECKING:
     from .attributes import unpack_mlir_attr
@@ -63,7 +65,13 @@ _MODULES = {name: module for module, names in NAMES.items() for name in names.sp
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    try:
+        module = import_module(f".{_MODULES[name]}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ModuleNotFoundError(f"golden.{name} needs PyTorch: {INSTALL}", name="torch") from None
+    value = getattr(module, name)
     globals()[name] = value
     return value
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import torch
+from .optional import torch
 
 SCALARS = ("BoolAttr", "IntegerAttr", "FloatAttr", "StringAttr", "FlatSymbolRefAttr")
 SEQUENCES = tuple(f"Dense{kind}ArrayAttr" for kind in ("Bool", "I8", "I16", "I32", "I64", "F32", "F64"))
-FLOAT_VIEWS = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "f64": torch.float64}
+FLOAT_VIEWS = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64"}
 
 
 def unpack_mlir_attr(attr: Any) -> Any:
@@ -51,10 +51,10 @@ def elements(attr: Any) -> Any:
     shape, element = tuple(attr.type.shape), str(attr.type.element_type)
     if attr.is_splat:
         value = attr.get_splat_value().value
-        dtype = FLOAT_VIEWS.get(element) or (torch.bool if element == "i1" else torch.int64)
+        dtype = getattr(torch, FLOAT_VIEWS.get(element) or ("bool" if element == "i1" else "int64"))
         return torch.full((), value, dtype=dtype).expand(shape)
     if element in ("bf16", "f16"):  # the buffer protocol has no such types; single values do
-        return torch.tensor([float(value) for value in attr], dtype=FLOAT_VIEWS[element]).reshape(shape)
+        return torch.tensor([float(value) for value in attr], dtype=getattr(torch, FLOAT_VIEWS[element])).reshape(shape)
     import numpy
 
     return torch.from_numpy(numpy.array(attr).copy()).reshape(shape)

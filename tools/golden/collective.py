@@ -6,13 +6,14 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from .op import Op, TensorSpec
+from .optional import torch
 from .tensor import GoldenMapTensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 REDUCE: dict[str, Callable[[Tensor], Tensor]] = {
     "sum": lambda shards: shards.sum(dim=0, dtype=shards.dtype),

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+from .optional import dtype_name, torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Largest |a - b| <= atol + rtol * |b| that the dtype's precision explains after an op or a few. Integers are exact.
-TOLERANCES: dict[torch.dtype, tuple[float, float]] = {
-    torch.float64: (1e-8, 1e-6),
-    torch.float32: (1e-4, 1e-3),
-    torch.float16: (1e-2, 1e-2),
-    torch.bfloat16: (5e-2, 5e-2),
+TOLERANCES: dict[str, tuple[float, float]] = {
+    "float64": (1e-8, 1e-6),
+    "float32": (1e-4, 1e-3),
+    "float16": (1e-2, 1e-2),
+    "bfloat16": (5e-2, 5e-2),
 }
 
 
 def tolerances(dtype: torch.dtype) -> tuple[float, float]:
     """(atol, rtol) for values of this dtype."""
-    return TOLERANCES.get(dtype, (0.0, 0.0))
+    return TOLERANCES.get(dtype_name(dtype) or "", (0.0, 0.0))
 
 
 # A spread of fewer rounding errors than this correlates by chance: two values with independent errors of the size of

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
+from .optional import torch
 
 
 class GoldenMapTensor:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-import torch
 from builder.base.builder_utils import is_tensor
 from builder.execution.verdicts import Verdict, checked
 from builder.goldens.evaluation import Maker
 from builder.ops.structure import location_text, number_ops
 from golden import Comparison, GoldenMapTensor
 from golden.metrics import TOLERANCES
+from golden.optional import torch
 from ttmlir import ir, util
 
 from .errors import InputError
@@ -21,7 +21,7 @@ from .values import Value, Values
 
 # Number formats from the most to the least precise, with (atol, rtol). In block formats, elements share the exponent of
 # the largest of 16, so that what is small beside it has few bits left.
-PRECISIONS = {str(dtype).removeprefix("torch."): tolerance for dtype, tolerance in TOLERANCES.items()} | {
+PRECISIONS = TOLERANCES | {
     "bfp8": (0.1, 0.1),
     "bfp4": (0.5, 0.25),
     "bfp2": (1.0, 0.5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 OURS = ("_ttmlir_runtime", "ttmlir", "ttnn")  # what the build makes
+EXTRAS = {"torch": "torch", "shtab": "completion"}  # package -> extra of the wheel that brings it
 
 
 class InputError(Exception):
@@ -35,6 +36,7 @@ def one_line(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
-        how = "build the project" if package in OURS else f"pip install {package}"
+        extra = f"'ttmlir[{EXTRAS[package]}]'" if package in EXTRAS else package
+        how = "build the project" if package in OURS else f"pip install {extra}"
         return f"this needs the Python package {package}, which is not there: {how}"
     return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

@@ -33,7 +33,7 @@ def read_tensors(path: str) -> dict[str, np.ndarray]:
     except InputError:
         raise
     except ImportError:
-        raise InputError(f"{path}: reading {suffix} files needs PyTorch: pip install torch") from None
+        raise InputError(f"{path}: reading {suffix} files needs PyTorch: pip install 'ttmlir[torch]'") from None
     except Exception as error:  # what damaged files raise has no common type
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path}: not readable as {suffix}: {reason}") from error

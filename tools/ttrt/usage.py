@@ -76,7 +76,7 @@ class PrintCompletion(argparse.Action):
         try:
             import shtab
         except ImportError:
-            self.tool.error(f"{option} needs the package shtab: pip install shtab")
+            self.tool.error(f"{option} needs the package shtab: pip install 'ttmlir[completion]'")
         complete_paths(self.tool, shtab.FILE, shtab.DIRECTORY)
         print(shtab.complete(self.tool, value))
         parser.exit(0)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import _ttmlir_runtime as rt
-import torch
 from builder.api.loading import meshes_of
 from builder.base.builder_utils import mesh_shape_of
 from builder.base.errors import TTBuilderGoldenException
@@ -18,6 +17,7 @@ from builder.goldens.evaluation import Maker
 from builder.goldens.module_goldens import Goldens, golden_of
 from builder.ops.structure import location_text, public_functions, symbol, walk
 from golden import GoldenMapTensor
+from golden.optional import torch
 from ttmlir import ir, passes, util
 
 from .stages import clone

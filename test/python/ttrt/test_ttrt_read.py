@@ -153,7 +153,7 @@ def test_bash_completes(ttrt, tmp_path):
 def test_completion_without_its_package(ttrt, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     found = ttrt("--print-completion", "bash")
-    assert found.code == 2 and "needs the package shtab: pip install shtab" in found.err
+    assert found.code == 2 and "needs the package shtab: pip install 'ttmlir[completion]'" in found.err
 
 
 # What each command does in a process of its own without torch, whose import takes seconds.
@@ -221,7 +221,7 @@ from ttrt.__main__ import main
 sys.exit(main({[files.one if a == "ONE" else a for a in arguments]!r}))"""
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.returncode == 1 and found.stderr.count("\n") == 1, found.stderr
-    assert found.stderr.startswith(f"ttrt {arguments[0]}: ") and "pip install torch" in found.stderr
+    assert found.stderr.startswith(f"ttrt {arguments[0]}: ") and "pip install 'ttmlir[torch]'" in found.stderr
 
 
 def test_without_the_runtime():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import torch
+import numpy as np
 from golden import GoldenMapTensor
 from ttmlir import ir
 
@@ -156,7 +156,7 @@ class Builder(ModuleBuilder):
         if not shapes:
             return None if info.infers else []
         default = next((v.type for v in operands if isinstance(v, ir.Value) and is_tensor(v.type)), None)
-        default = ir.RankedTensorType(default).element_type if default is not None else torch.float32
+        default = ir.RankedTensorType(default).element_type if default is not None else np.float32
         missing = [info.results[i] for i in range(len(info.results)) if i not in shapes]
         if missing:
             raise TypeError(f"{info.name}: no shape for the results {', '.join(missing)}")

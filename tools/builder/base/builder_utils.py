@@ -12,7 +12,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, List, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
-import torch
+import numpy as np
+from golden.optional import dtype_name, torch
 from ttmlir.ir import BlockArgument, Context, Location, OpResult, RankedTensorType, Type, Value
 
 from .locations import plain_location as plain_location
@@ -30,50 +31,57 @@ class TypeInfo:
     zero_point: Optional[int] = None  # noqa: UP045
 
 
-# The element type a builder makes for a torch dtype, and the dtypes in which goldens of an element type are computed.
-ELEMENT_TYPES: dict[torch.dtype, str] = {
-    torch.float32: "f32",
-    torch.float64: "f64",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.int8: "i8",
-    torch.int16: "i16",
-    torch.int32: "i32",
-    torch.int64: "i64",
-    torch.uint8: "ui8",
-    torch.uint16: "ui16",
-    torch.uint32: "ui32",
-    torch.uint64: "ui64",
-    torch.bool: "i1",
-    torch.complex64: "complex<f32>",
-    torch.complex128: "complex<f64>",
+# Names of dtypes, of torch and numpy alike: the element type a builder makes for one, and the one in which goldens of
+# an element type are computed.
+ELEMENT_TYPES: dict[str, str] = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "ui8",
+    "uint16": "ui16",
+    "uint32": "ui32",
+    "uint64": "ui64",
+    "bool": "i1",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
 }
-TORCH_DTYPES: dict[str, torch.dtype] = {name: dtype for dtype, name in ELEMENT_TYPES.items()} | {
-    "si8": torch.int8,
-    "si16": torch.int16,
-    "si32": torch.int32,
-    "si64": torch.int64,
-    "index": torch.int64,
+DTYPES: dict[str, str] = {element: name for name, element in ELEMENT_TYPES.items()} | {
+    "si8": "int8",
+    "si16": "int16",
+    "si32": "int32",
+    "si64": "int64",
+    "index": "int64",
 }
 
 
-def element_type(dtype: torch.dtype | TypeInfo | Type, context: Context) -> Type:
-    """The MLIR element type of a torch dtype; an MLIR type is returned as it is."""
+def element_type(dtype: torch.dtype | np.dtype[Any] | type[np.generic] | TypeInfo | Type, context: Context) -> Type:
+    """The MLIR element type of a torch or numpy dtype; an MLIR type is returned as it is."""
     if isinstance(dtype, Type):
         return dtype
     quantised = dtype if isinstance(dtype, TypeInfo) and dtype.scale is not None else None
     dtype = dtype.dtype if isinstance(dtype, TypeInfo) else dtype
+    name = dtype_name(dtype)
     if quantised is not None:
-        storage = {torch.qint8: "i8", torch.qint32: "i32", torch.quint8: "u8"}.get(dtype) or ELEMENT_TYPES.get(dtype)
+        storage = {"qint8": "i8", "qint32": "i32", "quint8": "u8"}.get(name or "") or ELEMENT_TYPES.get(name or "")
         return Type.parse(f"!quant.uniform<{storage}:f32, {quantised.scale}:{quantised.zero_point or 0}>", context)
-    if dtype not in ELEMENT_TYPES:
-        raise TypeError(f"{dtype!r} is no element type; expected one of {', '.join(map(str, ELEMENT_TYPES))}")
+    if name not in ELEMENT_TYPES:
+        raise TypeError(f"{dtype!r} is no element type; expected a dtype of torch or numpy: {', '.join(ELEMENT_TYPES)}")
     # Not kept: a cache of types would keep their contexts, and all that is in these.
-    return Type.parse(ELEMENT_TYPES[dtype], context)
+    return Type.parse(ELEMENT_TYPES[name], context)
 
 
 def torch_dtype(element: Type | str) -> torch.dtype:
-    """The torch dtype in which goldens of values with this element type are held.
+    """The torch dtype in which goldens of values with this element type are held."""
+    return getattr(torch, held_as(element))
+
+
+def held_as(element: Type | str) -> str:
+    """The name of the dtype, of torch and numpy, in which values with this element type are held.
 
     A tile or quantised type is held as what it stores.
     """
@@ -85,9 +93,9 @@ def torch_dtype(element: Type | str) -> torch.dtype:
         text = text.rpartition(",")[2].strip(" >")
         text = {"u32": "ui32", "u16": "ui16", "u8": "ui8", "si32": "i32"}.get(text, text)
         text = "bf16" if text.startswith("bfp") else text
-    if text not in TORCH_DTYPES:
+    if text not in DTYPES:
         raise TypeError(f"no torch dtype holds elements of type {text}")
-    return TORCH_DTYPES[text]
+    return DTYPES[text]
 
 
 def tensor_type(shape: Sequence[int], element: Type, encoding: Any = None) -> RankedTensorType:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
-import torch
+from golden.optional import torch
 from ttmlir import ir
 from ttmlir.dialects import builtin, func
 

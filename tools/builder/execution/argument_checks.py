@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import _ttmlir_runtime as tt_runtime
 import numpy as np
-import torch
+from golden.optional import torch
 from golden import GoldenMapTensor
 
 from builder.base.errors import TTBuilderRuntimeException, did_you_mean

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
+from golden.optional import torch
 from golden import Comparison, GoldenMapTensor, compare
 from ttmlir.files import write_whole
 

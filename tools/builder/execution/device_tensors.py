@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import _ttmlir_runtime as tt_runtime
-import torch
+from golden.optional import dtype_name, torch
 
 from builder.base.errors import TTBuilderRuntimeException
 
@@ -17,37 +17,37 @@ from .argument_checks import check_suffix, checked_arguments, described
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
 
-# torch dtype -> name of the runtime's data type. The device has no 64-bit types: the compiler narrows them.
-DATA_TYPES: dict[torch.dtype, str] = {
-    torch.float32: "Float32",
-    torch.float64: "Float32",
-    torch.float16: "Float16",
-    torch.bfloat16: "BFloat16",
-    torch.int32: "Int32",
-    torch.int64: "Int32",
-    torch.uint32: "UInt32",
-    torch.uint16: "UInt16",
-    torch.uint8: "UInt8",
-    torch.int8: "Int8",
-    torch.int16: "Int16",
-    torch.bool: "Bool",
+# Name of a torch dtype -> name of the runtime's data type. The device has no 64-bit types: the compiler narrows them.
+DATA_TYPES: dict[str, str] = {
+    "float32": "Float32",
+    "float64": "Float32",
+    "float16": "Float16",
+    "bfloat16": "BFloat16",
+    "int32": "Int32",
+    "int64": "Int32",
+    "uint32": "UInt32",
+    "uint16": "UInt16",
+    "uint8": "UInt8",
+    "int8": "Int8",
+    "int16": "Int16",
+    "bool": "Bool",
 }
-TORCH_DTYPES: dict[str, torch.dtype] = {
-    "Float32": torch.float32,
-    "Float16": torch.float16,
-    "BFloat16": torch.bfloat16,
-    "BFP_BFloat8": torch.bfloat16,
-    "BFP_BFloat4": torch.bfloat16,
-    "BFP_BFloat2": torch.bfloat16,
-    "Int32": torch.int32,
-    "UInt32": torch.uint32,
-    "UInt16": torch.uint16,
-    "UInt8": torch.uint8,
-    "Int8": torch.int8,
-    "Int16": torch.int16,
-    "Int64": torch.int64,
-    "Float64": torch.float64,
-    "Bool": torch.bool,
+TORCH_DTYPES: dict[str, str] = {
+    "Float32": "float32",
+    "Float16": "float16",
+    "BFloat16": "bfloat16",
+    "BFP_BFloat8": "bfloat16",
+    "BFP_BFloat4": "bfloat16",
+    "BFP_BFloat2": "bfloat16",
+    "Int32": "int32",
+    "UInt32": "uint32",
+    "UInt16": "uint16",
+    "UInt8": "uint8",
+    "Int8": "int8",
+    "Int16": "int16",
+    "Int64": "int64",
+    "Float64": "float64",
+    "Bool": "bool",
 }
 
 
@@ -56,7 +56,7 @@ def runtime_dtype_to_torch_dtype(dtype: runtime.DataType | str) -> torch.dtype:
     name = str(dtype).rpartition(".")[2]
     if name not in TORCH_DTYPES:
         raise TTBuilderRuntimeException(f"no torch dtype holds the runtime's {name}")
-    return TORCH_DTYPES[name]
+    return getattr(torch, TORCH_DTYPES[name])
 
 
 @checked_arguments
@@ -66,9 +66,10 @@ def runtime_str_dtype_to_torch_dtype(dtype: str) -> torch.dtype:
 
 @checked_arguments
 def torch_dtype_to_runtime_dtype(dtype: torch.dtype) -> Any:
-    if dtype not in DATA_TYPES:
+    name = dtype_name(dtype)
+    if name not in DATA_TYPES:
         raise TTBuilderRuntimeException(f"the runtime has no data type for {dtype}")
-    return getattr(runtime.DataType, DATA_TYPES[dtype])
+    return getattr(runtime.DataType, DATA_TYPES[name])
 
 
 @checked_arguments
@@ -89,7 +90,8 @@ def program_outputs_as_dict(bin: binary.Binary, index: int) -> Any:
 def device_values(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor in a dtype that the runtime has."""
     tensor = tensor.detach().contiguous()
-    return tensor.to(TORCH_DTYPES[DATA_TYPES[tensor.dtype]]) if tensor.dtype in DATA_TYPES else tensor
+    kind = DATA_TYPES.get(dtype_name(tensor.dtype) or "")
+    return tensor if kind is None else tensor.to(getattr(torch, TORCH_DTYPES[kind]))
 
 
 def host_tensor(tensor: torch.Tensor) -> Any:

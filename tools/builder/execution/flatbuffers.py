@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
+from golden.optional import torch
 from golden import GoldenMapTensor
 from ttmlir.files import write_whole
 

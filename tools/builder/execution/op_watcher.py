@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
+from golden.optional import torch
 
 from builder.base.errors import TTBuilderRuntimeException
 from builder.goldens.module_goldens import IntermediateGoldens
@@ -95,7 +96,7 @@ class OpWatcher:
 
 
 def volume(shape: Sequence[int]) -> int:
-    return int(torch.Size(shape).numel())
+    return math.prod(shape)
 
 
 @contextmanager

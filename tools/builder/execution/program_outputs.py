@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
+from golden.optional import torch
 from golden import GoldenMapTensor
 from ttmlir.files import whole_file
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
+from golden.optional import torch
 from golden import Comparison, GoldenMapTensor, compare
 
 from builder.base.errors import TTBuilderGoldenException
@@ -17,13 +17,13 @@ from .argument_checks import check_number, checked_arguments, described
 from .report import Record
 
 # dtype of a golden -> dtypes that the device may answer with; a bool travels as whatever holds 0 and 1.
-ANSWERS: dict[torch.dtype, tuple[torch.dtype, ...]] = {
-    torch.float64: (torch.float32,),
-    torch.int64: (torch.int32,),
-    torch.int16: (torch.int32,),
-    torch.int8: (torch.int32,),
-    torch.uint64: (torch.uint32,),
-    torch.bool: (torch.bool, torch.uint8, torch.bfloat16, torch.float32, torch.int32, torch.uint32, torch.uint16),
+ANSWERS: dict[str, tuple[str, ...]] = {
+    "float64": ("float32",),
+    "int64": ("int32",),
+    "int16": ("int32",),
+    "int8": ("int32",),
+    "uint64": ("uint32",),
+    "bool": ("bool", "uint8", "bfloat16", "float32", "int32", "uint32", "uint16"),
 }
 
 
@@ -76,9 +76,9 @@ def checked(
     device: int = 0,
 ) -> Comparison:
     """maker: of the golden, which is asked when the value is not accepted by itself."""
-    allowed = ANSWERS.get(golden.dtype, (golden.dtype,))
-    if dtype_matters and found.dtype not in allowed:
-        problem = f"dtype {found.dtype}, expected {' or '.join(map(str, allowed))}"
+    allowed = ANSWERS.get(dtype_name(golden), (dtype_name(golden),))
+    if dtype_matters and dtype_name(found) not in allowed:
+        problem = f"dtype {found.dtype}, expected {' or '.join(f'torch.{name}' for name in allowed)}"
         return Comparison(0.0, float("inf"), float("inf"), (), False, problem)
     if found.numel() == golden.numel() and not dtype_matters:
         found = found.reshape(golden.shape)  # the device may keep an intermediate value in another rank

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-from golden import GoldenMapTensor, TensorSpec, coarser, find_op, rounding_error
+import golden as golden_table
+from golden import GoldenMapTensor, Op, TensorSpec, coarser, rounding_error
 from golden.collective import join_by_axes, split_by_axes
+from golden.optional import dtype_name, torch
 from golden.sampling import generator, random_tensor
 from golden.tensor import shardwise
 from ttmlir import ir
@@ -35,8 +36,14 @@ from builder.ops.structure import (
 
 # Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
 # the unsigned ones it cannot even select elements.
-UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: torch.int64}
-WIDENED = {torch.bfloat16: torch.float32, torch.float16: torch.float32} | UNSIGNED
+UNSIGNED = {"uint16": "int64", "uint32": "int64", "uint64": "int64"}
+WIDENED = {"bfloat16": "float32", "float16": "float32"} | UNSIGNED
+
+
+def find_op(op: str) -> Op | None:
+    """The row of an op. The table itself needs PyTorch, so that it is read when the first golden is computed."""
+    return golden_table.find_op(op)
+
 
 # Sources of ops, or None for all ops.
 Kept = frozenset[str] | None
@@ -406,8 +413,8 @@ class Evaluation:
             return None
         golden = values[group]
         widened = {} if row.exact_types else UNSIGNED if row.moves else WIDENED
-        wide = widened.get(golden.dtype)
-        return golden if wide is None else golden.map(lambda t: t.to(wide))
+        name = widened.get(dtype_name(golden.dtype) or "")
+        return golden if name is None else golden.map(lambda t: t.to(getattr(torch, name)))
 
 
 @dataclass

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
+from golden.optional import torch
 from golden import GoldenMapTensor
 from golden.collective import split_over_mesh
 from ttmlir import ir

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
+from golden.optional import torch
 from golden.attributes import unpack_mlir_attr
 from ttmlir import ir, util
 

@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
+import ml_dtypes
 import numpy as np
-import torch
+from golden.optional import dtype_name, has_torch, torch
+from golden.sampling import numpy_dtype
 from ttmlir import ir
 
-from builder.base.builder_utils import element_type, tensor_type, torch_dtype
+from builder.base.builder_utils import element_type, held_as, tensor_type
 from builder.base.errors import did_you_mean
 
 from .op_infos import cases_of, kind_of
@@ -28,26 +30,27 @@ NUMBERED = {
 }
 
 DATA_TYPES = {
-    torch.float32: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.int32: "si32",
-    torch.int64: "si32",
-    torch.uint32: "u32",
-    torch.uint16: "u16",
-    torch.uint8: "u8",
-    torch.bool: "bool",
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int32": "si32",
+    "int64": "si32",
+    "uint32": "u32",
+    "uint16": "u16",
+    "uint8": "u8",
+    "bool": "bool",
 }
 
 Converter = Callable[[Any, ir.Context], ir.Attribute]
 
 
 def keyword_of(kind: str, value: Any) -> str:
-    """The keyword of an enum member, given as such, by keyword or number, or, for data types, as a torch dtype."""
-    if isinstance(value, torch.dtype):
-        if value not in DATA_TYPES:
-            raise ValueError(f"{value} is no data type of the device{did_you_mean(str(value), map(str, DATA_TYPES))}")
-        return DATA_TYPES[value]
+    """The keyword of an enum member, given as such, by keyword or number, or, for data types, as a dtype."""
+    dtype = dtype_name(value)
+    if dtype is not None:
+        if dtype not in DATA_TYPES:
+            raise ValueError(f"{value} is no data type of the device{did_you_mean(dtype, DATA_TYPES)}")
+        return DATA_TYPES[dtype]
     numbered = cases_of(kind_of(kind).types[0]) if kind in NUMBERED else {}
     if isinstance(value, Enum):
         # Enums that mlir-tblgen generates print their keyword; ours have it as value.
@@ -60,7 +63,7 @@ def keyword_of(kind: str, value: Any) -> str:
 
 
 INTEGER_KIND = re.compile(r"(?:Dense)?([US]?)I(\d+)(?:Array|Elements)?Attr")
-FLOAT_MAX = {"F32Attr": torch.finfo(torch.float32).max, "F64Attr": torch.finfo(torch.float64).max}
+FLOAT_MAX = {"F32Attr": float(np.finfo(np.float32).max), "F64Attr": float(np.finfo(np.float64).max)}
 
 
 def integer_limits(sign: str, bits: int) -> tuple[int, int]:
@@ -205,7 +208,7 @@ def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
         if number != number or number in (math.inf, -math.inf) or number != int(number) or not low <= number <= high:
             raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected an integer from {low} to {high}")
     elif str(element) in ("f16", "bf16", "f32", "f64"):
-        largest = torch.finfo(torch_dtype(element)).max
+        largest = float(ml_dtypes.finfo(numpy_dtype(held_as(element))).max)
         if (isinstance(number, int) or math.isfinite(number)) and abs(number) > largest:
             raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected {-largest:.6g} to {largest:.6g}")
 
@@ -236,31 +239,39 @@ _names = itertools.count()
 
 def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
     """A dense attribute of a tensor's elements, without looking at each of them in Python."""
-    tensor = torch.as_tensor(value).detach().cpu().contiguous()
-    element = element_type(tensor.dtype, context)
-    type_ = tensor_type(tensor.shape, element)
-    if is_splat(tensor):
-        return ir.DenseElementsAttr.get_splat(type_, scalar_attr(tensor.flatten()[0].item(), element))
-    if tensor.dtype == torch.bool:  # single bits in the attribute: MLIR packs them
-        return ir.DenseElementsAttr.get(tensor.numpy(), context=context)
-    data = raw(tensor)
-    if tensor.numel() <= INLINE_ELEMENTS:
-        return ir.DenseElementsAttr.get(data, type=element, shape=list(tensor.shape), context=context)
+    array = host_array(value)
+    element = element_type(array.dtype, context)
+    type_ = tensor_type(array.shape, element)
+    if is_splat(array):
+        first = array.reshape(-1)[0]
+        number = first.item() if array.dtype.kind in "biufc" else float(first)  # the latter are ml_dtypes'
+        return ir.DenseElementsAttr.get_splat(type_, scalar_attr(number, element))
+    if array.dtype.kind == "b":  # single bits in the attribute: MLIR packs them
+        return ir.DenseElementsAttr.get(array, context=context)
+    data = array.view(np.int16) if array.dtype == ml_dtypes.bfloat16 else array  # a buffer has no type of its own for it
+    if array.size <= INLINE_ELEMENTS:
+        return ir.DenseElementsAttr.get(data, type=element, shape=list(array.shape), context=context)
     name = f"constant_{next(_names)}"
     return ir.DenseResourceElementsAttr.get_from_buffer(data, name, type_, alignment=16, context=context)
 
 
-def is_splat(tensor: torch.Tensor) -> bool:
-    """Whether all elements of a contiguous tensor are equal. The first few tell, nearly always."""
-    flat = tensor.flatten()
-    return bool(flat.numel()) and all(bool((part == flat[0]).all()) for part in (flat[:INLINE_ELEMENTS], flat))
+def host_array(value: Any) -> np.ndarray:
+    """The elements of a tensor, an array, a number or nested lists of numbers, in row-major order."""
+    if not isinstance(value, (np.ndarray, np.generic)) and has_torch():
+        tensor = torch.as_tensor(value).detach().cpu().contiguous()
+        if tensor.dtype == torch.bfloat16:
+            return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        return tensor.numpy()
+    array = np.asarray(value)
+    if not isinstance(value, (np.ndarray, np.generic)) and array.dtype == np.float64:
+        array = array.astype(np.float32)  # Python's numbers, as torch takes them
+    return np.ascontiguousarray(array).reshape(array.shape)
 
 
-def raw(tensor: torch.Tensor) -> np.ndarray:
-    """The tensor's storage as an array of a type that numpy knows."""
-    if tensor.dtype == torch.bfloat16:
-        return tensor.view(torch.int16).numpy()
-    return tensor.numpy()
+def is_splat(array: np.ndarray) -> bool:
+    """Whether all elements of a contiguous array are equal. The first few tell, nearly always."""
+    flat = array.reshape(-1)
+    return bool(flat.size) and all(bool((part == flat[0]).all()) for part in (flat[:INLINE_ELEMENTS], flat))
 
 
 def scalar_attr(value: Any, element: ir.Type) -> ir.Attribute:

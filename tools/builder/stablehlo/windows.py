@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from ttmlir import ir
 
 from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
@@ -105,8 +104,8 @@ class WindowMixin:
         tensor = ir.RankedTensorType(value.type)
         init = as_operand(init_value)
         if init is None:
-            dtype = torch.float32 if isinstance(init_value, float) else torch.int32
-            init = self.constant(torch.tensor(init_value, dtype=dtype))  # type: ignore[attr-defined]
+            dtype = np.float32 if isinstance(init_value, float) else np.int32
+            init = self.constant(np.asarray(init_value, dtype))  # type: ignore[attr-defined]
             init = init if init.type.element_type == tensor.element_type else self.convert(init, tensor.element_type)  # type: ignore[attr-defined]
         rank = len(tensor.shape)
         ones = [1] * rank

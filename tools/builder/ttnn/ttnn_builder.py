@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
+import numpy as np
+from golden.optional import torch
 from ttmlir import ir
 
 from builder.base.builder import Builder
@@ -15,10 +17,10 @@ from builder.base.builder_utils import (
     Shape,
     TypeInfo,
     element_type,
+    held_as,
     is_tensor,
     retyped,
     tensor_type,
-    torch_dtype,
 )
 from builder.ops.attributes import DATA_TYPES, keyword_of
 from builder.ops.methods import OpInfo, takes_common
@@ -96,10 +98,10 @@ class TTNNBuilder(Builder):
         wanted = elements.get(0)
         if wanted is None:
             first = next((v.type for v in flat(operands) if is_tensor(v.type)), None)
-            wanted = ir.RankedTensorType(first).element_type if first is not None else torch.float32
+            wanted = ir.RankedTensorType(first).element_type if first is not None else np.float32
         elif isinstance(wanted, ir.Type) and is_tensor(wanted):
             wanted = ir.RankedTensorType(wanted).element_type
-        dtype = torch_dtype(element_type_of(wanted, self.context))
+        dtype = held_as(element_type_of(wanted, self.context))
         if dtype in DATA_TYPES:
             attributes["dtype"] = ir.Attribute.parse(f"#ttcore.supportedDataTypes<{DATA_TYPES[dtype]}>", self.context)
 
@@ -181,7 +183,7 @@ def collapsed(shape: Sequence[int], tiled: bool) -> tuple[int, int]:
     sizes = aligned(shape, tiled)
     if len(sizes) < 2:
         return 1, sizes[0] if sizes else 1
-    return int(torch.Size(sizes[:-1]).numel()), sizes[-1]
+    return math.prod(sizes[:-1]), sizes[-1]
 
 
 def collapse_map(shape: Sequence[int], tiled: bool) -> str:
@@ -192,7 +194,7 @@ def collapse_map(shape: Sequence[int], tiled: bool) -> str:
         return f"({', '.join(names)}) -> (0, {names[0] if names else 0})"
     terms = []
     for i in range(len(sizes) - 1):
-        stride = int(torch.Size(sizes[i + 1 : -1]).numel())
+        stride = math.prod(sizes[i + 1 : -1])
         terms.append(names[i] if stride == 1 and i == len(sizes) - 2 else f"{names[i]} * {stride}")
     return f"({', '.join(names)}) -> ({' + '.join(terms)}, {names[-1]})"
 
