@@ -47,11 +47,14 @@ def profile(run: Callable[[], object], top: int = 3) -> str:
         reports = []
         for _ in range(5):
             run()
-            reports.append(rt.runtime.last_run(device()))
+            report = rt.runtime.last_run(device())
+            assert report is not None  # of a recorded run
+            reports.append(report)
     finally:
         rt.runtime.set_perf_recording(False)
     report = sorted(reports, key=lambda r: r.host_ns)[len(reports) // 2]
-    spent, count = Counter(), Counter()
+    spent: Counter[str] = Counter()
+    count: Counter[str] = Counter()
     for op in report.ops:
         spent[op.name] += op.host_ns
         count[op.name] += 1

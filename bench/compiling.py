@@ -22,7 +22,7 @@ DEPTHS = (12, 24, 48)
 PIPELINE = "builtin.module(ttir-to-ttnn-backend-pipeline)"
 EXPORT = "torch.export"
 
-layers = example("models", "layers")
+layers: Any = example("models", "layers")
 bert = example("models", "bert")
 
 
@@ -60,8 +60,8 @@ def bert_text(depth: int) -> tuple[str, int]:
     def build(builder: Any) -> None:
         @builder.func([tuple(x.shape) for x in given], [x.dtype for x in given])
         def main(*operands: Any) -> Any:
-            *operands, builder = operands
-            return bert.build(Placeholders(builder, torch.float32), network, *operands)
+            *values, builder = operands
+            return bert.build(Placeholders(builder, torch.float32), network, *values)
 
     module, _ = build_module(build, "ttir")
     with module.context, ir.Location.unknown():

@@ -30,6 +30,7 @@ TARGETS: dict[str, tuple[str, Callable[[str], Any]]] = {
 def emitted(target: str, build: Callable[[Any], None], given: list[torch.Tensor], folder: str) -> Callable[[], Any]:
     """The emitted program as a function without arguments, its inputs on the device, where it wants them."""
     _, path, *_ = compile_ttir_to_flatbuffer(build, target=target, output_root=folder)
+    assert isinstance(path, str)  # of a folder that was given
     program = TARGETS[target][1](path)[-1]
     templates = program.create_inputs(device())
     placed = convert_input_layouts(device(), [host_tensor(tensor) for tensor in given], templates)

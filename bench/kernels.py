@@ -49,8 +49,8 @@ def case(
         def module(builder: Any) -> None:
             @builder.func(shapes, [kind] * len(inputs))
             def main(*operands: Any) -> Any:
-                *operands, builder = operands
-                return ours(builder, *operands, *(builder.constant(w.to(kind)) for w in weights))
+                *values, builder = operands
+                return ours(builder, *values, *(builder.constant(w.to(kind)) for w in weights))
 
         return module
 

@@ -71,7 +71,7 @@ def load(settings: Settings) -> Iterator[Outcome]:
                 return runner(rt.binary.load_from_path(path), given)()
 
             ours = (lambda path=path: rt.binary.load_from_path(path), first)
-            theirs = {}
+            theirs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {}
             if EAGER in settings.peers:
                 cast = ZOO[MODEL].make()[0].to(kind)
                 theirs |= torch_loads(folder, cast, [x.to(kind) if x.is_floating_point() else x for x in inputs])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -68,5 +69,5 @@ def memory(model: str, settings: Settings) -> Iterator[Outcome]:
 
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
-    f"memory, {model}": lambda settings, model=model: memory(model, settings) for model in ZOO
+    f"memory, {model}": functools.partial(memory, model) for model in ZOO
 }

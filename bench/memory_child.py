@@ -135,6 +135,7 @@ def needed(path: str) -> dict[str, int]:
     device = rt.runtime.open_mesh_device(rt.runtime.MeshDeviceOptions())
     rt.runtime.submit(device, binary, 0, zeros_for(binary))
     report = rt.runtime.last_run(device)
+    assert report is not None
     ends = [*json.loads(binary.get_program_inputs_as_json(0)), *json.loads(binary.get_program_outputs_as_json(0))]
     values = sum(math.prod(value["desc"]["shape"]) * width_of(value["desc"]) for value in ends)
     return {"weights": os.path.getsize(path), "activations": report.arena_bytes + values}
@@ -184,5 +185,6 @@ def compile_model(model: str, dtype: str) -> dict[str, int]:
 
 
 if __name__ == "__main__":
+    kinds: dict[str, Callable[..., dict[str, int]]]
     kinds = {"run": run, "code": code, "torch": torch_eager, "compile": compile_model}
     print(json.dumps(kinds[sys.argv[1]](*sys.argv[2:])))

@@ -30,12 +30,12 @@ def as_torch_likes_it(
     network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, images: bool
 ) -> tuple[nn.Module, list[Tensor]]:
     """A copy of the network and its inputs in `dtype`, with images and filters channels-last."""
-    network = copy.deepcopy(network).to(dtype)
+    copied: Any = copy.deepcopy(network).to(dtype)
     given = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     if images:
-        network = network.to(memory_format=torch.channels_last)
+        copied = copied.to(memory_format=torch.channels_last)
         given[0] = given[0].contiguous(memory_format=torch.channels_last)
-    return network, given
+    return copied, given
 
 
 def eager(network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, images: bool, threads: int) -> Run:
@@ -62,7 +62,8 @@ def inductor(network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, i
 @functools.cache
 def openvino_core() -> Any:
     # Its converter reports every use to its makers, unless this package cannot be found.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    modules: dict[str, Any] = sys.modules  # None stands for a package that is not to be found
+    modules.setdefault("openvino_telemetry", None)
     import openvino
 
     return openvino, openvino.Core()
@@ -114,7 +115,7 @@ def openvino(network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, i
         request.infer()
         return torch.from_numpy(result.data)
 
-    run.held = held  # type: ignore[attr-defined] - the request reads their memory
+    vars(run)["held"] = held  # the request reads their memory
     return run
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .harness import Result
 from .names import EAGER, INDUCTOR, ONEDNN, OPENVINO
@@ -31,7 +32,7 @@ def plot(results: Sequence[Result], path: Path) -> str:
     from matplotlib import pyplot
 
     names = list(dict.fromkeys(r.name for r in shown))[::-1]
-    ratios = [r.ratio for r in shown]
+    ratios = [r.ratio for r in shown if r.ratio is not None]
     low, high = min(0.5, min(ratios) / 1.15), max(2.0, max(ratios) * 1.25)
     figure, axes = pyplot.subplots(
         1, len(DTYPES), sharey=True, figsize=(12, 1.9 + 0.34 * len(names)), layout="constrained", squeeze=False
@@ -57,11 +58,11 @@ def plot(results: Sequence[Result], path: Path) -> str:
     return f"plot: {path}"
 
 
-def draw(axis: object, results: Sequence[Result], names: Sequence[str]) -> None:
+def draw(axis: Any, results: Sequence[Result], names: Sequence[str]) -> None:
     axis.axvspan(1e-3, 1, color="#b00020", alpha=0.05, lw=0)
     axis.axvline(1, color="#444444", lw=1)
     for y, name in enumerate(names):
-        row = [r.ratio for r in results if r.name == name]
+        row = [r.ratio for r in results if r.name == name and r.ratio is not None]
         if row:
             axis.plot([min(*row, 1), max(*row, 1)], [y, y], color="#cccccc", lw=1.5, zorder=1)
     for peer, (colour, marker) in STYLES.items():

@@ -18,7 +18,9 @@ from .names import PEERS
 RESULTS, MEASURES, MACHINE = "results.json", "results-measures.json", "machine.json"
 
 
-def milliseconds(value: float) -> str:
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return ""
     return f"{value:.4f}" if value < 1 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
@@ -45,6 +47,8 @@ def colour(ratio: float) -> str:
 
 
 def ratio_text(result: Result) -> str:
+    if result.ratio is None:
+        return ""
     ratio = f"{result.ratio:.2f}x"
     return f"[{colour(result.ratio)}]{ratio:>7}[/]"
 
@@ -98,9 +102,10 @@ def numbers(measures: Sequence[Measure]) -> Table:
 
 def means(results: Iterable[Result], models: Iterable[str]) -> list[str]:
     """The geometric mean of the ratios over the models, for each peer and dtype."""
-    models, kept = set(models), {}
+    chosen = set(models)
+    kept: dict[tuple[str, str], list[float]] = {}
     for r in results:
-        if r.name in models and r.peer and r.ratio:
+        if r.name in chosen and r.peer and r.ratio:
             for dtype in (r.dtype, "both"):
                 kept.setdefault((r.peer, dtype), []).append(r.ratio)
     return [

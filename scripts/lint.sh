@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks formatting and style of C++ and Python; --fix mends what can be mended.
+# Checks formatting and style of C++ and Python, and types of Python; --fix mends what can be mended.
 #
 # usage: scripts/lint.sh [--fix]
 set -euo pipefail
 case ${1:-} in
   "" | --fix) ;;
-  -h | --help) sed -n '2,/^set/s/^# \?//p' "$0"; exit ;;
+  -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
   *) echo "lint: unknown option $1; known: --fix" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
@@ -18,5 +18,8 @@ else
   clang-format-22 --dry-run --Werror "${cpp[@]}"
   .venv/bin/ruff check .
   .venv/bin/ruff format --check .
+  [ -e build/python_packages/ttmlir/ir.pyi ] || { echo "lint: type stubs are not there; run make build" >&2; exit 1; }
+  .venv/bin/mypy
+  .venv/bin/mypy examples/digits/*.py examples/models/*.py examples/ttnn/*.py
   echo "lint: clean"
 fi

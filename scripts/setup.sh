@@ -15,7 +15,7 @@ packages=(
 groups=(dev)
 for option in "$@"; do
   case $option in
-    -h | --help) sed -n '2,/^set/s/^# \?//p' "$0"; exit ;;
+    -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
     --bench) groups+=(bench) ;;
     --sanitize) packages+=(libclang-rt-22-dev) ;;
     *) echo "setup: unknown option $option; known: --bench --sanitize" >&2; exit 2 ;;

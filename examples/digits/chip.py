@@ -127,6 +127,7 @@ def run(compiled: Compiled, images: Tensor, device: Any, repeats: int = 15) -> R
         outputs = runtime.submit(device, compiled.binary, 0, placed)
         times.append(time.perf_counter() - started)
     last = runtime.last_run(device)
+    assert last is not None
     return Run(
         fetched(outputs[0])[0].float(),
         report,

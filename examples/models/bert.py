@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 from layers import Layers
@@ -36,7 +37,7 @@ def build(layers: Layers, network: Bert, words: Any, kinds: Any, mask: Any) -> A
     rows = layers.constant(network.rows.weight[: layers.shape(words)[1]])
     x = b.add(layers.embedding(words, network.words), layers.embedding(kinds, network.kinds))
     x = layers.layer_norm(b.add(x, rows), network.norm)
-    for block in network.blocks:
+    for block in cast(Sequence[Block], network.blocks):
         x = build_block(layers, block, x, mask)
     return x
 

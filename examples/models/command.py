@@ -150,7 +150,9 @@ def run(args: argparse.Namespace, steps: Steps) -> Outcome:
         with steps.step(f"{args.runs} more runs"):
             runs = [timed(lambda: rt.runtime.submit(device, binary, 0, given))[1] for _ in range(args.runs)]
             outcome.median = statistics.median(runs)
-        outcome.chip = rt.runtime.last_run(device).device_ns * 1e-9
+        last = rt.runtime.last_run(device)
+        assert last is not None
+        outcome.chip = last.device_ns * 1e-9
     for theirs, ours in zip(expected, found, strict=True):
         compared = compare(theirs.float(), ours.reshape(theirs.shape))
         outcome.errors.append((compared.max_abs, compared.pcc))
@@ -199,10 +201,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         made.error("say which network; --list shows them")
     console = Console()
     steps = Steps(console)
+    expected: tuple[type[BaseException], ...] = (ValueError, *known_errors())
     try:
         with steps.progress:
             outcome = run(args, steps)
-    except (ValueError, *known_errors()) as error:
+    except expected as error:
         print(f"zoo.py: {one_line(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

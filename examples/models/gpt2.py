@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 from layers import Layers
@@ -32,7 +33,7 @@ def build(layers: Layers, network: Gpt2, words: Any) -> Any:
     table = layers.constant(network.words.weight)  # looked up at the start and multiplied with at the end
     rows = layers.constant(network.rows.weight[: layers.shape(words)[1]])
     x = b.add(b.embedding(words, table), rows)
-    for block in network.blocks:
+    for block in cast(Sequence[Block], network.blocks):
         x = build_block(layers, block, x)
     return b.matmul(layers.layer_norm(x, network.norm), table, transpose_b=True)
 

@@ -29,7 +29,8 @@ class Layers:
     def projection(self, x: Any, *layers: nn.Linear) -> Any:
         """Several linear layers of the same input as one, their outputs side by side."""
         if len(layers) == 1:  # as it is: cat copies even then
-            weight, bias = layers[0].weight, layers[0].bias
+            weight: Tensor = layers[0].weight
+            bias: Tensor | None = layers[0].bias
         else:
             weight = torch.cat([layer.weight for layer in layers])
             bias = None if layers[0].bias is None else torch.cat([layer.bias for layer in layers])
@@ -48,7 +49,7 @@ class Layers:
     def batch_norm(self, x: Any, layer: nn.BatchNorm2d) -> Any:
         parts = (layer.weight, layer.bias, layer.running_mean, layer.running_var)
         return self.builder.batch_norm_inference(
-            x, *(self.constant(part) for part in parts), epsilon=layer.eps, dimension=3
+            x, *(self.constant(part) for part in parts if part is not None), epsilon=layer.eps, dimension=3
         )
 
     def max_pool(self, x: Any, layer: nn.MaxPool2d) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from layers import Layers
 from torch import Tensor, nn
@@ -73,9 +73,9 @@ def build_conv(layers: Layers, step: ConvNorm, x: Any) -> Any:
 
 def build(layers: Layers, network: MobileNetV2, images: Any) -> Any:
     x = build_conv(layers, network.stem, images)
-    for block in network.blocks:
+    for block in cast(Sequence[InvertedResidual], network.blocks):
         y = x
-        for step in block.steps:
+        for step in cast(Sequence[ConvNorm], block.steps):
             y = build_conv(layers, step, y)
         x = layers.builder.add(x, y) if block.residual else y
     return layers.linear(layers.global_pool(build_conv(layers, network.head, x)), network.classify)

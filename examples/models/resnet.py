@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from layers import Layers
 from torch import Tensor, nn
@@ -24,7 +24,8 @@ class Block(nn.Module):
             self.convs.append(nn.Conv2d(before, after, size, stride if i == first else 1, size // 2, bias=False))
             self.norms.append(nn.BatchNorm2d(after))
             before = after
-        self.shortcut = self.shortcut_norm = None
+        self.shortcut: nn.Conv2d | None = None
+        self.shortcut_norm: nn.BatchNorm2d | None = None
         if stride != 1 or channels != before:
             self.shortcut = nn.Conv2d(channels, before, 1, stride, bias=False)
             self.shortcut_norm = nn.BatchNorm2d(before)
@@ -33,7 +34,9 @@ class Block(nn.Module):
         y = x
         for i, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True)):
             y = norm(conv(y.relu() if i else y))
-        return (y + (x if self.shortcut is None else self.shortcut_norm(self.shortcut(x)))).relu()
+        if self.shortcut is not None and self.shortcut_norm is not None:
+            x = self.shortcut_norm(self.shortcut(x))
+        return (y + x).relu()
 
 
 class ResNet(nn.Module):
@@ -63,9 +66,10 @@ class ResNet(nn.Module):
 
 def build_block(layers: Layers, block: Block, x: Any) -> Any:
     b, y = layers.builder, x
-    for i, (conv, norm) in enumerate(zip(block.convs, block.norms, strict=True)):
+    convs, norms = cast(Sequence[nn.Conv2d], block.convs), cast(Sequence[nn.BatchNorm2d], block.norms)
+    for i, (conv, norm) in enumerate(zip(convs, norms, strict=True)):
         y = layers.batch_norm(layers.conv(b.relu(y) if i else y, conv), norm)
-    if block.shortcut is not None:
+    if block.shortcut is not None and block.shortcut_norm is not None:
         x = layers.batch_norm(layers.conv(x, block.shortcut), block.shortcut_norm)
     return b.relu(b.add(y, x))
 
@@ -73,6 +77,6 @@ def build_block(layers: Layers, block: Block, x: Any) -> Any:
 def build(layers: Layers, network: ResNet, images: Any) -> Any:
     x = layers.builder.relu(layers.batch_norm(layers.conv(images, network.conv), network.norm))
     x = layers.max_pool(x, network.pool)
-    for block in network.blocks:
+    for block in cast(Sequence[Block], network.blocks):
         x = build_block(layers, block, x)
     return layers.linear(layers.global_pool(x), network.classify)

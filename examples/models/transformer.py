@@ -14,7 +14,9 @@ class Block(nn.Module):
     """norm_first: norms before attention and linear layers (GPT-2, ViT), or after their shortcuts (BERT).
     causal: rows see the rows before them only. tanh: gelu by its tanh form."""
 
-    def __init__(self, width: int, heads: int, norm_first: bool, causal: bool = False, tanh: bool = False, eps=1e-5):
+    def __init__(
+        self, width: int, heads: int, norm_first: bool, causal: bool = False, tanh: bool = False, eps: float = 1e-5
+    ) -> None:
         super().__init__()
         self.heads, self.norm_first, self.causal, self.tanh = heads, norm_first, causal, tanh
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))

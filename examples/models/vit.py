@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 from layers import Layers
@@ -38,7 +39,7 @@ def build(layers: Layers, network: Vit, images: Any) -> Any:
     x = b.reshape(x, shape=[batch, height * across, width])
     x = b.concat([layers.constant(network.kind.expand(batch, -1, -1).contiguous()), x], dim=1)
     x = b.add(x, layers.constant(network.rows))
-    for block in network.blocks:
+    for block in cast(Sequence[Block], network.blocks):
         x = build_block(layers, block, x)
     x = b.slice(x, begins=[0, 0, 0], ends=[batch, 1, width], step=[1, 1, 1])
     x = layers.layer_norm(b.reshape(x, shape=[batch, width]), network.norm)

@@ -1,4 +1,4 @@
-"""Output files that are there completely or not at all. include/ttmlir/Target/OutputFile.h is the same in C++."""
+"""Atomic output files: written completely or not at all. include/ttmlir/Target/OutputFile.h is the same in C++."""
 
 from __future__ import annotations
 

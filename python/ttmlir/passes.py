@@ -13,26 +13,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ._mlir_libs._ttmlir import translate as _translate
 from .files import whole_file
-from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module
+from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module, StringAttr
 from .passmanager import PassManager
 from .util import without_source_number
-
-# Function name -> registered pipeline; the ...-runtime-pipeline forms are aliases (see docs/pipelines.md).
-PIPELINES = {
-    "ttir_to_ttnn_backend_pipeline": "ttir-to-ttnn-backend-pipeline",
-    "ttir_to_ttnn_runtime_pipeline": "ttir-to-ttnn-runtime-pipeline",
-    "ttir_to_ttnn_common_pipeline": "ttir-to-ttnn-common-pipeline",
-    "ttir_to_ttmetal_pipeline": "ttir-to-ttmetal-pipeline",
-    "ttnn_common_to_runtime_pipeline": "ttnn-common-to-runtime-pipeline",
-    "stablehlo_to_ttir_pipeline": "stablehlo-to-ttir-pipeline",
-    "ttir_to_emitc_pipeline": "ttir-to-emitc-pipeline",
-    "ttir_to_emitpy_pipeline": "ttir-to-emitpy-pipeline",
-    "ttnn_common_to_emitc_pipeline": "ttnn-common-to-emitc-pipeline",
-    "ttnn_common_to_emitpy_pipeline": "ttnn-common-to-emitpy-pipeline",
-}
 
 
 @contextmanager
@@ -79,7 +66,7 @@ def _warnings(context: Context) -> Iterator[None]:
         found.append(f"{place}: {diagnostic.message}")
         return True
 
-    handler = context.attach_diagnostic_handler(collect)
+    handler: Any = context.attach_diagnostic_handler(collect)
     try:
         yield
     finally:
@@ -123,17 +110,34 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str 
                 raise MLIRError(error.message, [_Readable.of(d) for d in error.error_diagnostics]) from None
 
 
-def _pipeline(function: str, name: str) -> Callable[..., None]:
+class Pipeline(Protocol):
+    """A registered pipeline as a function: see `run_pass` for arguments and errors."""
+
+    __name__: str
+
+    def __call__(self, module: Module, options: str = "", print_ir: bool | str = False) -> None: ...
+
+
+def _pipeline(name: str) -> Pipeline:
     def run(module: Module, options: str = "", print_ir: bool | str = False) -> None:
         run_pass(module, name, options, print_ir)
 
-    run.__name__ = run.__qualname__ = function
+    run.__name__ = run.__qualname__ = name.replace("-", "_")
     run.__doc__ = f"Run `{name}` over `module`, in place. See `run_pass` for arguments and errors."
     return run
 
 
-for _function, _name in PIPELINES.items():
-    globals()[_function] = _pipeline(_function, _name)
+# The ...-runtime-pipeline forms are aliases (see docs/pipelines.md).
+ttir_to_ttnn_backend_pipeline = _pipeline("ttir-to-ttnn-backend-pipeline")
+ttir_to_ttnn_runtime_pipeline = _pipeline("ttir-to-ttnn-runtime-pipeline")
+ttir_to_ttnn_common_pipeline = _pipeline("ttir-to-ttnn-common-pipeline")
+ttir_to_ttmetal_pipeline = _pipeline("ttir-to-ttmetal-pipeline")
+ttnn_common_to_runtime_pipeline = _pipeline("ttnn-common-to-runtime-pipeline")
+stablehlo_to_ttir_pipeline = _pipeline("stablehlo-to-ttir-pipeline")
+ttir_to_emitc_pipeline = _pipeline("ttir-to-emitc-pipeline")
+ttir_to_emitpy_pipeline = _pipeline("ttir-to-emitpy-pipeline")
+ttnn_common_to_emitc_pipeline = _pipeline("ttnn-common-to-emitc-pipeline")
+ttnn_common_to_emitpy_pipeline = _pipeline("ttnn-common-to-emitpy-pipeline")
 
 
 def _bytes(write: Callable[[Callable[[memoryview], object]], None]) -> bytes:
@@ -196,7 +200,7 @@ def mlir_to_python(module: Module, file: str = "") -> str:
 def python_files(module: Module) -> list[str]:
     """The names of the files of an emitpy module that is split; none when it is one file."""
     top = module.operation.regions[0].blocks[0].operations
-    return [op.attributes["id"].value for op in top if op.operation.name == "emitpy.file"]
+    return [StringAttr(op.attributes["id"]).value for op in top if op.operation.name == "emitpy.file"]
 
 
 def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
@@ -209,13 +213,23 @@ def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
 
 
 __all__ = [
+    "Pipeline",
     "mlir_to_cpp",
     "mlir_to_python",
     "python_files",
     "run_pass",
+    "stablehlo_to_ttir_pipeline",
+    "ttir_to_emitc_pipeline",
+    "ttir_to_emitpy_pipeline",
+    "ttir_to_ttmetal_pipeline",
+    "ttir_to_ttnn_backend_pipeline",
+    "ttir_to_ttnn_common_pipeline",
+    "ttir_to_ttnn_runtime_pipeline",
     "ttmetal_to_flatbuffer_bin",
     "ttmetal_to_flatbuffer_file",
+    "ttnn_common_to_emitc_pipeline",
+    "ttnn_common_to_emitpy_pipeline",
+    "ttnn_common_to_runtime_pipeline",
     "ttnn_to_flatbuffer_bin",
     "ttnn_to_flatbuffer_file",
-    *PIPELINES,
 ]

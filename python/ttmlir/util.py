@@ -1,3 +1,3 @@
-"""Questions about IR that MLIR's own bindings leave open."""
+"""IR utilities that MLIR's own bindings lack."""
 
 from ._mlir_libs._ttmlir.util import *  # noqa: F403

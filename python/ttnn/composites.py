@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
@@ -84,14 +85,14 @@ def full_like(
     )
 
 
-def zeros_like(tensor: Tensor, **options: object) -> Tensor:
+def zeros_like(tensor: Tensor, **options: Any) -> Tensor:
     """Zeros; options as of full_like."""
-    return full_like(tensor, 0, **options)  # type: ignore[arg-type]
+    return full_like(tensor, 0, **options)
 
 
-def ones_like(tensor: Tensor, **options: object) -> Tensor:
+def ones_like(tensor: Tensor, **options: Any) -> Tensor:
     """Ones; options as of full_like."""
-    return full_like(tensor, 1, **options)  # type: ignore[arg-type]
+    return full_like(tensor, 1, **options)
 
 
 def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config: MemoryConfig | None = None) -> Tensor:
@@ -104,14 +105,14 @@ def square(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -
     return ops.multiply(input_tensor, input_tensor, memory_config=memory_config)
 
 
-def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
+def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
     """b - a."""
-    return ops.subtract(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+    return ops.subtract(input_tensor_b, input_tensor_a, **options)
 
 
-def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: object) -> Tensor:
+def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
     """b / a."""
-    return ops.divide(input_tensor_b, input_tensor_a, **options)  # type: ignore[arg-type]
+    return ops.divide(input_tensor_b, input_tensor_a, **options)
 
 
 def _dimension(function: str, dim: int, rank: int) -> int:

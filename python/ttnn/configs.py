@@ -25,13 +25,14 @@ _PLAIN: dict[str, Any] = {
 _UNARY = "ttnn.unary_with_param"
 
 
+@dataclasses.dataclass(frozen=True)
 class Config:
     """A struct of the dialect."""
 
     _type: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+        for field in dataclasses.fields(self):
             value, kind = getattr(self, field.name), field.metadata["kind"]
             if value is None:
                 if not field.metadata["optional"]:
@@ -44,7 +45,7 @@ class Config:
             object.__setattr__(self, field.name, value)
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return self._type, {name: value for name, value in values.items() if value is not None}
 
 
@@ -82,10 +83,10 @@ def _made(row: tuple[str, str, list[tuple[str, str, bool, bool]]]) -> Any:
     fields = []
     for field, field_kind, is_list, optional in members:
         metadata = {"kind": field_kind, "list": is_list, "optional": optional}
-        default = {"default": None} if optional else {}
-        fields.append((field, Any, dataclasses.field(metadata=metadata, **default)))
-    made = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=True)
-    made._type = kind  # type: ignore[attr-defined]
+        default: Any = None if optional else dataclasses.MISSING
+        fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
+    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=True)
+    made._type = kind
     made.__module__ = __name__
     made.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."
     return made

@@ -25,7 +25,8 @@ def _made(row: tuple[str, str, list[tuple[str, str, int]]]) -> Any:
     kind, name, cases = row
     members = {public: (kind, symbol, value) for public, symbol, value in cases}
     members |= {symbol.upper(): (kind, symbol, value) for public, symbol, value in cases}
-    made = _Enum(name, members, module=__name__)  # type: ignore[call-overload]
+    functional: Any = _Enum  # whose call makes a class, where that of an enum with members finds one
+    made = functional(name, members, module=__name__)
     made.__doc__ = f"{kind.partition('.')[2].replace('_', ' ').capitalize()} of an op."
     return made
 

@@ -47,7 +47,7 @@ def _submodule(package: ModuleType, path: str) -> ModuleType:
     if name not in sys.modules:
         parent = _submodule(package, path.rpartition(".")[0])
         module = ModuleType(name, f"Functions of TTNN: {path}.")
-        module.__all__ = []  # type: ignore[attr-defined]
+        module.__dict__["__all__"] = []
         setattr(parent, path.rpartition(".")[2], module)
         sys.modules[name] = module
     return sys.modules[name]

@@ -41,7 +41,8 @@ def type_of(method: Method, parameter: Parameter) -> str:
         operand = next(o for o in method.info.operands if o.name == parameter.field)
         text = "Sequence[Operand]" if operand.variadic else "Operand"
     elif parameter.role == "attribute":
-        text = TYPES.get(kind_of(method.info.attribute(parameter.field).kind).shape, "Any")  # type: ignore[union-attr]
+        kind = next(a.kind for a in method.info.attributes if a.name == parameter.field)
+        text = TYPES.get(kind_of(kind).shape, "Any")
     else:
         text = {"shape": "Sequence[int]", "dtype": "torch.dtype | ir.Type"}.get(parameter.role, "Any")
     return text if parameter.default is REQUIRED or text == "Any" else f"{text} | None"

@@ -89,9 +89,8 @@ def paged_attention_decode(
     """TTIR passes an output tensor before the optional operands; its shape is the query's."""
     masks = rest[1:] if len(rest) == 4 else rest
     key, value = from_pages(key, page_table), from_pages(value, page_table)
-    return attention_decode(
-        query, key, value, *masks, is_causal=is_causal, scale=scale, sliding_window_size=sliding_window_size
-    )
+    options: Any = {"is_causal": is_causal, "scale": scale, "sliding_window_size": sliding_window_size}
+    return attention_decode(query, key, value, *masks, **options)
 
 
 def latent_attention(

@@ -147,7 +147,7 @@ def in_groups(groups: Callable[..., Sequence[Sequence[int]]], combine: Callable[
     def golden(x: Any, *rest: Any, **attributes: Any) -> Any:
         if isinstance(x, list):  # variadic: operand by operand
             return [golden(v, **attributes) for v in x]
-        shards = {d: None for d in range(x.mesh_shape[0] * x.mesh_shape[1])}
+        shards: dict[int, Tensor | None] = {d: None for d in range(x.mesh_shape[0] * x.mesh_shape[1])}
         for group in groups(x, attributes):
             for device, shard in zip(group, combine([x.shard_at(d) for d in group], attributes), strict=True):
                 shards[device] = shard

@@ -92,7 +92,7 @@ def convolve(
     """The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups, ...]."""
     rank = images.rank
     x, weight, sides = dense(images.channels_first(x)), dense(weight), pads(padding, rank)
-    options = {"stride": ints(stride, rank), "dilation": ints(dilation, rank), "groups": groups}
+    options: dict[str, Any] = {"stride": ints(stride, rank), "dilation": ints(dilation, rank), "groups": groups}
     if output_padding is not None:  # padding is cut off the full result
         y = TRANSPOSED[rank](x, weight, **options)
         extra = ints(output_padding, rank)
@@ -105,7 +105,10 @@ def convolve(
     return images.back(y, bias, out)
 
 
-def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, batch_dim=0, length_dim=1, channel_dim=2):
+def conv1d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    groups: int = 1, batch_dim: int = 0, length_dim: int = 1, channel_dim: int = 2,
+) -> Tensor:  # fmt: skip
     return convolve(x, weight, bias, Images((batch_dim, channel_dim, [length_dim])), stride, padding, dilation, groups)
 
 
@@ -137,19 +140,19 @@ conv2d, conv_transpose2d = convolution2d(transposed=False), convolution2d(transp
 
 
 def conv3d(
-    x,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    groups=1,
-    batch_dim=0,
-    depth_dim=1,
-    height_dim=2,
-    width_dim=3,
-    channel_dim=4,
-    padding_mode="zeros",
-):
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    groups: int = 1,
+    batch_dim: int = 0,
+    depth_dim: int = 1,
+    height_dim: int = 2,
+    width_dim: int = 3,
+    channel_dim: int = 4,
+    padding_mode: str = "zeros",
+) -> Tensor:
     images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
     return convolve(x, weight, bias, images, stride, padding, 1, groups, padding_mode)
 
@@ -157,7 +160,10 @@ def conv3d(
 def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
     """The device's op: the image batch is flattened to [1, 1, N*H*W, C] and its sizes are attributes."""
 
-    def flattened(x, weight, bias=None, *, batch_size, in_channels, stride, padding, out, groups=1, dilation=1, **rest):
+    def flattened(
+        x: Tensor, weight: Tensor, bias: Tensor | None = None, *, batch_size: int, in_channels: int, stride: Ints,
+        padding: Ints, out: TensorSpec, groups: int = 1, dilation: Ints = 1, **rest: Any,
+    ) -> Tensor:  # fmt: skip
         sizes = [rest[name] for name in ("input_depth", "input_height", "input_width", "input_length") if name in rest]
         x = x.reshape(batch_size, *sizes, in_channels)
         padding = device_padding(padding, rank)
@@ -227,7 +233,9 @@ class Windows:
         return cls(k, s, d, sides, counts, reach)
 
 
-def max_pool(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices=False):
+def max_pool(
+    x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices: bool = False
+) -> Any:
     """NHWC. Padding never wins. Indices count within the plane of one channel."""
     windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
     integer = None if x.dtype.is_floating_point else x.dtype
@@ -308,7 +316,7 @@ def upsample(x: Tensor, scale_factor: Ints, mode: str = "nearest") -> Tensor:
 
 
 def max_pool_with_indices(*args: Any, **options: Any) -> list[Tensor]:
-    return max_pool(*args, indices=True, **options)
+    return max_pool(*args, **{**options, "indices": True})
 
 
 CONVOLUTION = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ def full(*device: Any, out: TensorSpec, fill_value: float = 0.0) -> Tensor:
     return torch.full(out.shape, fill_value, dtype=out.dtype)
 
 
-def filled(value: float):
+def filled(value: float) -> Callable[..., Tensor]:
     return lambda *device, out: torch.full(out.shape, value, dtype=out.dtype)
 
 

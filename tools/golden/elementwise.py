@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -18,7 +20,7 @@ def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
     return torch.ops.aten.gelu_backward(grad, x, approximate=approximate)
 
 
-def logical(function):
+def logical(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Truth is `!= 0`; the result is of the first operand's dtype, 1 or 0."""
     return lambda *xs: function(*(x != 0 for x in xs)).to(xs[0].dtype)
 
@@ -93,7 +95,7 @@ def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 def population_count(x: Tensor) -> Tensor:
     bits = bits_of(x.dtype)
-    return sum(((x.to(torch.int64) >> i) & 1) for i in range(bits)).to(x.dtype)
+    return torch.stack([(x.to(torch.int64) >> i) & 1 for i in range(bits)]).sum(dim=0).to(x.dtype)
 
 
 def leading_zeros(x: Tensor) -> Tensor:

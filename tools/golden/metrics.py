@@ -160,8 +160,8 @@ def compare(
     a, b, error_ = (a, b, error) if every else (a[finite], b[finite], error[finite])
     note, small = "", False
     if golden.dtype.is_floating_point:
-        dtype = coarser(golden.dtype, calculated.dtype)
-        note, small = constancy(a, error_, dtype, coarser(dtype, precision), *near, noise)
+        dtype = coarser(golden.dtype, calculated.dtype) or golden.dtype
+        note, small = constancy(a, error_, dtype, coarser(dtype, precision) or dtype, *near, noise)
     figures = (_pcc(a, b), float(error.max()), float(relative.max()), tuple(int(i) for i in worst))
     return Comparison(*figures, within, problem, note, small and not problem)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,8 +13,8 @@ from .op import Op, TensorSpec
 from .tensor import GoldenMapTensor, shardwise
 
 
-def along(x: Tensor, parameter: Tensor | None, dimension: int) -> Tensor | None:
-    """A per-channel parameter, shaped to broadcast along `dimension`."""
+def along(x: Tensor, parameter: Any, dimension: int) -> Any:
+    """A per-channel parameter, shaped to broadcast along `dimension`; None stays None."""
     shape = [-1 if d == dimension % x.dim() else 1 for d in range(x.dim())]
     return None if parameter is None else parameter.reshape(shape)
 
@@ -23,7 +24,10 @@ def scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     return x if bias is None else x + bias
 
 
-def batch_norm(x, scale, offset, mean, variance, epsilon: float = 1e-5, dimension: int = 1) -> Tensor:
+def batch_norm(
+    x: Tensor, scale: Tensor | None, offset: Tensor | None, mean: Tensor, variance: Tensor, epsilon: float = 1e-5,
+    dimension: int = 1,
+) -> Tensor:  # fmt: skip
     mean, variance, scale, offset = (along(x, p, dimension) for p in (mean, variance, scale, offset))
     return scaled((x - mean) / torch.sqrt(variance + epsilon), scale, offset)
 
@@ -35,7 +39,14 @@ def batch_statistics(x: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
 
 
 def batch_norm_training(
-    x, scale, offset, running_mean, running_variance, epsilon: float = 1e-5, dimension: int = 1, momentum: float = 0.1
+    x: Tensor,
+    scale: Tensor,
+    offset: Tensor,
+    running_mean: Tensor,
+    running_variance: Tensor,
+    epsilon: float = 1e-5,
+    dimension: int = 1,
+    momentum: float = 0.1,
 ) -> list[Tensor]:
     """Normalised with the batch's statistics; the running statistics move towards them by `momentum`."""
     mean, variance = batch_statistics(x, dimension)
@@ -45,11 +56,17 @@ def batch_norm_training(
     return [batch_norm(x, scale, offset, mean, variance, epsilon, dimension), *updated]
 
 
-def device_batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, epsilon: float = 1e-5) -> Tensor:
+def device_batch_norm(
+    x: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    epsilon: float = 1e-5,
+) -> Tensor:  # fmt: skip
     return batch_norm(x, weight, bias, running_mean, running_var, epsilon, 1)
 
 
-def device_batch_norm_training(x, running_mean=None, running_var=None, weight=None, bias=None, epsilon: float = 1e-5):
+def device_batch_norm_training(
+    x: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    epsilon: float = 1e-5,
+) -> Tensor:  # fmt: skip
     return batch_norm(x, weight, bias, *batch_statistics(x, 1), epsilon, 1)
 
 
@@ -57,18 +74,27 @@ def normalised_dims(x: Tensor, normalized_shape: Sequence[int] | None) -> list[i
     return list(range(x.dim() - (len(normalized_shape) if normalized_shape else 1), x.dim()))
 
 
-def layer_norm(x, weight=None, bias=None, normalized_shape=None, epsilon: float = 1e-5) -> Tensor:
+def layer_norm(
+    x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
+    normalized_shape: Sequence[int] | None = None, epsilon: float = 1e-5,
+) -> Tensor:  # fmt: skip
     dims = normalised_dims(x, normalized_shape)
     mean, variance = x.mean(dim=dims, keepdim=True), x.var(dim=dims, unbiased=False, keepdim=True)
     return scaled((x - mean) * torch.rsqrt(variance + epsilon), weight, bias)
 
 
-def rms_norm(x, weight=None, bias=None, normalized_shape=None, epsilon: float = 1e-5) -> Tensor:
+def rms_norm(
+    x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
+    normalized_shape: Sequence[int] | None = None, epsilon: float = 1e-5,
+) -> Tensor:  # fmt: skip
     dims = normalised_dims(x, normalized_shape)
     return scaled(x * torch.rsqrt(x.square().mean(dim=dims, keepdim=True) + epsilon), weight, bias)
 
 
-def fused_rms_norm(x, weight=None, bias=None, residual_input=None, epsilon: float = 1e-5, activation=None) -> Tensor:
+def fused_rms_norm(
+    x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, residual_input: Tensor | None = None,
+    epsilon: float = 1e-5, activation: Any = None,
+) -> Tensor:  # fmt: skip
     from .activation import activated
 
     return activated(
@@ -77,8 +103,9 @@ def fused_rms_norm(x, weight=None, bias=None, residual_input=None, epsilon: floa
 
 
 def group_norm(
-    x, input_mask=None, weight=None, bias=None, num_groups: int = 1, epsilon: float = 1e-12, channel_dim: int = 3
-) -> Tensor:
+    x: Tensor, input_mask: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None,
+    num_groups: int = 1, epsilon: float = 1e-12, channel_dim: int = 3,
+) -> Tensor:  # fmt: skip
     """Statistics over the elements of one sample and one group of channels; `input_mask` only arranges cores."""
     moved = x.movedim(channel_dim, 1)
     grouped = moved.reshape(x.shape[0], num_groups, -1)
@@ -123,7 +150,7 @@ def adamw(
     return [param * (1 - lr * weight_decay) - lr * step, *results]
 
 
-def statistics_before_gather(second_moment_only: bool):
+def statistics_before_gather(second_moment_only: bool) -> Callable[..., Tensor]:
     """Per-row sums that are gathered before the norm: sum x^2, then sum x, each in column 0 of a tile 32 wide."""
 
     def golden(x: Tensor, residual: Tensor | None = None, recip: Tensor | None = None, *, out: TensorSpec) -> Tensor:
@@ -139,25 +166,31 @@ def statistics_before_gather(second_moment_only: bool):
     return golden
 
 
-def layer_norm_after_gather(x, stats, weight=None, bias=None, epsilon: float = 1e-12) -> Tensor:
+def layer_norm_after_gather(
+    x: Tensor, stats: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, epsilon: float = 1e-12
+) -> Tensor:
     """`stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32. Sums that were
     rounded may leave less than no variance."""
     devices = stats.shape[-1] // 64
     count = x.shape[-1] * devices
-    squares = sum(stats[..., 64 * d : 64 * d + 1] for d in range(devices)) / count
-    mean = sum(stats[..., 64 * d + 32 : 64 * d + 33] for d in range(devices)) / count
+    squares, mean = (
+        torch.stack([stats[..., 64 * d + at : 64 * d + at + 1] for d in range(devices)]).sum(dim=0) / count
+        for at in (0, 32)
+    )
     variance = (squares - mean.square()).clamp(min=0)
     return scaled((x - mean) * torch.rsqrt(variance + epsilon), weight, bias)
 
 
-def distributed(norm):
+def distributed(norm: Callable[..., Tensor]) -> Callable[..., GoldenMapTensor]:
     """A norm over the last dimension, which is split over the devices of a mesh axis."""
 
-    def golden(x: GoldenMapTensor, *rest: GoldenMapTensor | None, cluster_axis: int, epsilon: float = 1e-5):
+    def golden(
+        x: GoldenMapTensor, *rest: GoldenMapTensor | None, cluster_axis: int, epsilon: float = 1e-5
+    ) -> GoldenMapTensor:
         *parameters, residual = rest[: 2 if norm is rms_norm else 3]
         if residual is not None:
             x = shardwise(torch.add, x, residual)
-        shards = {}
+        shards: dict[int, Tensor] = {}
         for group in x.group_by_axis(cluster_axis):
             whole = norm(torch.cat(list(group.values()), dim=-1), epsilon=epsilon)
             shards |= dict(zip(group, whole.chunk(len(group), dim=-1), strict=True))

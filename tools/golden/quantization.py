@@ -24,7 +24,10 @@ def dequantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int | None = 
     return (x.float() - along_axis(x, zero_point, axis)) * along_axis(x, scale, axis)
 
 
-def requantize(x, in_scale, in_zero_point, out_scale, out_zero_point, axis: int | None = None, *, out: TensorSpec):
+def requantize(
+    x: Tensor, in_scale: Tensor, in_zero_point: Tensor, out_scale: Tensor, out_zero_point: Tensor,
+    axis: int | None = None, *, out: TensorSpec,
+) -> Tensor:  # fmt: skip
     return quantize(dequantize(x, in_scale, in_zero_point, axis), out_scale, out_zero_point, axis, out=out)
 
 

@@ -59,12 +59,12 @@ def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | No
     return torch.argmax(x, dim=dims[0], keepdim=keep_dim)
 
 
-def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False):
+def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False) -> list[Tensor]:
     """Of equal elements the first come first, which torch.topk leaves open."""
     return [ordered.narrow(dim, 0, k) for ordered in sort(x, dim, descending=largest)]
 
 
-def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False):
+def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> list[Tensor]:
     return list(torch.sort(x, dim=dim, descending=descending, stable=True))
 
 
@@ -106,7 +106,7 @@ def cumulative(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda x, dim: function(x, dim, dtype=x.dtype)
 
 
-def topk_router(x: Tensor, weight: Tensor, bias: Tensor, k: int, out: list[TensorSpec]):
+def topk_router(x: Tensor, weight: Tensor, bias: Tensor, k: int, out: list[TensorSpec]) -> list[Tensor]:
     scores, experts = torch.topk(x @ weight + bias, k, dim=-1)
     return [experts.reshape(out[0].shape), torch.softmax(scores, dim=-1).reshape(out[1].shape)]
 

@@ -201,16 +201,20 @@ def gather(x: Tensor, indices: Tensor, dimension_numbers: Any, slice_sizes: Sequ
     return y.permute(order)
 
 
-def batch_norm_inference(x, scale, offset, mean, variance, epsilon: float, feature_index: int) -> Tensor:
+def batch_norm_inference(
+    x: Tensor, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor, epsilon: float, feature_index: int
+) -> Tensor:
     return batch_norm(x, scale, offset, mean, variance, epsilon, feature_index)
 
 
-def batch_norm_training(x, scale, offset, epsilon: float, feature_index: int) -> list[Tensor]:
+def batch_norm_training(x: Tensor, scale: Tensor, offset: Tensor, epsilon: float, feature_index: int) -> list[Tensor]:
     mean, variance = batch_statistics(x, feature_index)
     return [batch_norm(x, scale, offset, mean, variance, epsilon, feature_index), mean, variance]
 
 
-def batch_norm_grad(x, scale, mean, variance, grad_output, epsilon: float, feature_index: int) -> list[Tensor]:
+def batch_norm_grad(
+    x: Tensor, scale: Tensor, mean: Tensor, variance: Tensor, grad_output: Tensor, epsilon: float, feature_index: int
+) -> list[Tensor]:
     dims = [d for d in range(x.dim()) if d != feature_index]
     count = x.numel() // x.shape[feature_index]
     mean, variance, scale = (along(x, p, feature_index) for p in (mean, variance, scale))

@@ -35,7 +35,9 @@ class GoldenMapTensor:
         self._mesh_shape = (int(mesh_shape[0]), int(mesh_shape[1]))
 
     @classmethod
-    def of(cls, value: GoldenMapTensor | torch.Tensor | dict[int, torch.Tensor], mesh_shape: Sequence[int] = (1, 1)):
+    def of(
+        cls, value: GoldenMapTensor | torch.Tensor | dict[int, torch.Tensor], mesh_shape: Sequence[int] = (1, 1)
+    ) -> GoldenMapTensor:
         """`value` in this form; a plain tensor becomes shard 0."""
         if isinstance(value, GoldenMapTensor):
             return value
@@ -128,7 +130,7 @@ class GoldenMapTensor:
             and all(torch.equal(t, other._shards[d]) for d, t in self._shards.items())
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and values are tensors
 
     def __repr__(self) -> str:
         rows, columns = self._mesh_shape

@@ -1,4 +1,4 @@
-"""What was recorded, as files: a Chrome (Perfetto) trace, a table, and a page that needs nothing but a browser."""
+"""Output of recordings: a Chrome (Perfetto) trace, a table, and a self-contained page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block that is traced: a recorder, files at its end, and a page to look at meanwhile."""
+"""The traced block: a recorder, files written at its end, and a page served meanwhile."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ COMMANDS = {
     "read": "show what a flatbuffer holds",
     "run": "run a flatbuffer's programs, and compare with goldens",
     "perf": "show what every op of a program takes",
-    "compare": "find where the numbers of two modules part, or after which pass",
+    "compare": "find the first op, or the first pass, after which two modules compute different values",
     "check": "tell whether a flatbuffer fits a machine",
     "ops": "list every op and which parts of the toolchain know it",
 }

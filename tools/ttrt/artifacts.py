@@ -1,4 +1,4 @@
-"""The folder of artefacts that a command leaves when it is asked to."""
+"""The folder in which a command saves its artefacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find where the numbers of two modules part, or after which pass of a pipeline.
+"""Find the first op at which two modules compute different values, or the first pass that changes values.
 
   ttrt compare A.mlir B.mlir                                    two modules
   ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
@@ -54,8 +54,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     judged.add_argument("--pcc", type=correlation, default=0.99, help="least correlation (default: %(default)s)")
     judged.add_argument("--atol", type=tolerance, help="|a - b| <= atol + rtol * |a| (default: by element type)")
     judged.add_argument("--rtol", type=tolerance, help="see --atol")
-    judged.add_argument("--strict", action="store_true", help="values inside of the programs decide, too")
-    judged.add_argument("--keep-going", action="store_true", help="go on after the first pass that changes numbers")
+    judged.add_argument("--strict", action="store_true", help="intermediate values decide, too")
+    judged.add_argument("--keep-going", action="store_true", help="continue after the first pass that changes values")
     judged.add_argument("--topk", type=positive, default=5, metavar="N", help="ops to list (default: %(default)s)")
 
 

@@ -1,4 +1,4 @@
-"""Two evaluations side by side: which values are the same value, and where their numbers part."""
+"""Comparison of two evaluations: values are matched, and the first that differ are found."""
 
 from __future__ import annotations
 
@@ -218,12 +218,12 @@ def compared(a: Values, b: Values, judge: Judge) -> Comparing:
                 name = value.op if len(value.results) == 1 else f"{value.op}#{i}"
                 pairs.append(pair("op", program, value.key, name, other.op, value.location, ours, theirs, judge,
                                   precision, a.makers.get((program, value.key, i))))  # fmt: skip
-        theirs = b.outputs[programs[program]]
-        if len(theirs) != len(results):
-            raise InputError(f"@{program} has {len(results)} outputs in one module, {len(theirs)} in the other")
-        for i, (ours, other) in enumerate(zip(results, theirs, strict=True)):
+        others = b.outputs[programs[program]]
+        if len(others) != len(results):
+            raise InputError(f"@{program} has {len(results)} outputs in one module, {len(others)} in the other")
+        for i, (ours, theirs) in enumerate(zip(results, others, strict=True)):
             maker = a.makers.get((program, "", i))
-            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, other, judge, precision, maker))
+            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, theirs, judge, precision, maker))
     return Comparing(tuple(pairs), unmatched)
 
 
@@ -255,11 +255,11 @@ def pair(
         alike = kind == "op" or a.shape == b.shape
         comparison = checked(a, b, verdict, False, maker, device) if alike else verdict.compare(a, b)
         same = not comparison.problem and comparison.max_abs == 0
-        at = (None, None)
+        at: tuple[float | None, float | None] = (None, None)
         if comparison.worst and not comparison.problem:
             at = (float(a[comparison.worst]), float(b.reshape(a.shape)[comparison.worst]))
         found.append(Pair(kind, program, key, name, other, location, tuple(a.shape), dtype_text(a, b), comparison, same,
-                          (verdict.atol, verdict.rtol), verdict.accepts(comparison), *at))  # fmt: skip
+                          (verdict.atol or 0.0, verdict.rtol or 0.0), verdict.accepts(comparison), *at))  # fmt: skip
     return min(found, key=lambda p: (p.passed, p.comparison.pcc, -p.comparison.max_abs))
 
 

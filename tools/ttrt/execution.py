@@ -1,4 +1,4 @@
-"""One program on a device: its run, and what was seen while it ran."""
+"""Execution of one program on a device, and what was recorded of it."""
 
 from __future__ import annotations
 

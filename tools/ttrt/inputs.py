@@ -69,7 +69,7 @@ def write_tensors(path: str, tensors: Mapping[str, np.ndarray]) -> None:
     check_written(path)
     with whole_file(path) as file:
         if Path(path).suffix == ".npz":
-            plain = {n: (a.astype(np.float32) if a.dtype == BFLOAT16 else a) for n, a in tensors.items()}
+            plain: Any = {n: (a.astype(np.float32) if a.dtype == BFLOAT16 else a) for n, a in tensors.items()}
             np.savez(file, **plain)
         else:
             import torch

@@ -41,12 +41,13 @@ def description(arch: str, shape: machine.Mesh) -> dict[str, Any]:
 
 def compiler_text(arch: str, shape: machine.Mesh) -> str:
     """The attribute that the compiler takes for this machine."""
-    from ttmlir.dialects import ttcore
+    from ttmlir.dialects.ttcore.ir import SystemDescAttr
     from ttmlir.ir import Attribute, Context
 
-    with Context() as context:
-        value = Attribute.parse(f"#ttcore.arch<{arch}>", context)
-        return f"{ttcore.ir.SystemDescAttr.get_default(value.value, list(shape))}\n"
+    context = Context()
+    with context:
+        value: Any = Attribute.parse(f"#ttcore.arch<{arch}>", context)
+        return f"{SystemDescAttr.get_default(value.value, list(shape))}\n"
 
 
 def run(args: argparse.Namespace) -> int:

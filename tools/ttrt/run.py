@@ -106,7 +106,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     look.add_argument("--print-tensors", "--print-input-output-tensors", action="store_true",
                       help="print inputs and outputs")  # fmt: skip
     look.add_argument("--no-debug-ops", "--disable-ttrt-callbacks", action="store_true",
-                      help="pass over ops of the debug dialect")  # fmt: skip
+                      help="ignore ops of the debug dialect")  # fmt: skip
     artifacts.arguments(parser, "inputs, outputs, goldens (.pt), the report and the MLIR")
     machine.arguments(parser, "what the file was compiled for")
 

@@ -1,4 +1,4 @@
-"""What is demanded of a run, and how its results are reported."""
+"""Checks of a run's outputs, and their report."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def judged(
     verdict = verdict_of(args)
     compared = compare_shards(golden, shards, verdict, dtype_matters, maker)
     device, value, worst = min(compared, key=lambda c: (verdict.accepts(c[2]), c[2].pcc))
-    problem, topk = None, ()
+    problem: str | None = None
+    topk: tuple[dict[str, Any], ...] = ()
     if not verdict.accepts(worst):
         problem = worst.problem or (
             f"PCC {worst.pcc:.6f}, expected {args.pcc} or more"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from builder.base.builder_utils import plain_location
 from builder.base.errors import diagnostics_of
@@ -82,7 +83,8 @@ def numbered(module: ir.Module) -> ir.Module:
     return copy
 
 
-def clone(module: ir.Module) -> ir.Module:
+def clone(module: ir.Module) -> Any:
+    """A copy, as the operation that it is."""
     return module.operation.clone(ip=False)
 
 

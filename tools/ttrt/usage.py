@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = [option for action in self._actions for option in action.option_strings]
@@ -87,7 +87,7 @@ def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> N
     for action in parser._actions:
         name = str(action.metavar or action.dest).partition(".")[0]
         if name in ("FILE", "A", "B", "DIR"):
-            action.complete = folder if name == "DIR" else file  # type: ignore[attr-defined]
+            vars(action)["complete"] = folder if name == "DIR" else file
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 complete_paths(command, file, folder)

@@ -23,8 +23,9 @@ class Case:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def items(self) -> list[tuple[str | int, Operand]]:
-        named = isinstance(self.operands, Mapping)
-        return list(self.operands.items() if named else enumerate(self.operands))  # type: ignore[union-attr]
+        if isinstance(self.operands, Mapping):
+            return list(self.operands.items())
+        return list(enumerate(self.operands))
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ class EvilIndex:
     def __index__(self) -> int:
         raise ZeroDivisionError("evil __index__")
 
-    __float__ = __len__ = __iter__ = __bool__ = __index__  # type: ignore[assignment]
+    __float__ = __len__ = __iter__ = __bool__ = __index__
 
 
-class Shrinking(list):  # type: ignore[type-arg]
+class Shrinking(list[Any]):
     """A list whose first item empties it when it is looked at."""
 
     class Item:
@@ -408,7 +408,7 @@ def main(seed: str, first: int, count: int, log: str) -> int:
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    found = collections.Counter()  # type: ignore[var-annotated]
+    found: collections.Counter[str] = collections.Counter()
     with open(log, "a", encoding="utf-8") as out:
         for number in itertools.islice(itertools.count(first), count):
             choose = random.Random(f"{seed}/{number}")

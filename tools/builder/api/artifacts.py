@@ -67,7 +67,7 @@ LANGUAGES = {
     "emitc": Language(passes.ttnn_common_to_emitc_pipeline, cpp_text, "target-dylib", ".cpp"),
     "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, python_texts, "target-module", ".py"),
 }
-SUFFIXES = {name: target.suffix for name, target in [*FLATBUFFERS.items(), *LANGUAGES.items()]}
+SUFFIXES = {n: t.suffix for n, t in FLATBUFFERS.items()} | {n: t.suffix for n, t in LANGUAGES.items()}
 # Named in the guide; its back end is not there.
 OTHER_TARGETS = ("ttnn-mode",)
 

@@ -174,7 +174,7 @@ class Lowering:
     shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
     print_ir: bool | str = False
 
-    def options(self, mesh_shape: Sequence[int], system_desc_path: str | None) -> str:
+    def options(self, mesh_shape: Sequence[int], system_desc_path: str | os.PathLike[str] | None) -> str:
         options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
         path = system_desc_path or self.system_desc_path
         if path and Path(path).exists():
@@ -307,7 +307,7 @@ def compile_module_to_flatbuffer(
     return compiled, programs, intermediates
 
 
-def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str, Programs, IntermediateGoldens]]:
+def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str | bytes, Programs, IntermediateGoldens]]:
     """The compile function of a dialect."""
 
     def compile_to_flatbuffer(
@@ -326,7 +326,7 @@ def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder,
         shlo_pipeline_options: Sequence[str] | str | None = None,
         shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
         output_root: str | os.PathLike[str] | None = None,
-    ) -> tuple[Builder, str, Programs, IntermediateGoldens]:
+    ) -> tuple[Builder, str | bytes, Programs, IntermediateGoldens]:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
             shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
@@ -481,8 +481,8 @@ compile_and_execute_ttir = executor("ttir", "compile_and_execute_ttir")
 compile_and_execute_ttnn = executor("ttnn", "compile_and_execute_ttnn")
 compile_and_execute_shlo = executor("stablehlo", "compile_and_execute_shlo")
 compile_ttir_module_to_flatbuffer = compile_module_to_flatbuffer
-if hasattr(passes, "stablehlo_pipeline"):
-    from ttmlir.passes import stablehlo_pipeline  # noqa: F401
+if (_sharding := getattr(passes, "stablehlo_pipeline", None)) is not None:
+    stablehlo_pipeline = _sharding
 
 __all__ = [
     "Any",

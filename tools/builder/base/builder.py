@@ -144,7 +144,14 @@ class Builder(ModuleBuilder):
                     result.set_type(completed)
         return self.added(op)
 
-    def _result_types(self, info, operands, shapes, elements, common) -> list[ir.Type] | None:
+    def _result_types(
+        self,
+        info: OpInfo,
+        operands: Sequence[Any],
+        shapes: Mapping[int, Sequence[int]],
+        elements: Mapping[int, Any],
+        common: Mapping[str, Any],
+    ) -> list[ir.Type] | None:
         """Types where inference cannot know them, or None."""
         if common.get("result_types") is not None:
             return list(common["result_types"])
@@ -155,8 +162,8 @@ class Builder(ModuleBuilder):
             return [operands[0].type] * max(len(info.results), 1)
         if not shapes:
             return None if info.infers else []
-        default = next((v.type for v in operands if isinstance(v, ir.Value) and is_tensor(v.type)), None)
-        default = ir.RankedTensorType(default).element_type if default is not None else np.float32
+        first = next((v.type for v in operands if isinstance(v, ir.Value) and is_tensor(v.type)), None)
+        default: Any = ir.RankedTensorType(first).element_type if first is not None else np.float32
         missing = [info.results[i] for i in range(len(info.results)) if i not in shapes]
         if missing:
             raise TypeError(f"{info.name}: no shape for the results {', '.join(missing)}")
@@ -178,7 +185,9 @@ class Builder(ModuleBuilder):
 
     # What a dialect adds; overridden by its builder.
 
-    def complete_attributes(self, info: OpInfo, operands, attributes: dict[str, ir.Attribute], elements) -> None:
+    def complete_attributes(
+        self, info: OpInfo, operands: Any, attributes: dict[str, ir.Attribute], elements: Any
+    ) -> None:
         """Add attributes that follow from the others."""
 
     def complete_type(self, info: OpInfo, type_: ir.Type, encoding: Mapping[str, Any]) -> ir.Type | None:
@@ -205,7 +214,8 @@ class Builder(ModuleBuilder):
 
     def get_opview_from_method(self, method: Callable[..., Any]) -> type:
         """The op class that a method builds."""
-        return getattr(method, "__func__", method).implementation.info.cls
+        function: Any = getattr(method, "__func__", method)
+        return function.implementation.info.cls
 
 
 __all__ = ["DEFAULT_MESH", "Builder", "Operand", "torch_dtype"]

@@ -113,8 +113,10 @@ def retyped(type_: Type, element: Type | None = None, encoding: Any = None, shap
 
 
 def is_tensor(type_: Type) -> bool:
-    return RankedTensorType.isinstance(type_) if hasattr(RankedTensorType, "isinstance") else isinstance(
-        type_, RankedTensorType
+    return (
+        RankedTensorType.isinstance(type_)
+        if hasattr(RankedTensorType, "isinstance")
+        else isinstance(type_, RankedTensorType)
     )
 
 
@@ -152,13 +154,18 @@ def process_multi_return_result(result: Any) -> list[Any]:
 def mesh_shape_of(mesh_dict: Any) -> tuple[int, int]:
     """(rows, columns) of a mesh given by the sizes of its axes; one axis makes a single row."""
     sizes = list((mesh_dict or {}).values())
-    if any(isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n < 1 << 31 for n in sizes) or len(sizes) > 2:
+    if (
+        any(isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) < 1 << 31 for n in sizes)
+        or len(sizes) > 2
+    ):
         raise ValueError(f"mesh {dict(mesh_dict)}: expected one or two axes with positive sizes")
     rows, columns = [1] * (2 - len(sizes)) + [int(n) for n in sizes]
     return rows, columns
 
 
-def get_artifact_dir(output_root: str, builder_type: str, test_base: str, make_dir: bool = True) -> str:
+def get_artifact_dir(
+    output_root: str | os.PathLike[str], builder_type: str, test_base: str, make_dir: bool = True
+) -> str:
     """<output_root>/<builder_type>-builder-artifacts/<test_base>, made when it is not there."""
     path = Path(output_root) / f"{builder_type}-builder-artifacts" / get_sanitized_filename(test_base)
     if make_dir:

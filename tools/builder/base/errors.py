@@ -30,8 +30,10 @@ class TTBuilderRuntimeException(Exception):
 class TTBuilderGoldenException(Exception):
     """A result differs from its golden.
 
-    records: the report's entries (see builder.execution.report.Record) of the values that differ.
+    records: the report's entries (see builder.execution.report.Record) of the values that differ; report: all of it.
     """
+
+    report: Any = None
 
     def __init__(self, message: str, records: Iterable[Any] = ()):
         self.records = list(records)

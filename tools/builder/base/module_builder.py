@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ from .builder_utils import (
     tensor_type,
 )
 from .errors import TTBuilderCompileException, diagnostics_of
+from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
+from builder.ops.methods import dialect_module
+from builder.ops.structure import symbol
 
 DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
 
@@ -58,10 +62,10 @@ class ModuleBuilder:
         ctx: ir.Context,
         location: ir.Location,
         mesh_name: list[str] | str = "mesh",
-        mesh_dict: list[Mapping[str, int]] | Mapping[str, int] = DEFAULT_MESH,
+        mesh_dict: Sequence[Mapping[str, int]] | Mapping[str, int] = DEFAULT_MESH,
         deallocate_goldens: bool = False,
         deallocated_goldens_dir: str | None = "./deallocated_goldens",
-        system_desc_path: str | None = None,
+        system_desc_path: str | os.PathLike[str] | None = None,
         seed: int = 0,
     ):
         names = [mesh_name] if isinstance(mesh_name, str) else list(mesh_name)
@@ -122,7 +126,7 @@ class ModuleBuilder:
     def argument_type(self, shape: Sequence[int], dtype: Any) -> ir.Type:
         return tensor_type(shape, element_type(dtype, self._ctx), self.create_tensor_encoding(shape, dtype))
 
-    def create_tensor_encoding(self, shape: Shape, element_type: torch.dtype | TypeInfo) -> ir.Attribute | None:
+    def create_tensor_encoding(self, shape: Sequence[int], element_type: Any) -> ir.Attribute | None:
         return None
 
     def _value(self, operand: Any) -> ir.Value:
@@ -241,7 +245,7 @@ class ModuleBuilder:
         location = self.op_location(loc)
         with self._function(nested_func, [o.type for o in operands], self._loc, private=True) as built:
             self._finish(built, nested_func, list(built.block.arguments))
-        callee = ir.FlatSymbolRefAttr.get(built.op.name.value, context=self._ctx)
+        callee = ir.FlatSymbolRefAttr.get(symbol(built.op), context=self._ctx)
         call = func.CallOp(
             list(built.op.type.results), callee, operands, loc=location, ip=ir.InsertionPoint(self._open_block())
         )
@@ -288,16 +292,15 @@ class ModuleBuilder:
     ) -> Iterator[Function]:
         """A new function of the module with its entry block, as the one that is being built."""
         block = self._module_block()
-        taken = {str(op.attributes["sym_name"].value) for op in block.operations if "sym_name" in op.attributes}
+        taken = {symbol(op) for op in block.operations if "sym_name" in op.attributes}
         name, count = function.__name__, 0
         if name in taken and not private:
             raise ValueError(f"the module has a function {name!r} already")
         while name in taken:
             name, count = f"{function.__name__}_{count}", count + 1
         type_ = ir.FunctionType.get(list(types), [], context=self._ctx)
-        op = func.FuncOp(
-            name, type_, visibility="private" if private else None, loc=location, ip=ir.InsertionPoint(block)
-        )
+        make: Any = func.FuncOp  # which takes a visibility beside what the generated class does
+        op = make(name, type_, visibility="private" if private else None, loc=location, ip=ir.InsertionPoint(block))
         entry = op.body.blocks.append(*types, arg_locs=[location] * len(types))
         built = Function(op, entry, [{} for _ in types])
         self._functions.append(built)
@@ -378,7 +381,8 @@ def check_parameters(function: Callable[..., Any], operands: int) -> None:
 
 
 def dict_of(attribute: Any) -> dict[str, ir.Attribute]:
-    return {named.name: named.attr for named in ir.DictAttr(attribute)}
+    named: Any = ir.DictAttr(attribute)
+    return {each.name: each.attr for each in named}
 
 
 def array_of_dicts(attributes: Sequence[Mapping[str, ir.Attribute]], context: ir.Context) -> ir.Attribute:

@@ -61,7 +61,8 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is None or hint is type(None):
         return value is None
     if hint in (bool, int, float):
-        kind = {bool: (bool, np.bool_), int: Integral, float: Real}[hint]
+        kinds: dict[type, Any] = {bool: (bool, np.bool_), int: Integral, float: Real}
+        kind = kinds[hint]
         return isinstance(value, kind) and (hint is bool or not isinstance(value, bool))
     if origin is not None and issubclass(origin, Sequence):
         return (
@@ -127,7 +128,7 @@ def check_number(name: str, value: Any, low: float, high: float = math.inf) -> N
     wanted = f"a number from {low:g} to {high:g}" if high < math.inf else f"a number of at least {low:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {described(value)}; expected {wanted}")
-    if not low <= value <= high:
+    if not low <= float(value) <= high:
         raise ValueError(f"{name} is {value!r}; expected {wanted}")
 
 

@@ -1,4 +1,4 @@
-"""What happens at the ops of the debug dialect while a program runs: breakpoints, snapshots, prints and dumps."""
+"""Execution of the debug dialect: breakpoints, memory snapshots, prints and dumps."""
 
 from __future__ import annotations
 

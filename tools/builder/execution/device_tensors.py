@@ -137,13 +137,12 @@ def convert_input_layouts(
     program_index: int | None = None,
 ) -> list[Any]:
     """The inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb` declares."""
-    if template_inputs is None and (fbb is None or program_index is None):
+    if template_inputs is not None:
+        layouts = [t.get_layout() for t in template_inputs]
+    elif fbb is not None and program_index is not None:
+        layouts = [runtime.get_layout(fbb, program_index, i) for i in range(len(inputs))]
+    else:
         raise ValueError("convert_input_layouts: template_inputs is None; expected them, or fbb and program_index")
-    layouts = (
-        [t.get_layout() for t in template_inputs]
-        if template_inputs is not None
-        else [runtime.get_layout(fbb, program_index, i) for i in range(len(inputs))]
-    )
     return [runtime.to_layout(t, device, layout, True) for t, layout in zip(inputs, layouts, strict=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import linecache
@@ -71,7 +72,7 @@ def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
         return call
 
-    mesh = tuple(loaded.mesh_shape)
+    mesh = (loaded.mesh_shape[0], loaded.mesh_shape[1])
     return [
         EmittedProgram(p.name, checked(p.name, p.create_inputs), checked(p.name, p.run), mesh) for p in loaded.programs
     ]
@@ -160,8 +161,8 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
             programs.append(
                 EmittedProgram(
                     name,
-                    lambda device, name=name, maker=maker: call(INPUTS + name, maker, [], device),
-                    lambda inputs, device, name=name, function=function: call(name, function, inputs, device),
+                    functools.partial(call, INPUTS + name, maker, []),
+                    functools.partial(call, name, function),
                     (rows, columns),
                 )
             )
@@ -183,7 +184,7 @@ def source_name(goldens: Mapping[int, Any] | None, name: str) -> str:
 def mesh_of(goldens: Mapping[int, Any] | None) -> tuple[int, int]:
     """The mesh that goldens are of."""
     values = [v for p in (goldens or {}).values() for v in (p.inputs if isinstance(p, ProgramGoldens) else p.values())]
-    return max((tuple(v.mesh_shape) for v in values if isinstance(v, GoldenMapTensor)), default=(1, 1))
+    return max((v.mesh_shape for v in values if isinstance(v, GoldenMapTensor)), default=(1, 1))
 
 
 @contextmanager

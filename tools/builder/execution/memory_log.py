@@ -1,4 +1,4 @@
-"""What is allocated in the memories of a device, after each op. Needs no torch."""
+"""Memory in use on a device after each op. Needs no torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following the ops of a run: their values, their time, the memory after them, and replaced values."""
+"""Hooks that record values, times and memory of each op of a run, and replace values."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ class OpWatcher:
 
     def replace(self, program: Any, op: Any, source: str) -> None:
         """Put the goldens where the op's results are."""
+        assert self.goldens is not None  # see `after`
         for ref, golden in zip(runtime.get_op_output_refs(op), self.goldens[source].results, strict=False):
             dtype, shape = runtime_dtype_to_torch_dtype(ref.get_dtype()), tuple(ref.get_shape())
             if volume(shape) != golden.shard_at(0).numel():

@@ -74,7 +74,7 @@ def raise_failures(report: GoldenReport) -> None:
     if len(failures) > 10:
         lines.append(f"  and {len(failures) - 10} more")
     error = TTBuilderGoldenException("\n".join(lines), failures)
-    error.report = report  # type: ignore[attr-defined]
+    error.report = report
     raise error
 
 

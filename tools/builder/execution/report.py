@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from golden import Comparison
 
@@ -118,9 +118,10 @@ class GoldenReport:
         from rich.table import Table
 
         table = Table(title=f"golden check, PCC {self.pcc:g}")
-        for name, justify in (("program", "left"), ("value", "left"), ("op", "left"), ("location", "left"),
+        columns: tuple[tuple[str, Literal["left", "right"]], ...] = (("program", "left"), ("value", "left"), ("op", "left"), ("location", "left"),
                               ("shape", "left"), ("PCC", "right"), ("max |error|", "right"), ("max relative", "right"),
-                              ("ms", "right"), ("", "left")):  # fmt: skip
+                              ("ms", "right"), ("", "left"))  # fmt: skip
+        for name, justify in columns:
             table.add_column(name, justify=justify, overflow="fold")
         notes: list[str] = []
         for program in self.programs:
@@ -142,9 +143,10 @@ class GoldenReport:
     def __str__(self) -> str:
         from rich.console import Console
 
-        console = Console(file=io.StringIO(), width=160)
+        text = io.StringIO()
+        console = Console(file=text, width=160)
         console.print(self.table())
-        return console.file.getvalue()  # type: ignore[attr-defined]
+        return text.getvalue()
 
 
 def worst_of_devices(records: list[Record]) -> list[tuple[Record, int]]:

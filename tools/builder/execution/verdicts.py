@@ -1,4 +1,4 @@
-"""What is accepted as equal to a golden."""
+"""Acceptance criteria: which results count as equal to a golden."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def pointed(comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, m
         wanted, given, exact = maker.meaning(golden, found, device)
     except LookupError:
         return comparison
-    except ValueError as error:
-        return replace(comparison, problem=str(error))
+    except ValueError as impossible:
+        return replace(comparison, problem=str(impossible))
     wanted, given = wanted.to(torch.float64), given.to(torch.float64)
     dtype = torch.float32 if maker.precision is None else maker.precision
     # Of computed elements the device has others by some roundings, and puts those that are this near the other way round.

@@ -1,4 +1,4 @@
-"""Goldens computed: a walk over the IR, op by op, that keeps what is still needed.
+"""Evaluation of goldens: a walk over the IR, op by op, that keeps live values only.
 
 Ops are identified by their number: the position among all ops with results in a walk over the module, as in the
 compiler's source numbers. An op that is reached through calls has the calls' numbers in front ("3/12").

@@ -111,7 +111,7 @@ def truth(value: Any) -> bool:
 
 def integers_of(value: Any, kind: str) -> list[int]:
     """The elements of an array attribute; a single number is an array of one."""
-    low, high = limits_of(kind)  # type: ignore[misc]
+    low, high = limits_of(kind) or (0, 0)
     items = list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
     return [integer(item, low, high, f"element {i}") for i, item in enumerate(items)]
 
@@ -137,7 +137,7 @@ def integers(value: Any, context: ir.Context) -> ir.Attribute:
         integer(element, low, high, f"element {list(place)}")
     i64 = ir.IntegerType.get_signless(64, context)
     array = np.ascontiguousarray(array.astype(np.int64))
-    return ir.DenseElementsAttr.get(array, type=i64, shape=list(array.shape), context=context)
+    return ir.DenseElementsAttr.get(array.data, type=i64, shape=list(array.shape), context=context)
 
 
 # Kinds that MLIR's Python package has no builder for.
@@ -166,11 +166,12 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
             value = value.tolist()
         if kind == "TT_Number" and isinstance(value, (bool, np.bool_)):
             value = int(value)  # an element of a tensor of truth values
-        kind = named_kind(kind, value)
-        if kind is None:
+        known = named_kind(kind, value)
+        if known is None:
             if isinstance(value, str):  # a structured attribute, written as MLIR does
                 return ir.Attribute.parse(value, context)
             raise TypeError("expected an MLIR attribute or its text")
+        kind = known
         limits = limits_of(kind)
         if limits is not None:
             value = integers_of(value, kind) if "Array" in kind else integer(value, *limits)
@@ -200,7 +201,7 @@ def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
     Raises:
         ValueError: it cannot; names the op, the argument, the number and the range.
     """
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.number)):
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.integer, np.floating)):
         return
     found = re.fullmatch(r"([us]?)i(\d+)", str(element))
     if found:
@@ -209,7 +210,8 @@ def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
             raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected an integer from {low} to {high}")
     elif str(element) in ("f16", "bf16", "f32", "f64"):
         largest = float(ml_dtypes.finfo(numpy_dtype(held_as(element))).max)
-        if (isinstance(number, int) or math.isfinite(number)) and abs(number) > largest:
+        size: Any = abs(number)
+        if (isinstance(number, int) or math.isfinite(number)) and size > largest:
             raise ValueError(f"{op}: {argument} = {number!r} is no {element}: expected {-largest:.6g} to {largest:.6g}")
 
 
@@ -247,12 +249,14 @@ def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
         number = first.item() if array.dtype.kind in "biufc" else float(first)  # the latter are ml_dtypes'
         return ir.DenseElementsAttr.get_splat(type_, scalar_attr(number, element))
     if array.dtype.kind == "b":  # single bits in the attribute: MLIR packs them
-        return ir.DenseElementsAttr.get(array, context=context)
-    data = array.view(np.int16) if array.dtype == ml_dtypes.bfloat16 else array  # a buffer has no type of its own for it
+        return ir.DenseElementsAttr.get(array.data, context=context)
+    data = (
+        array.view(np.int16) if array.dtype == ml_dtypes.bfloat16 else array
+    )  # a buffer has no type of its own for it
     if array.size <= INLINE_ELEMENTS:
-        return ir.DenseElementsAttr.get(data, type=element, shape=list(array.shape), context=context)
+        return ir.DenseElementsAttr.get(data.data, type=element, shape=list(array.shape), context=context)
     name = f"constant_{next(_names)}"
-    return ir.DenseResourceElementsAttr.get_from_buffer(data, name, type_, alignment=16, context=context)
+    return ir.DenseResourceElementsAttr.get_from_buffer(data.data, name, type_, alignment=16, context=context)
 
 
 def host_array(value: Any) -> np.ndarray:

@@ -72,7 +72,8 @@ def parameters_of(info: OpInfo) -> tuple[Parameter, ...]:
     row = SIGNATURES.get(info.name)
     chosen: list[Parameter] = []
     if row is not None:
-        arguments = ast.parse(f"def f({row}): pass").body[0].args  # type: ignore[attr-defined]
+        parsed: Any = ast.parse(f"def f({row}): pass").body[0]
+        arguments = parsed.args
         defaults = [REQUIRED] * (len(arguments.args) - len(arguments.defaults))
         defaults += [ast.literal_eval(d) for d in arguments.defaults]
         for argument, default in zip(arguments.args, defaults, strict=True):
@@ -186,18 +187,20 @@ class Method:
                 value = builder.device_operand()
             operands.append(self.operand(name, spec, value))
         attributes = {}
-        for spec in info.attributes:
-            name, value = fields[spec.name]
+        for wanted in info.attributes:
+            name, value = fields[wanted.name]
             if value is not None:
-                attributes[spec.name] = convert(info.name, spec.name, spec.kind, value, context)
-        shapes, elements, encoding = {}, {}, {}
+                attributes[wanted.name] = convert(info.name, wanted.name, wanted.kind, value, context)
+        shapes: dict[str, Any] = {}
+        elements: dict[str, Any] = {}
+        encoding: dict[str, Any] = {}
         for p in self.parameters:
             if values[p.name] is None or p.role in ("operand", "attribute"):
                 continue
             if p.role == "shape":
                 sizes = values[p.name]
                 if not isinstance(sizes, (list, tuple)) or not all(
-                    isinstance(n, Integral) and not isinstance(n, bool) and 0 <= n < 1 << 63 for n in sizes
+                    isinstance(n, Integral) and not isinstance(n, bool) and 0 <= int(n) < 1 << 63 for n in sizes
                 ):
                     raise ValueError(f"{info.name}: {p.name} is {sizes!r}; expected a list of sizes of at least 0")
             if p.role == "like":
@@ -237,6 +240,12 @@ class Method:
                 check_held(self.info.name, p.name, values[p.name], element)
 
 
+def described(function: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
+    """The function, with attributes."""
+    vars(function).update(attributes)
+    return function
+
+
 def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a method written by hand, whose **common are the keywords that every method takes."""
     signature = inspect.signature(function)
@@ -256,8 +265,7 @@ def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(self, *args, **kwargs)
 
     keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in common]
-    call.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
-    return call
+    return described(call, __signature__=signature.replace(parameters=[*own, *keywords]))
 
 
 def method(info: OpInfo, name: str) -> Callable[..., Any]:
@@ -269,9 +277,7 @@ def method(info: OpInfo, name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     call.__doc__ = inspect.cleandoc(info.cls.__doc__) if info.cls.__doc__ else f"Add a `{info.name}` op."
-    call.__signature__ = implementation.signature()  # type: ignore[attr-defined]
-    call.implementation = implementation  # type: ignore[attr-defined]
-    return call
+    return described(call, __signature__=implementation.signature(), implementation=implementation)
 
 
 def python_name(op: str) -> str:

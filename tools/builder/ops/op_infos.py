@@ -82,7 +82,7 @@ class Attribute:
 class OpInfo:
     """What ODS says of an op."""
 
-    cls: type
+    cls: Any
     name: str
     operands: tuple[Operand, ...]
     attributes: tuple[Attribute, ...]

@@ -5,13 +5,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttmlir import ir
 from ttmlir.dialects.sdy import ir as sdy
 
 from builder.base.builder_utils import Operand, retyped
 from builder.ops.structure import infos
+
+if TYPE_CHECKING:
+    from builder.base.builder import Builder as Base
+else:
+    Base = object
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,8 @@ def scaled(type_: ir.Type, sharding: Any, sizes: Mapping[str, int], manual_axes:
     return retyped(type_, shape=shape)
 
 
-class ShardyMixin:
+class ShardyMixin(Base):
     """Attributes and ops of the sdy dialect, for a builder."""
-
-    context: ir.Context
 
     def mesh_axis_attr(self, name: str, size: int) -> Text:
         return Text(f'"{name}"={operator.index(size)}')
@@ -96,7 +99,7 @@ class ShardyMixin:
     def sdy_all_gather(self, in0: Operand, gathering_axes: ir.Attribute, out_sharding: ir.Attribute) -> Any:
         """Join what `gathering_axes` split, for each dimension."""
         attributes = {"gathering_axes": gathering_axes, "out_sharding": out_sharding}
-        return self.create_op(infos("sdy")["sdy.all_gather"], [in0], attributes)  # type: ignore[attr-defined]
+        return self.create_op(infos("sdy")["sdy.all_gather"], [in0], attributes)
 
     def manual_computation(
         self,
@@ -111,11 +114,11 @@ class ShardyMixin:
         operands = list(original_inputs)
         if len(in_shardings) != len(operands):
             raise ValueError(f"{len(operands)} inputs but {len(in_shardings)} in_shardings")
-        sizes = {a: n for mesh in self.meshes.values() for a, n in mesh.items()}  # type: ignore[attr-defined]
+        sizes = {a: n for mesh in self.meshes.values() for a, n in mesh.items()}
         local = [scaled(o.type, s, sizes, manual_axes, False) for o, s in zip(operands, in_shardings, strict=True)]
-        region = ir.Operation.create("builtin.unrealized_conversion_cast", regions=1, loc=self.location)  # type: ignore[attr-defined]
-        block = region.regions[0].blocks.append(*local, arg_locs=[self.location] * len(local))  # type: ignore[attr-defined]
-        returned = self.build_block(nested_func, block)  # type: ignore[attr-defined]
+        region = ir.Operation.create("builtin.unrealized_conversion_cast", regions=1, loc=self.location)
+        block = region.regions[0].blocks.append(*local, arg_locs=[self.location] * len(local))
+        returned = self.build_block(nested_func, block)
         if len(out_shardings) != len(returned):
             raise ValueError(f"{nested_func.__name__} returned {len(returned)} values but there are "
                              f"{len(out_shardings)} out_shardings")  # fmt: skip
@@ -124,14 +127,14 @@ class ShardyMixin:
         ip = ir.InsertionPoint(block)
         finish = sdy["sdy.return"]
         values = [returned] if finish.segmented else returned
-        finish.cls.build_generic(results=[], operands=values, attributes={}, loc=self.location, ip=ip)  # type: ignore[attr-defined]
+        finish.cls.build_generic(results=[], operands=values, attributes={}, loc=self.location, ip=ip)
         attributes = {
             "in_shardings": self.tensor_sharding_per_value_attr(in_shardings),
             "out_shardings": self.tensor_sharding_per_value_attr(out_shardings),
             "manual_axes": self.manual_axes_attr(manual_axes),
         }
         common = {"loc": loc, "result_types": results}
-        made = self.create_op(sdy["sdy.manual_computation"], operands, attributes, common=common)  # type: ignore[attr-defined]
+        made = self.create_op(sdy["sdy.manual_computation"], operands, attributes, common=common)
         owner = (made[0] if isinstance(made, tuple) else made).owner
         block.append_to(owner.regions[0])
         return made
@@ -139,9 +142,9 @@ class ShardyMixin:
     def mesh(self, mesh_name: str, mesh_attr: ir.Attribute) -> Any:
         """Declare a mesh at the start of the module."""
         attributes = {"sym_name": ir.StringAttr.get(mesh_name, self.context), "mesh": mesh_attr}
-        ip = ir.InsertionPoint(self._module_block())  # type: ignore[attr-defined]
+        ip = ir.InsertionPoint(self._module_block())
         cls = infos("sdy")["sdy.mesh"].cls
-        return cls.build_generic(results=[], operands=[], attributes=attributes, loc=self.location, ip=ip)  # type: ignore[attr-defined]
+        return cls.build_generic(results=[], operands=[], attributes=attributes, loc=self.location, ip=ip)
 
     def sharding_constraint(self, in0: Operand, tensor_sharding_attr: ir.Attribute) -> Any:
         return self._sharded("sdy.sharding_constraint", in0, tensor_sharding_attr)
@@ -154,4 +157,4 @@ class ShardyMixin:
         if found is None:
             raise AttributeError(f"this version has no op {op}")
         common = {"result_types": [in0.type]}
-        return self.create_op(found, [in0], {"sharding": sharding}, common=common)  # type: ignore[attr-defined]
+        return self.create_op(found, [in0], {"sharding": sharding}, common=common)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ttmlir import ir
@@ -11,6 +11,11 @@ from ttmlir import ir
 from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
 from builder.ops.attributes import convert, integers
 from builder.ops.methods import OpInfo, takes_common
+
+if TYPE_CHECKING:
+    from builder.base.builder import Builder as Base
+else:
+    Base = object
 
 # Ops by which a body can be named instead of being built.
 BODIES = {"add": "add", "sum": "add", "max": "maximum", "maximum": "maximum", "min": "minimum", "minimum": "minimum",
@@ -36,11 +41,8 @@ def pairs(padding: Sequence[Any] | None, rank: int) -> list[list[int]]:
     return array.reshape(-1, 2).tolist()
 
 
-class WindowMixin:
+class WindowMixin(Base):
     """Methods of StableHLOBuilder."""
-
-    context: ir.Context
-    op_info: Callable[[str], OpInfo]
 
     def _array(self, op: str, name: str, values: Sequence[int]) -> ir.Attribute:
         return convert(f"stablehlo.{op}", name, "DenseI64ArrayAttr", values, self.context)
@@ -49,12 +51,12 @@ class WindowMixin:
                    results: Sequence[ir.Type], common: dict[str, Any]) -> Any:  # fmt: skip
         """An op whose region takes two scalars for each result: what was computed so far, and the next element."""
         info = self.op_info(op)
-        made = self.create_op(info, operands, attributes, common={**common, "result_types": list(results)}, regions=1)  # type: ignore[attr-defined]
+        made = self.create_op(info, operands, attributes, common={**common, "result_types": list(results)}, regions=1)
         owner = (made[0] if isinstance(made, tuple) else made).owner
         scalars = [tensor_type([], ir.RankedTensorType(t).element_type) for t in results] * 2
         location = owner.location
         block = owner.regions[0].blocks.append(*scalars, arg_locs=[location] * len(scalars))
-        returned = self.build_block(body_function(body), block)  # type: ignore[attr-defined]
+        returned = self.build_block(body_function(body), block)
         finish = self.op_info("return")
         finish.cls.build_generic(
             results=[], operands=[returned] if finish.segmented else returned, attributes={}, loc=location,
@@ -73,8 +75,8 @@ class WindowMixin:
         **common: Any,
     ) -> Any:
         """Combine all elements along `dimensions` by `body`: a function of scalars and the builder, or "add", "max"."""
-        values = [as_operand(v) for v in process_multi_return_result(inputs)]
-        inits = [as_operand(v) for v in process_multi_return_result(init_values)]
+        values = [self._value(v) for v in process_multi_return_result(inputs)]
+        inits = [self._value(v) for v in process_multi_return_result(init_values)]
         if result_types is None:
             result_types = [
                 tensor_type(
@@ -100,13 +102,13 @@ class WindowMixin:
         **common: Any,
     ) -> Any:
         """Combine the elements of each window by `body`; `padding` is [low, high] of each dimension."""
-        value = as_operand(in0)
+        value = self._value(in0)
         tensor = ir.RankedTensorType(value.type)
         init = as_operand(init_value)
         if init is None:
             dtype = np.float32 if isinstance(init_value, float) else np.int32
-            init = self.constant(np.asarray(init_value, dtype))  # type: ignore[attr-defined]
-            init = init if init.type.element_type == tensor.element_type else self.convert(init, tensor.element_type)  # type: ignore[attr-defined]
+            init = self.constant(np.asarray(init_value, dtype))
+            init = init if init.type.element_type == tensor.element_type else self.convert(init, tensor.element_type)
         rank = len(tensor.shape)
         ones = [1] * rank
         edges = pairs(padding, rank)
@@ -123,7 +125,7 @@ class WindowMixin:
             )
         ]  # fmt: skip
         result = tensor_type(shape, tensor.element_type)
-        return self._with_body("reduce_window", [value, init], attributes, body, [result], common)
+        return self._with_body("reduce_window", [value, self._value(init)], attributes, body, [result], common)
 
     @takes_common
     def convolution(
@@ -148,7 +150,7 @@ class WindowMixin:
         **common: Any,
     ) -> Any:
         """Convolution with any order of dimensions; `padding` is low and high of each spatial one."""
-        value, kernel = as_operand(in0), as_operand(weight)
+        value, kernel = self._value(in0), self._value(weight)
         x, w = ir.RankedTensorType(value.type), ir.RankedTensorType(kernel.type)
         rank = len(window_strides)
         edges = pairs(padding, rank)
@@ -165,9 +167,10 @@ class WindowMixin:
         shape[output_batch_dimension] = x.shape[input_batch_dimension] // batch_group_count
         shape[output_feature_dimension] = w.shape[kernel_output_feature_dimension]
         for i in range(rank):
+            low, high = edges[i]
             shape[output_spatial_dimensions[i]] = window_size(
                 x.shape[input_spatial_dimensions[i]], w.shape[kernel_spatial_dimensions[i]], window_strides[i],
-                *edges[i], rhs_dilation[i], lhs_dilation[i],
+                low, high, rhs_dilation[i], lhs_dilation[i],
             )  # fmt: skip
         attributes: dict[str, Any] = {
             "window_strides": self._array("convolution", "window_strides", window_strides),
@@ -182,7 +185,7 @@ class WindowMixin:
         for name in counts:
             attributes[name] = convert("stablehlo.convolution", name, "I64Attr", attributes[name], self.context)
         info = self.op_info("convolution")
-        return self.create_op(info, [value, kernel], attributes, {0: shape}, common=common)  # type: ignore[attr-defined]
+        return self.create_op(info, [value, kernel], attributes, {0: shape}, common=common)
 
 
 def named_dimensions(first: int, second: int, places: Sequence[int], letters: str) -> str:

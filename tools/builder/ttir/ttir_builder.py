@@ -18,10 +18,11 @@ class TTIRBuilder(Builder):
         self, in0: Operand, output_type: ir.Type, unit_attrs: list[str] | None = None, loc: Any = None
     ) -> Any:
         """Change layout or element type: `output_type` is the tensor type of the result."""
-        output = self.empty(self.get_shape(in0), output_type, loc=loc)  # type: ignore[attr-defined]
+        output = self.empty(self.get_shape(in0), output_type, loc=loc)
         common = {"unit_attrs": unit_attrs, "loc": loc, "result_types": [output_type]}
         return self.create_op(infos("ttir")["ttir.to_layout"], [in0, output], {}, common=common)
 
     def topk_indices(self, topk_values: Operand) -> Operand:
         """The indices of the topk whose values are `topk_values`."""
-        return topk_values.owner.results[1]
+        op: Any = topk_values.owner
+        return op.results[1]

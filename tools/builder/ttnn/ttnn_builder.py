@@ -16,6 +16,7 @@ from builder.base.builder_utils import (
     Operand,
     Shape,
     TypeInfo,
+    as_operand,
     element_type,
     held_as,
     is_tensor,
@@ -47,8 +48,8 @@ class TTNNBuilder(Builder):
 
     def create_tensor_encoding(
         self,
-        shape: Shape,
-        element_type: torch.dtype | TypeInfo | ir.Type,
+        shape: Sequence[int],
+        element_type: Any,
         layout: Any = "tile",
         buffer_type: Any = "dram",
         tensor_memory_layout: Any = "interleaved",
@@ -152,7 +153,8 @@ class TTNNBuilder(Builder):
         if function.device is None:
             rows, columns = self.mesh_shape
             shape = ir.Attribute.parse(f"#ttnn<mesh_shape {rows}x{columns}>", self.context)
-            function.device = self.get_device(mesh_shape=shape)  # type: ignore[attr-defined]
+            function.device = as_operand(self.get_device(mesh_shape=shape))
+        assert function.device is not None
         return function.device
 
 
