@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What scripts/test.sh could not run, on the last lines."""
+    if left_out := os.environ.get("TTMLIR_TESTS_LEFT_OUT"):
+        terminalreporter.write_line(f"NOT RUN: {left_out}", red=True, bold=True)
 
 
 @pytest.fixture

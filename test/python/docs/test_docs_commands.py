@@ -1,4 +1,7 @@
-"""Programs and commands of the README, CONTRIBUTING.md and docs/pipelines.md run as they are written."""
+"""What README.md, CONTRIBUTING.md and docs/*.md show runs: every fenced block with a language, every indented command.
+
+What cannot run here has `<!-- not run: REASON -->` on the line before it; drawings are `text`.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,24 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import ttnn
+from ttmlir import ir, passes
 
 ROOT = Path(__file__).resolve().parents[3]
-# Commands of the tools; what sets up, builds and tests is left to those who do so.
-TOOLS = ("ttmlir-opt", "ttmlir-translate", "ttrt")
-PAGES = ("README.md", "docs/pipelines.md")
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
+# Pages whose programs (or commands) have a test beside what they are about.
+ELSEWHERE = {
+    ("docs/builder.md", "python"): "builder/test_docs.py",
+    ("docs/emitted-code.md", "python"): "builder/test_emitted_docs.py",
+    ("docs/profiler.md", "python"): "profiler/test_profiler_docs.py",
+    ("docs/ttnn.md", "python"): "ttnn/test_ttnn_docs.py",
+    ("docs/ttrt.md", "sh"): "ttrt/test_ttrt_docs.py",
+}
+LANGUAGES = ("python", "cpp", "mlir", "sh", "text")
 FOLDERS = "test|tools|docs|scripts|examples|bench|lib|include|runtime|python"
 NET = """func.func @main(%x: tensor<32x64xf32>, %y: tensor<32x64xf32>) -> tensor<32x64xf32> {
   %0 = "ttir.add"(%x, %y) : (tensor<32x64xf32>, tensor<32x64xf32>) -> tensor<32x64xf32>
@@ -21,56 +34,157 @@ NET = """func.func @main(%x: tensor<32x64xf32>, %y: tensor<32x64xf32>) -> tensor
   return %1 : tensor<32x64xf32>
 }
 """
+# The file that the programs of docs/runtime.md load.
+MODEL = """func.func @main(%x: tensor<1x784xf32>) -> tensor<1x784xf32> {
+  %0 = "ttir.relu"(%x) : (tensor<1x784xf32>) -> tensor<1x784xf32>
+  return %0 : tensor<1x784xf32>
+}
+"""
 
 
-def commands(page: str) -> list[str]:
-    """Indented lines that begin with a tool; one that ends in a pipe goes on in the next."""
-    text = re.sub(r"\|\n +", "| ", (ROOT / page).read_text(encoding="utf-8"))
-    return [line.strip() for line in re.findall(r"^    (.*)$", text, re.M) if line.split()[:1] and
-            line.split()[0] in TOOLS]  # fmt: skip
+@dataclass(frozen=True)
+class Block:
+    """language: "sh" of indented commands, "" of a fenced block without one. reason: why it is not run, or ""."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+    reason: str
 
 
-def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    wrapper = folder / "ttrt"
-    wrapper.write_text(f"#!{sys.executable}\nimport sys\nsys.path[:0] = {sys.path!r}\nfrom ttrt.__main__ import main\n"
-                       "sys.exit(main())\n")  # fmt: skip
-    wrapper.chmod(0o755)
+def blocks(page: str) -> list[Block]:
+    """The code of a page. Lines that are indented below a list are the list's."""
+    found: list[Block] = []
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    at, in_list = 0, False
+    while at < len(lines):
+        line = lines[at]
+        marks = [re.fullmatch(r"<!-- not run: (.+) -->", mark) for mark in lines[max(0, at - 2) : at] if mark]
+        reason = next((mark[1] for mark in marks if mark), "")
+        if line.startswith("```"):
+            end = lines.index("```", at + 1)
+            found.append(Block(page, at + 1, line[3:].strip(), "\n".join(lines[at + 1 : end]) + "\n", reason))
+            at = end
+        elif line.startswith("    ") and not in_list:
+            end = next((i for i in range(at, len(lines)) if lines[i] and not lines[i].startswith("    ")), len(lines))
+            text = "\n".join(each[4:] for each in lines[at:end]).strip() + "\n"
+            found.append(Block(page, at + 1, "text" if re.search("[│▼]", text) else "sh", text, reason))
+            at = end - 1
+        elif line and not line.startswith(" "):
+            in_list = line.startswith(("* ", "- ", "1. "))
+        at += 1
+    return found
+
+
+def run_blocks(page: str, language: str) -> list[Block]:
+    return [block for block in blocks(page) if block.language == language and not block.reason]
+
+
+def pages_with(language: str) -> list[str]:
+    return [page for page in PAGES if (page, language) not in ELSEWHERE and run_blocks(page, language)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder like a built checkout, with the files that pages speak of."""
+    for name in (".venv", "build", "test", "examples", "tools", "scripts"):
+        Path(name).symlink_to(ROOT / name)
+    for name in ("net.mlir", "model.mlir"):
+        Path(name).write_text(NET)
+    with ir.Context():
+        module = ir.Module.parse(MODEL)
+    passes.ttir_to_ttnn_backend_pipeline(module)
+    passes.ttnn_to_flatbuffer_file(module, "model.ttnn")
+    return tmp_path
+
+
+def succeeds(command: list[str], what: str, path: str = "") -> str:
+    environment = os.environ | ({"PATH": path} if path else {})
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert found.returncode == 0, f"{what}\n{found.stdout}{found.stderr}"
+    return found.stdout
+
+
+def run_python(program: str, page: str) -> str:
+    Path("page.py").write_text(program)
+    start = f"import runpy, sys; sys.path[:0] = {sys.path!r}; runpy.run_path('page.py', run_name='__main__')"
+    return succeeds([sys.executable, "-c", start], page)
+
+
+def run_commands(folder: Path, block: Block) -> None:
+    """Line by line; one that ends in a pipe goes on in the next."""
+    for tool, package in {"ttrt": "ttrt", "python": ""}.items():
+        wrapper = folder / tool
+        program = f"import sys\nsys.path[:0] = {sys.path!r}\nfrom ttrt.__main__ import main\nsys.exit(main())\n"
+        wrapper.write_text(f"#!{sys.executable}\n{program}" if package else
+                           f'#!/bin/sh\nPYTHONPATH={":".join(sys.path)} exec {sys.executable} "$@"\n')  # fmt: skip
+        wrapper.chmod(0o755)
     path = f"{folder}:{ROOT / 'build' / 'bin'}:{os.environ['PATH']}"
-    return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True,
-                          env=os.environ | {"PATH": path})  # fmt: skip
+    for line in re.sub(r"\|\n +", "| ", block.text).splitlines():
+        if line.strip():
+            succeeds(["bash", "-o", "pipefail", "-c", line], f"{block.page}:{block.line}: {line}", path)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands(tmp_path, page):
-    for name in ("net.mlir", "model.mlir"):
-        Path(name).write_text(NET)
-    found = commands(page)
-    assert len(found) >= 2
-    for line in found:
-        outcome = shell(tmp_path, line)
-        assert outcome.returncode == 0, f"{line}\n{outcome.stderr}"
+def test_every_block_is_run_or_says_why_not(page):
+    wrong = [f"{page}:{block.line}: {block.language}" for block in blocks(page)
+             if block.language and block.language not in LANGUAGES]  # fmt: skip
+    assert wrong == [], f"known: {', '.join(LANGUAGES)}"
 
 
-def test_the_program_of_the_readme(tmp_path):
-    """It prints the module that the page shows, and its second part runs after it."""
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    first, *others = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    assert others
-    Path("readme.py").write_text(first + "".join(others))
-    program = f"import runpy, sys; sys.path[:0] = {sys.path!r}; runpy.run_path('readme.py', run_name='__main__')"
-    outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert outcome.returncode == 0, outcome.stderr
-    module = re.search(r"^```mlir\n(.*?)^```", page, re.M | re.S)[1]
-    assert outcome.stdout.startswith(module) and "golden check, PCC 0.99" in outcome.stdout
-    Path("model.mlir").write_text(module)
-    for line in commands("README.md"):
-        assert shell(tmp_path, line).returncode == 0, line
+@pytest.mark.parametrize(("page", "test"), [(page, test) for (page, _), test in ELSEWHERE.items()])
+def test_the_test_elsewhere_reads_the_page(page, test):
+    assert Path(page).name in (ROOT / "test" / "python" / test).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_programs(folder, page):
+    """The blocks of a page are one program; it prints the modules that the page shows."""
+    printed = run_python("\n".join(block.text for block in run_blocks(page, "python")), page)
+    for block in run_blocks(page, "mlir"):
+        assert block.text in printed, f"{page}:{block.line}"
+
+
+@pytest.mark.parametrize("page", pages_with("cpp"))
+def test_cpp(folder, page):
+    """Each block is a program: what stands before the first statement, and the body of main."""
+    for block in run_blocks(page, "cpp"):
+        head = re.findall(r"^(?:#|namespace ).*$", block.text, re.M)
+        body = [line for line in block.text.splitlines() if line not in head]
+        Path("program.cpp").write_text("\n".join([*head, "int main() {", *body, "}", ""]))
+        compiler = os.environ.get("CXX", "c++")
+        what = f"{page}:{block.line}"
+        succeeds([compiler, "program.cpp", *ttnn.config.compile_flags(), "-o", "program"], what)
+        succeeds(["./program"], what)
+
+
+@pytest.mark.parametrize("page", pages_with("mlir"))
+def test_modules_parse(page):
+    for block in run_blocks(page, "mlir"):
+        Path("shown.mlir").write_text(block.text)
+        succeeds([str(ROOT / "build" / "bin" / "ttmlir-opt"), "shown.mlir"], f"{page}:{block.line}")
+
+
+@pytest.mark.parametrize("page", pages_with("sh"))
+def test_commands(folder, page):
+    for block in run_blocks(page, "sh"):
+        run_commands(folder, block)
+
+
+def test_the_module_of_the_readme_runs_by_its_commands(folder):
+    """As the page says: "with that module in model.mlir"."""
+    (module,) = run_blocks("README.md", "mlir")
+    Path("model.mlir").write_text(module.text)
+    for block in run_blocks("README.md", "sh"):
+        if block.text.startswith("ttmlir-opt"):
+            run_commands(folder, block)
 
 
 def test_files_that_pages_name_are_there():
     """Links, and paths in back quotes and commands, of the README and of CONTRIBUTING.md."""
     missing = []
-    for page in ("README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))):
+    for page in PAGES:
         text, folder = (ROOT / page).read_text(encoding="utf-8"), (ROOT / page).parent
         for link in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", text):
             if not (folder / link).exists():

@@ -30,9 +30,6 @@ from .builder_utils import (
     tensor_type,
 )
 from .errors import TTBuilderCompileException, diagnostics_of
-from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
-from builder.ops.methods import dialect_module
-from builder.ops.structure import symbol
 
 DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
 
