@@ -1,5 +1,5 @@
 # The commands of the project; each sets up what it needs first.
-.PHONY: help setup build demo test test-all bench lint format clean
+.PHONY: help setup build demo test test-all bench lint format docs clean
 
 python := .venv/bin/python
 
@@ -9,6 +9,7 @@ help:
 	@echo "make test-all  the same, with the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
 	@echo "make lint      check formatting and style;  make format  mend it"
+	@echo "make docs      reference pages of the dialects and passes, in build/docs"
 	@echo "make build | setup | clean"
 
 setup:
@@ -34,6 +35,9 @@ bench: build
 	@scripts/setup.sh --bench
 	@cmake --build --preset dev --target ttrt-bench-kernels
 	@$(python) -m bench
+
+docs: build
+	@$(python) scripts/reference.py
 
 lint: setup
 	@scripts/lint.sh
