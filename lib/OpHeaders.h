@@ -1,4 +1,4 @@
-//===- OpHeaders.h - what passes include, precompiled ---------------*- C++ -*-===//
+//===- OpHeaders.h - precompiled header of the op classes -------*- C++ -*-===//
 //
 // Not to be included: see cmake/Precompiled.cmake. Files include what they use as
 // if this was not there.

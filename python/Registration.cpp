@@ -1,4 +1,4 @@
-//===- Registration.cpp - what the bindings know from the start -----------===//
+//===- Registration.cpp - registration for the Python bindings ------------===//
 
 #include "ttmlir-c/Registration.h"
 

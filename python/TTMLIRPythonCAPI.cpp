@@ -1,4 +1,4 @@
-//===- TTMLIRPythonCAPI.cpp - anchor of the library that holds MLIR -------===//
+//===- TTMLIRPythonCAPI.cpp - anchor of the shared MLIR library -----------===//
 //
 // All code of this library comes from the archives it links whole.
 //

@@ -1,4 +1,4 @@
-//===- Util.cpp - questions about IR, and translation ---------------------===//
+//===- Util.cpp - IR utilities and translation ----------------------------===//
 
 #include "Attributes.h"
 

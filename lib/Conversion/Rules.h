@@ -1,4 +1,4 @@
-//===- Rules.h - tables of how ops are lowered ------------------*- C++ -*-===//
+//===- Rules.h - tables of lowering rules -----------------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_RULES_H
 #define TTMLIR_LIB_CONVERSION_RULES_H
 

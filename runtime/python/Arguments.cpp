@@ -1,4 +1,4 @@
-//===- Arguments.cpp - integers that Python gives -------------------------===//
+//===- Arguments.cpp - checked conversion of Python integers --------------===//
 
 #include "Arguments.h"
 

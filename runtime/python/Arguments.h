@@ -1,4 +1,4 @@
-//===- Arguments.h - integers that Python gives ----------------*- C++ -*-===//
+//===- Arguments.h - checked conversion of Python integers ------*- C++ -*-===//
 //
 // nanobind refuses a number that a parameter's type cannot hold as it refuses a
 // string: with the signatures of all overloads. Parameters of these types take

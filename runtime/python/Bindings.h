@@ -1,4 +1,4 @@
-//===- Bindings.h - what the parts of the extension share --------*- C++ -*-===//
+//===- Bindings.h - declarations shared by the bindings ---------*- C++ -*-===//
 #pragma once
 
 #include "Arguments.h"

@@ -1,4 +1,4 @@
-//===- Hooks.cpp - running programs and looking into them -----------------===//
+//===- Hooks.cpp - execution and debug hooks for Python -------------------===//
 
 #include "Bindings.h"
 #include "Interrupts.h"

@@ -1,4 +1,4 @@
-//===- Reports.cpp - what runs took, and which ops there are --------------===//
+//===- Reports.cpp - run reports and the op registry for Python -----------===//
 
 #include "Bindings.h"
 #include "Interrupts.h"

@@ -1,4 +1,4 @@
-//===- TtnnCalls.cpp - a call from Python as one of an op -----------------===//
+//===- TtnnCalls.cpp - binding of Python calls to library functions -------===//
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"

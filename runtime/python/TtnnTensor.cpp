@@ -1,4 +1,4 @@
-//===- TtnnTensor.cpp - tensors as TTNN's programs see them ---------------===//
+//===- TtnnTensor.cpp - the ttnn.Tensor class -----------------------------===//
 
 #include "TtnnFunctions.h"
 #include "TtnnText.h"

@@ -1,4 +1,4 @@
-//===- TtnnText.cpp - values of a tensor as numbers and text --------------===//
+//===- TtnnText.cpp - printing of tensors ---------------------------------===//
 
 #include "TtnnText.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,4 @@
-//===- TtnnText.h - values of a tensor as numbers and text ------*- C++ -*-===//
+//===- TtnnText.h - printing of tensors -------------------------*- C++ -*-===//
 #pragma once
 
 #include "TtnnBindings.h"

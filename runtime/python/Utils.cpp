@@ -1,4 +1,4 @@
-//===- Utils.cpp - device memory by hand ----------------------------------===//
+//===- Utils.cpp - debug access to device memory --------------------------===//
 
 #include "Bindings.h"
 

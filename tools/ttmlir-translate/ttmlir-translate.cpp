@@ -1,4 +1,4 @@
-//===- ttmlir-translate.cpp - turns modules into other formats ------------===//
+//===- ttmlir-translate.cpp - translation of modules ----------------------===//
 
 #include "../Version.h"
 

@@ -1,4 +1,4 @@
-//===- OutputFile.h - files that are whole or not there ----------*- C++ -*-===//
+//===- OutputFile.h - atomic output files -----------------------*- C++ -*-===//
 //
 // How everything in C++ writes files, in compiler and runtime (so neither LLVM
 // nor exceptions here); ttmlir.files is the same for Python.

@@ -1,4 +1,4 @@
-//===- D2MToTTKernel.cpp - threads as kernels ------------------------------===//
+//===- D2MToTTKernel.cpp - lowering of threads to kernels -----------------===//
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 

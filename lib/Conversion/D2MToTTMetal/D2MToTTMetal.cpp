@@ -1,4 +1,4 @@
-//===- D2MToTTMetal.cpp - buffers and generics as commands -----------------===//
+//===- D2MToTTMetal.cpp - lowering of buffers and generics to commands ----===//
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"

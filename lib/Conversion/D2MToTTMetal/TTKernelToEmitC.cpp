@@ -1,4 +1,4 @@
-//===- TTKernelToEmitC.cpp - kernels as C++ --------------------------------===//
+//===- TTKernelToEmitC.cpp - C++ source of kernels ------------------------===//
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 

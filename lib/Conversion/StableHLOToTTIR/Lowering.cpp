@@ -1,4 +1,4 @@
-//===- Lowering.cpp - how one StableHLO op is lowered ---------------------===//
+//===- Lowering.cpp - lowering rules of StableHLO ops ---------------------===//
 
 #include "Lowering.h"
 #include "mlir/IR/Matchers.h"

@@ -1,4 +1,4 @@
-//===- Lowering.h - how one StableHLO op is lowered -------------*- C++ -*-===//
+//===- Lowering.h - lowering rules of StableHLO ops -------------*- C++ -*-===//
 //
 // A rule lowers the ops of one name. Ops that differ from their TTIR
 // counterpart in names only have a row, the others a function over OpLowering.

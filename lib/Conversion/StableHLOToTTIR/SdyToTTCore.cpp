@@ -1,4 +1,4 @@
-//===- SdyToTTCore.cpp - meshes, and shardings that split nothing ---------===//
+//===- SdyToTTCore.cpp - meshes and trivial shardings ---------------------===//
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 

@@ -1,4 +1,4 @@
-//===- Shapes.cpp - lowering of StableHLO ops that make and move elements -===//
+//===- Shapes.cpp - lowering of StableHLO creation and data movement ------===//
 
 #include "Lowering.h"
 

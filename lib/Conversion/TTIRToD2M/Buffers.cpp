@@ -1,4 +1,4 @@
-//===- Buffers.cpp - how tensors lie in the L1 of cores --------------------===//
+//===- Buffers.cpp - L1 buffer layouts of tensors -------------------------===//
 
 #include "Buffers.h"
 

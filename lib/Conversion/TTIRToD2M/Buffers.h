@@ -1,4 +1,4 @@
-//===- Buffers.h - how tensors lie in the L1 of cores -----------*- C++ -*-===//
+//===- Buffers.h - L1 buffer layouts of tensors -----------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
 

@@ -1,4 +1,4 @@
-//===- Generics.cpp - what cores do, as d2m.generic ------------------------===//
+//===- Generics.cpp - TTIR ops as d2m.generic -----------------------------===//
 
 #include "Generics.h"
 

@@ -1,4 +1,4 @@
-//===- Generics.h - what cores do, as d2m.generic ---------------*- C++ -*-===//
+//===- Generics.h - TTIR ops as d2m.generic ---------------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_GENERICS_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_GENERICS_H
 

@@ -1,4 +1,4 @@
-//===- TTIRToD2M.cpp - TTIR as work of cores -------------------------------===//
+//===- TTIRToD2M.cpp - lowering of TTIR to D2M ----------------------------===//
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 

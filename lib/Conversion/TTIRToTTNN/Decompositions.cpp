@@ -1,4 +1,4 @@
-//===- Decompositions.cpp - ops that TTNN computes in several steps -------===//
+//===- Decompositions.cpp - decompositions of ops without a TTNN equivalent -===//
 //
 // Products of any dimensions, selections, reversal, bits and truth values.
 //

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - elementwise ops that TTNN lacks ------------------===//
+//===- Elementwise.cpp - decompositions of elementwise ops ----------------===//
 //
 // Each is an equation of ops that TTNN has. What is computed on the way is
 // f32, so that the result is rounded once.

@@ -1,4 +1,4 @@
-//===- Lowering.cpp - how one TTIR op is lowered --------------------------===//
+//===- Lowering.cpp - lowering rules of TTIR ops --------------------------===//
 
 #include "Lowering.h"
 

@@ -1,4 +1,4 @@
-//===- Lowering.h - how one TTIR op is lowered ------------------*- C++ -*-===//
+//===- Lowering.h - lowering rules of TTIR ops ------------------*- C++ -*-===//
 //
 // A rule lowers the ops of one name. Most ops have none: they become the TTNN
 // op of their name. Ops that differ in names only have a row (Rows.cpp), and

@@ -1,4 +1,4 @@
-//===- Mesh.cpp - tensors onto a mesh and back ----------------------------===//
+//===- Mesh.cpp - distribution to a mesh and aggregation ------------------===//
 
 #include "Lowering.h"
 

@@ -1,4 +1,4 @@
-//===- Normalization.cpp - norms ------------------------------------------===//
+//===- Normalization.cpp - lowering of normalization ops ------------------===//
 
 #include "Lowering.h"
 

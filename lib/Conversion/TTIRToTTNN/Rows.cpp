@@ -1,4 +1,4 @@
-//===- Rows.cpp - ops that differ between TTIR and TTNN in names ----------===//
+//===- Rows.cpp - table of ops with other names in TTNN -------------------===//
 
 #include "Lowering.h"
 

@@ -1,4 +1,4 @@
-//===- Shapes.cpp - creation, movement and reduction of tensors -----------===//
+//===- Shapes.cpp - lowering of creation, data movement and reductions ----===//
 
 #include "Lowering.h"
 

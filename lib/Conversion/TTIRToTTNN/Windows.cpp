@@ -1,4 +1,4 @@
-//===- Windows.cpp - convolutions and pools -------------------------------===//
+//===- Windows.cpp - lowering of convolutions and pooling -----------------===//
 //
 // TTNN slides windows over NHWC tensors whose first three dimensions are
 // flattened: 1 x 1 x (batch * height * width) x channels. It takes padding as

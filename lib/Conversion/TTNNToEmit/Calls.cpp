@@ -1,4 +1,4 @@
-//===- Calls.cpp - TTNN ops as calls of the library -----------------------===//
+//===- Calls.cpp - mapping of TTNN ops to library calls -------------------===//
 
 #include "Calls.h"
 

@@ -1,4 +1,4 @@
-//===- Calls.h - TTNN ops as calls of the library ---------------*- C++ -*-===//
+//===- Calls.h - mapping of TTNN ops to library calls -----------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - TTNN programs, function by function ------------------===//
+//===- Emitter.cpp - shared emitter of TTNN functions ---------------------===//
 
 #include "Emitter.h"
 

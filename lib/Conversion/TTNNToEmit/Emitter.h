@@ -1,4 +1,4 @@
-//===- Emitter.h - TTNN programs, function by function ----------*- C++ -*-===//
+//===- Emitter.h - shared emitter of TTNN functions -------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
 

@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - from TTIR or TTNN to programs for people -----------===//
+//===- Pipelines.cpp - pipelines to EmitC and EmitPy ----------------------===//
 
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
 

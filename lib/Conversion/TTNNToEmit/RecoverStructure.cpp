@@ -1,4 +1,4 @@
-//===- RecoverStructure.cpp - functions of the parts of a model -----------===//
+//===- RecoverStructure.cpp - recovery of functions from op names ---------===//
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

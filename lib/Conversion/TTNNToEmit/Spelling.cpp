@@ -1,4 +1,4 @@
-//===- Spelling.cpp - values in the words of a language -------------------===//
+//===- Spelling.cpp - literals of the target language ---------------------===//
 
 #include "Spelling.h"
 

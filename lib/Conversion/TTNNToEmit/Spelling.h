@@ -1,4 +1,4 @@
-//===- Spelling.h - values in the words of a language -----------*- C++ -*-===//
+//===- Spelling.h - literals of the target language -------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
 

@@ -1,4 +1,4 @@
-//===- TTNNToEmitC.cpp - TTNN programs as C++ -----------------------------===//
+//===- TTNNToEmitC.cpp - lowering of TTNN to EmitC ------------------------===//
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

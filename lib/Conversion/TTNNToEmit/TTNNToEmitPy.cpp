@@ -1,4 +1,4 @@
-//===- TTNNToEmitPy.cpp - TTNN programs as Python -------------------------===//
+//===- TTNNToEmitPy.cpp - lowering of TTNN to EmitPy ----------------------===//
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

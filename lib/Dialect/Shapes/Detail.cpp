@@ -1,4 +1,4 @@
-//===- Detail.cpp - what the shape functions share ------------------------===//
+//===- Detail.cpp - helpers of the shape functions ------------------------===//
 
 #include "Detail.h"
 

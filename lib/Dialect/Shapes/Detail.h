@@ -1,4 +1,4 @@
-//===- Detail.h - what the shape functions share ----------------*- C++ -*-===//
+//===- Detail.h - helpers of the shape functions ----------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_DIALECT_SHAPES_DETAIL_H
 #define TTMLIR_LIB_DIALECT_SHAPES_DETAIL_H
 

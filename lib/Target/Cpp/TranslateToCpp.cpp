@@ -1,4 +1,4 @@
-//===- TranslateToCpp.cpp - emitc as text for people ----------------------===//
+//===- TranslateToCpp.cpp - printing of the emitc dialect as C++ ----------===//
 //
 // MLIR's emitter numbers variables (v1, v2, ...) and writes each statement on
 // one line. Comments put behind the definitions, "//@ v3 weights", tell which

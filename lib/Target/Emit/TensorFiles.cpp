@@ -1,4 +1,4 @@
-//===- TensorFiles.cpp - constants beside emitted programs ----------------===//
+//===- TensorFiles.cpp - tensor files of emitted programs -----------------===//
 
 #include "ttmlir/Target/Emit/TensorFiles.h"
 

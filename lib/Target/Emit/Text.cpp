@@ -1,4 +1,4 @@
-//===- Text.cpp - names and lines of emitted programs ---------------------===//
+//===- Text.cpp - names and formatting of emitted programs ----------------===//
 
 #include "ttmlir/Target/Emit/Text.h"
 

@@ -1,4 +1,4 @@
-//===- TranslateToPython.cpp - emitpy as text -----------------------------===//
+//===- TranslateToPython.cpp - printing of the emitpy dialect as Python ---===//
 
 #include "ttmlir/Target/Python/TranslateToPython.h"
 

@@ -1,4 +1,4 @@
-//===- KernelText.cpp - kernels as C++ -------------------------------------===//
+//===- KernelText.cpp - C++ source of kernels -----------------------------===//
 
 #include "KernelText.h"
 

@@ -1,4 +1,4 @@
-//===- KernelText.h - kernels as C++ ----------------------------*- C++ -*-===//
+//===- KernelText.h - C++ source of kernels ---------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,4 +1,4 @@
-//===- TTMetalToFlatbuffer.cpp - commands and kernels as a file ------------===//
+//===- TTMetalToFlatbuffer.cpp - serialization of TTMetal programs --------===//
 
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 

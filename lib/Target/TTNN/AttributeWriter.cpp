@@ -1,4 +1,4 @@
-//===- AttributeWriter.cpp - attributes of ops in a flatbuffer ------------===//
+//===- AttributeWriter.cpp - serialization of op attributes ---------------===//
 
 #include "AttributeWriter.h"
 

@@ -1,4 +1,4 @@
-//===- AttributeWriter.h - attributes of ops in a flatbuffer ----*- C++ -*-===//
+//===- AttributeWriter.h - serialization of op attributes -------*- C++ -*-===//
 #ifndef TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
 #define TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
 

@@ -1,4 +1,4 @@
-//===- ConstantWriter.cpp - data of constants in a flatbuffer -------------===//
+//===- ConstantWriter.cpp - serialization of constants --------------------===//
 
 #include "ConstantWriter.h"
 

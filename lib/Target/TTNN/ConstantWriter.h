@@ -1,4 +1,4 @@
-//===- ConstantWriter.h - data of constants in a flatbuffer -----*- C++ -*-===//
+//===- ConstantWriter.h - serialization of constants ------------*- C++ -*-===//
 #ifndef TTMLIR_LIB_TARGET_TTNN_CONSTANTWRITER_H
 #define TTMLIR_LIB_TARGET_TTNN_CONSTANTWRITER_H
 

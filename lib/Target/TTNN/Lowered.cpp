@@ -1,4 +1,4 @@
-//===- Lowered.cpp - modules that are not there yet -----------------------===//
+//===- Lowered.cpp - partially lowered modules ----------------------------===//
 
 #include "ttmlir/Target/TTNN/Lowered.h"
 

@@ -1,4 +1,4 @@
-//===- ModuleText.cpp - a module's text and that of its ops ----------------===//
+//===- ModuleText.cpp - printed forms of a module and its ops -------------===//
 
 #include "ModuleText.h"
 

@@ -1,4 +1,4 @@
-//===- ModuleText.h - a module's text and that of its ops --------*- C++ -*-===//
+//===- ModuleText.h - printed forms of a module and its ops -----*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/AsmState.h"

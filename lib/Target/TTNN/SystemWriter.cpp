@@ -1,4 +1,4 @@
-//===- SystemWriter.cpp - the system of a module in a flatbuffer -----------===//
+//===- SystemWriter.cpp - serialization of the system descriptor ----------===//
 
 #include "SystemWriter.h"
 

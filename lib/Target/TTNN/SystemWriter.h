@@ -1,4 +1,4 @@
-//===- SystemWriter.h - the system of a module in a flatbuffer --*- C++ -*-===//
+//===- SystemWriter.h - serialization of the system descriptor --*- C++ -*-===//
 #pragma once
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

@@ -1,4 +1,4 @@
-//===- TTNNToFlatbuffer.cpp - programs as a file --------------------------===//
+//===- TTNNToFlatbuffer.cpp - serialization of TTNN programs --------------===//
 
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 #include "ttmlir/Target/TTNN/Lowered.h"

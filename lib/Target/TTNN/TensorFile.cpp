@@ -1,4 +1,4 @@
-//===- TensorFile.cpp - a tensor in a file of its own ---------------------===//
+//===- TensorFile.cpp - tensor files --------------------------------------===//
 
 #include "ttmlir/Target/TTNN/TensorFile.h"
 

@@ -1,4 +1,4 @@
-//===- interrupt.h - ending what takes long ----------------------*- C++ -*-===//
+//===- interrupt.h - cancellation of runs -----------------------*- C++ -*-===//
 //
 // A run can be ended between two ops, from a signal handler or another thread:
 //

@@ -1,4 +1,4 @@
-//===- range_error.h - numbers that nothing holds -----------------*- C++ -*-===//
+//===- range_error.h - range errors -----------------------------*- C++ -*-===//
 #pragma once
 
 #include "tt/types.h"

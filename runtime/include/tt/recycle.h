@@ -1,4 +1,4 @@
-//===- recycle.h - memory that comes and goes with every run -----*- C++ -*-===//
+//===- recycle.h - recycling of per-run memory ------------------*- C++ -*-===//
 //
 // Buffers of values, and the small objects that hold them, are kept when they
 // are given back and given out again: a program that runs once more takes

@@ -1,4 +1,4 @@
-//===- program.hpp - programs that a library offers --------------*- C++ -*-===//
+//===- program.hpp - exported programs of a library -------------*- C++ -*-===//
 //
 // A program is a function of tensors, and of the device if it makes tensors of
 // its own:

@@ -1,4 +1,4 @@
-//===- types.hpp - what functions of TTNN take beside tensors -----*- C++ -*-===//
+//===- types.hpp - parameter types of TTNN functions ------------*- C++ -*-===//
 #pragma once
 
 #include "tt/ttnn/tensor.h"

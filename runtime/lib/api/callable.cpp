@@ -1,4 +1,4 @@
-//===- callable.cpp - public functions and registry, joined ----------------===//
+//===- callable.cpp - callable ops: signatures and kernels ----------------===//
 
 #include "api/callable.h"
 #include "api/shapes.h"

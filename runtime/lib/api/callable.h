@@ -1,4 +1,4 @@
-//===- callable.h - what a call of a function consists of -----------*- C++ -*-===//
+//===- callable.h - callable ops --------------------------------*- C++ -*-===//
 #pragma once
 
 #include "tt/ttnn/call.h"

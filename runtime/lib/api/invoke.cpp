@@ -1,4 +1,4 @@
-//===- invoke.cpp - one op at a time, with a cache of kernels ---------------===//
+//===- invoke.cpp - eager calls with a kernel cache -----------------------===//
 //
 // A call is looked up by what it was given; only when it is new are shapes,
 // defaults and the kernel worked out. Kernels that were made for constants are

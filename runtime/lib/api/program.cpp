@@ -1,4 +1,4 @@
-//===- program.cpp - programs that a library offers -----------------------===//
+//===- program.cpp - exported programs of a library -----------------------===//
 
 #include "ttnn/program.hpp"
 

@@ -1,4 +1,4 @@
-//===- transfer.cpp - calls that are no kernel's business -------------------===//
+//===- transfer.cpp - transfers and deallocation --------------------------===//
 //
 // Tensors that go to a device, come from it, or end. A program's executor does
 // these by itself (see lib/program).

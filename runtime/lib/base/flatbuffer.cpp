@@ -1,4 +1,4 @@
-//===- flatbuffer.cpp - reading files that nobody vouches for ----------------===//
+//===- flatbuffer.cpp - verification of untrusted flatbuffers -------------===//
 
 #include "base/flatbuffer.h"
 

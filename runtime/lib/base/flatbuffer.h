@@ -1,4 +1,4 @@
-//===- flatbuffer.h - reading files that nobody vouches for --------*- C++ -*-===//
+//===- flatbuffer.h - verification of untrusted flatbuffers -----*- C++ -*-===//
 //
 // What the readers of all kinds of files share. A file has passed FlatBuffers'
 // Verifier when its fields are read: every offset, vector and string lies in the

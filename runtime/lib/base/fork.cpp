@@ -1,4 +1,4 @@
-//===- fork.cpp - what is done around fork() ------------------------------===//
+//===- fork.cpp - fork handlers -------------------------------------------===//
 
 #include "tt/fork.h"
 #include "tt/parallel.h"

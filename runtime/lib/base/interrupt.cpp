@@ -1,4 +1,4 @@
-//===- interrupt.cpp - ending what takes long -----------------------------===//
+//===- interrupt.cpp - cancellation of runs -------------------------------===//
 
 #include "tt/interrupt.h"
 

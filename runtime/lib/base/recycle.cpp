@@ -1,4 +1,4 @@
-//===- recycle.cpp - memory that comes and goes with every run ------------===//
+//===- recycle.cpp - recycling of per-run memory --------------------------===//
 
 #include "tt/recycle.h"
 #include "base/regions.h"

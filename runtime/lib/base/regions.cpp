@@ -1,4 +1,4 @@
-//===- regions.cpp - values close together ---------------------------------===//
+//===- regions.cpp - arenas -----------------------------------------------===//
 
 #include "base/regions.h"
 

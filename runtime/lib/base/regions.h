@@ -1,4 +1,4 @@
-//===- regions.h - values close together -----------------------*- C++ -*-===//
+//===- regions.h - arenas ---------------------------------------*- C++ -*-===//
 //
 // Blocks for values that come and go. The lowest place that a block fits in is
 // taken, so what is alive at one time lies in little memory, and a new result

@@ -1,4 +1,4 @@
-//===- access.cpp - operands that say where, and runs of elements ----------===//
+//===- access.cpp - index operands and contiguous runs --------------------===//
 
 #include "core/access.h"
 

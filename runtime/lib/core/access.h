@@ -1,4 +1,4 @@
-//===- access.h - operands that say where, and runs of elements ----*- C++ -*-===//
+//===- access.h - index operands and contiguous runs ------------*- C++ -*-===//
 //
 // Positions, page tables and lengths are operands: known only when the kernel
 // runs, and checked there.

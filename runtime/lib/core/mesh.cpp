@@ -1,4 +1,4 @@
-//===- mesh.cpp - what ops across the mesh share ----------------------------===//
+//===- mesh.cpp - helpers of mesh ops -------------------------------------===//
 
 #include "core/mesh.h"
 

@@ -1,4 +1,4 @@
-//===- mesh.h - what ops across the mesh share ---------------------*- C++ -*-===//
+//===- mesh.h - helpers of mesh ops -----------------------------*- C++ -*-===//
 #pragma once
 
 #include "core/op.h"

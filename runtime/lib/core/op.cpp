@@ -1,4 +1,4 @@
-//===- op.cpp - what the kernels of all families share --------------------===//
+//===- op.cpp - helpers of all kernels ------------------------------------===//
 
 #include "core/op.h"
 

@@ -1,4 +1,4 @@
-//===- op.h - what the kernels of all families share --------------*- C++ -*-===//
+//===- op.h - helpers of all kernels ----------------------------*- C++ -*-===//
 #pragma once
 
 #include "tt/ttnn/kernel.h"

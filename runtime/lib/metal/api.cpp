@@ -1,4 +1,4 @@
-//===- api.cpp - the table of functions that kernels call -----------------===//
+//===- api.cpp - table of the kernel API ----------------------------------===//
 
 #include "metal/core.h"
 #include "metal/library.h"

@@ -1,4 +1,4 @@
-//===- core.cpp - a core that runs kernels, and all of them ---------------===//
+//===- core.cpp - simulated cores -----------------------------------------===//
 
 #include "metal/core.h"
 #include "tt/parallel.h"

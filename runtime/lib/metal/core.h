@@ -1,4 +1,4 @@
-//===- core.h - a core that runs kernels --------------------------*- C++ -*-===//
+//===- core.h - a simulated core --------------------------------*- C++ -*-===//
 //
 // What the kernels of one program see of a core: its L1, its circular buffers,
 // its registers. All addresses and numbers that kernels give are checked; what

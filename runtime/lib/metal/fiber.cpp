@@ -1,4 +1,4 @@
-//===- fiber.cpp - functions that can wait for each other -----------------===//
+//===- fiber.cpp - cooperative fibers -------------------------------------===//
 
 #include "metal/fiber.h"
 #include "tt/fork.h"

@@ -1,4 +1,4 @@
-//===- fiber.h - functions that can wait for each other -----------*- C++ -*-===//
+//===- fiber.h - cooperative fibers -----------------------------*- C++ -*-===//
 //
 // The kernels of a core run at the same time on the chip and wait for each
 // other at circular buffers. Here each has a stack of its own, and a thread that

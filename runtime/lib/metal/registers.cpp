@@ -1,4 +1,4 @@
-//===- registers.cpp - tiles into registers and out of them ---------------===//
+//===- registers.cpp - copies between tiles and registers -----------------===//
 
 #include "metal/core.h"
 #include "metal/tile.h"

@@ -1,4 +1,4 @@
-//===- constants.cpp - what is computed before a program runs -------------===//
+//===- constants.cpp - preparation of constants ---------------------------===//
 
 #include "program/executable.h"
 #include "program/planner.h"

@@ -1,4 +1,4 @@
-//===- executable.h - a program that runs on a device ------------*- C++ -*-===//
+//===- executable.h - executable programs -----------------------*- C++ -*-===//
 //
 // What a plan says, with memory of its own: a run binds inputs and outputs and
 // calls the kernels one after another.

@@ -1,4 +1,4 @@
-//===- fusion.cpp - elementwise ops that follow one another ---------------===//
+//===- fusion.cpp - fusion of elementwise chains --------------------------===//
 //
 // Elementwise ops whose results have the same number of elements, each using
 // what another gave, become one step: a chunk goes through all of them before

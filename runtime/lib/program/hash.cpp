@@ -1,4 +1,4 @@
-//===- hash.cpp - have values changed? -------------------------------------===//
+//===- hash.cpp - hashing of input values ---------------------------------===//
 
 #include "program/inputs.h"
 #include "tt/parallel.h"

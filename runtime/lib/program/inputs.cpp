@@ -1,4 +1,4 @@
-//===- inputs.cpp - what a program is given -------------------------------===//
+//===- inputs.cpp - program inputs ----------------------------------------===//
 
 #include "program/inputs.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,4 @@
-//===- inputs.h - what a program is given ------------------------*- C++ -*-===//
+//===- inputs.h - program inputs --------------------------------*- C++ -*-===//
 #pragma once
 
 #include "program/plan.h"

@@ -1,4 +1,4 @@
-//===- placement.cpp - a place in memory for every value ------------------===//
+//===- placement.cpp - memory placement of values -------------------------===//
 
 #include "program/planner.h"
 

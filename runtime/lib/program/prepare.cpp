@@ -1,4 +1,4 @@
-//===- prepare.cpp - programs prepared for devices, kept ------------------===//
+//===- prepare.cpp - cache of prepared programs ---------------------------===//
 
 #include "program/executable.h"
 #include "tt/recycle.h"

@@ -1,4 +1,4 @@
-//===- run.cpp - what the back ends share ---------------------------------===//
+//===- run.cpp - interface of the back ends -------------------------------===//
 
 #include "tt/runtime/run.h"
 #include "tt/sim/host.h"

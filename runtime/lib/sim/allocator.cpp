@@ -1,4 +1,4 @@
-//===- allocator.cpp - the memory of the banks ----------------------------===//
+//===- allocator.cpp - allocators of memory banks -------------------------===//
 
 #include "tt/sim/allocator.h"
 

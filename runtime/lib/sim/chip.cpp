@@ -1,4 +1,4 @@
-//===- chip.cpp - the chips that are simulated ----------------------------===//
+//===- chip.cpp - models of the simulated chips ---------------------------===//
 
 #include "tt/sim/chip.h"
 

@@ -1,4 +1,4 @@
-//===- clock.cpp - how long an op takes on the chip -----------------------===//
+//===- clock.cpp - the cost model -----------------------------------------===//
 
 #include "tt/sim/clock.h"
 

@@ -1,4 +1,4 @@
-//===- storage.cpp - values in memory to values in registers --------------===//
+//===- storage.cpp - loads and stores of data types -----------------------===//
 
 #include "tensor/storage.h"
 

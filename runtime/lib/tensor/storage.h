@@ -1,4 +1,4 @@
-//===- storage.h - values in memory to values in registers --------*- C++ -*-===//
+//===- storage.h - loads and stores of data types ---------------*- C++ -*-===//
 //
 // Kernels compute in f32 or int64 on short contiguous runs; these loops convert
 // between that and the storage of each data type. A block format is quantised

@@ -1,4 +1,4 @@
-//===- strided.cpp - copies through strides -------------------------------===//
+//===- strided.cpp - strided copies ---------------------------------------===//
 
 #include "tensor/strided.h"
 

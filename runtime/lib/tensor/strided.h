@@ -1,4 +1,4 @@
-//===- strided.h - copies through strides -------------------------*- C++ -*-===//
+//===- strided.h - strided copies -------------------------------*- C++ -*-===//
 //
 // permute, transpose, slice, repeat and sharding are the same loop: result
 // element [i, j, ...] is source element offset + i * stride0 + j * stride1 + ...

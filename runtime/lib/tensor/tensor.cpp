@@ -1,4 +1,4 @@
-//===- tensor.cpp - a tensor on the host or on a mesh ---------------------===//
+//===- tensor.cpp - host and mesh tensors ---------------------------------===//
 
 #include "tt/ttnn/tensor.h"
 #include "tt/recycle.h"

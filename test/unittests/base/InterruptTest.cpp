@@ -1,4 +1,4 @@
-//===- InterruptTest.cpp - runs that are ended, and forked processes ------===//
+//===- InterruptTest.cpp - interrupted runs and forked processes ----------===//
 
 #include "tt/interrupt.h"
 #include "MetalSamples.h"

@@ -1,4 +1,4 @@
-//===- RecycleTest.cpp - memory that comes and goes with every run --------===//
+//===- RecycleTest.cpp - recycling of per-run memory ----------------------===//
 
 #include "tt/recycle.h"
 #include "tt/sim/host.h"

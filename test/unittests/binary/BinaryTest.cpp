@@ -1,4 +1,4 @@
-//===- BinaryTest.cpp - what is refused at load, and how ------------------===//
+//===- BinaryTest.cpp - rejected flatbuffers and their errors -------------===//
 
 #include "ProgramBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- ConstantStoreTest.cpp - constants that go while they are packed ----===//
+//===- ConstantStoreTest.cpp - constants released while they are packed ---===//
 //
 // A kernel that says it does not need values again must not look at them: the
 // store of these tests writes over what it is told.

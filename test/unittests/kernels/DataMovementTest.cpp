@@ -1,4 +1,4 @@
-//===- DataMovementTest.cpp - movement, creation, conversion -----------------===//
+//===- DataMovementTest.cpp - data movement, creation, conversion ---------===//
 
 #include "OpTest.h"
 

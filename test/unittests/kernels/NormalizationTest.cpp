@@ -1,4 +1,4 @@
-//===- NormalizationTest.cpp - norms of rows that are cut over a mesh -------------===//
+//===- NormalizationTest.cpp - norms of rows sharded over a mesh ----------===//
 
 #include "OpTest.h"
 

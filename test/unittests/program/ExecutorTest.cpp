@@ -1,4 +1,4 @@
-//===- ExecutorTest.cpp - programs run as they say ------------------------===//
+//===- ExecutorTest.cpp - execution of programs ---------------------------===//
 
 #include "ProgramBuilder.h"
 #include "tt/sim/host.h"

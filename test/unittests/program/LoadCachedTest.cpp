@@ -1,4 +1,4 @@
-//===- LoadCachedTest.cpp - programs that keep what others gave -----------===//
+//===- LoadCachedTest.cpp - cached results of const-eval functions --------===//
 
 #include "ProgramBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- SteadyStateTest.cpp - what a program does when it runs again -------===//
+//===- SteadyStateTest.cpp - steady state of repeated runs ----------------===//
 //
 // It allocates nothing, and gives the same bits, on any number of threads;
 // outputs that somebody keeps stay as they are.

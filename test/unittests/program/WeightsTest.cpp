@@ -1,4 +1,4 @@
-//===- WeightsTest.cpp - weights in a file that is mapped -----------------===//
+//===- WeightsTest.cpp - memory-mapped weights ----------------------------===//
 //
 // Pages of the file go when the weights on them have been packed, and values
 // computed ahead go with the op that they were for. Whatever is needed again is

@@ -1,4 +1,4 @@
-//===- Fuzz.cpp - damaged flatbuffers -------------------------------------===//
+//===- Fuzz.cpp - mutated flatbuffers -------------------------------------===//
 //
 // Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
 // errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. TTMetal files

@@ -1,4 +1,4 @@
-//===- TensorTest.cpp - handles of values ---------------------------------===//
+//===- TensorTest.cpp - tensor handles ------------------------------------===//
 
 #include "ProgramBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- eager_check.cpp - programs run call by call ----------------------------===//
+//===- eager_check.cpp - check of eager calls against the executor --------===//
 //
 // Runs every program of the given flatbuffers twice: by the executor, and op by
 // op through tt::ttnn::call, as emitted C++ and Python do. Shapes of results

@@ -17,6 +17,7 @@ from ttmlir.dialects import builtin, func
 
 from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
 from builder.ops.methods import dialect_module
+from builder.ops.structure import symbol
 
 from .builder_utils import (
     Operand,

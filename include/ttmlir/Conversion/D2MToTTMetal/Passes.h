@@ -1,4 +1,4 @@
-//===- Passes.h - work of cores as kernels and commands ---------*- C++ -*-===//
+//===- Passes.h - lowering of D2M to TTKernel and TTMetal -------*- C++ -*-===//
 #ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
 #define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
 

@@ -1,4 +1,4 @@
-//===- Passes.h - TTIR as work of cores -------------------------*- C++ -*-===//
+//===- Passes.h - lowering of TTIR to D2M -----------------------*- C++ -*-===//
 #ifndef TTMLIR_CONVERSION_TTIRTOD2M_PASSES_H
 #define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_H
 

@@ -1,4 +1,4 @@
-//===- Passes.h - TTNN as programs for people -------------------*- C++ -*-===//
+//===- Passes.h - lowering of TTNN to EmitC and EmitPy ----------*- C++ -*-===//
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
 

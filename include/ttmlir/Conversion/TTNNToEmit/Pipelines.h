@@ -1,4 +1,4 @@
-//===- Pipelines.h - from TTIR or TTNN to programs for people ---*- C++ -*-===//
+//===- Pipelines.h - pipelines to EmitC and EmitPy --------------*- C++ -*-===//
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PIPELINES_H
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PIPELINES_H
 

@@ -1,4 +1,4 @@
-//===- TranslateToCpp.h - emitc as text for people --------------*- C++ -*-===//
+//===- TranslateToCpp.h - printing of the emitc dialect as C++ --*- C++ -*-===//
 #ifndef TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
 #define TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
 

@@ -1,4 +1,4 @@
-//===- TensorFiles.h - constants beside emitted programs --------*- C++ -*-===//
+//===- TensorFiles.h - tensor files of emitted programs ---------*- C++ -*-===//
 #ifndef TTMLIR_TARGET_EMIT_TENSORFILES_H
 #define TTMLIR_TARGET_EMIT_TENSORFILES_H
 

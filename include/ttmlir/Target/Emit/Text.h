@@ -1,4 +1,4 @@
-//===- Text.h - names and lines of emitted programs -------------*- C++ -*-===//
+//===- Text.h - names and formatting of emitted programs --------*- C++ -*-===//
 #ifndef TTMLIR_TARGET_EMIT_TEXT_H
 #define TTMLIR_TARGET_EMIT_TEXT_H
 

@@ -1,4 +1,4 @@
-//===- TranslateToPython.h - emitpy as text ---------------------*- C++ -*-===//
+//===- TranslateToPython.h - printing of the emitpy dialect as Python -*- C++ -*-===//
 #ifndef TTMLIR_TARGET_PYTHON_TRANSLATETOPYTHON_H
 #define TTMLIR_TARGET_PYTHON_TRANSLATETOPYTHON_H
 

@@ -1,4 +1,4 @@
-//===- TTMetalToFlatbuffer.h - commands and kernels as a file ---*- C++ -*-===//
+//===- TTMetalToFlatbuffer.h - serialization of TTMetal programs -*- C++ -*-===//
 #ifndef TTMLIR_TARGET_TTMETAL_TTMETALTOFLATBUFFER_H
 #define TTMLIR_TARGET_TTMETAL_TTMETALTOFLATBUFFER_H
 

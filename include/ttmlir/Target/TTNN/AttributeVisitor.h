@@ -1,4 +1,4 @@
-//===- AttributeVisitor.h - what attributes of TTNN hold --------*- C++ -*-===//
+//===- AttributeVisitor.h - visitor over TTNN attributes --------*- C++ -*-===//
 //
 // Enums and structured attributes with their fields, from ODS (tools/opgen).
 //

@@ -1,4 +1,4 @@
-//===- Lowered.h - modules that are not there yet ---------------*- C++ -*-===//
+//===- Lowered.h - partially lowered modules --------------------*- C++ -*-===//
 #ifndef TTMLIR_TARGET_TTNN_LOWERED_H
 #define TTMLIR_TARGET_TTNN_LOWERED_H
 

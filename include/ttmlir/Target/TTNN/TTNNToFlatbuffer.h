@@ -1,4 +1,4 @@
-//===- TTNNToFlatbuffer.h - programs as a file ------------------*- C++ -*-===//
+//===- TTNNToFlatbuffer.h - serialization of TTNN programs ------*- C++ -*-===//
 #ifndef TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
 #define TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
 

@@ -1,4 +1,4 @@
-//===- TensorFile.h - a tensor in a file of its own -------------*- C++ -*-===//
+//===- TensorFile.h - tensor files ------------------------------*- C++ -*-===//
 #ifndef TTMLIR_TARGET_TTNN_TENSORFILE_H
 #define TTMLIR_TARGET_TTNN_TENSORFILE_H
 

@@ -1,4 +1,4 @@
-//===- D2MOps.cpp - syntax and rules of D2M ops ----------------------------===//
+//===- D2MOps.cpp - parsers, printers and verifiers of D2M ops ------------===//
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 

@@ -1,4 +1,4 @@
-//===- Allocate.cpp - addresses of buffers in L1 ---------------------------===//
+//===- Allocate.cpp - L1 buffer allocation --------------------------------===//
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"

@@ -1,4 +1,4 @@
-//===- GenericRegionsToFuncs.cpp - a function for each thread --------------===//
+//===- GenericRegionsToFuncs.cpp - outlining of threads to functions ------===//
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

@@ -1,4 +1,4 @@
-//===- InsertDstRegisterAccess.cpp - tiles in registers --------------------===//
+//===- InsertDstRegisterAccess.cpp - allocation of destination registers --===//
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

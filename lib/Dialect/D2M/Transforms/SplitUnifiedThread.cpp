@@ -1,4 +1,4 @@
-//===- SplitUnifiedThread.cpp - who moves and who computes -----------------===//
+//===- SplitUnifiedThread.cpp - splitting into data movement and compute threads -===//
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

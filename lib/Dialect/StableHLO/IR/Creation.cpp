@@ -1,4 +1,4 @@
-//===- Creation.cpp - StableHLO ops that make tensors ---------------------===//
+//===- Creation.cpp - StableHLO creation ops ------------------------------===//
 
 #include "Shape.h"
 

@@ -1,4 +1,4 @@
-//===- DataMovement.cpp - StableHLO ops that move elements ----------------===//
+//===- DataMovement.cpp - StableHLO data movement ops ---------------------===//
 
 #include "Shape.h"
 #include "llvm/Support/CheckedArithmetic.h"

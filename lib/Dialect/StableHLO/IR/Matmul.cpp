@@ -1,4 +1,4 @@
-//===- Matmul.cpp - StableHLO products of tensors -------------------------===//
+//===- Matmul.cpp - StableHLO matrix products -----------------------------===//
 
 #include "Shape.h"
 

@@ -1,4 +1,4 @@
-//===- Reduction.cpp - StableHLO ops that run a region over elements ------===//
+//===- Reduction.cpp - StableHLO ops with reduction regions ---------------===//
 
 #include "Shape.h"
 #include "Syntax.h"

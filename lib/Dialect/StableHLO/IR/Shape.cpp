@@ -1,4 +1,4 @@
-//===- Shape.cpp - what the shape functions share -------------------------===//
+//===- Shape.cpp - helpers of the shape functions -------------------------===//
 
 #include "Shape.h"
 #include "llvm/ADT/SmallBitVector.h"

@@ -1,4 +1,4 @@
-//===- Shape.h - what the shape functions share -----------------*- C++ -*-===//
+//===- Shape.h - helpers of the shape functions -----------------*- C++ -*-===//
 
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_IR_SHAPE_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_IR_SHAPE_H

@@ -1,4 +1,4 @@
-//===- Locations.cpp - where something is, for people ---------------------===//
+//===- Locations.cpp - printing of locations ------------------------------===//
 
 #include "ttmlir/Dialect/TTCore/IR/Locations.h"
 

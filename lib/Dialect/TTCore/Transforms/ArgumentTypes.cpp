@@ -1,4 +1,4 @@
-//===- ArgumentTypes.cpp - what a function's arguments are ----------------===//
+//===- ArgumentTypes.cpp - argument types of functions --------------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 

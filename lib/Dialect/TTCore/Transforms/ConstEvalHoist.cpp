@@ -1,4 +1,4 @@
-//===- ConstEvalHoist.cpp - what needs to be computed only once -----------===//
+//===- ConstEvalHoist.cpp - hoisting of constant subgraphs ----------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"

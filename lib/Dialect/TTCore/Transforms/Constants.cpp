@@ -1,4 +1,4 @@
-//===- Constants.cpp - values that are the same in every run --------------===//
+//===- Constants.cpp - values that do not change between runs -------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 

@@ -1,4 +1,4 @@
-//===- DeviceModule.cpp - into and out of device modules ------------------===//
+//===- DeviceModule.cpp - wrapping and unwrapping of device modules -------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 

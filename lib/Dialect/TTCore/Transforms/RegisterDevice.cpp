@@ -1,4 +1,4 @@
-//===- RegisterDevice.cpp - the system and device of a module -------------===//
+//===- RegisterDevice.cpp - system descriptor and default device of a module -===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"

@@ -1,4 +1,4 @@
-//===- SourceNumbers.cpp - which op of the source an op came from ---------===//
+//===- SourceNumbers.cpp - source numbers in locations --------------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 

@@ -1,4 +1,4 @@
-//===- SystemFile.cpp - the description of a system in a file -------------===//
+//===- SystemFile.cpp - system descriptor files ---------------------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"
 

@@ -1,4 +1,4 @@
-//===- TTIROps.cpp - what ops of TTIR say beside their tables -------------===//
+//===- TTIROps.cpp - hand-written TTIR verifiers and folders --------------===//
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 

@@ -1,4 +1,4 @@
-//===- ChannelsLast.cpp - images in the order the chip works on -----------===//
+//===- ChannelsLast.cpp - channels-last layout of images ------------------===//
 
 #include "Movement.h"
 

@@ -1,4 +1,4 @@
-//===- ElementTypeNormalization.cpp - element types the chip has ----------===//
+//===- ElementTypeNormalization.cpp - legalization of element types -------===//
 
 #include "Integers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

@@ -1,4 +1,4 @@
-//===- Fusing.cpp - several TTIR ops as one -------------------------------===//
+//===- Fusing.cpp - fusion of TTIR ops ------------------------------------===//
 
 #include "Fusing.h"
 

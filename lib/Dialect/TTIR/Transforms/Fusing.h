@@ -1,4 +1,4 @@
-//===- Fusing.h - several TTIR ops as one -----------------------*- C++ -*-===//
+//===- Fusing.h - fusion of TTIR ops ----------------------------*- C++ -*-===//
 //
 // A fusion looks at the last op of a group and replaces the group by one op, which has the place and location of that
 // last op: its value is the one that is compared with a golden.

@@ -1,4 +1,4 @@
-//===- FusingActivations.cpp - activations that were written out ----------===//
+//===- FusingActivations.cpp - recognition of decomposed activations ------===//
 
 #include "Fusing.h"
 

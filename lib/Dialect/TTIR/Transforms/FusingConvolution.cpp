@@ -1,4 +1,4 @@
-//===- FusingConvolution.cpp - biases and scales into convolutions --------===//
+//===- FusingConvolution.cpp - fusion of biases and scales into convolutions -===//
 
 #include "Fusing.h"
 

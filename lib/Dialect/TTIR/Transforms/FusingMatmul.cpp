@@ -1,4 +1,4 @@
-//===- FusingMatmul.cpp - products with what stands around them -----------===//
+//===- FusingMatmul.cpp - fusion around matrix products -------------------===//
 
 #include "Fusing.h"
 

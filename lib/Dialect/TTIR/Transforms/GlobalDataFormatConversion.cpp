@@ -1,4 +1,4 @@
-//===- GlobalDataFormatConversion.cpp - one float format ------------------===//
+//===- GlobalDataFormatConversion.cpp - conversion to one float format ----===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

@@ -1,4 +1,4 @@
-//===- ImplicitBroadcastFold.cpp - broadcasts that ops do themselves ------===//
+//===- ImplicitBroadcastFold.cpp - removal of implicit broadcasts ---------===//
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

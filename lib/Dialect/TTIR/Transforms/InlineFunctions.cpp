@@ -1,4 +1,4 @@
-//===- InlineFunctions.cpp - calls replaced by what they call -------------===//
+//===- InlineFunctions.cpp - inlining of calls ----------------------------===//
 
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 

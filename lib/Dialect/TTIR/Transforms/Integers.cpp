@@ -1,4 +1,4 @@
-//===- Integers.cpp - integers that the chip has no type for --------------===//
+//===- Integers.cpp - integer types that the chip lacks -------------------===//
 
 #include "Integers.h"
 

@@ -1,4 +1,4 @@
-//===- LocalizePresharded.cpp - what arrives and leaves in shards ---------===//
+//===- LocalizePresharded.cpp - presharded arguments and results ----------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

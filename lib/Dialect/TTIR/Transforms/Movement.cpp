@@ -1,4 +1,4 @@
-//===- Movement.cpp - ops that only move values ---------------------------===//
+//===- Movement.cpp - classification of data movement ops -----------------===//
 
 #include "Movement.h"
 

@@ -1,4 +1,4 @@
-//===- Movement.h - ops that only move values -------------------*- C++ -*-===//
+//===- Movement.h - classification of data movement ops ---------*- C++ -*-===//
 #ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_MOVEMENT_H
 #define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_MOVEMENT_H
 

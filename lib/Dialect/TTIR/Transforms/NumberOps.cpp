@@ -1,4 +1,4 @@
-//===- NumberOps.cpp - which op of the source is which --------------------===//
+//===- NumberOps.cpp - numbering of source ops ----------------------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

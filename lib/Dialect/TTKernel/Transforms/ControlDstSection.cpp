@@ -1,4 +1,4 @@
-//===- ControlDstSection.cpp - who has the registers -----------------------===//
+//===- ControlDstSection.cpp - handover of the destination registers ------===//
 
 #include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
 

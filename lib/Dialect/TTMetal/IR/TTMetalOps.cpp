@@ -1,4 +1,4 @@
-//===- TTMetalOps.cpp - rules of TTMetal ops -------------------------------===//
+//===- TTMetalOps.cpp - verifiers of TTMetal ops --------------------------===//
 
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 

@@ -1,4 +1,4 @@
-//===- TTMetalPipelines.cpp - from TTIR to kernels and commands ------------===//
+//===- TTMetalPipelines.cpp - pipelines from TTIR to TTMetal --------------===//
 
 #include "ttmlir/Dialect/TTMetal/Pipelines/TTMetalPipelines.h"
 

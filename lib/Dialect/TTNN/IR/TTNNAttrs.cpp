@@ -1,4 +1,4 @@
-//===- TTNNAttrs.cpp - syntax and rules of TTNN attributes ----------------===//
+//===- TTNNAttrs.cpp - parsers and verifiers of TTNN attributes -----------===//
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,4 @@
-//===- TTNNKernelAttrs.cpp - rules of generic programs --------------------===//
+//===- TTNNKernelAttrs.cpp - verifiers of generic programs ----------------===//
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,4 @@
-//===- TTNNLayout.cpp - how tensors lie in memory -------------------------===//
+//===- TTNNLayout.cpp - the TTNN layout attribute -------------------------===//
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

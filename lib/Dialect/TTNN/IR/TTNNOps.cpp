@@ -1,4 +1,4 @@
-//===- TTNNOps.cpp - what ops of TTNN say beside their tables -------------===//
+//===- TTNNOps.cpp - hand-written TTNN verifiers and folders --------------===//
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

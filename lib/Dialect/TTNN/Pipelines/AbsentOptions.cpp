@@ -1,4 +1,4 @@
-//===- AbsentOptions.cpp - options of parts that are not here -------------===//
+//===- AbsentOptions.cpp - options accepted for compatibility only --------===//
 
 #include "ttmlir/Dialect/TTNN/Pipelines/AbsentOptions.h"
 

@@ -1,4 +1,4 @@
-//===- TTNNPipelines.cpp - from TTIR to programs for the device -----------===//
+//===- TTNNPipelines.cpp - pipelines from TTIR to TTNN --------------------===//
 
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 

@@ -1,4 +1,4 @@
-//===- Deallocate.cpp - tensors freed after their last use ----------------===//
+//===- Deallocate.cpp - deallocation after the last use -------------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

@@ -1,4 +1,4 @@
-//===- DecomposeLayouts.cpp - one step per change of layout ---------------===//
+//===- DecomposeLayouts.cpp - decomposition of layout changes -------------===//
 
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

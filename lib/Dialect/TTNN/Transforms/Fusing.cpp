@@ -1,4 +1,4 @@
-//===- Fusing.cpp - activations into the ops before them ------------------===//
+//===- Fusing.cpp - fusion of activations into TTNN ops -------------------===//
 
 #include "Fusing.h"
 

@@ -1,4 +1,4 @@
-//===- Fusing.h - activations into the ops before them ----------*- C++ -*-===//
+//===- Fusing.h - fusion of activations into TTNN ops -----------*- C++ -*-===//
 #ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 #define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 

@@ -1,4 +1,4 @@
-//===- FusingGelu.cpp - gelu by its tanh form, written out ----------------===//
+//===- FusingGelu.cpp - recognition of decomposed tanh gelu ---------------===//
 
 #include "Fusing.h"
 

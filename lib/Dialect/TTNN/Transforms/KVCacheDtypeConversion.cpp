@@ -1,4 +1,4 @@
-//===- KVCacheDtypeConversion.cpp - caches in block formats ---------------===//
+//===- KVCacheDtypeConversion.cpp - block formats for key/value caches ----===//
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -1,4 +1,4 @@
-//===- Layout.cpp - a layout for every tensor -----------------------------===//
+//===- Layout.cpp - assignment of layouts ---------------------------------===//
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

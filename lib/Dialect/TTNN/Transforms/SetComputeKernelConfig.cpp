@@ -1,4 +1,4 @@
-//===- SetComputeKernelConfig.cpp - how exactly ops compute ---------------===//
+//===- SetComputeKernelConfig.cpp - compute kernel configuration ----------===//
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -1,4 +1,4 @@
-//===- UniqueLocations.cpp - ops that reports can tell apart --------------===//
+//===- UniqueLocations.cpp - check of unique locations --------------------===//
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

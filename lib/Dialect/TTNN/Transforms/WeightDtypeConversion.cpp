@@ -1,4 +1,4 @@
-//===- WeightDtypeConversion.cpp - weights in block formats ---------------===//
+//===- WeightDtypeConversion.cpp - block formats for weights --------------===//
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"

@@ -1,4 +1,4 @@
-//===- kernel_abi.h - what a compiled kernel calls --------------*- C++ -*-===//
+//===- kernel_abi.h - ABI of compiled kernels -------------------*- C++ -*-===//
 //
 // Kernels are compiled by the system's compiler to a shared library that is not
 // linked with the runtime: it is given this table of functions. Everything here

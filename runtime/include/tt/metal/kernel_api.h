@@ -1,4 +1,4 @@
-//===- kernel_api.h - the functions of tt-metal's kernels --------*- C++ -*-===//
+//===- kernel_api.h - the kernel API of tt-metal ----------------*- C++ -*-===//
 //
 // The kernel API of tt-metal as the simulated cores offer it; the headers that
 // kernels include (dataflow_api.h, compute_kernel_api/*.h) all lead here.

@@ -1,4 +1,4 @@
-//===- run.h - what a run is given and what it tells --------------*- C++ -*-===//
+//===- run.h - run arguments and reports ------------------------*- C++ -*-===//
 //
 // What both back ends (programs of TTNN ops, and of TTMetal commands) take and
 // give. tt/runtime/runtime.h has the functions that open devices and run

@@ -1,4 +1,4 @@
-//===- allocator.h - the memory of the banks ---------------------*- C++ -*-===//
+//===- allocator.h - allocators of memory banks -----------------*- C++ -*-===//
 //
 // All banks of a memory (the L1 of every core, the channels of DRAM, on every
 // chip of the mesh) are allocated in lockstep: a buffer has the same address in

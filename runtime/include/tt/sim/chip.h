@@ -1,4 +1,4 @@
-//===- chip.h - the chips that are simulated ---------------------*- C++ -*-===//
+//===- chip.h - models of the simulated chips -------------------*- C++ -*-===//
 //
 // What is known of a chip, as a table, and how many bytes a tensor takes on it.
 //

@@ -1,4 +1,4 @@
-//===- clock.h - how long an op takes on the chip ----------------*- C++ -*-===//
+//===- clock.h - the cost model ---------------------------------*- C++ -*-===//
 //
 // An estimate, not a measurement: the work an op reports over the throughput of
 // the chip. docs/runtime.md has the model and its constants.

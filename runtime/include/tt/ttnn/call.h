@@ -1,4 +1,4 @@
-//===- call.h - any op of the library by its row ------------------*- C++ -*-===//
+//===- call.h - calls of library ops by name --------------------*- C++ -*-===//
 //
 // How the C++ functions (ttnn/ttnn.hpp) and the Python package run an op: with
 // its operands, its attributes and what its results shall be. The kernels that

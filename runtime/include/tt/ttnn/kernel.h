@@ -1,4 +1,4 @@
-//===- kernel.h - how an op of the simulated TTNN library is written -*- C++ -*-===//
+//===- kernel.h - interface of the TTNN kernels -----------------*- C++ -*-===//
 //
 // A kernel is made once, at plan time, for the exact shapes, types and
 // attributes of an op, and run many times: what can be looked up, allocated or

@@ -1,4 +1,4 @@
-//===- tensor.h - a tensor on the host or on a mesh --------------*- C++ -*-===//
+//===- tensor.h - host and mesh tensors -------------------------*- C++ -*-===//
 //
 // A tensor is a list of shards: one per device of the mesh when it is
 // distributed, else one that stands for all of them. Its values are held in

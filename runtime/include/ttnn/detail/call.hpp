@@ -1,4 +1,4 @@
-//===- call.hpp - what the functions of operations.hpp are made of -*- C++ -*-===//
+//===- call.hpp - helpers of the generated operations.hpp -------*- C++ -*-===//
 #pragma once
 
 #include "ttnn/types.hpp"

@@ -1,4 +1,4 @@
-//===- buffers.cpp - what a file says about buffers -----------------------===//
+//===- buffers.cpp - checks of buffers in a file --------------------------===//
 
 #include "binary/metal/checker.h"
 #include "tt/sim/formats.h"

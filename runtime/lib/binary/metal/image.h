@@ -1,4 +1,4 @@
-//===- image.h - the metal side of a loaded binary ----------------*- C++ -*-===//
+//===- image.h - contents of a loaded TTMetal binary ------------*- C++ -*-===//
 #pragma once
 
 #include "binary/image.h"

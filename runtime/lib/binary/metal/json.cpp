@@ -1,4 +1,4 @@
-//===- json.cpp - commands and kernels for people -------------------------===//
+//===- json.cpp - JSON of TTMetal programs --------------------------------===//
 
 #include "binary/json.h"
 #include "binary/metal/image.h"

@@ -1,4 +1,4 @@
-//===- kernels.cpp - what a file says about kernels -----------------------===//
+//===- kernels.cpp - checks of kernels in a file --------------------------===//
 
 #include "binary/metal/checker.h"
 #include "binary/metal/image.h"

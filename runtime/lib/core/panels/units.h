@@ -1,4 +1,4 @@
-//===- units.h - what each vector unit gives panels -------------------*- C++ -*-===//
+//===- units.h - vector units of the packed panels --------------*- C++ -*-===//
 //
 // The files that define these are compiled for one unit each, whatever the rest is
 // compiled for; nothing of them runs before `units()` has named the unit. They

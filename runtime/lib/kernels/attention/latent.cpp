@@ -1,4 +1,4 @@
-//===- latent.cpp - attention whose values lie in the keys -------------------===//
+//===- latent.cpp - multi-latent attention --------------------------------===//
 //
 // flash_mla_prefill and paged_flash_multi_latent_attention_decode are the ops of
 // plain attention; where no values are given, they are the beginnings of the keys.

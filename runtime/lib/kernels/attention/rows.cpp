@@ -1,4 +1,4 @@
-//===- rows.cpp - what a row of scores sees -----------------------------------===//
+//===- rows.cpp - attention masks by row ----------------------------------===//
 
 #include "kernels/attention/attention.h"
 

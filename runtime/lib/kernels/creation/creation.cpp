@@ -1,4 +1,4 @@
-//===- creation.cpp - tensors out of attributes ----------------------------===//
+//===- creation.cpp - creation ops ----------------------------------------===//
 
 #include "core/op.h"
 #include "core/random.h"

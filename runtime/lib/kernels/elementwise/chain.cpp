@@ -1,4 +1,4 @@
-//===- chain.cpp - elementwise ops in one pass over memory -----------------===//
+//===- chain.cpp - fused chains of elementwise ops ------------------------===//
 
 #include "kernels/elementwise/kernel.h"
 

@@ -1,4 +1,4 @@
-//===- elementwise.cpp - the kernel around an elementwise row -------------===//
+//===- elementwise.cpp - the elementwise kernel ---------------------------===//
 
 #include "kernels/elementwise/kernel.h"
 

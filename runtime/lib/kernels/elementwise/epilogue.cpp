@@ -1,4 +1,4 @@
-//===- epilogue.cpp - a heavy kernel followed by elementwise ones ------------===//
+//===- epilogue.cpp - elementwise epilogues of other kernels --------------===//
 
 #include "kernels/elementwise/epilogue.h"
 

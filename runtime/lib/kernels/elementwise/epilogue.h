@@ -1,4 +1,4 @@
-//===- epilogue.h - a heavy kernel followed by elementwise ones ---*- C++ -*-===//
+//===- epilogue.h - elementwise epilogues of other kernels ------*- C++ -*-===//
 //
 // Bias shapes and activations that the kernel library does not fuse are passes
 // of the elementwise kernels over the heavy kernel's f32 result.

@@ -1,4 +1,4 @@
-//===- rows.cpp - one expression per elementwise op -----------------------===//
+//===- rows.cpp - table of elementwise expressions ------------------------===//
 
 #include "core/math.h"
 #include "kernels/elementwise/elementwise.h"

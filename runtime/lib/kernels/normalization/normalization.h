@@ -1,4 +1,4 @@
-//===- normalization.h - what norms share -------------------------*- C++ -*-===//
+//===- normalization.h - helpers of normalization kernels -------*- C++ -*-===//
 #pragma once
 
 #include "core/op.h"

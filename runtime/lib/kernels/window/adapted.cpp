@@ -1,4 +1,4 @@
-//===- adapted.cpp - convolutions of operands in another form ----------------===//
+//===- adapted.cpp - convolutions with layout adaptation ------------------===//
 
 #include "kernels/window/convolution.h"
 #include "kernels/window/images.h"

@@ -1,4 +1,4 @@
-//===- images.cpp - images with a border -----------------------------------===//
+//===- images.cpp - padded images -----------------------------------------===//
 
 #include "kernels/window/images.h"
 

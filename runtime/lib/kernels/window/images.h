@@ -1,4 +1,4 @@
-//===- images.h - images with a border -----------------------------*- C++ -*-===//
+//===- images.h - padded images ---------------------------------*- C++ -*-===//
 #pragma once
 
 #include "kernels/window/window.h"

@@ -1,4 +1,4 @@
-//===- weights.cpp - the ops that prepare weights and biases -----------------===//
+//===- weights.cpp - weight and bias preparation ops ----------------------===//
 
 #include "kernels/window/weights.h"
 

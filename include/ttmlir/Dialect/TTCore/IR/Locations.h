@@ -1,4 +1,4 @@
-//===- Locations.h - where something is, for people -------------*- C++ -*-===//
+//===- Locations.h - printing of locations ----------------------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTCORE_IR_LOCATIONS_H
 #define TTMLIR_DIALECT_TTCORE_IR_LOCATIONS_H
 

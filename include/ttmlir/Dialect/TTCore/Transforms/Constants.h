@@ -1,4 +1,4 @@
-//===- Constants.h - values that are the same in every run ------*- C++ -*-===//
+//===- Constants.h - values that do not change between runs -----*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 

@@ -1,4 +1,4 @@
-//===- ShardedArguments.h - arguments that come in shards -------*- C++ -*-===//
+//===- ShardedArguments.h - presharded arguments ----------------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 

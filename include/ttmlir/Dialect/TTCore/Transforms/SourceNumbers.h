@@ -1,4 +1,4 @@
-//===- SourceNumbers.h - which op of the source an op came from -*- C++ -*-===//
+//===- SourceNumbers.h - source numbers in locations ------------*- C++ -*-===//
 //
 // The first pass of a pipeline numbers the ops of the source module. A number
 // is metadata of a fused location, `loc(fused<12 : i64>["x.py":3:1])`, so it

@@ -1,4 +1,4 @@
-//===- SystemFile.h - the description of a system in a file -----*- C++ -*-===//
+//===- SystemFile.h - system descriptor files -------------------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SYSTEMFILE_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SYSTEMFILE_H
 

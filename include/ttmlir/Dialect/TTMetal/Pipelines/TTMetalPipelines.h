@@ -1,4 +1,4 @@
-//===- TTMetalPipelines.h - from TTIR to kernels and commands ---*- C++ -*-===//
+//===- TTMetalPipelines.h - pipelines from TTIR to TTMetal ------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 #define TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 

@@ -1,4 +1,4 @@
-//===- AbsentOptions.h - options of parts that are not here -----*- C++ -*-===//
+//===- AbsentOptions.h - options accepted for compatibility only -*- C++ -*-===//
 //
 // The guide's pipelines have options of an optimizer, of traces and of more that
 // this project has no part for. They are known, so that what is said to do

@@ -1,4 +1,4 @@
-//===- TTNNPipelines.h - from TTIR to programs for the device ---*- C++ -*-===//
+//===- TTNNPipelines.h - pipelines from TTIR to TTNN ------------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 #define TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 

@@ -1,4 +1,4 @@
-//===- Options.h - options that may be left to the op -----------*- C++ -*-===//
+//===- Options.h - tri-state pass options -----------------------*- C++ -*-===//
 #ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 
