@@ -1,4 +1,4 @@
-//===- Passes.td - work of cores as kernels and commands ---*- tablegen -*-===//
+//===- Passes.td - lowering of D2M to TTKernel and TTMetal -*- tablegen -*-===//
 
 #ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD
 #define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD
@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp"> {
-  let summary = "Turn the functions of threads into kernels";
+  let summary = "Convert thread functions to kernels";
   let description = [{
     Blocks of circular buffers become counts of pages. A load of a tile that goes to a register is copy_tile, a store of
     a register is pack_tile, an op on tiles its call and what sets math up for it (ttmlir/Target/TTMetal/TileOps.def).
@@ -26,7 +26,7 @@ def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp
 }
 
 def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal", "::mlir::ModuleOp"> {
-  let summary = "Turn buffers, transfers and generics into commands";
+  let summary = "Convert buffers, transfers and generics to commands";
   let description = [{
     Generics whose threads are functions become programs; the number of an operand is the port of its circular buffer.
 
@@ -53,7 +53,7 @@ def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal", "::mlir::ModuleOp"> {
 }
 
 def ConvertTTKernelToEmitC : Pass<"convert-ttkernel-to-emitc", "::mlir::func::FuncOp"> {
-  let summary = "Turn kernels into C++";
+  let summary = "Convert kernels to C++";
   let description = [{
     An op becomes the call of the function of its name; loops and index arithmetic become those of C++.
 

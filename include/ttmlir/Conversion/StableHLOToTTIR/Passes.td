@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::ModuleOp"> {
-  let summary = "Make constant tensors of the arith dialect StableHLO's";
+  let summary = "Convert constant tensors of the arith dialect to StableHLO";
   let description = [{
     Before: `%0 = arith.constant dense<1.0> : tensor<4xf32>`
     After: `%0 = stablehlo.constant dense<1.0> : tensor<4xf32>`
@@ -15,7 +15,7 @@ def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::Module
 }
 
 def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
-  let summary = "Turn meshes into a module attribute and drop shardings that split nothing";
+  let summary = "Convert meshes to a module attribute and drop trivial shardings";
   let description = [{
     A mesh of one axis becomes one row of devices, a mesh without axes a single device. Shardings along axes of size 1
     say nothing and are dropped, together with the ops that only carry them; a region over one device is inlined. A

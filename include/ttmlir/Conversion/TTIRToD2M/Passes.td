@@ -1,4 +1,4 @@
-//===- Passes.td - TTIR as work of cores -------------------*- tablegen -*-===//
+//===- Passes.td - lowering of TTIR to D2M -----------------*- tablegen -*-===//
 
 #ifndef TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD
 #define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD
@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
-  let summary = "Turn TTIR into generics on buffers in the L1 of cores";
+  let summary = "Convert TTIR to generics on L1 buffers";
   let description = [{
     A tensor becomes a buffer of tiles: its leading dimensions are collapsed into rows, rows and columns are padded to
     multiples of 32 and cut into equal parts, one per core, as many as the device's grid and the numbers of tiles allow.

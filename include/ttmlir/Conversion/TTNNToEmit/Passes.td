@@ -1,4 +1,4 @@
-//===- Passes.td - TTNN as programs for people -------------*- tablegen -*-===//
+//===- Passes.td - lowering of TTNN to EmitC and EmitPy ----*- tablegen -*-===//
 
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD
@@ -20,7 +20,7 @@ class ConvertTTNN<string argument> : Pass<argument, "::mlir::ModuleOp"> {
 }
 
 def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the parts that the names of ops tell";
+  let summary = "Recover functions from the hierarchical names of ops";
   let description = [{
     Ops called `encoder/layer_0/query` and `encoder/layer_0/key` (or with dots) are parts of `layer_0`, a part of
     `encoder`. Those that stand together become a function, called by the program, and so on within it. Ops without a
@@ -45,7 +45,7 @@ def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
 }
 
 def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
-  let summary = "Turn TTNN programs into Python functions that call ttnn";
+  let summary = "Convert TTNN programs to Python functions that call ttnn";
   let description = [{
     Every op becomes a call of the function that `tools/opgen` has for it. Arguments that are as the
     function would take them anyway are left out. A function `create_inputs_for_<program>` makes inputs of the right
@@ -69,7 +69,7 @@ def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
 }
 
 def ConvertTTNNToEmitC : ConvertTTNN<"convert-ttnn-to-emitc"> {
-  let summary = "Turn TTNN programs into C++ functions that call ttnn";
+  let summary = "Convert TTNN programs to C++ functions that call ttnn";
   let description = [{
     As convert-ttnn-to-emitpy, in the emitc dialect. `TTNN_PROGRAM` makes a function known to who loads the compiled
     library; `main` is there unless target-dylib says that nobody needs it.

@@ -8,6 +8,10 @@ include "ttmlir/Dialect/Families/Base.td"
 // Writes into its first operand, a cache [batch, heads, positions, size].
 class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string check>
     : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>]> {
+  let description = [{
+    Writes to its first operand in place; the result, where there is one, is that operand after the write. Positions are
+    checked when the program runs.
+  }];
   let summary = text;
   let arguments = !con(operands, attributes);
   let hasVerifier = 1;
@@ -64,7 +68,12 @@ defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_
 // Attention whose result has the type of the query.
 class TT_QueryAttentionOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text,
                           list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, "same(report, op.getQuery(), results)", traits>;
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, "same(report, op.getQuery(), results)", traits> {
+  let description = [{
+    softmax(query * key^T * scale + mask) * value for each head. Without `scale` it is 1 / sqrt(head size). Heads of key and
+    value are shared by groups of query heads when there are fewer of them.
+  }];
+}
 
 defvar TT_QueryKeyValue = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value);
 defvar TT_Paged = (ins AnyRankedTensor:$page_table, AnyRankedTensor:$chunk_start_idx);
@@ -91,7 +100,12 @@ class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, strin
                 !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, Optional<AnyRankedTensor>:$value), operands),
                 (ins UI32Attr:$head_dim_v, TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), text,
                 "latentAttention(report, op.getQuery(), op.getKey(), op.getValue(), op.getHeadDimV(), results)",
-                [AttrSizedOperandSegments]>;
+                [AttrSizedOperandSegments]> {
+  let description = [{
+    Attention whose keys and values are one compressed tensor: unless values are given, they are
+    the first `head_dim_v` columns of the keys.
+  }];
+}
 multiclass LatentAttention<string mnemonic, dag operands, string text> {
   def TTIR_#NAME#Op : TT_LatentAttentionOp<TTIR_Dialect, mnemonic, operands, text>;
   def TTNN_#NAME#Op : TT_LatentAttentionOp<TTNN_Dialect, mnemonic, operands, text>;

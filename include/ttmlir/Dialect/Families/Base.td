@@ -1,4 +1,4 @@
-//===- Base.td - what the op families of TTIR and TTNN share ---*- tablegen -*-===//
+//===- Base.td - base classes of the TTIR and TTNN op families -*- tablegen -*-===//
 //
 // A family file defines classes that know a dialect only as a parameter, and, with multiclasses, the rows of the ops
 // that both dialects carry alike: `defm Abs : ...` makes TTIR_AbsOp and TTNN_AbsOp. Each dialect's C++ is generated with
@@ -92,6 +92,10 @@ class TT_Check<string call> {
 class TT_PureOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
                 list<Trait> traits = []>
     : Op<dialect, mnemonic, !listconcat([Pure], traits, [TT_InferShape<operands, rule>])> {
+  let description = [{
+    Operands and results are ranked tensors of static shape. The shape of the result follows from operands and attributes;
+    its element type is that of the first operand unless another one is declared, to which values are then converted.
+  }];
   let summary = text;
   let arguments = !con(operands, attributes);
   let results = (outs AnyRankedTensor:$result);

@@ -13,11 +13,20 @@ include "ttmlir/Dialect/Families/Base.td"
 def TT_TensorOrMemRef : AnyTypeOf<[AnyRankedTensor, Non0RankedMemRefOf<[AnyType]>], "ranked tensor or memref">;
 
 class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule>
-    : TT_PureOp<dialect, mnemonic, TT_Unary, attributes, text, rule, [TT_CollectiveTrait]>;
+    : TT_PureOp<dialect, mnemonic, TT_Unary, attributes, text, rule, [TT_CollectiveTrait]> {
+  let description = [{
+    A collective over the mesh: each chip holds a tensor of this shape, and the chips along mesh axis `cluster_axis` work
+    together. On an axis with one chip the result is the input.
+  }];
+}
 
 // The size of the result depends on the mesh.
 class TT_ResizingCollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule, string check>
     : Op<dialect, mnemonic, [Pure, TT_CollectiveTrait, TT_SuggestShape<TT_Unary, rule>]> {
+  let description = [{
+    A collective over the mesh: each chip holds a tensor of this shape, and the chips along mesh axis `cluster_axis` work
+    together. The size of one dimension changes by the number of chips, which is checked when the module says its mesh.
+  }];
   let summary = text;
   let arguments = !con(TT_Unary, attributes);
   let results = (outs AnyRankedTensor:$result);

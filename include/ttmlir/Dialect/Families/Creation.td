@@ -1,4 +1,4 @@
-//===- Creation.td - ops that make tensors ---------------------*- tablegen -*-===//
+//===- Creation.td - creation ops --------------------------*- tablegen -*-===//
 //
 // Without a declared result, values are f32 (those of `full` have the type of the fill value).
 //
@@ -14,7 +14,11 @@ def TT_FreshTensor : Res<AnyRankedTensor, "", [MemAlloc]>;
 
 class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
                     list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits)>;
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits)> {
+  let description = [{
+    Makes a tensor from attributes alone. Equal ones may be merged, and those that nothing uses are removed.
+  }];
+}
 
 class TTIR_FilledOp<string mnemonic, string text>
     : TT_CreationOp<TTIR_Dialect, mnemonic, (ins), (ins DenseI32ArrayAttr:$shape), text,

@@ -1,4 +1,4 @@
-//===- DataMovement.td - ops that move or repeat values --------*- tablegen -*-===//
+//===- DataMovement.td - data movement ops -----------------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_FAMILIES_DATAMOVEMENT_TD
 #define TTMLIR_DIALECT_FAMILIES_DATAMOVEMENT_TD

@@ -13,7 +13,13 @@ include "ttmlir/Dialect/Families/Base.td"
 
 class TT_ElementwiseOp<Dialect dialect, string mnemonic, dag operands, string text, dag attributes = (ins),
                        string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_ElementwiseTrait], traits)>;
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_ElementwiseTrait], traits)> {
+  let description = [{
+    Computed element by element. Operands broadcast by NumPy's rules: shapes are aligned at the last dimension, and a
+    dimension of size 1 is repeated. The result has the broadcast shape and the element type that is declared for it.
+    16-bit floats are computed as f32 and rounded once.
+  }];
+}
 
 class TTIR_Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
                        string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>

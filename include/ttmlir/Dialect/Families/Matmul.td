@@ -14,12 +14,21 @@ defvar TT_MatmulAttributes = (ins TT_Bool<"false">:$transpose_a, TT_Bool<"false"
 class TT_MatmulOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "matmul", (ins AnyRankedTensor:$a, AnyRankedTensor:$b), !con(TT_MatmulAttributes, extra),
                 "Matrix product; `transpose_a` and `transpose_b` swap the last two dimensions of an operand first.",
-                "matmul(report, op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB(), results)">;
+                "matmul(report, op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB(), results)"> {
+  let description = [{
+    The last two dimensions are matrices; the others are batches and broadcast. An operand of rank 1 is a row on the left and
+    a column on the right, and its dimension is not in the result. Products accumulate in f32.
+  }];
+}
 
 class TT_LinearOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "linear", (ins AnyRankedTensor:$a, AnyRankedTensor:$b, Optional<AnyRankedTensor>:$bias),
                 !con(TT_MatmulAttributes, extra), "Matrix product, plus a bias that broadcasts.",
-                "linear(report, op.getA(), op.getB(), op.getBias(), op.getTransposeA(), op.getTransposeB(), results)">;
+                "linear(report, op.getA(), op.getB(), op.getBias(), op.getTransposeA(), op.getTransposeB(), results)"> {
+  let description = [{
+    As `matmul`, with `bias` broadcast to the product and added before the result is rounded.
+  }];
+}
 
 def TTIR_MatmulOp : TT_MatmulOp<TTIR_Dialect>;
 def TTIR_LinearOp : TT_LinearOp<TTIR_Dialect>;

@@ -33,7 +33,11 @@ class TT_GroupNormOp<Dialect dialect, dag extra, string channel>
                 "Each group of channels made mean 0 and variance 1, times weight, plus bias.",
                 "groupNorm(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getNumGroups()), "
                 "" # channel # ", results)",
-                [AttrSizedOperandSegments]>;
+                [AttrSizedOperandSegments]> {
+  let description = [{
+    Mean and variance are taken over the elements of one sample and one group of channels; weight and bias are per channel.
+  }];
+}
 
 defvar TT_LayerNormText = "(input - mean) / sqrt(variance + epsilon) * weight + bias, over the last dimensions.";
 defvar TT_RMSNormText = "input / sqrt(mean(input^2) + epsilon) * weight + bias, over the last dimensions.";

@@ -9,12 +9,21 @@ include "ttmlir/Dialect/Families/Base.td"
 class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = (ins)>
     : TT_PureOp<dialect, mnemonic, TT_Unary, !con((ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg), extra),
                 text, "reduction(report, op.getInput(), op.getDimArgAttr(), op.getKeepDim(), results)",
-                [TT_ReductionTrait]>;
+                [TT_ReductionTrait]> {
+  let description = [{
+    Combines the elements of the dimensions in `dim_arg`; without it, of all dimensions. Negative dimensions count from the
+    end. With `keep_dim` a reduced dimension keeps size 1, else it is removed. Sums accumulate in f32.
+  }];
+}
 
 // An op over the dimension `dim` that keeps the shape.
 class TT_AlongDimOp<Dialect dialect, string mnemonic, string text, Attr dimension>
     : TT_PureOp<dialect, mnemonic, TT_Unary, (ins dimension:$dim), text,
-                "alongDimension(report, op.getInput(), \"dim\", signedInt(op.getDim()), results)">;
+                "alongDimension(report, op.getInput(), \"dim\", signedInt(op.getDim()), results)"> {
+  let description = [{
+    Works on each row along `dim` by itself; the shape stays. A negative `dim` counts from the end.
+  }];
+}
 
 class TT_SortOp<Dialect dialect, Attr dimension>
     : TT_PureOp<dialect, "sort", TT_Unary, (ins dimension:$dim, TT_Bool<"false">:$descending, TT_Bool<"false">:$stable),

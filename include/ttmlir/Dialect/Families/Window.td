@@ -57,7 +57,12 @@ class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs =
                           BoolAttr:$ceil_mode), extra,
                      (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)), text, [{
         pool2d(report, op.getInput(), {op.getKernel(), op.getStride(), op.getPadding(), op.getDilation(), op.getCeilMode(),
-               flattened(op.getFlattenedCompatInfoAttr())}, /*withIndices=*/}] # indices # ", results)">;
+               flattened(op.getFlattenedCompatInfoAttr())}, /*withIndices=*/}] # indices # ", results)"> {
+  let description = [{
+    A window of `kernel` places slides over height and width of an NHWC tensor. `padding` is of both sides, or top, left,
+    bottom, right; with `ceil_mode` the last window may begin where it is not whole. Padding does not win a maximum.
+  }];
+}
 
 def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor.">;
 def TTIR_AvgPool2dOp : TTIR_PoolOp<"avg_pool2d",

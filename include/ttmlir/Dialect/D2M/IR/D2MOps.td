@@ -1,4 +1,4 @@
-//===- D2MOps.td - generics, layouts and what threads do ---*- tablegen -*-===//
+//===- D2MOps.td - generics, layouts and thread ops --------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2MOPS_TD
 #define TTMLIR_DIALECT_D2M_IR_D2MOPS_TD
@@ -6,6 +6,10 @@
 include "ttmlir/Dialect/D2M/IR/D2MTileOps.td"
 
 class D2M_Op<string mnemonic, string text, list<Trait> traits = []> : Op<D2M_Dialect, mnemonic, traits> {
+  let description = [{
+    Part of a program of cores: `d2m.generic` gives each core of a grid its shards and buffers, and its regions move tiles and
+    compute with them.
+  }];
   let summary = text;
 }
 class D2M_MovementOp<string mnemonic, string text, list<Trait> traits = []>

@@ -8,6 +8,9 @@ include "ttmlir/Dialect/D2M/IR/D2MAttrs.td"
 
 class D2M_ComputeOp<string mnemonic, string text, dag operands, dag produced, list<Trait> traits>
     : Op<D2M_Dialect, mnemonic, [D2M_GenericRegionComputeOpTrait] # traits> {
+  let description = [{
+    Stands in the compute region of `d2m.generic` and works on tiles that are in the registers of a core.
+  }];
   let summary = text;
   let arguments = operands;
   let results = produced;

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def D2MAllocate : Pass<"d2m-allocate", "::mlir::ModuleOp"> {
-  let summary = "Give buffers of the device addresses, and their memory back after the last use";
+  let summary = "Assign addresses to device buffers and free them after their last use";
   let description = [{
     A buffer has the same address in the L1 of every core: the first free room between the end of what the firmware
     keeps and the end of L1, aligned as the network wants it. Programs whose buffers do not fit are refused.
@@ -26,7 +26,7 @@ def D2MAllocate : Pass<"d2m-allocate", "::mlir::ModuleOp"> {
 }
 
 def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread", "::mlir::ModuleOp"> {
-  let summary = "Make a thread that computes and two that move data of a unified one";
+  let summary = "Split a unified thread into one compute and two data movement threads";
   let description = [{
     What a core has of an operand already lies where its circular buffer is. So the first of the movers hands over what
     the computation waits for, the second takes what it pushes.
@@ -51,7 +51,7 @@ def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread", "::mlir::ModuleOp">
 }
 
 def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled", "::mlir::ModuleOp"> {
-  let summary = "Bring tiles into the destination registers before they are computed with";
+  let summary = "Insert copies of tiles into the destination registers";
   let description = [{
     Every tile that an op reads is stored to a register and loaded from it; so is its result. An op of one operand works
     in the operand's register. Registers are used again after the last use of what they hold.
@@ -78,7 +78,7 @@ def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access
 }
 
 def D2MGenericRegionsToFuncs : Pass<"d2m-generic-regions-to-funcs", "::mlir::ModuleOp"> {
-  let summary = "Make a function of each thread";
+  let summary = "Outline each thread to a function";
   let description = [{
     Threads that are equal share one. Circular buffers are got by their number.
 

@@ -9,7 +9,11 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/Sdy/IR/SdyAttrs.td"
 
-class Sdy_Op<string mnemonic, list<Trait> traits = []> : Op<Sdy_Dialect, mnemonic, traits>;
+class Sdy_Op<string mnemonic, list<Trait> traits = []> : Op<Sdy_Dialect, mnemonic, traits> {
+  let description = [{
+    As Shardy defines it: shardings name the axes of a mesh by which each dimension is split.
+  }];
+}
 
 def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "Names a mesh.";

@@ -1,4 +1,4 @@
-//===- Creation.td - StableHLO ops that make tensors -------*- tablegen -*-===//
+//===- Creation.td - StableHLO creation ops ----------------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD

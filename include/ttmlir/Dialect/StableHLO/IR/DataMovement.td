@@ -1,4 +1,4 @@
-//===- DataMovement.td - StableHLO ops that move elements --*- tablegen -*-===//
+//===- DataMovement.td - StableHLO data movement ops -------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_DATAMOVEMENT_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_DATAMOVEMENT_TD

@@ -1,4 +1,4 @@
-//===- Matmul.td - StableHLO products of tensors -----------*- tablegen -*-===//
+//===- Matmul.td - StableHLO matrix products ---------------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_MATMUL_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_MATMUL_TD

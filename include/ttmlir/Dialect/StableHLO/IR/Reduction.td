@@ -1,4 +1,4 @@
-//===- Reduction.td - StableHLO ops that run a region over elements -*- tablegen -*-===//
+//===- Reduction.td - StableHLO ops with reduction regions -*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_REDUCTION_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_REDUCTION_TD

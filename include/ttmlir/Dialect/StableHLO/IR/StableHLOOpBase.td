@@ -7,7 +7,11 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.td"
 
-class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits>;
+class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits> {
+  let description = [{
+    As in the StableHLO specification: operands, attributes and result types are those it names.
+  }];
+}
 
 /// Checks declared result types against the inferred ones. The interface's own check says a second time that something
 /// is wrong, so it is switched off (`refineReturnTypes`).

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"> {
-  let summary = "Give the module a system description and a default device";
+  let summary = "Register the system descriptor and the default device";
   let description = [{
     The system is that of `system-desc-path`, else a chip of `mock-system-desc-arch` for every device of the mesh. The
     mesh is `mesh-shape`, else the first of `ttcore.meshes`, else 1x1; one number is a row of devices. What the module
@@ -41,7 +41,7 @@ def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"
 }
 
 def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::ModuleOp"> {
-  let summary = "Put the module's ops into a device module";
+  let summary = "Wrap the module's ops in a device module";
   let description = [{
     A module that holds a device module already is left as it is.
 
@@ -66,14 +66,14 @@ def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::Modu
 }
 
 def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::ModuleOp"> {
-  let summary = "Replace a device module by what it holds";
+  let summary = "Unwrap a device module";
   let description = [{
     The inverse of `ttcore-wrap-device-module`. Attributes of the inner module that the outer one lacks move to it.
   }];
 }
 
 def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::ModuleOp"> {
-  let summary = "Say what the arguments of functions are";
+  let summary = "Annotate function arguments with their types";
   let description = [{
     `argument-types` names functions and the types of all their arguments: input, parameter, constant or default, as in
     `main=input,parameter;other=input`. Parameters and constants are the same in every run.
@@ -91,7 +91,7 @@ def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::Module
 }
 
 def ConstEvalHoistTransform : Pass<"const-eval-hoist-transform", "::mlir::ModuleOp"> {
-  let summary = "Compute what depends on constants and parameters alone once";
+  let summary = "Hoist constant subgraphs into functions that are evaluated once";
   let description = [{
     Ops that need no other tensors than constants and arguments marked parameter or constant (`ttcore.argument_type`)
     move into private functions, one for those that use each other's results. A run evaluates such a function when it

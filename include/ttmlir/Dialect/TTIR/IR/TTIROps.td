@@ -43,7 +43,11 @@ def TTIR_DeallocOp : Op<TTIR_Dialect, "dealloc", [MemoryEffects<[MemFree]>]> {
 }
 
 class TTIR_QuantizationOp<string mnemonic, string text>
-    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, "same(report, op.getInput(), results)">;
+    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, "same(report, op.getInput(), results)"> {
+  let description = [{
+    quantized = round(value / scale) + zero_point, saturated to the storage type; both parameters are of the quantized type.
+  }];
+}
 
 def TTIR_QuantizeOp : TTIR_QuantizationOp<"quantize", "Values as integers, by the quantized type of the result.">;
 def TTIR_DequantizeOp : TTIR_QuantizationOp<"dequantize", "Integers as values, by the quantized type of the input.">;
@@ -51,7 +55,11 @@ def TTIR_RequantizeOp : TTIR_QuantizationOp<"requantize", "Integers of one quant
 
 class TTIR_UnrolledQuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters), (ins OptionalAttr<I32Attr>:$axis), text,
-                "same(report, op.getInput(), results)">;
+                "same(report, op.getInput(), results)"> {
+  let description = [{
+    quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
+  }];
+}
 
 def TTIR_QuantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"quantize_unrolled",
     (ins AnyRankedTensor:$scale, AnyRankedTensor:$zero_point), "round(input / scale) + zero_point.">;

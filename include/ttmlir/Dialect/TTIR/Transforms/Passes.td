@@ -24,7 +24,7 @@ def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
 }
 
 def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
-  let summary = "Replace calls by what they call";
+  let summary = "Inline calls";
   let description = [{
     An inlined op has the location of the call around its own. Private functions that nothing calls any more are
     removed. Recursion is an error, because a program on the device has no calls. So is a call graph whose functions have
@@ -54,7 +54,7 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
 }
 
 def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::mlir::ModuleOp"> {
-  let summary = "Give every tensor an element type that a data format of the chip holds";
+  let summary = "Legalize element types to the data formats of the chip";
   let description = [{
     f64 becomes f32; signed and signless integers become si32, unsigned ones ui32, ui16 or ui8. i1 stays: it is the
     format of comparisons, one byte per value on the device.
@@ -79,7 +79,7 @@ def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::ml
 }
 
 def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", "::mlir::ModuleOp"> {
-  let summary = "Compute in one float format";
+  let summary = "Convert computations to one float format";
   let description = [{
     Every float tensor inside a function becomes one of `target-format`: f32, bf16 or a block format (bfp_bf8, bfp_bf4,
     bfp_bf2, as tiles). Arguments are cast when they come in and results when they go out, so that a function's
@@ -107,7 +107,7 @@ def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", 
 }
 
 def TTIRImplicitBroadcastFold : Pass<"ttir-implicit-broadcast-fold", "::mlir::ModuleOp"> {
-  let summary = "Drop broadcasts that elementwise ops do by themselves";
+  let summary = "Remove broadcasts that elementwise ops perform implicitly";
   let description = [{
     Before:
     ```mlir
@@ -122,7 +122,7 @@ def TTIRImplicitBroadcastFold : Pass<"ttir-implicit-broadcast-fold", "::mlir::Mo
 }
 
 def TTIRLocalizePresharded : Pass<"ttir-localize-presharded", "::mlir::ModuleOp"> {
-  let summary = "Give arguments and results that are distributed outside the shape of one device";
+  let summary = "Use per-device shapes for presharded arguments and results";
   let description = [{
     A `ttir.mesh_shard` of type identity moves nothing: it says that an argument arrives, or a result leaves, in shards.
     The function then takes or returns the local shape, marked with the mesh it is distributed over.
@@ -153,7 +153,7 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
 }
 
 def TTIRFusing : Pass<"ttir-fusing", "::mlir::ModuleOp"> {
-  let summary = "Make one op of several";
+  let summary = "Fuse several ops into one";
   let description = [{
     - an addition of a row to a matmul or linear, and of one value per channel to a convolution, becomes its bias;
     - batch_norm_inference of constant statistics scales the constant weights of the convolution before it; without
@@ -186,7 +186,7 @@ def TTIRFusing : Pass<"ttir-fusing", "::mlir::ModuleOp"> {
 }
 
 def TTIRChannelsLast : Pass<"ttir-channels-last", "::mlir::ModuleOp"> {
-  let summary = "Give convolutions images whose channels are the last dimension";
+  let summary = "Convert convolutions to channels-last images";
   let description = [{
     That is the order in which the chip convolves. The permutes that bring other images into it and back become ops, so
     that `ttir-erase-inverse-ops` sees those that cancel.
@@ -206,7 +206,7 @@ def TTIRChannelsLast : Pass<"ttir-channels-last", "::mlir::ModuleOp"> {
 }
 
 def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops", "::mlir::ModuleOp"> {
-  let summary = "Erase movements of values that undo each other";
+  let summary = "Erase inverse data movement ops";
   let description = [{
     Consecutive permutes and transposes become one, as do reshapes, squeezes and unsqueezes; those that cancel vanish,
     and so do slices, pads, broadcasts, repeats and casts that change nothing. Movements go down through elementwise ops

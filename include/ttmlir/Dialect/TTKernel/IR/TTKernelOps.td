@@ -1,4 +1,4 @@
-//===- TTKernelOps.td - the functions that kernels call ----*- tablegen -*-===//
+//===- TTKernelOps.td - ops of the TTKernel dialect --------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
 #define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
@@ -29,6 +29,10 @@ def TTKernel_CB : TypeDef<TTKernel_Dialect, "CB"> {
 
 class TTKernel_Op<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
     : Op<TTKernel_Dialect, mnemonic, traits> {
+  let description = [{
+    A call of the function of this name in the kernel API; operands are its arguments, in order. `docs/runtime.md` lists the
+    functions that the simulated cores have.
+  }];
   let summary = text;
   let arguments = operands;
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TTKernelControlDstSection : Pass<"ttkernel-control-dst-section", "::mlir::func::FuncOp"> {
-  let summary = "Hand the registers from math to the packer and back";
+  let summary = "Synchronize the destination registers between math and packer";
   let description = [{
     Before:
     ```mlir

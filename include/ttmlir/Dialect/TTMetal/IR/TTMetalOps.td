@@ -1,4 +1,4 @@
-//===- TTMetalOps.td - commands of a program for cores -----*- tablegen -*-===//
+//===- TTMetalOps.td - ops of the TTMetal dialect ----------*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETALOPS_TD
 #define TTMLIR_DIALECT_TTMETAL_IR_TTMETALOPS_TD
@@ -73,6 +73,9 @@ def TTMetal_ComputeConfigAttr : TTMetal_Attr<"ComputeConfig", "compute_config", 
 
 class TTMetal_Op<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
     : Op<TTMetal_Dialect, mnemonic, traits> {
+  let description = [{
+    A command of the host to a device. Commands run in the order of the program.
+  }];
   let summary = text;
   let arguments = operands;
 }

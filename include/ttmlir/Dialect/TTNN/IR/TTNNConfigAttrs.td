@@ -1,4 +1,4 @@
-//===- TTNNConfigAttrs.td - how TTNN ops run on the chip ---*- tablegen -*-===//
+//===- TTNNConfigAttrs.td - configuration attributes of TTNN ops -*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD

@@ -1,4 +1,4 @@
-//===- TTNNLayoutAttrs.td - layouts and memories of TTNN ---*- tablegen -*-===//
+//===- TTNNLayoutAttrs.td - layout and memory attributes of TTNN -*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNLAYOUTATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNLAYOUTATTRS_TD

@@ -1,4 +1,4 @@
-//===- TTNNOpsCompute.td - TTNN ops that compute or move values -*- tablegen -*-===//
+//===- TTNNOpsCompute.td - TTNN compute and data movement ops -*- tablegen -*-===//
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD

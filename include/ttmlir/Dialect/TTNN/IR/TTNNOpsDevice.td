@@ -22,7 +22,11 @@ def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure]> {
 
 // The values stay, their place or order changes: the result's encoding says to what.
 class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
-    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same(report, op.getInput(), results)">;
+    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same(report, op.getInput(), results)"> {
+  let description = [{
+    Changes where or how a tensor lies in memory, or its data type. The values stay, but for rounding to the data type.
+  }];
+}
 
 def TTNN_ToDeviceOp : TTNN_LayoutOp<"to_device", "Moves a tensor from the host to the device.", (ins TTNN_Device:$device)>;
 def TTNN_FromDeviceOp : TTNN_LayoutOp<"from_device", "Moves a tensor from the device to the host.">;
@@ -94,7 +98,11 @@ def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [Pure, TT_Coll
 class TTNN_QuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, parameters),
                 (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text,
-                "same(report, op.getInput(), results)">;
+                "same(report, op.getInput(), results)"> {
+  let description = [{
+    quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
+  }];
+}
 
 def TTNN_QuantizeOp : TTNN_QuantizationOp<"quantize",
     (ins AnyRankedTensor:$scale, AnyRankedTensor:$zero_point), "round(input / scale) + zero_point.">;
@@ -111,6 +119,9 @@ def TTNN_RequantizeOp : TTNN_QuantizationOp<"requantize",
 
 class TTNN_TraceOp<string mnemonic, dag operands, string text>
     : Op<TTNN_Dialect, mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let description = [{
+    Recordings of the commands of a device: written to memory once, and run again without the host.
+  }];
   let summary = text;
   let arguments = !con((ins TTNN_Device:$device), operands, (ins DefaultValuedAttr<UI32Attr, "0">:$cq_id));
 }

@@ -27,7 +27,12 @@ class TTNN_ConvOp<string mnemonic, dag extra, string text, string transposed, st
         convolutionOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
             {signedInt(op.getBatchSize()), {signedInt(op.getInputHeight()), signedInt(op.getInputWidth())},
              signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
-             op.getPadding(), op.getDilation(), }] # outputPadding # ", /*ceilMode=*/false, " # transposed # "}, results)">;
+             op.getPadding(), op.getDilation(), }] # outputPadding # ", /*ceilMode=*/false, " # transposed # "}, results)"> {
+  let description = [{
+    The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. The
+    weight is [out, in / groups, kernel height, kernel width]. `padding` is [height, width] or [top, bottom, left, right].
+  }];
+}
 
 def TTNN_Conv2dOp : TTNN_ConvOp<"conv2d", (ins),
     "Convolution; the weight is [out channels, in channels / groups, height, width] or prepared.", "false", "{}">;
@@ -72,6 +77,9 @@ def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weight
 // The result is in the order that the convolution reads fastest; its shape is the library's.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
     : Op<TTNN_Dialect, mnemonic, [Pure]> {
+  let description = [{
+    Brings a weight or bias into the form that the convolution with these attributes takes, so that it is done once.
+  }];
   let summary = text;
   let arguments = !con(!dag(ins, [AnyRankedTensor], [operand]), (ins TTNN_Device:$device,
                        TTNN_MemoryConfigAttr:$input_memory_config, TTNN_LayoutAttr:$input_tensor_layout), format,
@@ -106,7 +114,12 @@ class TTNN_PoolOp<string mnemonic, string text, dag extra = (ins), string indice
         windowOfAttributes(report, op.getInput(),
             {op.getBatchSize(), {op.getInputHeight(), op.getInputWidth()}, op.getChannels(), op.getChannels(),
              op.getKernelSize(), op.getStride(), op.getPadding(), op.getDilation(), {}, op.getCeilMode()},
-            /*withIndices=*/}] # indices # ", results)">;
+            /*withIndices=*/}] # indices # ", results)"> {
+  let description = [{
+    The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. Padding
+    does not win a maximum.
+  }];
+}
 
 def TTNN_MaxPool2dOp : TTNN_PoolOp<"max_pool2d", "Greatest value of each window.">;
 def TTNN_AvgPool2dOp : TTNN_PoolOp<"avg_pool2d", "Mean of each window, the padding counted or not.",

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TTNNLayout : Pass<"ttnn-layout", "::mlir::ModuleOp"> {
-  let summary = "Give every tensor a layout";
+  let summary = "Assign a layout to every tensor";
   let description = [{
     Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory. A tensor that
     a mesh_shard has distributed, and what is computed from it, is marked with its mesh. Tensors of tiles become tensors
@@ -26,7 +26,7 @@ def TTNNLayout : Pass<"ttnn-layout", "::mlir::ModuleOp"> {
 }
 
 def TTNNDecomposeLayouts : Pass<"ttnn-decompose-layouts", "::mlir::ModuleOp"> {
-  let summary = "Split changes of layout into single steps";
+  let summary = "Decompose layout changes into single steps";
   let description = [{
     A `ttnn.to_layout` whose result differs in more than the order of values becomes a chain of to_device, to_layout,
     typecast, to_memory_config and from_device. Block formats exist only as tiles, so tilizing comes before a cast to
@@ -93,7 +93,7 @@ def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion", "::mlir:
 }
 
 def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config", "::mlir::ModuleOp"> {
-  let summary = "Say how exactly ops compute";
+  let summary = "Set the compute kernel configuration of ops";
   let description = [{
     Every op that has a `compute_config` gets the fields that the options name, as far as it does not have them already.
 
@@ -131,7 +131,7 @@ def TTNNUniqueLocations : Pass<"ttnn-unique-locations", "::mlir::ModuleOp"> {
 }
 
 def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {
-  let summary = "Make activations part of the ops before them";
+  let summary = "Fuse activations into the ops before them";
   let description = [{
     An elementwise function of one operand (relu, gelu, silu, ..., and gelu in its tanh form, written out) is computed by the matmul, linear or convolution
     before it, also past reshapes and permutes, while the result is at hand and not rounded yet. A value that something
@@ -151,7 +151,7 @@ def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {
 }
 
 def TTNNDeallocate : Pass<"ttnn-deallocate", "::mlir::ModuleOp"> {
-  let summary = "Free every tensor after its last use";
+  let summary = "Deallocate every tensor after its last use";
   let description = [{
     Arguments belong to the caller and returned tensors go to it, so neither is freed; nor are the results of
     `ttcore.load_cached`, which the next run needs again.
