@@ -81,7 +81,7 @@ class Result:
         if self.comparing is None:
             return f"not computed: {self.reason}"
         if self.parts(strict):
-            return "parts"
+            return "differs"
         inner = len(self.comparing.parted)
         return f"outputs agree, {inner} values inside do not" if inner else "agrees"
 
@@ -238,7 +238,7 @@ def show(args: argparse.Namespace, start: Any, results: Sequence[Result], parted
     differing = last.comparing.parted
     if parted is not None:
         where = f"after {short(parted.name)}" if args.passes else f"in {parted.name}"
-        print(f"numbers part {where}, first at {first_of(parted).describe()}")
+        print(f"results differ {where}, first at {first_of(parted).describe()}")
     if differing:
         columns = ("value", "where", "type", "PCC>", "largest error>", "allowed>", "")
         table(f"{len(differing)} values differ", columns, [difference_row(p) for p in differing[: args.topk]])

@@ -38,5 +38,5 @@ def one_line(error: BaseException) -> str:
         package = error.name.partition(".")[0]
         extra = f"'ttmlir[{EXTRAS[package]}]'" if package in EXTRAS else package
         how = "build the project" if package in OURS else f"pip install {extra}"
-        return f"this needs the Python package {package}, which is not there: {how}"
+        return f"this needs the Python package {package}, which is not installed: {how}"
     return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

@@ -231,5 +231,5 @@ sys.modules["_ttmlir_runtime"] = None
 from ttrt.__main__ import main
 sys.exit(main(["query"]))"""
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    message = "ttrt query: this needs the Python package _ttmlir_runtime, which is not there: build the project\n"
+    message = "ttrt query: this needs the Python package _ttmlir_runtime, which is not installed: build the project\n"
     assert (found.returncode, found.stderr) == (1, message)

@@ -49,7 +49,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   if (options.optimizations && options.eraseInverseOps) {
     manager.addPass(ttir::createTTIRChannelsLast());
     manager.addPass(ttir::createTTIREraseInverseOps());
-    // What movements kept apart.
+    // Ops that data movement had kept apart.
     addFusing();
   }
   manager.addPass(ttir::createTTIRLocalizePresharded());

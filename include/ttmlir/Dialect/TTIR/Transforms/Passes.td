@@ -226,7 +226,7 @@ def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
   let options = [Option<"maxIterations", "max-iterations", "uint64_t", "100",
-                        "Rounds in which movements go through elementwise ops">];
+                        "Rounds in which data movement is commuted with elementwise ops">];
 }
 
 #endif // TTMLIR_DIALECT_TTIR_TRANSFORMS_PASSES_TD

@@ -68,7 +68,7 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                         llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
                                         llvm::cl::init(true)};
   Option<bool> eraseInverseOps{*this, "enable-erase-inverse-ops-pass",
-                               llvm::cl::desc("Erase movements of values that undo each other"), llvm::cl::init(true)};
+                               llvm::cl::desc("Erase inverse data movement ops"), llvm::cl::init(true)};
   Option<bool> fusing{*this, "enable-fusing-pass", llvm::cl::desc("Make one op of several"), llvm::cl::init(true)};
   Option<bool> fusingConv2dWithMultiply{
       *this, "enable-fusing-conv2d-with-multiply-pattern",
