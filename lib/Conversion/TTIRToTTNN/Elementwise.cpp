@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -15,47 +15,78 @@ namespace {
 /// Values of an equation in one unknown.
 class Equation {
 public:
-  explicit Equation(Lowering &lowering) : lowering(lowering), unknown(lowering.op->getOperand(0)) {}
+  Equation(ImplicitLocOpBuilder &builder, Value unknown, Value device, RankedTensorType result)
+      : x(unknown), builder(builder), device(device), resultType(result) {}
 
-  Value x() const { return unknown; }
-  Value constant(double value) { return lowering.scalar(value, lowering.shapeOf(unknown).size(), unknown); }
-  Value operator()(StringRef name, ValueRange operands) {
-    return lowering.make(name, operands,
-                         lowering.typeLike(unknown, lowering.shapeOf(unknown), ttcore::DataType::Float32));
+  const Value x;
+  Value constant(double value) { return scalar(builder, device, value, shapeOf(x).size(), x); }
+  Value constant(const APFloat &value) { return constant(value.convertToDouble()); }
+  template <class OpT> Value make(ValueRange operands) {
+    return ttnn::make<OpT>(builder, typeLike(x, shapeOf(x), ttcore::DataType::Float32), operands);
   }
-  double parameter(StringRef name) const { return cast<FloatAttr>(lowering.op->getAttr(name)).getValueAsDouble(); }
   /// The last op of the equation makes the result's type.
-  LogicalResult result(StringRef name, ValueRange operands) {
-    return lowering.replace(lowering.make(name, operands, lowering.resultType()));
+  template <class OpT> Value result(ValueRange operands) { return ttnn::make<OpT>(builder, resultType, operands); }
+
+private:
+  ImplicitLocOpBuilder &builder;
+  Value device;
+  RankedTensorType resultType;
+};
+
+template <class OpT> class LowerByEquation : public OpConversionPattern<OpT> {
+public:
+  using Solve = Value (*)(Equation &, OpT);
+  LowerByEquation(MLIRContext *context, Solve solve) : OpConversionPattern<OpT>(context), solve(solve) {}
+
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    // Every constant of an equation is made on a device.
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Equation equation(builder, adaptor.getOperands().front(), device, typeOf(op.getResult()));
+    rewriter.replaceOp(op, solve(equation, op));
+    return success();
   }
 
 private:
-  Lowering &lowering;
-  Value unknown;
+  Solve solve;
 };
 } // namespace
 
-/// sign(x) * floor(|x|)
-static Value trunc(Equation &e) { return e("multiply", {e("sign", e.x()), e("floor", e("abs", e.x()))}); }
+static Value exp2(Equation &e, ttir::Exp2Op) { return e.result<PowTensorOp>({e.constant(2), e.x}); }
 
-void ttnn::addElementwiseRules(Rules &rules) {
-  auto add = [&](StringRef name, LogicalResult (*equation)(Equation &)) {
-    rules[name] = [equation](Lowering &lowering) {
-      // Every constant of an equation is made on a device.
-      if (!lowering.device())
-        return lowering.refuse("there is no device to make its constants on");
-      Equation e(lowering);
-      return equation(e);
-    };
-  };
-  add("exp2", [](Equation &e) { return e.result("pow_tensor", {e.constant(2), e.x()}); });
-  add("frac", [](Equation &e) { return e.result("subtract", {e.x(), trunc(e)}); });
-  add("selu", [](Equation &e) {
-    Value negative = e("multiply", {e.constant(e.parameter("alpha")), e("expm1", e.x())});
-    Value both = e("where", {e("gt", {e.x(), e.constant(0)}), e.x(), negative});
-    return e.result("multiply", {e.constant(e.parameter("scale")), both});
-  });
-  add("softsign", [](Equation &e) { return e.result("divide", {e.x(), e("add", {e("abs", e.x()), e.constant(1)})}); });
-  add("square", [](Equation &e) { return e.result("multiply", {e.x(), e.x()}); });
-  add("trunc", [](Equation &e) { return e.result("multiply", {e("sign", e.x()), e("floor", e("abs", e.x()))}); });
+static Value frac(Equation &e, ttir::FracOp) {
+  Value whole = e.make<MultiplyOp>({e.make<SignOp>(e.x), e.make<FloorOp>(e.make<AbsOp>(e.x))});
+  return e.result<SubtractOp>({e.x, whole});
+}
+
+static Value selu(Equation &e, ttir::SeluOp op) {
+  Value negative = e.make<MultiplyOp>({e.constant(op.getAlpha()), e.make<Expm1Op>(e.x)});
+  Value both = e.make<WhereOp>({e.make<GreaterThanOp>({e.x, e.constant(0)}), e.x, negative});
+  return e.result<MultiplyOp>({e.constant(op.getScale()), both});
+}
+
+static Value softsign(Equation &e, ttir::SoftsignOp) {
+  return e.result<DivideOp>({e.x, e.make<AddOp>({e.make<AbsOp>(e.x), e.constant(1)})});
+}
+
+static Value square(Equation &e, ttir::SquareOp) { return e.result<MultiplyOp>({e.x, e.x}); }
+
+static Value trunc(Equation &e, ttir::TruncOp) {
+  return e.result<MultiplyOp>({e.make<SignOp>(e.x), e.make<FloorOp>(e.make<AbsOp>(e.x))});
+}
+
+template <class OpT> static void add(RewritePatternSet &patterns, Value (*solve)(Equation &, OpT)) {
+  patterns.add<LowerByEquation<OpT>>(patterns.getContext(), solve);
+}
+
+void ttnn::addElementwisePatterns(RewritePatternSet &patterns) {
+  add(patterns, exp2);
+  add(patterns, frac);
+  add(patterns, selu);
+  add(patterns, softsign);
+  add(patterns, square);
+  add(patterns, trunc);
 }

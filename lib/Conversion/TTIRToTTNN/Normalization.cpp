@@ -1,6 +1,6 @@
 //===- Normalization.cpp - lowering of normalization ops ------------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 
@@ -8,28 +8,66 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
+//===----------------------------------------------------------------------===//
+// layer_norm, rms_norm, group_norm
+//===----------------------------------------------------------------------===//
+
+namespace {
 /// TTNN normalises the last dimension.
-static LogicalResult lowerLastDimNorm(Lowering &lowering) {
-  auto normalized = lowering.op->getAttrOfType<DenseI64ArrayAttr>("normalized_shape");
-  if (normalized.size() != 1)
-    return lowering.refuse("normalized_shape has " + Twine(normalized.size()) +
-                           " dimensions; TTNN normalises the last one only");
-  SmallVector<NamedAttribute> attrs;
-  for (NamedAttribute attr : lowering.op->getAttrs())
-    if (attr.getName() != "normalized_shape")
-      attrs.push_back(attr);
-  return lowerTo(lowering, lowering.op->getName().stripDialect(), attrs);
-}
+template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getNormalizedShape().size() != 1)
+      return notifyMatchFailure(rewriter, op,
+                                "normalized_shape has " + Twine(op.getNormalizedShape().size()) +
+                                    " dimensions; TTNN normalises the last one only");
+    typename To::Properties properties;
+    properties.epsilon = op.getEpsilonAttr();
+    properties.operandSegmentSizes = op.getProperties().operandSegmentSizes;
+    rewriter.replaceOpWithNewOp<To>(op, TypeRange(op.getType()), adaptor.getOperands(), properties,
+                                    llvm::to_vector(op->getDiscardableAttrs()));
+    return success();
+  }
+};
+
+/// TTNN has the channels last.
+struct LowerGroupNorm : OpConversionPattern<ttir::GroupNormOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::GroupNormOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getResult());
+    int64_t rank = type.getRank(), channel = op.getChannelDim();
+    if (channel < 0)
+      channel += rank;
+    SmallVector<int64_t> order, shape;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim != channel)
+        order.push_back(dim);
+    order.push_back(channel);
+    for (int64_t dim : order)
+      shape.push_back(type.getDimSize(dim));
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value value = GroupNormOp::create(
+        builder, typeLike(op.getResult(), shape), permute(builder, adaptor.getInput(), order), adaptor.getInputMask(),
+        adaptor.getWeight(), adaptor.getBias(), op.getNumGroupsAttr(), op.getEpsilonAttr());
+    rewriter.replaceOp(op, permute(builder, value, inverse(order)));
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// batch_norm
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// A batch norm with its channels moved to dimension 1 of 4, where TTNN wants
 /// them, and back.
-class BatchNorm {
+class Channels {
 public:
-  explicit BatchNorm(Lowering &lowering) : lowering(lowering), op(lowering.op) {
-    ArrayRef<int64_t> shape = lowering.shapeOf(op->getOperand(0));
-    int64_t rank = shape.size(), dimension = op->getAttrOfType<IntegerAttr>("dimension").getInt();
-    channel = dimension < 0 ? dimension + rank : dimension;
+  Channels(ArrayRef<int64_t> shape, int64_t dimension) {
+    int64_t rank = shape.size(), channel = dimension < 0 ? dimension + rank : dimension;
     for (int64_t i = 0; i < rank; ++i)
       if (i != channel)
         order.push_back(i);
@@ -47,21 +85,16 @@ public:
     }
   }
 
-  Value input() { return lowering.reshape(lowering.permute(op->getOperand(0), order), folded); }
-  RankedTensorType foldedType() { return lowering.typeLike(op->getResult(0), folded); }
-  Value unfold(Value value) {
-    SmallVector<int64_t> inverse(order.size());
-    for (auto [to, from] : llvm::enumerate(order))
-      inverse[from] = to;
-    return lowering.permute(lowering.reshape(value, ordered), inverse);
+  Value fold(ImplicitLocOpBuilder &builder, Value value) const {
+    return reshape(builder, permute(builder, value, order), folded);
   }
-  int64_t channels() const { return folded[1]; }
+  Value unfold(ImplicitLocOpBuilder &builder, Value value) const {
+    return permute(builder, reshape(builder, value, ordered), inverse(order));
+  }
+  int64_t count() const { return folded[1]; }
   ArrayRef<int64_t> foldedShape() const { return folded; }
 
 private:
-  Lowering &lowering;
-  Operation *op;
-  int64_t channel;
   SmallVector<int64_t> order, ordered, folded;
 };
 
@@ -69,107 +102,120 @@ private:
 /// the batch. They carry no source number, because the op's own result does.
 class Statistics {
 public:
-  Statistics(Lowering &lowering, Value input, const BatchNorm &norm)
-      : lowering(lowering), input(input), channels(norm.channels()),
-        momentum(lowering.op->getAttrOfType<FloatAttr>("momentum").getValueAsDouble()), shape(norm.foldedShape()) {
+  Statistics(ImplicitLocOpBuilder &builder, Value device, Value input, const Channels &channels, double momentum)
+      : builder(builder), device(device), input(input), channels(channels.count()), momentum(momentum) {
     mean = reduce(input);
-    Value spread = lowering.reshape(mean, {1, channels, 1, 1});
-    Value centred = make("subtract", {input, spread}, shape);
-    variance = reduce(make("multiply", {centred, centred}, shape));
+    Value spread = reshape(builder, mean, ArrayRef<int64_t>{1, this->channels, 1, 1});
+    Value centred = make<SubtractOp>({input, spread}, channels.foldedShape());
+    variance = reduce(make<MultiplyOp>({centred, centred}, channels.foldedShape()));
   }
 
   Value update(Value running, Value batch, RankedTensorType type) {
-    Value old = make("multiply", {running, lowering.scalar(1 - momentum, 1, input)}, {channels});
-    Value fresh = make("multiply", {batch, lowering.scalar(momentum, 1, input)}, {channels});
-    return lowering.make("add", {old, fresh}, type);
+    Value old = make<MultiplyOp>({running, factor(1 - momentum)}, {channels});
+    Value fresh = make<MultiplyOp>({batch, factor(momentum)}, {channels});
+    return ttnn::make<AddOp>(builder, type, {old, fresh});
   }
 
   Value mean, variance;
 
 private:
-  Value make(StringRef name, ValueRange operands, ArrayRef<int64_t> shape) {
-    return lowering.make(name, operands, lowering.typeLike(input, shape, ttcore::DataType::Float32));
+  RankedTensorType wide(ArrayRef<int64_t> shape) const { return typeLike(input, shape, ttcore::DataType::Float32); }
+  template <class OpT> Value make(ValueRange operands, ArrayRef<int64_t> shape) {
+    return ttnn::make<OpT>(builder, wide(shape), operands);
   }
+  Value factor(double value) { return scalar(builder, device, value, 1, input); }
   Value reduce(Value value) {
-    Builder &builder = lowering.attributes();
-    return lowering.make("mean", value, lowering.typeLike(input, {channels}, ttcore::DataType::Float32),
-                         {lowering.attr("keep_dim", builder.getBoolAttr(false)),
-                          lowering.attr("dim_arg", builder.getI32ArrayAttr({0, 2, 3}))});
+    return MeanOp::create(builder, wide({channels}), value, builder.getBoolAttr(false),
+                          builder.getI32ArrayAttr({0, 2, 3}), /*compute_config=*/nullptr);
   }
 
-  Lowering &lowering;
-  Value input;
+  ImplicitLocOpBuilder &builder;
+  Value device, input;
   int64_t channels;
   double momentum;
-  SmallVector<int64_t> shape;
 };
-} // namespace
 
-/// TTIR: operand, scale, offset, mean, variance. TTNN: input, mean, variance,
-/// weight, bias.
-static SmallVector<NamedAttribute> attributes(Lowering &lowering, bool training) {
-  SmallVector<NamedAttribute> attrs = {lowering.attr("epsilon", lowering.op->getAttr("epsilon")),
-                                       lowering.attr("operandSegmentSizes", lowering.attributes().getDenseI32ArrayAttr(
-                                                                                {1, !training, !training, 1, 1}))};
-  if (training)
-    attrs.push_back(lowering.attr("momentum", lowering.op->getAttr("momentum")));
-  return attrs;
-}
-
-static LogicalResult lowerInference(Lowering &lowering) {
-  Operation *op = lowering.op;
-  BatchNorm norm(lowering);
-  Value value =
-      lowering.make("batch_norm_inference",
-                    {norm.input(), op->getOperand(3), op->getOperand(4), op->getOperand(1), op->getOperand(2)},
-                    norm.foldedType(), attributes(lowering, /*training=*/false));
-  return lowering.replace(norm.unfold(value));
-}
+struct LowerBatchNormInference : OpConversionPattern<ttir::BatchNormInferenceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::BatchNormInferenceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Channels channels(shapeOf(op.getOperand()), op.getDimensionAttr().getInt());
+    Value input = channels.fold(builder, adaptor.getOperand());
+    Value value = BatchNormInferenceOp::create(builder, typeLike(op.getResult(), channels.foldedShape()), input,
+                                               adaptor.getMean(), adaptor.getVariance(), adaptor.getScale(),
+                                               adaptor.getOffset(), op.getEpsilonAttr(), /*compute_config=*/nullptr);
+    rewriter.replaceOp(op, channels.unfold(builder, value));
+    return success();
+  }
+};
 
 /// The TTNN op would update running statistics in place; TTIR returns them, so
 /// they are computed beside it.
-static LogicalResult lowerTraining(Lowering &lowering) {
-  Operation *op = lowering.op;
-  if (!lowering.device())
-    return lowering.refuse("there is no device to compute its statistics on");
-  BatchNorm norm(lowering);
-  Location loc = op->getLoc();
-  op->setLoc(ttcore::withoutSourceNumber(loc));
-  Value input = norm.input();
-  SmallVector<Value> results(3);
-  if (!op->getResult(1).use_empty() || !op->getResult(2).use_empty()) {
-    Statistics statistics(lowering, input, norm);
-    results[1] = statistics.update(op->getOperand(3), statistics.mean, lowering.resultType(1));
-    results[2] = statistics.update(op->getOperand(4), statistics.variance, lowering.resultType(2));
+struct LowerBatchNormTraining : OpConversionPattern<ttir::BatchNormTrainingOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::BatchNormTrainingOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder beside(ttcore::withoutSourceNumber(op.getLoc()), rewriter), builder(op.getLoc(), rewriter);
+    Channels channels(shapeOf(op.getOperand()), op.getDimensionAttr().getInt());
+    Value input = channels.fold(beside, adaptor.getOperand());
+    Value mean, variance;
+    if (!op.getBatchMean().use_empty() || !op.getBatchVariance().use_empty()) {
+      Statistics statistics(beside, device, input, channels, op.getMomentum().convertToDouble());
+      mean = statistics.update(adaptor.getRunningMean(), statistics.mean, typeOf(op.getBatchMean()));
+      variance = statistics.update(adaptor.getRunningVariance(), statistics.variance, typeOf(op.getBatchVariance()));
+    }
+    Value value = BatchNormTrainingOp::create(
+        builder, typeLike(op.getResult(), channels.foldedShape()), input, /*running_mean=*/Value(),
+        /*running_var=*/Value(), adaptor.getScale(), adaptor.getOffset(), op.getEpsilonAttr(), op.getMomentumAttr(),
+        /*compute_config=*/nullptr);
+    rewriter.replaceOp(op, {channels.unfold(builder, value), mean, variance});
+    return success();
   }
-  op->setLoc(loc);
-  results[0] = norm.unfold(lowering.make("batch_norm_training", {input, op->getOperand(1), op->getOperand(2)},
-                                         norm.foldedType(), attributes(lowering, /*training=*/true)));
-  return lowering.replace(results);
-}
+};
+} // namespace
 
-/// TTNN's have operands of the chips' library behind those of TTIR: rms_norm buffers for its statistics, both a device.
-static LogicalResult lowerDistributed(Lowering &lowering) {
-  Operation *op = lowering.op;
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no mesh to gather its statistics over");
-  auto given = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
-  SmallVector<int32_t> segments(given.asArrayRef());
-  if (isa<ttir::DistributedRMSNormOp>(op))
-    segments.append({0, 0});
-  segments.push_back(1);
-  SmallVector<Value> operands(op->getOperands());
-  operands.push_back(device);
-  return lowering.replaceBy(
-      ("ttnn." + op->getName().stripDialect()).str(), operands,
-      {lowering.attr("cluster_axis", op->getAttr("cluster_axis")), lowering.attr("epsilon", op->getAttr("epsilon")),
-       lowering.attr("operandSegmentSizes", lowering.attributes().getDenseI32ArrayAttr(segments))});
-}
+//===----------------------------------------------------------------------===//
+// Norms over chips
+//===----------------------------------------------------------------------===//
 
-void ttnn::addNormalizationRules(Rules &rules) {
-  rules["batch_norm_inference"] = lowerInference;
-  rules["batch_norm_training"] = lowerTraining;
-  rules["layer_norm"] = rules["rms_norm"] = lowerLastDimNorm;
-  rules["distributed_layer_norm"] = rules["distributed_rms_norm"] = lowerDistributed;
+namespace {
+struct LowerDistributedLayerNorm : OpConversionPattern<ttir::DistributedLayerNormOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::DistributedLayerNormOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    rewriter.replaceOpWithNewOp<DistributedLayerNormOp>(op, op.getType(), adaptor.getInput(), adaptor.getWeight(),
+                                                        adaptor.getBias(), adaptor.getResidual(), device,
+                                                        op.getClusterAxisAttr(), op.getEpsilonAttr());
+    return success();
+  }
+};
+
+/// The buffer for statistics and the semaphore are the library's to make.
+struct LowerDistributedRMSNorm : OpConversionPattern<ttir::DistributedRMSNormOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::DistributedRMSNormOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    rewriter.replaceOpWithNewOp<DistributedRMSNormOp>(
+        op, op.getType(), adaptor.getInput(), adaptor.getWeight(), adaptor.getResidual(), /*stats=*/Value(),
+        /*semaphore=*/Value(), device, op.getClusterAxisAttr(), op.getEpsilonAttr(), /*sub_device_id=*/nullptr,
+        /*num_links=*/nullptr, /*topology=*/nullptr, /*compute_config=*/nullptr, /*program_config=*/nullptr);
+    return success();
+  }
+};
+} // namespace
+
+void ttnn::addNormalizationPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerBatchNormInference, LowerBatchNormTraining, LowerDistributedLayerNorm, LowerDistributedRMSNorm,
+               LowerGroupNorm, LowerLastDimNorm<ttir::LayerNormOp, LayerNormOp>,
+               LowerLastDimNorm<ttir::RMSNormOp, RMSNormOp>>(patterns.getContext());
 }

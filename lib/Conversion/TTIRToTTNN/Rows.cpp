@@ -1,26 +1,120 @@
 //===- Rows.cpp - table of ops with other names in TTNN -------------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
+std::optional<RegisteredOperationName> ttnn::sameName(StringRef name, MLIRContext *context) {
+  return RegisteredOperationName::lookup(("ttnn." + name).str(), context);
+}
+
 namespace {
-/// Attribute `from` of the TTIR op is `to` of the TTNN op, converted if need
-/// be; without `to` it is dropped.
-struct AttributeRow {
+/// Attribute `from` of the TTIR op is `to` of the TTNN op, converted if need be; without `to` it is dropped.
+struct AttributeChange {
   StringRef from, to;
   Attribute (*convert)(Attribute) = nullptr;
 };
 
-/// Row of an op. `onDevice`: the TTNN op takes a device after its operands. `without`: an operand that it does not
-/// have, a tensor that TTIR names to take the result, with none or only single ones before it.
-struct OpRow {
+/// What differs beside the name. `onDevice`: the TTNN op takes a device after its operands. `without`: an operand that
+/// it does not have, a tensor that TTIR names to take the result, with none or only single ones before it.
+struct Row {
   StringRef from, to;
-  std::vector<AttributeRow> attributes = {};
+  std::vector<AttributeChange> attributes = {};
   bool onDevice = false;
   std::optional<unsigned> without = std::nullopt;
+};
+
+template <class From, class To>
+Row row(std::vector<AttributeChange> attributes = {}, bool onDevice = false,
+        std::optional<unsigned> without = std::nullopt) {
+  return {From::getOperationName(), To::getOperationName(), std::move(attributes), onDevice, without};
+}
+
+/// Those of dialects, which any op may have, have a dot.
+bool hasAttribute(OperationName op, StringAttr name) {
+  return llvm::is_contained(op.getAttributeNames(), name) || name.strref().contains('.') ||
+         name == "operandSegmentSizes" || name == "resultSegmentSizes";
+}
+
+/// Replaces an op by one of the same results; refuses attributes that this does not have.
+LogicalResult replaceBy(OperationName to, Operation *op, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                        ConversionPatternRewriter &rewriter) {
+  for (NamedAttribute attribute : attributes)
+    if (!hasAttribute(to, attribute.getName()))
+      return notifyMatchFailure(rewriter, op,
+                                to.getStringRef() + " has no attribute '" + attribute.getName().strref() + "'");
+  OperationState state(op->getLoc(), to, operands, op->getResultTypes(), attributes);
+  rewriter.replaceOp(op, rewriter.create(state));
+  return success();
+}
+
+/// Lowers to the op of the row, each attribute under its own name.
+class LowerByRow : public ConversionPattern {
+public:
+  LowerByRow(MLIRContext *context, Row row)
+      : ConversionPattern(row.from, /*benefit=*/1, context, row.to), row(std::move(row)), to(this->row.to, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> given,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(given);
+    SmallVector<NamedAttribute> attributes;
+    for (NamedAttribute attribute : op->getAttrs())
+      if (succeeded(change(attribute)))
+        attributes.push_back(attribute);
+    if (row.without)
+      operands.erase(operands.begin() + *row.without);
+    if (row.onDevice) {
+      operands.push_back(findDevice(rewriter, op));
+      if (!operands.back())
+        return failure();
+    }
+    return replaceBy(to, op, operands, attributes, rewriter);
+  }
+
+private:
+  /// Fails where the attribute is dropped.
+  LogicalResult change(NamedAttribute &attribute) const {
+    if (row.without && attribute.getName() == "operandSegmentSizes") {
+      SmallVector<int32_t> segments(cast<DenseI32ArrayAttr>(attribute.getValue()).asArrayRef());
+      segments.erase(segments.begin() + *row.without);
+      attribute.setValue(DenseI32ArrayAttr::get(attribute.getValue().getContext(), segments));
+    }
+    for (const AttributeChange &entry : row.attributes) {
+      if (attribute.getName() != entry.from)
+        continue;
+      if (entry.to.empty())
+        return failure();
+      attribute = {StringAttr::get(getContext(), entry.to),
+                   entry.convert ? entry.convert(attribute.getValue()) : attribute.getValue()};
+    }
+    return success();
+  }
+
+  Row row;
+  OperationName to;
+};
+
+/// Every op that has no pattern of its own becomes the op of its name. A single pattern, not one per op: to make all of
+/// them would take a small program as long as its conversion.
+class LowerByName : public ConversionPattern {
+public:
+  LowerByName(MLIRContext *context, llvm::SmallDenseSet<OperationName> others)
+      : ConversionPattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), others(std::move(others)) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isa_and_present<ttir::TTIRDialect>(op->getDialect()) || others.contains(op->getName()))
+      return failure();
+    std::optional<RegisteredOperationName> to = sameName(op->getName().stripDialect(), getContext());
+    if (!to)
+      return notifyMatchFailure(rewriter, op, "there is no ttnn." + op->getName().stripDialect());
+    return replaceBy(*to, op, operands, op->getAttrs(), rewriter);
+  }
+
+private:
+  llvm::SmallDenseSet<OperationName> others;
 };
 } // namespace
 
@@ -42,64 +136,43 @@ template <unsigned width> static Attribute toSigned(Attribute attr) {
   return IntegerAttr::get(type, cast<IntegerAttr>(attr).getValue().getSExtValue());
 }
 
-static const std::vector<OpRow> &opRows() {
-  static const std::vector<OpRow> rows = {
-      {"broadcast", "repeat", {{"broadcast_dimensions", "repeat_dims", toShape}}},
-      {"chunked_scaled_dot_product_attention", "chunked_scaled_dot_product_attention", {}, false, /*without=*/5},
-      {"constant", "constant", {}, /*onDevice=*/true},
-      {"cumprod", "cumprod", {{"dim", "dim", toSigned<32>}}},
-      {"cumsum", "cumsum", {{"dim", "dim", toSigned<32>}}},
-      {"dequantize_unrolled", "dequantize"},
-      {"div", "divide"},
-      {"embedding_backward", "embedding_bw"},
-      {"full", "full", {{"shape", "shape", toShape}}, /*onDevice=*/true},
-      {"gather", "gather", {{"dim", "dim", toSigned<32>}}},
-      {"ones", "ones", {{"shape", "shape", toShape}}, /*onDevice=*/true},
-      {"paged_scaled_dot_product_attention_decode",
-       "paged_scaled_dot_product_attention_decode",
-       {},
-       false,
-       /*without=*/4},
-      {"pow", "pow_tensor"},
-      {"quantize_unrolled", "quantize"},
-      {"rand", "rand", {{"size", "size", toShape}}, /*onDevice=*/true},
-      {"repeat", "repeat", {{"repeat_dimensions", "repeat_dims", toShape}}},
-      {"requantize_unrolled", "requantize"},
-      {"scatter", "scatter", {{"dim", "dim", toSigned<32>}}},
-      {"sort", "sort", {{"dim", "dim", toSigned<8>}}},
-      {"topk", "topk", {{"dim", "dim", toSigned<32>}}},
-      {"typecast", "typecast", {{"conservative_folding", ""}}},
-      {"upsample2d", "upsample"},
-      {"zeros", "zeros", {{"shape", "shape", toShape}}, /*onDevice=*/true},
+static std::vector<Row> rows() {
+  constexpr bool onDevice = true;
+  return {
+      row<ttir::BroadcastOp, ttnn::RepeatOp>({{"broadcast_dimensions", "repeat_dims", toShape}}),
+      row<ttir::ChunkedScaledDotProductAttentionOp, ttnn::ChunkedScaledDotProductAttentionOp>({}, false,
+                                                                                              /*without=*/5),
+      row<ttir::ConstantOp, ttnn::ConstantOp>({}, onDevice),
+      row<ttir::CumProdOp, ttnn::CumProdOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::CumSumOp, ttnn::CumSumOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::DequantizeUnrolledOp, ttnn::DequantizeOp>(),
+      row<ttir::DivOp, ttnn::DivideOp>(),
+      row<ttir::EmbeddingBackwardOp, ttnn::EmbeddingBackwardOp>(),
+      row<ttir::FullOp, ttnn::FullOp>({{"shape", "shape", toShape}}, onDevice),
+      row<ttir::GatherOp, ttnn::GatherOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::OnesOp, ttnn::OnesOp>({{"shape", "shape", toShape}}, onDevice),
+      row<ttir::PagedScaledDotProductAttentionDecodeOp, ttnn::PagedScaledDotProductAttentionDecodeOp>({}, false,
+                                                                                                      /*without=*/4),
+      row<ttir::PowOp, ttnn::PowTensorOp>(),
+      row<ttir::QuantizeUnrolledOp, ttnn::QuantizeOp>(),
+      row<ttir::RandOp, ttnn::RandOp>({{"size", "size", toShape}}, onDevice),
+      row<ttir::RepeatOp, ttnn::RepeatOp>({{"repeat_dimensions", "repeat_dims", toShape}}),
+      row<ttir::RequantizeUnrolledOp, ttnn::RequantizeOp>(),
+      row<ttir::ScatterOp, ttnn::ScatterOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::SortOp, ttnn::SortOp>({{"dim", "dim", toSigned<8>}}),
+      row<ttir::TopKOp, ttnn::TopKOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::TypecastOp, ttnn::TypecastOp>({{"conservative_folding", ""}}),
+      row<ttir::Upsample2dOp, ttnn::UpsampleOp>(),
+      row<ttir::ZerosOp, ttnn::ZerosOp>({{"shape", "shape", toShape}}, onDevice),
   };
-  return rows;
 }
 
-static LogicalResult lowerWithout(Lowering &lowering, const OpRow &row, SmallVector<NamedAttribute> attrs) {
-  SmallVector<Value> operands(lowering.op->getOperands());
-  operands.erase(operands.begin() + *row.without);
-  for (NamedAttribute &attr : attrs)
-    if (attr.getName() == "operandSegmentSizes") {
-      SmallVector<int32_t> segments(cast<DenseI32ArrayAttr>(attr.getValue()).asArrayRef());
-      segments.erase(segments.begin() + *row.without);
-      attr.setValue(lowering.attributes().getDenseI32ArrayAttr(segments));
-    }
-  return lowering.replaceBy(("ttnn." + row.to).str(), operands, attrs);
-}
-
-static LogicalResult lowerByRow(Lowering &lowering, const OpRow &row) {
-  SmallVector<NamedAttribute> attrs;
-  for (NamedAttribute attr : lowering.op->getAttrs()) {
-    auto found = llvm::find_if(row.attributes, [&](const AttributeRow &entry) { return attr.getName() == entry.from; });
-    if (found == row.attributes.end())
-      attrs.push_back(attr);
-    else if (!found->to.empty())
-      attrs.push_back(lowering.attr(found->to, found->convert ? found->convert(attr.getValue()) : attr.getValue()));
-  }
-  return row.without ? lowerWithout(lowering, row, attrs) : lowerTo(lowering, row.to, attrs, row.onDevice);
-}
-
-void ttnn::addRows(Rules &rules) {
-  for (const OpRow &row : opRows())
-    rules[row.from] = Rule([&row](Lowering &lowering) { return lowerByRow(lowering, row); }, ("ttnn." + row.to).str());
+void ttnn::addRows(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  for (Row &row : rows())
+    patterns.add(std::make_unique<LowerByRow>(context, std::move(row)));
+  llvm::SmallDenseSet<OperationName> others;
+  for (std::unique_ptr<RewritePattern> &pattern : patterns.getNativePatterns())
+    others.insert(*pattern->getRootKind());
+  patterns.add(std::make_unique<LowerByName>(context, std::move(others)));
 }

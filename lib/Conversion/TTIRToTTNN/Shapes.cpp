@@ -1,131 +1,159 @@
 //===- Shapes.cpp - lowering of creation, data movement and reductions ----===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
+namespace {
 /// squeeze and unsqueeze are reshapes to the result's shape.
-static LogicalResult lowerToReshape(Lowering &lowering) {
-  auto shape =
-      llvm::map_to_vector(lowering.resultType().getShape(), [](int64_t size) { return static_cast<int32_t>(size); });
-  return lowering.replace(lowering.make("reshape", lowering.op->getOperand(0), lowering.resultType(),
-                                        lowering.attr("shape", lowering.attributes().getI32ArrayAttr(shape))));
-}
+template <class OpT> struct LowerToReshape : OpConversionPattern<OpT> {
+  using OpConversionPattern<OpT>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getResult());
+    SmallVector<int32_t> shape(type.getShape().begin(), type.getShape().end());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, type, adaptor.getInput(), rewriter.getI32ArrayAttr(shape));
+    return success();
+  }
+};
 
-static LogicalResult lowerEmpty(Lowering &lowering) {
-  // The destination of a to_layout is only a type.
-  if (lowering.op->use_empty())
-    return lowering.replace(Value());
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no device to make it on");
-  auto shape = ttnn::ShapeAttr::get(lowering.context(), lowering.resultType().getShape());
-  return lowering.replace(lowering.make("empty", device, lowering.resultType(), lowering.attr("shape", shape)));
-}
+struct LowerEmpty : OpConversionPattern<ttir::EmptyOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::EmptyOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    auto shape = ShapeAttr::get(getContext(), shapeOf(op.getResult()));
+    rewriter.replaceOpWithNewOp<EmptyOp>(op, op.getType(), device, shape, /*dtype=*/nullptr);
+    return success();
+  }
+};
 
 /// The output operand says only where the result goes, and its type does.
-static LogicalResult lowerToLayout(Lowering &lowering) {
-  if (lowering.op->getNumResults() != 1)
-    return lowering.refuse("it writes to a buffer; expected a tensor as its result");
-  return lowering.replace(lowering.make("to_layout", lowering.op->getOperand(0), lowering.resultType()));
-}
-
-static LogicalResult lowerPad(Lowering &lowering) {
-  SmallVector<NamedAttribute> attrs(lowering.op->getAttrs());
-  attrs.push_back(lowering.attr("use_multicore", lowering.attributes().getBoolAttr(true)));
-  return lowerTo(lowering, "pad", attrs);
-}
-
-/// argmax and prod reduce one dimension or all.
-template <unsigned width> static LogicalResult lowerOneDimReduction(Lowering &lowering) {
-  SmallVector<NamedAttribute> attrs;
-  for (NamedAttribute attr : lowering.op->getAttrs()) {
-    if (attr.getName() != "dim_arg") {
-      attrs.push_back(attr);
-      continue;
-    }
-    auto dims = cast<ArrayAttr>(attr.getValue());
-    if (dims.size() != 1)
-      return lowering.refuse("dim_arg has " + Twine(dims.size()) + " dimensions; TTNN takes one, or none for all");
-    auto type = IntegerType::get(lowering.context(), width, IntegerType::Signed);
-    attrs.push_back(lowering.attr(width == 32 ? "dim" : "dim_arg",
-                                  IntegerAttr::get(type, cast<IntegerAttr>(dims[0]).getValue().getSExtValue())));
+struct LowerToLayout : OpConversionPattern<ttir::ToLayoutOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::ToLayoutOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getNumResults() != 1)
+      return notifyMatchFailure(rewriter, op, "it writes to a buffer; expected a tensor as its result");
+    rewriter.replaceOpWithNewOp<ToLayoutOp>(op, op->getResult(0).getType(), adaptor.getInput());
+    return success();
   }
-  return lowerTo(lowering, lowering.op->getName().stripDialect(), attrs);
-}
+};
+
+struct LowerPad : OpConversionPattern<ttir::PadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<PadOp>(op, op.getType(), adaptor.getInput(), op.getPaddingAttr(), op.getValueAttr(),
+                                       /*use_multicore=*/rewriter.getBoolAttr(true));
+    return success();
+  }
+};
+
+/// argmax and prod reduce one dimension, which is an integer of `width` bits, or all.
+template <class From, class To, unsigned width> struct LowerOneDimReduction : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    IntegerAttr dim;
+    if (ArrayAttr dims = op.getDimArgAttr()) {
+      if (dims.size() != 1)
+        return notifyMatchFailure(rewriter, op,
+                                  "dim_arg has " + Twine(dims.size()) + " dimensions; TTNN takes one, or none for all");
+      dim = rewriter.getIntegerAttr(rewriter.getIntegerType(width, /*isSigned=*/true),
+                                    cast<IntegerAttr>(dims[0]).getValue().getSExtValue());
+    }
+    rewriter.replaceOpWithNewOp<To>(op, op.getType(), adaptor.getInput(), dim, op.getKeepDimAttr());
+    return success();
+  }
+};
 
 /// A sequence along one dimension, repeated along the others.
-static LogicalResult lowerArange(Lowering &lowering) {
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no device to make it on");
-  ArrayRef<int64_t> shape = lowering.resultType().getShape();
-  int64_t dim = cast<IntegerAttr>(lowering.op->getAttr("arange_dimension")).getInt();
-  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
-    return lowering.refuse("arange_dimension " + Twine(dim) + " is not one of its " + Twine(shape.size()) +
-                           " dimensions");
-  SmallVector<int64_t> row(shape.size(), 1), repeats(shape);
-  row[dim] = shape[dim];
-  repeats[dim] = 1;
-  Value like = lowering.op->getResult(0);
-  SmallVector<NamedAttribute> attrs;
-  for (StringRef name : {"start", "end", "step"})
-    attrs.push_back(lowering.attr(name, lowering.op->getAttr(name)));
-  Value value = lowering.make("arange", device, lowering.typeLike(like, {shape[dim]}), attrs);
-  value = lowering.reshape(value, row);
-  if (llvm::any_of(repeats, [](int64_t count) { return count != 1; }))
-    value = lowering.make("repeat", value, lowering.resultType(),
-                          lowering.attr("repeat_dims", ttnn::ShapeAttr::get(lowering.context(), repeats)));
-  return lowering.replace(value);
-}
+struct LowerArange : OpConversionPattern<ttir::ArangeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::ArangeOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getResult());
+    ArrayRef<int64_t> shape = type.getShape();
+    int64_t dim = op.getArangeDimension();
+    if (dim < 0 || dim >= type.getRank())
+      return notifyMatchFailure(rewriter, op,
+                                "arange_dimension " + Twine(dim) + " is not one of its " + Twine(type.getRank()) +
+                                    " dimensions");
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<int64_t> row(shape.size(), 1), repeats(shape);
+    row[dim] = shape[dim];
+    repeats[dim] = 1;
+    Value value = ArangeOp::create(builder, typeLike(op.getResult(), {shape[dim]}), device, op.getStartAttr(),
+                                   op.getEndAttr(), op.getStepAttr(), /*dtype=*/nullptr);
+    value = reshape(builder, value, row);
+    if (llvm::any_of(repeats, [](int64_t count) { return count != 1; }))
+      value = RepeatOp::create(builder, type, value, ShapeAttr::get(getContext(), repeats));
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
 
 /// The chip's cache ops take a position, and a row of the page table, for each user.
-static LogicalResult lowerPagedUpdate(Lowering &lowering) {
-  auto op = cast<ttir::PagedUpdateCacheOp>(lowering.op);
-  ArrayRef<int64_t> cache = lowering.shapeOf(op.getCache()), input = lowering.shapeOf(op.getInput());
-  int64_t users = input[1], positions = ShapedType::getNumElements(lowering.shapeOf(op.getUpdateIndex()));
-  if (input[2] < cache[1])
-    return lowering.refuse("'input' has " + Twine(input[2]) + " heads and 'cache' " + Twine(cache[1]));
-  if (positions != users)
-    return lowering.refuse("'update_index' has " + Twine(positions) + " elements; expected one for each of " +
-                           Twine(users) + " users");
-  if (op.getPageTable()) {
-    ArrayRef<int64_t> table = lowering.shapeOf(op.getPageTable());
-    if (table.size() != 2 || table[0] < users)
-      return lowering.refuse("'page_table' has " + Twine(table.size()) + " dimensions, the first of " +
-                             Twine(table.empty() ? 1 : table[0]) + "; expected users x pages, for " + Twine(users) +
-                             " users");
-  } else if (!op.getShareCache() && cache[0] < users) {
-    return lowering.refuse("'cache' is of " + Twine(cache[0]) + " users and 'input' of " + Twine(users));
+struct LowerPagedUpdate : OpConversionPattern<ttir::PagedUpdateCacheOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::PagedUpdateCacheOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> cache = shapeOf(op.getCache()), input = shapeOf(op.getInput());
+    int64_t users = input[1], positions = ShapedType::getNumElements(shapeOf(op.getUpdateIndex()));
+    if (input[2] < cache[1])
+      return notifyMatchFailure(rewriter, op,
+                                "'input' has " + Twine(input[2]) + " heads and 'cache' " + Twine(cache[1]));
+    if (positions != users)
+      return notifyMatchFailure(rewriter, op,
+                                "'update_index' has " + Twine(positions) + " elements; expected one for each of " +
+                                    Twine(users) + " users");
+    if (op.getPageTable()) {
+      ArrayRef<int64_t> table = shapeOf(op.getPageTable());
+      if (table.size() != 2 || table[0] < users)
+        return notifyMatchFailure(rewriter, op,
+                                  "'page_table' has " + Twine(table.size()) + " dimensions, the first of " +
+                                      Twine(table.empty() ? 1 : table[0]) + "; expected users x pages, for " +
+                                      Twine(users) + " users");
+    } else if (!op.getShareCache() && cache[0] < users) {
+      return notifyMatchFailure(rewriter, op,
+                                "'cache' is of " + Twine(cache[0]) + " users and 'input' of " + Twine(users));
+    }
+    rewriter.replaceOpWithNewOp<PagedUpdateCacheOp>(op, TypeRange(), adaptor.getOperands(), op->getAttrs());
+    return success();
   }
-  return lowering.lowerByName();
-}
+};
 
-static LogicalResult lowerPagedFill(Lowering &lowering) {
-  auto op = cast<ttir::PagedFillCacheOp>(lowering.op);
-  ArrayRef<int64_t> cache = lowering.shapeOf(op.getCache()), input = lowering.shapeOf(op.getInput()),
-                    table = lowering.shapeOf(op.getPageTable());
-  if (input[1] != cache[1])
-    return lowering.refuse("'input' has " + Twine(input[1]) + " heads and 'cache' " + Twine(cache[1]));
-  // Sizes are of tensors of at most 2^44 elements.
-  if (table.size() != 2 || table[0] < 1 || cache[2] < 1 || llvm::divideCeilSigned(input[2], cache[2]) > table[1])
-    return lowering.refuse("'page_table' has " + Twine(table.size()) + " dimensions, the last of " +
-                           Twine(table.empty() ? 1 : table.back()) + "; expected users x pages with room for " +
-                           Twine(input[2]) + " positions in pages of " + Twine(cache[2]));
-  return lowering.lowerByName();
-}
+struct LowerPagedFill : OpConversionPattern<ttir::PagedFillCacheOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::PagedFillCacheOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> cache = shapeOf(op.getCache()), input = shapeOf(op.getInput()),
+                      table = shapeOf(op.getPageTable());
+    if (input[1] != cache[1])
+      return notifyMatchFailure(rewriter, op,
+                                "'input' has " + Twine(input[1]) + " heads and 'cache' " + Twine(cache[1]));
+    // Sizes are of tensors of at most 2^44 elements.
+    if (table.size() != 2 || table[0] < 1 || cache[2] < 1 || llvm::divideCeilSigned(input[2], cache[2]) > table[1])
+      return notifyMatchFailure(rewriter, op,
+                                "'page_table' has " + Twine(table.size()) + " dimensions, the last of " +
+                                    Twine(table.empty() ? 1 : table.back()) +
+                                    "; expected users x pages with room for " + Twine(input[2]) +
+                                    " positions in pages of " + Twine(cache[2]));
+    rewriter.replaceOpWithNewOp<PagedFillCacheOp>(op, TypeRange(), adaptor.getOperands(), op->getAttrs());
+    return success();
+  }
+};
+} // namespace
 
-void ttnn::addShapeRules(Rules &rules) {
-  rules["arange"] = lowerArange;
-  rules["argmax"] = lowerOneDimReduction<32>;
-  rules["empty"] = lowerEmpty;
-  rules["pad"] = lowerPad;
-  rules["paged_fill_cache"] = Rule(lowerPagedFill, "ttnn.paged_fill_cache");
-  rules["paged_update_cache"] = Rule(lowerPagedUpdate, "ttnn.paged_update_cache");
-  rules["prod"] = lowerOneDimReduction<64>;
-  rules["squeeze"] = lowerToReshape;
-  rules["to_layout"] = lowerToLayout;
-  rules["unsqueeze"] = lowerToReshape;
+void ttnn::addShapePatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerArange, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
+               LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerToLayout, LowerToReshape<ttir::SqueezeOp>,
+               LowerToReshape<ttir::UnsqueezeOp>>(patterns.getContext());
+  patterns.addWithLabel<LowerPagedFill>({PagedFillCacheOp::getOperationName()}, patterns.getContext());
+  patterns.addWithLabel<LowerPagedUpdate>({PagedUpdateCacheOp::getOperationName()}, patterns.getContext());
 }

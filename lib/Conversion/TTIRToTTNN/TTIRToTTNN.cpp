@@ -2,7 +2,9 @@
 
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 
-#include "Lowering.h"
+#include "Patterns.h"
+
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -15,83 +17,85 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-static const Rules &allRules() {
-  static const Rules rules = [] {
-    Rules rules;
-    addRows(rules);
-    addDecompositionRules(rules);
-    addElementwiseRules(rules);
-    addMeshRules(rules);
-    addNormalizationRules(rules);
-    addShapeRules(rules);
-    addWindowRules(rules);
-    return rules;
-  }();
-  return rules;
+static RewritePatternSet allPatterns(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  addDecompositionPatterns(patterns);
+  addElementwisePatterns(patterns);
+  addMeshPatterns(patterns);
+  addNormalizationPatterns(patterns);
+  addSelectionPatterns(patterns);
+  addShapePatterns(patterns);
+  addWindowPatterns(patterns);
+  // Those of ops that have none of the above.
+  addRows(patterns);
+  return patterns;
 }
 
 std::string ttnn::ttirLowering(StringRef op, MLIRContext *context) {
-  StringRef name = op.split('.').second;
-  if (auto rule = allRules().find(name); rule != allRules().end())
-    return rule->second.into;
-  auto from = RegisteredOperationName::lookup(op, context);
-  auto to = RegisteredOperationName::lookup(("ttnn." + name).str(), context);
-  if (!from || !to)
-    return {};
-  for (StringAttr attribute : from->getAttributeNames())
-    if (!llvm::is_contained(to->getAttributeNames(), attribute))
-      return {};
-  return to->getStringRef().str();
+  RewritePatternSet patterns = allPatterns(context);
+  if (std::optional<std::string> made = loweringOf(op, patterns))
+    return *made;
+  std::optional<RegisteredOperationName> from = RegisteredOperationName::lookup(op, context),
+                                         to = sameName(op.split('.').second, context);
+  auto isKnown = [&](StringAttr attribute) { return llvm::is_contained(to->getAttributeNames(), attribute); };
+  return from && to && llvm::all_of(from->getAttributeNames(), isKnown) ? to->getStringRef().str() : std::string();
+}
+
+/// The destination of a to_layout is only a type: such an empty tensor goes when no to_layout names it any more.
+static bool isDestination(Operation *op) {
+  return isa<ttir::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
+           auto change = dyn_cast<ttir::ToLayoutOp>(use.getOwner());
+           return change && use.get() == change.getOutput() && use.get() != change.getInput();
+         });
+}
+
+static bool hasLayouts(Operation *op) {
+  auto hasLayout = [](Type type) { return !isa<RankedTensorType>(type) || TTNNLayoutAttr::of(type); };
+  return llvm::all_of(op->getOperandTypes(), hasLayout) && llvm::all_of(op->getResultTypes(), hasLayout);
 }
 
 namespace {
 struct ConvertTTIRToTTNN : tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTTNN> {
-  void runOnOperation() override {
-    const Rules &rules = allRules();
-    // Empty tensors come last, when it is known which are more than the
-    // destination of a to_layout.
-    SmallVector<Operation *> ops, empties;
-    getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()))
-        (isa<ttir::EmptyOp>(op) ? empties : ops).push_back(op);
-    });
-    ops.append(empties);
+  LogicalResult initialize(MLIRContext *context) override {
+    patterns = FrozenRewritePatternSet(allPatterns(context));
+    return success();
+  }
 
-    IRRewriter rewriter(&getContext());
-    DenseMap<Operation *, std::string> reasons;
-    for (Operation *op : ops)
-      if (std::string reason = lower(op, rewriter, rules); !reason.empty())
-        reasons[op] = std::move(reason);
-    if (reportLeftOver(reasons))
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target.addLegalDialect<TTNNDialect, ttcore::TTCoreDialect, debug::DebugDialect>();
+    target.addLegalOp<ModuleOp, func::FuncOp, func::ReturnOp>();
+    // What patterns take for granted; of all other ops of the dialect they decide.
+    target.addDynamicallyLegalDialect<ttir::TTIRDialect>([](Operation *op) -> std::optional<bool> {
+      return !hasLayouts(op) || isDestination(op) ? std::optional(true) : std::nullopt;
+    });
+    Refusals refusals = convertAll(getOperation(), target, patterns);
+    if (reportLeftOver(target, refusals))
       signalPassFailure();
   }
 
 private:
-  /// Empty if the op was replaced, else the reason why not.
-  static std::string lower(Operation *op, RewriterBase &rewriter, const Rules &rules) {
-    Lowering lowering(op, rewriter);
-    for (Type type :
-         llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
-      if (isa<RankedTensorType>(type) && !ttnn::TTNNLayoutAttr::of(type))
-        return "it has a tensor without a #ttnn.ttnn_layout; run ttnn-layout first";
-    auto rule = rules.find(op->getName().stripDialect());
-    LogicalResult result = rule == rules.end() ? lowering.lowerByName() : rule->second(lowering);
-    return succeeded(result) ? std::string() : lowering.reason();
-  }
-
   /// Names every op that no program on the device can have.
-  bool reportLeftOver(const DenseMap<Operation *, std::string> &reasons) {
+  bool reportLeftOver(const ConversionTarget &target, const Refusals &refusals) {
     bool any = false;
     getOperation().walk([&](Operation *op) {
+      // One that is still used is that of a to_layout which is named itself.
+      if (isDestination(op)) {
+        if (op->use_empty())
+          op->erase();
+        return;
+      }
       StringRef dialect = op->getName().getDialectNamespace();
-      if (isa<func::FuncOp, func::ReturnOp, ModuleOp>(op) || dialect == "ttnn" || dialect == "ttcore" ||
-          dialect == "debug")
+      const bool isTTIR = dialect == ttir::TTIRDialect::getDialectNamespace();
+      if (!isTTIR && target.isLegal(op))
         return;
       any = true;
       InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' is not lowered to TTNN: ";
-      auto reason = reasons.find(op);
-      if (reason != reasons.end())
-        diagnostic << reason->second;
+      auto refusal = refusals.find(op);
+      if (isTTIR && !hasLayouts(op))
+        diagnostic << "it has a tensor without a #ttnn.ttnn_layout; run ttnn-layout first";
+      else if (refusal != refusals.end())
+        diagnostic << refusal->second;
       else if (auto call = dyn_cast<func::CallOp>(op))
         diagnostic << "a program on the device has no calls; '" << call.getCallee() << "' was not inlined";
       else
@@ -100,5 +104,7 @@ private:
     });
     return any;
   }
+
+  FrozenRewritePatternSet patterns;
 };
 } // namespace

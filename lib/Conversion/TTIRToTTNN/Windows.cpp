@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -29,7 +29,7 @@ static SmallVector<int32_t> ints(Attribute attr, size_t count) {
 
 /// [top, bottom, left, right] of one number, [height, width] or [top, left,
 /// bottom, right].
-static SmallVector<int32_t> padding(Attribute attr) {
+static SmallVector<int32_t> sidesOf(Attribute attr) {
   SmallVector<int32_t> sizes = ints(attr, 2);
   if (sizes.size() == 2)
     return {sizes[0], sizes[0], sizes[1], sizes[1]};
@@ -43,239 +43,211 @@ static Image imageOf(ArrayRef<int64_t> shape, ttir::FlattenedCompatInfoAttr info
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
-/// `value` as TTNN slides windows over it; `order` gives the place of batch,
-/// height, width and channels.
-static Value flatten(Lowering &lowering, Value value, ArrayRef<int64_t> order, const Image &image) {
-  return lowering.reshape(lowering.permute(value, order), image.flat());
+static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
+  return llvm::map_to_vector(order, [&](int64_t dim) { return shape[dim]; });
 }
 
-/// A flat result in the order and shape of the op's.
-static LogicalResult replaceFlat(Lowering &lowering, function_ref<Value(RankedTensorType)> make,
-                                 ArrayRef<int64_t> order, bool staysFlat) {
-  RankedTensorType type = lowering.resultType();
-  if (staysFlat)
-    return lowering.replace(make(type));
-  SmallVector<int64_t> ordered, inverse(4);
-  for (auto [to, from] : llvm::enumerate(order)) {
-    ordered.push_back(type.getShape()[from]);
-    inverse[from] = to;
-  }
-  Image image{ordered[0], ordered[1], ordered[2], ordered[3]};
-  Value value = make(lowering.typeLike(lowering.op->getResult(0), image.flat()));
-  return lowering.replace(lowering.permute(lowering.reshape(value, ordered), inverse));
-}
-
-static Attribute signedInt(Lowering &lowering, int64_t value) {
-  return lowering.attributes().getSI32IntegerAttr(value);
-}
-static Attribute signlessInt(Lowering &lowering, int64_t value) {
-  return lowering.attributes().getI32IntegerAttr(value);
-}
-
-static SmallVector<NamedAttribute> imageAttributes(Lowering &lowering, const Image &image,
-                                                   Attribute (*number)(Lowering &, int64_t)) {
-  return {lowering.attr("batch_size", number(lowering, image.batch)),
-          lowering.attr("input_height", number(lowering, image.height)),
-          lowering.attr("input_width", number(lowering, image.width))};
-}
-
-static NamedAttribute array(Lowering &lowering, StringRef name, ArrayRef<int32_t> values) {
-  return lowering.attr(name, lowering.attributes().getDenseI32ArrayAttr(values));
-}
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
 
 /// Weights in row-major order: as tiles, a kernel of 1 x 1 would take the memory of one of 32 x 32. Arguments come as
 /// they come.
-static Value weightInRows(Lowering &lowering, Value weight) {
-  auto type = cast<RankedTensorType>(weight.getType());
-  auto layout = ttnn::TTNNLayoutAttr::of(type);
+static Value weightInRows(ImplicitLocOpBuilder &builder, ConversionPatternRewriter &rewriter, Value weight) {
+  auto layout = TTNNLayoutAttr::of(weight.getType());
   Operation *maker = weight.getDefiningOp();
   if (!maker || !layout.isTiled() || ttcore::isBlockFormat(layout.getDataType()))
     return weight;
-  auto inRows = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    auto layout = ttnn::TTNNLayoutAttr::of(type).withLayout(type.getShape(), ttnn::Layout::RowMajor);
-    return ttnn::withLayout(type, layout);
-  };
-  RankedTensorType rows = inRows(weight);
-  if (weight.hasOneUse() && isa<ttnn::ReshapeOp>(maker)) {
-    Value matrix = lowering.make("to_layout", maker->getOperand(0), inRows(maker->getOperand(0)));
-    return lowering.reshape(matrix, rows);
+  RankedTensorType rows = inRows(typeOf(weight));
+  if (weight.hasOneUse() && isa<ReshapeOp>(maker)) {
+    Value tiles = maker->getOperand(0);
+    return reshape(builder, ToLayoutOp::create(builder, inRows(typeOf(tiles)), tiles), rows);
   }
-  if (!isa<ttnn::ConstantOp>(maker) || !weight.hasOneUse())
-    return lowering.make("to_layout", weight, rows);
-  weight.setType(rows);
+  if (!isa<ConstantOp>(maker) || !weight.hasOneUse())
+    return ToLayoutOp::create(builder, rows, weight);
+  rewriter.modifyOpInPlace(maker, [&] { weight.setType(rows); });
   return weight;
 }
 
+static Value flatBias(ImplicitLocOpBuilder &builder, Value bias, int64_t channels) {
+  return bias ? reshape(builder, bias, ArrayRef<int64_t>{1, 1, 1, channels}) : Value();
+}
+
+/// The flat result in the order and shape of the op's.
+static Value unflatten(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> ordered, ArrayRef<int64_t> order) {
+  return permute(builder, reshape(builder, value, ordered), inverse(order));
+}
+
+static Value makeConv(ImplicitLocOpBuilder &b, ttir::Conv2dOp op, RankedTensorType type, ValueRange operands,
+                      const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
+  return Conv2dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], image.channels, channels,
+                          image.batch, image.height, image.width, kernel, ints(op.getStride(), 2),
+                          sidesOf(op.getPadding()), ints(op.getDilation(), 2), op.getGroups(), nullptr, nullptr,
+                          nullptr, nullptr);
+}
+
+static Value makeConv(ImplicitLocOpBuilder &b, ttir::ConvTranspose2dOp op, RankedTensorType type, ValueRange operands,
+                      const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
+  return ConvTranspose2dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], image.channels,
+                                   channels, image.batch, image.height, image.width, kernel, ints(op.getStride(), 2),
+                                   sidesOf(op.getPadding()), ints(op.getOutputPadding(), 2), ints(op.getDilation(), 2),
+                                   op.getGroups(), nullptr, nullptr, nullptr, nullptr);
+}
+
+namespace {
 /// conv2d and conv_transpose2d, whose weights are [out, in / groups, height,
 /// width] and [in, out / groups, height, width].
-static LogicalResult lowerConv(Lowering &lowering) {
-  Operation *op = lowering.op;
-  StringRef name = op->getName().stripDialect();
-  bool transposed = name == "conv_transpose2d";
-  auto info = op->getAttrOfType<ttir::FlattenedCompatInfoAttr>("flattened_compat_info");
-  SmallVector<int64_t> order;
-  for (StringRef dim : {"batch_dim", "height_dim", "width_dim", "channel_dim"})
-    order.push_back(op->getAttrOfType<IntegerAttr>(dim).getInt());
-
-  SmallVector<int64_t> ordered;
-  for (int64_t dim : order)
-    ordered.push_back(lowering.shapeOf(op->getOperand(0))[dim]);
-  Image image = imageOf(ordered, info);
-  int64_t groups = op->getAttrOfType<IntegerAttr>("groups").getInt();
-  ArrayRef<int64_t> weight = lowering.shapeOf(op->getOperand(1));
-  int64_t outChannels = transposed ? weight[1] * groups : weight[0];
-
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no device to run it on");
-  SmallVector<Value> operands = {flatten(lowering, op->getOperand(0), order, image),
-                                 weightInRows(lowering, op->getOperand(1))};
-  if (op->getNumOperands() > 2)
-    operands.push_back(lowering.reshape(op->getOperand(2), ArrayRef<int64_t>{1, 1, 1, outChannels}));
-  operands.push_back(device);
-
-  SmallVector<NamedAttribute> attrs = imageAttributes(lowering, image, signlessInt);
-  attrs.push_back(lowering.attr("in_channels", signlessInt(lowering, image.channels)));
-  attrs.push_back(lowering.attr("out_channels", signlessInt(lowering, outChannels)));
-  attrs.push_back(lowering.attr("groups", op->getAttr("groups")));
-  attrs.push_back(array(lowering, "kernel_size", {static_cast<int32_t>(weight[2]), static_cast<int32_t>(weight[3])}));
-  attrs.push_back(array(lowering, "stride", ints(op->getAttr("stride"), 2)));
-  attrs.push_back(array(lowering, "dilation", ints(op->getAttr("dilation"), 2)));
-  attrs.push_back(array(lowering, "padding", padding(op->getAttr("padding"))));
-  if (transposed)
-    attrs.push_back(array(lowering, "output_padding", ints(op->getAttr("output_padding"), 2)));
-  return replaceFlat(
-      lowering, [&](RankedTensorType type) { return lowering.make(name, operands, type, attrs); }, order, bool(info));
-}
+template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
+  using OpConversionPattern<OpT>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    ttir::FlattenedCompatInfoAttr info = op.getFlattenedCompatInfoAttr();
+    SmallVector<int64_t> order = {static_cast<int64_t>(op.getBatchDim()), static_cast<int64_t>(op.getHeightDim()),
+                                  static_cast<int64_t>(op.getWidthDim()), static_cast<int64_t>(op.getChannelDim())};
+    Image image = imageOf(inOrder(shapeOf(adaptor.getInput()), order), info);
+    ArrayRef<int64_t> weight = shapeOf(adaptor.getWeight());
+    const bool transposed = std::is_same_v<OpT, ttir::ConvTranspose2dOp>;
+    const int64_t channels = transposed ? weight[1] * op.getGroupsAttr().getInt() : weight[0];
+    SmallVector<Value> operands = {reshape(builder, permute(builder, adaptor.getInput(), order), image.flat()),
+                                   weightInRows(builder, rewriter, adaptor.getWeight()),
+                                   flatBias(builder, adaptor.getBias(), channels), device};
+    SmallVector<int32_t> kernel(weight.drop_front(2));
+    RankedTensorType type = typeOf(op.getResult());
+    if (info) {
+      rewriter.replaceOp(op, makeConv(builder, op, type, operands, image, channels, kernel));
+      return success();
+    }
+    SmallVector<int64_t> ordered = inOrder(type.getShape(), order);
+    Value value =
+        makeConv(builder, op, typeLike(op.getResult(), imageOf(ordered, {}).flat()), operands, image, channels, kernel);
+    rewriter.replaceOp(op, unflatten(builder, value, ordered, order));
+    return success();
+  }
+};
 
 /// A conv2d of images one pixel high; weights are [out, in / groups, length].
-static LogicalResult lowerConv1d(Lowering &lowering) {
-  Operation *op = lowering.op;
-  SmallVector<int64_t> order, ordered;
-  for (StringRef dim : {"batch_dim", "length_dim", "channel_dim"}) {
-    order.push_back(op->getAttrOfType<IntegerAttr>(dim).getInt());
-    ordered.push_back(lowering.shapeOf(op->getOperand(0))[order.back()]);
+struct LowerConv1d : OpConversionPattern<ttir::Conv1dOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::Conv1dOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<int64_t> order = {static_cast<int64_t>(op.getBatchDim()), static_cast<int64_t>(op.getLengthDim()),
+                                  static_cast<int64_t>(op.getChannelDim())};
+    SmallVector<int64_t> from = inOrder(shapeOf(adaptor.getInput()), order),
+                         to = inOrder(shapeOf(op.getResult()), order);
+    Image image{from[0], 1, from[1], from[2]}, result{to[0], 1, to[1], to[2]};
+    ArrayRef<int64_t> weight = shapeOf(adaptor.getWeight());
+    const int64_t channels = weight[0], length = weight[2];
+    auto along = [&](Attribute attr) { return ints(attr, 1)[0]; };
+    SmallVector<int32_t> sides = ints(op.getPadding(), 2);
+    sides.resize(2, sides[0]);
+
+    Value input = reshape(builder, permute(builder, adaptor.getInput(), order), image.flat());
+    Value kernel = reshape(builder, adaptor.getWeight(), ArrayRef<int64_t>{channels, weight[1], 1, length});
+    Value bias = flatBias(builder, adaptor.getBias(), channels);
+    Value value = Conv2dOp::create(
+        builder, typeLike(op.getResult(), result.flat()), input, kernel, bias, device, image.channels, channels,
+        image.batch, image.height, image.width, ArrayRef<int32_t>{1, static_cast<int32_t>(length)},
+        ArrayRef<int32_t>{1, along(op.getStride())}, ArrayRef<int32_t>{0, 0, sides[0], sides[1]},
+        ArrayRef<int32_t>{1, along(op.getDilation())}, op.getGroups(), nullptr, nullptr, nullptr, nullptr);
+    rewriter.replaceOp(op, unflatten(builder, value, to, order));
+    return success();
   }
-  Image image{ordered[0], 1, ordered[1], ordered[2]};
-  ArrayRef<int64_t> weight = lowering.shapeOf(op->getOperand(1));
-  const int64_t outChannels = weight[0], length = weight[2];
-  auto along = [&](StringRef name) { return ints(op->getAttr(name), 1)[0]; };
-  SmallVector<int32_t> sides = ints(op->getAttr("padding"), 2);
-  sides.resize(2, sides[0]);
+};
 
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no device to run it on");
-  SmallVector<Value> operands = {
-      lowering.reshape(lowering.permute(op->getOperand(0), order), image.flat()),
-      lowering.reshape(op->getOperand(1), ArrayRef<int64_t>{outChannels, weight[1], 1, length})};
-  if (op->getNumOperands() > 2)
-    operands.push_back(lowering.reshape(op->getOperand(2), ArrayRef<int64_t>{1, 1, 1, outChannels}));
-  operands.push_back(device);
+/// Volumes, whose weights are [out, in / groups, depth, height, width]. They are convolved in row-major order: a tile
+/// would take the memory of 32 channels for those of a pixel.
+struct LowerConv3d : OpConversionPattern<ttir::Conv3dOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::Conv3dOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate")
+      return notifyMatchFailure(rewriter, op,
+                                "padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<int64_t> order;
+    for (uint64_t dim : {op.getBatchDim(), op.getDepthDim(), op.getHeightDim(), op.getWidthDim(), op.getChannelDim()})
+      order.push_back(dim);
+    ArrayRef<int64_t> weight = shapeOf(adaptor.getWeight());
+    Value volume = permute(builder, adaptor.getInput(), order);
+    volume = ToLayoutOp::create(builder, inRows(typeOf(volume)), volume);
+    ArrayRef<int64_t> shape = shapeOf(volume);
+    Value kernel = weightInRows(builder, rewriter, adaptor.getWeight());
+    Value bias = adaptor.getBias() ? reshape(builder, adaptor.getBias(), ArrayRef<int64_t>{1, weight[0]}) : Value();
 
-  SmallVector<NamedAttribute> attrs = imageAttributes(lowering, image, signlessInt);
-  attrs.push_back(lowering.attr("in_channels", signlessInt(lowering, image.channels)));
-  attrs.push_back(lowering.attr("out_channels", signlessInt(lowering, outChannels)));
-  attrs.push_back(lowering.attr("groups", op->getAttr("groups")));
-  attrs.push_back(array(lowering, "kernel_size", {1, static_cast<int32_t>(length)}));
-  attrs.push_back(array(lowering, "stride", {1, along("stride")}));
-  attrs.push_back(array(lowering, "dilation", {1, along("dilation")}));
-  attrs.push_back(array(lowering, "padding", {0, 0, sides[0], sides[1]}));
-
-  RankedTensorType type = lowering.resultType();
-  SmallVector<int64_t> shape, inverse(3);
-  for (auto [to, from] : llvm::enumerate(order)) {
-    shape.push_back(type.getShape()[from]);
-    inverse[from] = to;
+    // TTIR gives padding before the dimensions, then behind them; TTNN the two of each dimension.
+    SmallVector<int32_t> padding = ints(op.getPadding(), 3);
+    if (padding.size() == 6)
+      padding = {padding[0], padding[3], padding[1], padding[4], padding[2], padding[5]};
+    RankedTensorType type = typeLike(op.getResult(), inOrder(shapeOf(op.getResult()), order));
+    Value value =
+        Conv3dOp::create(builder, inRows(type), volume, kernel, bias, device, shape[4], weight[0], shape[0], shape[1],
+                         shape[2], shape[3], SmallVector<int32_t>(weight.drop_front(2)), ints(op.getStride(), 3),
+                         padding, op.getPaddingMode(), op.getGroups(), nullptr, nullptr);
+    value = ToLayoutOp::create(builder, type, value);
+    rewriter.replaceOp(op, permute(builder, value, inverse(order)));
+    return success();
   }
-  Image result{shape[0], 1, shape[1], shape[2]};
-  Value value = lowering.make("conv2d", operands, lowering.typeLike(op->getResult(0), result.flat()), attrs);
-  return lowering.replace(lowering.permute(lowering.reshape(value, shape), inverse));
-}
+};
+} // namespace
 
-/// The value in row-major order, in which volumes are convolved: a tile would take the memory of 32 channels for those
-/// of a pixel.
-static RankedTensorType inRows(RankedTensorType type) {
-  return ttnn::withLayout(type, ttnn::TTNNLayoutAttr::of(type).withLayout(type.getShape(), ttnn::Layout::RowMajor));
-}
+//===----------------------------------------------------------------------===//
+// Pools
+//===----------------------------------------------------------------------===//
 
-/// Volumes, whose weights are [out, in / groups, depth, height, width].
-static LogicalResult lowerConv3d(Lowering &lowering) {
-  auto op = cast<ttir::Conv3dOp>(lowering.op);
-  if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate")
-    return lowering.refuse("padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
-  Value device = lowering.device();
-  if (!device)
-    return lowering.refuse("there is no device to run it on");
-  SmallVector<int64_t> order, inverse(5), result;
-  for (uint64_t dim : {op.getBatchDim(), op.getDepthDim(), op.getHeightDim(), op.getWidthDim(), op.getChannelDim()}) {
-    inverse[dim] = order.size();
-    order.push_back(dim);
-    result.push_back(lowering.resultType().getShape()[dim]);
-  }
-  ArrayRef<int64_t> weight = lowering.shapeOf(op.getWeight());
-  Value volume = lowering.permute(op.getInput(), order);
-  volume = lowering.make("to_layout", volume, inRows(cast<RankedTensorType>(volume.getType())));
-  SmallVector<Value> operands = {volume, weightInRows(lowering, op.getWeight())};
-  if (op.getBias())
-    operands.push_back(lowering.reshape(op.getBias(), ArrayRef<int64_t>{1, weight[0]}));
-  operands.push_back(device);
-
-  // TTIR gives padding before the dimensions, then behind them; TTNN the two of each dimension.
-  SmallVector<int32_t> padding = ints(op.getPadding(), 3);
-  if (padding.size() == 6)
-    padding = {padding[0], padding[3], padding[1], padding[4], padding[2], padding[5]};
-  SmallVector<NamedAttribute> attrs = {lowering.attr("in_channels", signlessInt(lowering, lowering.shapeOf(volume)[4])),
-                                       lowering.attr("out_channels", signlessInt(lowering, weight[0])),
-                                       lowering.attr("groups", op.getGroupsAttr()),
-                                       lowering.attr("padding_mode", op.getPaddingModeAttr()),
-                                       array(lowering, "kernel_size", SmallVector<int32_t>(weight.drop_front(2))),
-                                       array(lowering, "stride", ints(op.getStride(), 3)),
-                                       array(lowering, "padding", padding)};
-  for (size_t place = 0; StringRef name : {"batch_size", "input_depth", "input_height", "input_width"})
-    attrs.push_back(lowering.attr(name, signlessInt(lowering, lowering.shapeOf(volume)[place++])));
-  RankedTensorType type = lowering.typeLike(op.getResult(), result);
-  Value value = lowering.make("conv3d", operands, inRows(type), attrs);
-  return lowering.replace(lowering.permute(lowering.make("to_layout", value, type), inverse));
-}
-
+namespace {
 /// Pools of NHWC images; those with indices have a second result of the shape of the first.
-static LogicalResult lowerPool(Lowering &lowering) {
-  Operation *op = lowering.op;
-  auto info = op->getAttrOfType<ttir::FlattenedCompatInfoAttr>("flattened_compat_info");
-  Image image = imageOf(lowering.shapeOf(op->getOperand(0)), info);
-  constexpr int64_t order[] = {0, 1, 2, 3};
+template <class From, class To> struct LowerPool : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    ttir::FlattenedCompatInfoAttr info = op.getFlattenedCompatInfoAttr();
+    Image image = imageOf(shapeOf(adaptor.getInput()), info);
+    SmallVector<int32_t> sides = sidesOf(op.getPadding());
+    if (sides[0] == sides[1] && sides[2] == sides[3])
+      sides = {sides[0], sides[2]};
+    auto number = [&](int64_t value) { return rewriter.getSI32IntegerAttr(value); };
+    auto array = [&](ArrayRef<int32_t> values) { return rewriter.getDenseI32ArrayAttr(values); };
+    typename To::Properties properties;
+    properties.batch_size = number(image.batch);
+    properties.input_height = number(image.height);
+    properties.input_width = number(image.width);
+    properties.channels = number(image.channels);
+    properties.kernel_size = array(ints(op.getKernel(), 2));
+    properties.stride = array(ints(op.getStride(), 2));
+    properties.dilation = array(ints(op.getDilation(), 2));
+    properties.padding = array(sides);
+    properties.ceil_mode = op.getCeilModeAttr();
+    if constexpr (std::is_same_v<From, ttir::AvgPool2dOp>)
+      properties.count_include_pad = op.getCountIncludePadAttr();
 
-  SmallVector<NamedAttribute> attrs = imageAttributes(lowering, image, signedInt);
-  attrs.push_back(lowering.attr("channels", signedInt(lowering, image.channels)));
-  attrs.push_back(array(lowering, "kernel_size", ints(op->getAttr("kernel"), 2)));
-  attrs.push_back(array(lowering, "stride", ints(op->getAttr("stride"), 2)));
-  attrs.push_back(array(lowering, "dilation", ints(op->getAttr("dilation"), 2)));
-  SmallVector<int32_t> sides = padding(op->getAttr("padding"));
-  if (sides[0] == sides[1] && sides[2] == sides[3])
-    sides = {sides[0], sides[2]};
-  attrs.push_back(array(lowering, "padding", sides));
-  for (StringRef name : {"ceil_mode", "count_include_pad"})
-    if (Attribute value = op->getAttr(name))
-      attrs.push_back(lowering.attr(name, value));
-
-  Value input = flatten(lowering, op->getOperand(0), order, image);
-  SmallVector<Type> types;
-  for (OpResult result : op->getResults()) {
-    RankedTensorType type = lowering.resultType(result.getResultNumber());
-    ArrayRef<int64_t> shape = type.getShape();
-    types.push_back(info ? type : lowering.typeLike(result, Image{shape[0], shape[1], shape[2], shape[3]}.flat()));
+    Value input = reshape(builder, adaptor.getInput(), image.flat());
+    SmallVector<Type> types;
+    for (OpResult result : op->getResults())
+      types.push_back(info ? typeOf(result) : typeLike(result, imageOf(shapeOf(result), {}).flat()));
+    SmallVector<Value> results;
+    for (auto [made, result] :
+         llvm::zip_equal(To::create(builder, types, input, properties)->getResults(), op->getResults()))
+      results.push_back(reshape(builder, made, typeOf(result)));
+    rewriter.replaceOp(op, results);
+    return success();
   }
-  SmallVector<Value> results;
-  for (auto [index, value] : llvm::enumerate(lowering.makeAll(op->getName().stripDialect(), input, types, attrs)))
-    results.push_back(lowering.reshape(value, lowering.resultType(index)));
-  return lowering.replace(results);
-}
+};
+} // namespace
 
-void ttnn::addWindowRules(Rules &rules) {
-  rules["conv1d"] = lowerConv1d;
-  rules["conv2d"] = rules["conv_transpose2d"] = lowerConv;
-  rules["conv3d"] = lowerConv3d;
-  rules["max_pool2d"] = rules["avg_pool2d"] = rules["max_pool2d_with_indices"] = lowerPool;
+void ttnn::addWindowPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerConv1d, LowerConv3d, LowerConv<ttir::Conv2dOp>, LowerConv<ttir::ConvTranspose2dOp>,
+               LowerPool<ttir::AvgPool2dOp, AvgPool2dOp>, LowerPool<ttir::MaxPool2dOp, MaxPool2dOp>,
+               LowerPool<ttir::MaxPool2dWithIndicesOp, MaxPool2dWithIndicesOp>>(patterns.getContext());
 }

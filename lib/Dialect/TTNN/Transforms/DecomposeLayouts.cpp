@@ -12,11 +12,21 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
+template <class OpT>
+static Value make(OpBuilder &builder, Location location, RankedTensorType type, Value value, Value device) {
+  if constexpr (std::is_same_v<OpT, ToDeviceOp>)
+    return OpT::create(builder, location, type, value, device);
+  else if constexpr (std::is_same_v<OpT, TypecastOp>)
+    return OpT::create(builder, location, type, value, /*dtype=*/nullptr);
+  else
+    return OpT::create(builder, location, type, value);
+}
+
 namespace {
 struct DecomposeLayouts : ttnn::impl::TTNNDecomposeLayoutsBase<DecomposeLayouts> {
   void runOnOperation() override {
     SmallVector<ToLayoutOp> changes;
-    getOperation().walk([&](ToLayoutOp op) { changes.push_back(op); });
+    getOperation()->walk([&](ToLayoutOp op) { changes.push_back(op); });
     if (changes.empty())
       markAllAnalysesPreserved();
     for (ToLayoutOp op : changes)
@@ -26,7 +36,7 @@ struct DecomposeLayouts : ttnn::impl::TTNNDecomposeLayoutsBase<DecomposeLayouts>
 
 private:
   struct Step {
-    StringRef op;
+    Value (*make)(OpBuilder &, Location, RankedTensorType, Value value, Value device);
     TTNNLayoutAttr layout;
   };
 
@@ -34,21 +44,18 @@ private:
   static SmallVector<Step> plan(ArrayRef<int64_t> shape, TTNNLayoutAttr from, TTNNLayoutAttr to) {
     SmallVector<Step> steps;
     TTNNLayoutAttr now = from;
-    auto step = [&](bool wanted, StringRef op, auto next) {
+    auto step = [&](bool wanted, auto make, auto next) {
       if (wanted)
-        steps.push_back({op, now = next()});
+        steps.push_back({make, now = next()});
     };
-    step(!now.isOnDevice() && to.isOnDevice(), ToDeviceOp::getOperationName(),
+    step(!now.isOnDevice() && to.isOnDevice(), make<ToDeviceOp>,
          [&] { return now.withBufferType(shape, to.isSharded() ? BufferType::DRAM : to.getBufferType()); });
-    step(!now.isTiled() && to.isTiled(), ToLayoutOp::getOperationName(),
-         [&] { return now.withLayout(shape, Layout::Tile); });
-    step(now.getDataType() != to.getDataType(), TypecastOp::getOperationName(),
-         [&] { return now.withDataType(to.getDataType()); });
-    step(now.isTiled() && !to.isTiled(), ToLayoutOp::getOperationName(),
-         [&] { return now.withLayout(shape, Layout::RowMajor); });
+    step(!now.isTiled() && to.isTiled(), make<ToLayoutOp>, [&] { return now.withLayout(shape, Layout::Tile); });
+    step(now.getDataType() != to.getDataType(), make<TypecastOp>, [&] { return now.withDataType(to.getDataType()); });
+    step(now.isTiled() && !to.isTiled(), make<ToLayoutOp>, [&] { return now.withLayout(shape, Layout::RowMajor); });
     step(now.isOnDevice() && to.isOnDevice() && MemoryConfigAttr::of(now) != MemoryConfigAttr::of(to),
-         ToMemoryConfigOp::getOperationName(), [&] { return to; });
-    step(now.isOnDevice() && !to.isOnDevice(), FromDeviceOp::getOperationName(), [&] { return to; });
+         make<ToMemoryConfigOp>, [&] { return to; });
+    step(now.isOnDevice() && !to.isOnDevice(), make<FromDeviceOp>, [&] { return to; });
     return steps;
   }
 
@@ -64,22 +71,20 @@ private:
       return op->emitOpError() << "result 0 is " << type << "; its size exceeds 64 bits";
     SmallVector<Step> steps = plan(type.getShape(), from, to);
     // A change of order alone, or none, is what the op itself does.
-    if (steps.empty() || (steps.size() == 1 && steps[0].op == ToLayoutOp::getOperationName()))
+    if (steps.empty() || (steps.size() == 1 && steps[0].make == make<ToLayoutOp>))
       return success();
 
     OpBuilder builder(op);
     for (const Step &step : steps) {
-      OperationState state(op.getLoc(), step.op);
-      state.addOperands(value);
-      if (step.op == ToDeviceOp::getOperationName()) {
-        Value device = getOrCreateDevice(builder, op);
+      Value device;
+      if (step.make == make<ToDeviceOp>) {
+        device = getOrCreateDevice(builder, op, [&](const Twine &why) { op->emitOpError() << why; });
         if (!device)
           return failure();
-        state.addOperands(device);
       }
       // The last step gives exactly what was asked for.
-      state.addTypes(&step == &steps.back() ? type : withLayout(type, step.layout));
-      value = builder.create(state)->getResult(0);
+      value =
+          step.make(builder, op.getLoc(), &step == &steps.back() ? type : withLayout(type, step.layout), value, device);
     }
     op->getResult(0).replaceAllUsesWith(value);
     op.erase();

@@ -8,29 +8,26 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-Value ttnn::getOrCreateDevice(OpBuilder &builder, Operation *op) {
+Value ttnn::getOrCreateDevice(OpBuilder &builder, Operation *op, function_ref<void(const Twine &)> refuse) {
   Block &entry = op->getParentOfType<FunctionOpInterface>().getFunctionBody().front();
   // It stands before every op that could want it.
   if (!entry.empty())
     if (auto existing = dyn_cast<GetDeviceOp>(entry.front()))
-      return existing->getResult(0);
+      return existing.getDevice();
 
   ttcore::DeviceOp device = ttcore::lookupDevice(op);
   if (!device) {
-    op->emitOpError() << "needs a device but the module has none; run ttcore-register-device first";
+    refuse("needs a device but the module has none; run ttcore-register-device first");
     return {};
   }
   ArrayRef<int64_t> mesh = device.getDeviceAttr().getMeshShape();
   if (mesh.size() != 2) {
-    op->emitOpError() << "needs a mesh of rows and columns but that of the device has " << mesh.size() << " dimensions";
+    refuse("needs a mesh of rows and columns but that of the device has " + Twine(mesh.size()) + " dimensions");
     return {};
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&entry);
   MLIRContext *context = builder.getContext();
-  OperationState state(builder.getUnknownLoc(), GetDeviceOp::getOperationName());
-  state.addTypes(DeviceType::get(context));
-  state.addAttribute("mesh_shape", MeshShapeAttr::get(context, mesh[0], mesh[1]));
-  state.addAttribute("mesh_offset", MeshOffsetAttr::get(context, 0, 0));
-  return builder.create(state)->getResult(0);
+  return GetDeviceOp::create(builder, builder.getUnknownLoc(), DeviceType::get(context),
+                             MeshShapeAttr::get(context, mesh[0], mesh[1]), MeshOffsetAttr::get(context, 0, 0));
 }

@@ -1,0 +1,112 @@
+//===- Selections.cpp - parts of tensors ----------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+/// A dimension of `value`; negative ones count from the end.
+static int64_t positive(int64_t dim, Value value) { return dim < 0 ? dim + typeOf(value).getRank() : dim; }
+
+namespace {
+struct LowerIndex : OpConversionPattern<ttir::IndexOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::IndexOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, slice(builder, adaptor.getInput(), op.getType(),
+                                 positive(op.getDimAttr().getInt(), op.getInput()), op.getBeginAttr().getInt(),
+                                 op.getEndAttr().getInt(), op.getStepAttr().getInt()));
+    return success();
+  }
+};
+
+/// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end; stride 0 means a single run.
+struct LowerIndexSelect : OpConversionPattern<ttir::IndexSelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::IndexSelectOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value input = adaptor.getInput();
+    ArrayRef<int64_t> shape = shapeOf(input);
+    const int64_t dim = positive(op.getDim(), input), stride = op.getStride();
+    // First element and length of each run.
+    SmallVector<std::pair<int64_t, int64_t>> runs;
+    for (int64_t start = op.getBegin(); start < shape[dim]; start += stride) {
+      runs.emplace_back(start, std::min<int64_t>(op.getLength(), shape[dim] - start));
+      if (stride <= 0)
+        break;
+    }
+    if (runs.empty())
+      return notifyMatchFailure(rewriter, op, "it selects no elements");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    auto select = [&](std::pair<int64_t, int64_t> run, RankedTensorType type) {
+      return slice(builder, input, type, dim, run.first, run.first + run.second);
+    };
+    if (runs.size() == 1) {
+      rewriter.replaceOp(op, select(runs.front(), op.getType()));
+      return success();
+    }
+    SmallVector<Value> parts;
+    SmallVector<int64_t> partShape(shape);
+    for (auto run : runs) {
+      partShape[dim] = run.second;
+      parts.push_back(select(run, typeLike(input, partShape)));
+    }
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, static_cast<int32_t>(dim));
+    return success();
+  }
+};
+
+/// The rows of the dimension looked up in falling order.
+struct LowerReverse : OpConversionPattern<ttir::ReverseOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::ReverseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value value = adaptor.getInput();
+    for (int64_t named : op.getDimensions()) {
+      SmallVector<int64_t> shape(shapeOf(value));
+      int64_t dim = positive(named, value);
+      int64_t size = shape[dim], inner = 1, outer = 1;
+      for (auto [d, extent] : llvm::enumerate(shape))
+        if (static_cast<int64_t>(d) != dim)
+          (static_cast<int64_t>(d) < dim ? outer : inner) *= extent;
+      RankedTensorType positionType = typeLike(value, {size}, ttcore::DataType::Int32);
+      positionType = withLayout(positionType, TTNNLayoutAttr::of(positionType).withMesh({}));
+      Value positions = ArangeOp::create(builder, positionType, device, /*start=*/size - 1, /*end=*/int64_t(-1),
+                                         /*step=*/int64_t(-1), /*dtype=*/nullptr);
+      auto moved = [&](Value rows, ArrayRef<int64_t> from) {
+        return permute(builder, reshape(builder, rows, from), {1, 0, 2});
+      };
+      Value rows = reshape(builder, moved(value, {outer, size, inner}), ArrayRef<int64_t>{size, outer * inner});
+      rows = EmbeddingOp::create(builder, typeLike(value, {size, outer * inner}), positions, rows);
+      value = reshape(builder, moved(rows, {size, outer, inner}), shape);
+    }
+    rewriter.replaceOp(op, reshape(builder, value, typeOf(op.getResult())));
+    return success();
+  }
+};
+
+/// A constant: shapes are known.
+struct LowerGetDimensionSize : OpConversionPattern<ttir::GetDimensionSizeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::GetDimensionSizeOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    int64_t size = shapeOf(op.getOperand())[positive(op.getDimensionAttr().getInt(), op.getOperand())];
+    rewriter.replaceOpWithNewOp<FullOp>(op, op.getType(), device, ShapeAttr::get(getContext(), shapeOf(op.getResult())),
+                                        rewriter.getI32IntegerAttr(size), /*dtype=*/nullptr);
+    return success();
+  }
+};
+} // namespace
+
+void ttnn::addSelectionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerGetDimensionSize, LowerIndex, LowerIndexSelect, LowerReverse>(patterns.getContext());
+}
