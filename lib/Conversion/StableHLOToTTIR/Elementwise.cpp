@@ -1,162 +1,232 @@
 //===- Elementwise.cpp - lowering of elementwise StableHLO ops ------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The op `from` becomes `to`, of the same operands in the same order; where it computes with i1, it becomes `logical`.
+struct Row {
+  StringRef from, to, logical;
+};
+
+template <class From, class To> constexpr Row row() { return {From::getOperationName(), To::getOperationName(), {}}; }
 
 /// One op for i1, where StableHLO computes logically, and one for all other element types.
-template <typename From, typename Logical, typename Other> static std::pair<StringRef, Rule> logicalRow() {
-  return {From::getOperationName(), [](OpLowering &lowering) {
-            bool logical = OpLowering::typeOf(lowering.op->getOperand(0)).getElementType().isInteger(1);
-            StringRef name = logical ? Logical::getOperationName() : Other::getOperationName();
-            return lowering.replace(lowering.makeNamed(name, lowering.resultType(), lowering.op->getOperands()));
-          }};
+template <class From, class Logical, class Other> constexpr Row logicalRow() {
+  return {From::getOperationName(), Other::getOperationName(), Logical::getOperationName()};
 }
 
-static StringRef comparison(stablehlo::ComparisonDirection direction) {
+class LowerByRow : public ConversionPattern {
+public:
+  LowerByRow(MLIRContext *context, const Row &row)
+      : ConversionPattern(row.from, /*benefit=*/1, context, madeBy(row)), to(row.to, context),
+        logical(row.logical.empty() ? row.to : row.logical, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    bool isLogical = typeOf(op->getOperand(0)).getElementType().isInteger(1);
+    OperationState state(op->getLoc(), isLogical ? logical : to, operands, op->getResultTypes());
+    return replace(rewriter, op, rewriter.create(state)->getResult(0));
+  }
+
+private:
+  static SmallVector<StringRef> madeBy(const Row &row) {
+    return row.logical.empty() ? SmallVector<StringRef>{row.to} : SmallVector<StringRef>{row.to, row.logical};
+  }
+  OperationName to, logical;
+};
+} // namespace
+
+static constexpr Row rows[] = {
+    row<stablehlo::AbsOp, ttir::AbsOp>(),
+    row<stablehlo::CbrtOp, ttir::CbrtOp>(),
+    row<stablehlo::CeilOp, ttir::CeilOp>(),
+    row<stablehlo::CosineOp, ttir::CosOp>(),
+    row<stablehlo::ExpOp, ttir::ExpOp>(),
+    row<stablehlo::Expm1Op, ttir::Expm1Op>(),
+    row<stablehlo::FloorOp, ttir::FloorOp>(),
+    row<stablehlo::IsFiniteOp, ttir::IsFiniteOp>(),
+    row<stablehlo::Log1pOp, ttir::Log1pOp>(),
+    row<stablehlo::LogOp, ttir::LogOp>(),
+    row<stablehlo::LogisticOp, ttir::SigmoidOp>(),
+    row<stablehlo::NegOp, ttir::NegOp>(),
+    row<stablehlo::RsqrtOp, ttir::RsqrtOp>(),
+    row<stablehlo::SineOp, ttir::SinOp>(),
+    row<stablehlo::SqrtOp, ttir::SqrtOp>(),
+    row<stablehlo::TanOp, ttir::TanOp>(),
+    row<stablehlo::TanhOp, ttir::TanhOp>(),
+    logicalRow<stablehlo::NotOp, ttir::LogicalNotOp, ttir::BitwiseNotOp>(),
+
+    row<stablehlo::Atan2Op, ttir::Atan2Op>(),
+    row<stablehlo::DivOp, ttir::DivOp>(),
+    row<stablehlo::PowOp, ttir::PowOp>(),
+    row<stablehlo::ShiftLeftOp, ttir::LogicalLeftShiftOp>(),
+    row<stablehlo::ShiftRightLogicalOp, ttir::LogicalRightShiftOp>(),
+    row<stablehlo::SubtractOp, ttir::SubtractOp>(),
+    logicalRow<stablehlo::AddOp, ttir::LogicalOrOp, ttir::AddOp>(),
+    logicalRow<stablehlo::AndOp, ttir::LogicalAndOp, ttir::BitwiseAndOp>(),
+    logicalRow<stablehlo::MaxOp, ttir::LogicalOrOp, ttir::MaximumOp>(),
+    logicalRow<stablehlo::MinOp, ttir::LogicalAndOp, ttir::MinimumOp>(),
+    logicalRow<stablehlo::MulOp, ttir::LogicalAndOp, ttir::MultiplyOp>(),
+    logicalRow<stablehlo::OrOp, ttir::LogicalOrOp, ttir::BitwiseOrOp>(),
+    logicalRow<stablehlo::XorOp, ttir::LogicalXorOp, ttir::BitwiseXorOp>(),
+
+    row<stablehlo::SelectOp, ttir::WhereOp>(),
+};
+
+/// Ops that TTIR has no counterpart for.
+template <class... OpTs> static void addMissing(RewritePatternSet &patterns) {
+  for (StringRef op : {OpTs::getOperationName()...})
+    patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "TTIR has no op that computes this"));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that differ
+//===----------------------------------------------------------------------===//
+
+static Value compare(ImplicitLocOpBuilder &builder, stablehlo::ComparisonDirection direction, Type type,
+                     ValueRange operands) {
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
-    return ttir::EqualOp::getOperationName();
+    return make<ttir::EqualOp>(builder, type, operands);
   case stablehlo::ComparisonDirection::NE:
-    return ttir::NotEqualOp::getOperationName();
+    return make<ttir::NotEqualOp>(builder, type, operands);
   case stablehlo::ComparisonDirection::GE:
-    return ttir::GreaterEqualOp::getOperationName();
+    return make<ttir::GreaterEqualOp>(builder, type, operands);
   case stablehlo::ComparisonDirection::GT:
-    return ttir::GreaterThanOp::getOperationName();
+    return make<ttir::GreaterThanOp>(builder, type, operands);
   case stablehlo::ComparisonDirection::LE:
-    return ttir::LessEqualOp::getOperationName();
+    return make<ttir::LessEqualOp>(builder, type, operands);
   case stablehlo::ComparisonDirection::LT:
-    return ttir::LessThanOp::getOperationName();
+    return make<ttir::LessThanOp>(builder, type, operands);
   }
-  return {};
+  llvm_unreachable("every direction is handled");
 }
 
-static LogicalResult lowerCompare(OpLowering &lowering, stablehlo::CompareOp op) {
-  if (op.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
-    return lowering.refuse("TTIR does not order NaN, nor -0 before 0, as TOTALORDER does");
-  return lowering.replace(
-      lowering.makeNamed(comparison(op.getComparisonDirection()), lowering.resultType(), op->getOperands()));
-}
+namespace {
+struct LowerCompare : OpConversionPattern<stablehlo::CompareOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::CompareOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
+      return notifyMatchFailure(rewriter, op, "TTIR does not order NaN, nor -0 before 0, as TOTALORDER does");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    return replace(rewriter, op, compare(builder, op.getComparisonDirection(), op.getType(), adaptor.getOperands()));
+  }
+};
 
-static LogicalResult lowerClamp(OpLowering &lowering, stablehlo::ClampOp op) {
-  return lowering.replace(
-      lowering.make<ttir::ClampTensorOp>(lowering.resultType(), op.getOperand(), op.getMin(), op.getMax()));
-}
+struct LowerClamp : OpConversionPattern<stablehlo::ClampOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ClampOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    return replace(rewriter, op,
+                   ttir::ClampTensorOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand(),
+                                               adaptor.getMin(), adaptor.getMax()));
+  }
+};
 
 /// StableHLO's remainder has the sign of the dividend, TTIR's that of the divisor. Of integers it is what truncating
 /// division leaves, also where that wraps around or divides by 0. Of floats it is taken of absolute values, where both
 /// agree, and gets its sign afterwards.
-static LogicalResult lowerRemainder(OpLowering &lowering, stablehlo::RemOp op) {
-  RankedTensorType type = lowering.resultType();
-  if (type.getElementType().isUnsignedInteger())
-    return lowering.replace(lowering.make<ttir::RemainderOp>(type, op.getLhs(), op.getRhs()));
-  if (isa<IntegerType>(type.getElementType())) {
-    Value quotient = lowering.make<ttir::DivOp>(type, op.getLhs(), op.getRhs());
-    Value product = lowering.make<ttir::MultiplyOp>(type, quotient, op.getRhs());
-    return lowering.replace(lowering.make<ttir::SubtractOp>(type, op.getLhs(), product));
+struct LowerRemainder : OpConversionPattern<stablehlo::RemOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::RemOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType type = typeOf(op.getResult());
+    Value lhs = adaptor.getLhs(), rhs = adaptor.getRhs();
+    if (type.getElementType().isUnsignedInteger())
+      return replace(rewriter, op, make<ttir::RemainderOp>(builder, type, {lhs, rhs}));
+    if (isa<IntegerType>(type.getElementType())) {
+      Value quotient = make<ttir::DivOp>(builder, type, {lhs, rhs});
+      Value product = make<ttir::MultiplyOp>(builder, type, {quotient, rhs});
+      return replace(rewriter, op, make<ttir::SubtractOp>(builder, type, {lhs, product}));
+    }
+    Value absoluteLhs = make<ttir::AbsOp>(builder, type, lhs);
+    Value absoluteRhs = make<ttir::AbsOp>(builder, type, rhs);
+    Value remainder = make<ttir::RemainderOp>(builder, type, {absoluteLhs, absoluteRhs});
+    Value negated = make<ttir::NegOp>(builder, type, remainder);
+    Value zero = zeros(builder, type);
+    Value negative = make<ttir::LessThanOp>(builder, type.clone(rewriter.getI1Type()), {lhs, zero});
+    return replace(rewriter, op, make<ttir::WhereOp>(builder, type, {negative, negated, remainder}));
   }
-  Value lhs = lowering.make<ttir::AbsOp>(type, op.getLhs());
-  Value rhs = lowering.make<ttir::AbsOp>(type, op.getRhs());
-  Value remainder = lowering.make<ttir::RemainderOp>(type, lhs, rhs);
-  Value negated = lowering.make<ttir::NegOp>(type, remainder);
-  RankedTensorType pred = type.clone(lowering.attributes().getI1Type());
-  Value negative = lowering.make<ttir::LessThanOp>(pred, op.getLhs(), lowering.zeros(type));
-  return lowering.replace(lowering.make<ttir::WhereOp>(type, negative, negated, remainder));
-}
+};
 
 /// Copies of the highest bit come in, also where it is no sign: an unsigned operand is shifted as the signed integer of
 /// its bits.
-static LogicalResult lowerShiftRightArithmetic(OpLowering &lowering, stablehlo::ShiftRightArithmeticOp op) {
-  RankedTensorType type = lowering.resultType();
-  Type element = type.getElementType();
-  if (!element.isUnsignedInteger())
-    return lowering.replace(lowering.make<ttir::RightShiftOp>(type, op.getLhs(), op.getRhs()));
-  Type plain = lowering.attributes().getIntegerType(element.getIntOrFloatBitWidth());
-  Value value = lowering.typecast(op.getLhs(), plain);
-  Value shifted = lowering.make<ttir::RightShiftOp>(type.clone(plain), value, op.getRhs());
-  return lowering.replace(lowering.typecast(shifted, element));
-}
+struct LowerShiftRightArithmetic : OpConversionPattern<stablehlo::ShiftRightArithmeticOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ShiftRightArithmeticOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType type = typeOf(op.getResult());
+    Type element = type.getElementType();
+    Type plain = element.isUnsignedInteger() ? rewriter.getIntegerType(element.getIntOrFloatBitWidth()) : element;
+    Value value = typecast(builder, adaptor.getLhs(), plain);
+    Value shifted = make<ttir::RightShiftOp>(builder, type.clone(plain), {value, adaptor.getRhs()});
+    return replace(rewriter, op, typecast(builder, shifted, element));
+  }
+};
 
 /// TTIR's sign of NaN is 0, as in torch; StableHLO's is NaN.
-static LogicalResult lowerSign(OpLowering &lowering, stablehlo::SignOp op) {
-  RankedTensorType type = lowering.resultType();
-  Value operand = op.getOperand();
-  Value sign = lowering.make<ttir::SignOp>(type, operand);
-  if (!isa<FloatType>(type.getElementType()))
-    return lowering.replace(sign);
-  Value isNaN = lowering.make<ttir::NotEqualOp>(type.clone(lowering.attributes().getI1Type()), operand, operand);
-  return lowering.replace(lowering.make<ttir::WhereOp>(type, isNaN, operand, sign));
-}
+struct LowerSign : OpConversionPattern<stablehlo::SignOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::SignOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType type = typeOf(op.getResult());
+    Value operand = adaptor.getOperand();
+    Value sign = make<ttir::SignOp>(builder, type, operand);
+    if (!isa<FloatType>(type.getElementType()))
+      return replace(rewriter, op, sign);
+    Value isNaN = make<ttir::NotEqualOp>(builder, type.clone(rewriter.getI1Type()), {operand, operand});
+    return replace(rewriter, op, make<ttir::WhereOp>(builder, type, {isNaN, operand, sign}));
+  }
+};
 
-static LogicalResult lowerConvert(OpLowering &lowering, stablehlo::ConvertOp op) {
-  Type from = op.getOperand().getType().getElementType();
-  RankedTensorType type = lowering.resultType();
-  // A typecast would round to 0 or 1; here every value but 0 is true.
-  if (type.getElementType().isInteger(1) && !from.isInteger(1))
-    return lowering.replace(
-        lowering.make<ttir::NotEqualOp>(type, op.getOperand(), lowering.zeros(op.getOperand().getType())));
-  return lowering.replace(lowering.makeNamed("ttir.typecast", type, op.getOperand()));
-}
+struct LowerConvert : OpConversionPattern<stablehlo::ConvertOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ConvertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType from = typeOf(op.getOperand()), type = typeOf(op.getResult());
+    // A typecast would round to 0 or 1; here every value but 0 is true.
+    if (type.getElementType().isInteger(1) && !from.getElementType().isInteger(1)) {
+      Value zero = zeros(builder, from);
+      return replace(rewriter, op, make<ttir::NotEqualOp>(builder, type, {adaptor.getOperand(), zero}));
+    }
+    return replace(rewriter, op,
+                   ttir::TypecastOp::create(builder, type, adaptor.getOperand(), /*conservative_folding=*/false));
+  }
+};
 
-static LogicalResult lowerBitcast(OpLowering &lowering, stablehlo::BitcastConvertOp op) {
-  if (op.getOperand().getType().getShape() != lowering.resultType().getShape())
-    return lowering.refuse("elements are split into parts or joined, which ttir.bitcast_convert does not do");
-  return lowering.replace(lowering.make<ttir::BitcastConvertOp>(lowering.resultType(), op.getOperand()));
-}
+struct LowerBitcast : OpConversionPattern<stablehlo::BitcastConvertOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (typeOf(op.getOperand()).getShape() != typeOf(op.getResult()).getShape())
+      return notifyMatchFailure(rewriter, op,
+                                "elements are split into parts or joined, which ttir.bitcast_convert does not do");
+    return replace(rewriter, op,
+                   ttir::BitcastConvertOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand()));
+  }
+};
+} // namespace
 
-/// Ops that TTIR has no counterpart for.
-template <typename... OpTs> static void addMissing(Rules &rules) {
-  auto refuse = [](OpLowering &lowering) { return lowering.refuse("TTIR has no op that computes this"); };
-  (rules.insert({OpTs::getOperationName(), Rule(refuse, "")}), ...);
-}
-
-void tt::addElementwiseRules(Rules &rules) {
-  for (auto &entry : {
-           row<stablehlo::AbsOp, ttir::AbsOp>(),
-           row<stablehlo::CbrtOp, ttir::CbrtOp>(),
-           row<stablehlo::CeilOp, ttir::CeilOp>(),
-           row<stablehlo::CosineOp, ttir::CosOp>(),
-           row<stablehlo::ExpOp, ttir::ExpOp>(),
-           row<stablehlo::Expm1Op, ttir::Expm1Op>(),
-           row<stablehlo::FloorOp, ttir::FloorOp>(),
-           row<stablehlo::IsFiniteOp, ttir::IsFiniteOp>(),
-           row<stablehlo::Log1pOp, ttir::Log1pOp>(),
-           row<stablehlo::LogOp, ttir::LogOp>(),
-           row<stablehlo::LogisticOp, ttir::SigmoidOp>(),
-           row<stablehlo::NegOp, ttir::NegOp>(),
-           row<stablehlo::RsqrtOp, ttir::RsqrtOp>(),
-           row<stablehlo::SineOp, ttir::SinOp>(),
-           row<stablehlo::SqrtOp, ttir::SqrtOp>(),
-           row<stablehlo::TanOp, ttir::TanOp>(),
-           row<stablehlo::TanhOp, ttir::TanhOp>(),
-           logicalRow<stablehlo::NotOp, ttir::LogicalNotOp, ttir::BitwiseNotOp>(),
-
-           row<stablehlo::Atan2Op, ttir::Atan2Op>(),
-           row<stablehlo::DivOp, ttir::DivOp>(),
-           row<stablehlo::PowOp, ttir::PowOp>(),
-           row<stablehlo::ShiftLeftOp, ttir::LogicalLeftShiftOp>(),
-           row<stablehlo::ShiftRightLogicalOp, ttir::LogicalRightShiftOp>(),
-           row<stablehlo::SubtractOp, ttir::SubtractOp>(),
-           logicalRow<stablehlo::AddOp, ttir::LogicalOrOp, ttir::AddOp>(),
-           logicalRow<stablehlo::AndOp, ttir::LogicalAndOp, ttir::BitwiseAndOp>(),
-           logicalRow<stablehlo::MaxOp, ttir::LogicalOrOp, ttir::MaximumOp>(),
-           logicalRow<stablehlo::MinOp, ttir::LogicalAndOp, ttir::MinimumOp>(),
-           logicalRow<stablehlo::MulOp, ttir::LogicalAndOp, ttir::MultiplyOp>(),
-           logicalRow<stablehlo::OrOp, ttir::LogicalOrOp, ttir::BitwiseOrOp>(),
-           logicalRow<stablehlo::XorOp, ttir::LogicalXorOp, ttir::BitwiseXorOp>(),
-
-           row<stablehlo::SelectOp, ttir::WhereOp>(),
-           rule(lowerBitcast),
-           rule(lowerClamp),
-           rule(lowerCompare),
-           rule(lowerConvert),
-           rule(lowerRemainder),
-           rule(lowerShiftRightArithmetic),
-           rule(lowerSign),
-       })
-    rules.insert(entry);
+void hlo::addElementwisePatterns(RewritePatternSet &patterns) {
+  for (const Row &row : rows)
+    patterns.add(std::make_unique<LowerByRow>(patterns.getContext(), row));
+  patterns
+      .add<LowerBitcast, LowerClamp, LowerCompare, LowerConvert, LowerRemainder, LowerShiftRightArithmetic, LowerSign>(
+          patterns.getContext());
   addMissing<stablehlo::ClzOp, stablehlo::PopulationCountOp, stablehlo::ReducePrecisionOp,
              stablehlo::RoundNearestEvenOp, stablehlo::RoundOp, stablehlo::ComplexOp, stablehlo::ImagOp,
-             stablehlo::RealOp>(rules);
+             stablehlo::RealOp>(patterns);
 }

@@ -1,83 +1,94 @@
 //===- Matmul.cpp - lowering of StableHLO products ------------------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
+using namespace mlir::tt::hlo;
 
 namespace {
-/// The dimensions of one operand, by what becomes of them.
-struct Dimensions {
-  SmallVector<int64_t> batch, free, contracting;
-
-  Dimensions(RankedTensorType type, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
-      : batch(batch), contracting(contracting) {
+/// One operand, its dimensions by what becomes of them.
+struct Side {
+  Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
+      : value(value), type(typeOf(value)), batch(batch), contracting(contracting) {
     for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
       if (!llvm::is_contained(batch, dimension) && !llvm::is_contained(contracting, dimension))
         free.push_back(dimension);
   }
+
+  int64_t size(ArrayRef<int64_t> dimensions) const {
+    int64_t result = 1;
+    for (int64_t dimension : dimensions)
+      result *= type.getDimSize(dimension);
+    return result;
+  }
+
+  /// Whether the dimensions are the last ones, in order.
+  bool isLast(ArrayRef<int64_t> dimensions) const {
+    return !dimensions.empty() &&
+           llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank() - dimensions.size(), type.getRank()));
+  }
+
+  /// The operand as batches of matrices [batch..., rows, columns]; batch dimensions stay apart, the others are joined.
+  Value matrices(ImplicitLocOpBuilder &builder, ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) const {
+    SmallVector<int64_t> permutation(batch);
+    llvm::append_range(permutation, rows);
+    llvm::append_range(permutation, columns);
+    return reshape(builder, permute(builder, value, permutation), matrixShape(size(rows), size(columns)));
+  }
+  SmallVector<int64_t> matrixShape(int64_t rows, int64_t columns) const {
+    SmallVector<int64_t> shape;
+    for (int64_t dimension : batch)
+      shape.push_back(type.getDimSize(dimension));
+    shape.append({rows, columns});
+    return shape;
+  }
+
+  Value value;
+  RankedTensorType type;
+  SmallVector<int64_t> batch, contracting, free;
 };
 } // namespace
 
-static int64_t product(RankedTensorType type, ArrayRef<int64_t> dimensions) {
-  int64_t result = 1;
-  for (int64_t dimension : dimensions)
-    result *= type.getDimSize(dimension);
-  return result;
-}
-
-/// The operand as batches of matrices [batch..., rows, columns]; batch dimensions stay apart, the others are joined.
-static Value asMatrices(OpLowering &lowering, Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> rows,
-                        ArrayRef<int64_t> columns) {
-  RankedTensorType type = OpLowering::typeOf(value);
-  SmallVector<int64_t> permutation(batch), shape;
-  llvm::append_range(permutation, rows);
-  llvm::append_range(permutation, columns);
-  for (int64_t dimension : batch)
-    shape.push_back(type.getDimSize(dimension));
-  shape.push_back(product(type, rows));
-  shape.push_back(product(type, columns));
-  return lowering.reshape(lowering.permute(value, permutation), shape);
-}
-
-static LogicalResult lowerProduct(OpLowering &lowering, Value lhs, Value rhs, const Dimensions &left,
-                                  const Dimensions &right) {
-  RankedTensorType lhsType = OpLowering::typeOf(lhs), rhsType = OpLowering::typeOf(rhs);
+static LogicalResult lowerProduct(ConversionPatternRewriter &rewriter, Operation *op, const Side &left,
+                                  const Side &right) {
+  if (failed(checkNarrow(rewriter, op, {left.size(left.free), left.size(left.contracting), right.size(right.free)})))
+    return failure();
+  ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
   // A transposed operand is a flag of the matmul, if the dimensions are in that order already.
-  auto isLast = [](ArrayRef<int64_t> dimensions, RankedTensorType type) {
-    return llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank() - dimensions.size(), type.getRank()));
-  };
-  bool transposeA = !left.free.empty() && isLast(left.free, lhsType);
-  bool transposeB = !right.contracting.empty() && isLast(right.contracting, rhsType);
-  Value a = transposeA ? asMatrices(lowering, lhs, left.batch, left.contracting, left.free)
-                       : asMatrices(lowering, lhs, left.batch, left.free, left.contracting);
-  Value b = transposeB ? asMatrices(lowering, rhs, right.batch, right.free, right.contracting)
-                       : asMatrices(lowering, rhs, right.batch, right.contracting, right.free);
-  RankedTensorType type = lowering.resultType();
-  SmallVector<int64_t> shape;
-  for (int64_t dimension : left.batch)
-    shape.push_back(lhsType.getDimSize(dimension));
-  shape.push_back(product(lhsType, left.free));
-  shape.push_back(product(rhsType, right.free));
-  Value matrices = lowering.make<ttir::MatmulOp>(type.clone(shape), a, b, transposeA, transposeB);
-  return lowering.replace(lowering.reshape(matrices, type.getShape()));
+  bool transposeA = left.isLast(left.free), transposeB = right.isLast(right.contracting);
+  Value a = transposeA ? left.matrices(builder, left.contracting, left.free)
+                       : left.matrices(builder, left.free, left.contracting);
+  Value b = transposeB ? right.matrices(builder, right.free, right.contracting)
+                       : right.matrices(builder, right.contracting, right.free);
+  RankedTensorType type = typeOf(op->getResult(0));
+  SmallVector<int64_t> shape = left.matrixShape(left.size(left.free), right.size(right.free));
+  Value matrices = ttir::MatmulOp::create(builder, type.clone(shape), a, b, transposeA, transposeB);
+  return replace(rewriter, op, reshape(builder, matrices, type.getShape()));
 }
 
-static LogicalResult lowerDot(OpLowering &lowering, stablehlo::DotOp op) {
-  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
-  return lowerProduct(lowering, op.getLhs(), op.getRhs(), Dimensions(lhs, {}, {lhs.getRank() - 1}),
-                      Dimensions(rhs, {}, {0}));
-}
+namespace {
+struct LowerDot : OpConversionPattern<stablehlo::DotOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::DotOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    return lowerProduct(rewriter, op, Side(adaptor.getLhs(), {}, {typeOf(op.getLhs()).getRank() - 1}),
+                        Side(adaptor.getRhs(), {}, {0}));
+  }
+};
 
-static LogicalResult lowerDotGeneral(OpLowering &lowering, stablehlo::DotGeneralOp op) {
-  stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
-  return lowerProduct(
-      lowering, op.getLhs(), op.getRhs(),
-      Dimensions(op.getLhs().getType(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
-      Dimensions(op.getRhs().getType(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()));
-}
+struct LowerDotGeneral : OpConversionPattern<stablehlo::DotGeneralOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::DotGeneralOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
+    return lowerProduct(
+        rewriter, op, Side(adaptor.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
+        Side(adaptor.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()));
+  }
+};
+} // namespace
 
-void tt::addMatmulRules(Rules &rules) {
-  for (auto &entry : {rule(lowerDot), rule(lowerDotGeneral)})
-    rules.insert(entry);
+void hlo::addMatmulPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerDot, LowerDotGeneral>(patterns.getContext());
 }

@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -22,7 +23,7 @@ bool AbsentPartParser::parse(llvm::cl::Option &option, StringRef name, StringRef
 void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options) {
   manager.addPass(ttir::createTTIRNumberOps());
   if (options.arithDialectConversionsEnabled)
-    manager.addPass(createConvertArithToStableHLO());
+    manager.addNestedPass<func::FuncOp>(createConvertArithToStableHLO());
   manager.addPass(createConvertSdyToTTCore());
   if (options.enableAggressiveSimplification) {
     // Constants stay where they are and as many as they are: merging them saves nothing on the device.
@@ -30,7 +31,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     config.enableConstantCSE(false);
     manager.addPass(createCanonicalizerPass(config));
   }
-  manager.addPass(createConvertStableHLOToTTIR());
+  manager.addNestedPass<func::FuncOp>(createConvertStableHLOToTTIR());
   manager.addPass(ttcore::createTTCoreWrapDeviceModulePass());
 }
 

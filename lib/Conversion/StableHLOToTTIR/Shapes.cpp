@@ -1,104 +1,163 @@
 //===- Shapes.cpp - lowering of StableHLO creation and data movement ------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 
 using namespace mlir;
 using namespace mlir::tt;
+using namespace mlir::tt::hlo;
 
-static LogicalResult lowerConstant(OpLowering &lowering, stablehlo::ConstantOp op) {
-  return lowering.replace(lowering.make<ttir::ConstantOp>(lowering.resultType(), op.getValue()));
-}
+namespace {
+struct LowerConstant : OpConversionPattern<stablehlo::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    return replace(rewriter, op, ttir::ConstantOp::create(rewriter, op.getLoc(), op.getType(), op.getValue()));
+  }
+};
 
-static LogicalResult lowerIota(OpLowering &lowering, stablehlo::IotaOp op) {
-  RankedTensorType type = lowering.resultType();
-  int64_t dimension = op.getIotaDimension();
-  return lowering.replace(
-      lowering.make<ttir::ArangeOp>(type, /*start=*/0, /*end=*/type.getDimSize(dimension), /*step=*/1, dimension));
-}
+struct LowerIota : OpConversionPattern<stablehlo::IotaOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::IotaOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    int64_t dimension = op.getIotaDimension();
+    return replace(rewriter, op,
+                   ttir::ArangeOp::create(rewriter, op.getLoc(), op.getType(), /*start=*/0,
+                                          /*end=*/typeOf(op.getResult()).getDimSize(dimension), /*step=*/1, dimension));
+  }
+};
 
-static LogicalResult lowerReshape(OpLowering &lowering, stablehlo::ReshapeOp op) {
-  return lowering.replace(lowering.reshape(op.getOperand(), lowering.resultType().getShape()));
-}
+struct LowerReshape : OpConversionPattern<stablehlo::ReshapeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ReshapeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    return replace(rewriter, op, reshape(builder, adaptor.getOperand(), typeOf(op.getResult()).getShape()));
+  }
+};
 
-static LogicalResult lowerTranspose(OpLowering &lowering, stablehlo::TransposeOp op) {
-  return lowering.replace(lowering.permute(op.getOperand(), op.getPermutation()));
-}
+struct LowerTranspose : OpConversionPattern<stablehlo::TransposeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::TransposeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    return replace(rewriter, op, permute(builder, adaptor.getOperand(), op.getPermutation()));
+  }
+};
+} // namespace
 
 /// Dimension i of the value goes to dimension `places[i]` of the result, all others are new.
-static LogicalResult broadcastTo(OpLowering &lowering, Value value, ArrayRef<int64_t> places) {
+static LogicalResult broadcastTo(ConversionPatternRewriter &rewriter, Operation *op, Value value,
+                                 ArrayRef<int64_t> places) {
+  ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
+  RankedTensorType type = typeOf(op->getResult(0));
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(places.size()));
   llvm::sort(order, [&](int64_t a, int64_t b) { return places[a] < places[b]; });
-  SmallVector<int64_t> expanded(lowering.resultType().getRank(), 1);
+  SmallVector<int64_t> expanded(type.getRank(), 1);
   for (auto [dimension, place] : llvm::enumerate(places))
-    expanded[place] = OpLowering::typeOf(value).getDimSize(dimension);
-  value = lowering.reshape(lowering.permute(value, order), expanded);
-  return lowering.replace(lowering.broadcast(value, lowering.resultType().getShape()));
+    expanded[place] = typeOf(value).getDimSize(dimension);
+  value = reshape(builder, permute(builder, value, order), expanded);
+  return replace(rewriter, op, broadcast(builder, value, type.getShape()));
 }
 
-static LogicalResult lowerBroadcastInDim(OpLowering &lowering, stablehlo::BroadcastInDimOp op) {
-  return broadcastTo(lowering, op.getOperand(), op.getBroadcastDimensions());
-}
-
-static LogicalResult lowerBroadcast(OpLowering &lowering, stablehlo::BroadcastOp op) {
-  int64_t added = op.getBroadcastSizes().size();
-  return broadcastTo(lowering, op.getOperand(),
-                     llvm::to_vector(llvm::seq<int64_t>(added, lowering.resultType().getRank())));
-}
-
-static LogicalResult lowerConcatenate(OpLowering &lowering, stablehlo::ConcatenateOp op) {
-  if (op.getInputs().size() == 1)
-    return lowering.replace(op.getInputs().front());
-  return lowering.replace(
-      lowering.make<ttir::ConcatOp>(lowering.resultType(), op.getInputs(), static_cast<int32_t>(op.getDimension())));
-}
-
-static LogicalResult lowerSlice(OpLowering &lowering, stablehlo::SliceOp op) {
-  auto list = [&](ArrayRef<int64_t> values) { return lowering.attributes().getI32ArrayAttr(lowering.narrow(values)); };
-  if (llvm::is_contained(lowering.resultType().getShape(), 0))
-    return lowering.refuse("the slice has no elements");
-  return lowering.replace(lowering.make<ttir::SliceStaticOp>(lowering.resultType(), op.getOperand(),
-                                                             list(op.getStartIndices()), list(op.getLimitIndices()),
-                                                             list(op.getStrides())));
-}
-
-static LogicalResult lowerReverse(OpLowering &lowering, stablehlo::ReverseOp op) {
-  return lowering.replace(lowering.make<ttir::ReverseOp>(lowering.resultType(), op.getOperand(), op.getDimensions()));
-}
-
-static LogicalResult lowerPad(OpLowering &lowering, stablehlo::PadOp op) {
-  if (llvm::any_of(op.getInteriorPadding(), [](int64_t size) { return size != 0; }))
-    return lowering.refuse("ttir.pad does not pad between elements");
-  SmallVector<int32_t> padding;
-  for (auto [low, high] : llvm::zip_equal(op.getEdgePaddingLow(), op.getEdgePaddingHigh())) {
-    if (low < 0 || high < 0)
-      return lowering.refuse("ttir.pad does not remove elements");
-    padding.append(lowering.narrow({low, high}));
+namespace {
+struct LowerBroadcastInDim : OpConversionPattern<stablehlo::BroadcastInDimOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::BroadcastInDimOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    return broadcastTo(rewriter, op, adaptor.getOperand(), op.getBroadcastDimensions());
   }
+};
+
+struct LowerBroadcast : OpConversionPattern<stablehlo::BroadcastOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::BroadcastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    int64_t added = op.getBroadcastSizes().size(), rank = typeOf(op.getResult()).getRank();
+    return broadcastTo(rewriter, op, adaptor.getOperand(), llvm::to_vector(llvm::seq<int64_t>(added, rank)));
+  }
+};
+
+struct LowerConcatenate : OpConversionPattern<stablehlo::ConcatenateOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (adaptor.getInputs().size() == 1)
+      return replace(rewriter, op, adaptor.getInputs().front());
+    return replace(rewriter, op,
+                   ttir::ConcatOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getInputs(),
+                                          static_cast<int32_t>(op.getDimension())));
+  }
+};
+
+struct LowerSlice : OpConversionPattern<stablehlo::SliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::SliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (llvm::is_contained(typeOf(op.getResult()).getShape(), 0))
+      return notifyMatchFailure(rewriter, op, "the slice has no elements");
+    for (ArrayRef<int64_t> numbers : {op.getStartIndices(), op.getLimitIndices(), op.getStrides()})
+      if (failed(checkNarrow(rewriter, op, numbers)))
+        return failure();
+    auto list = [&](ArrayRef<int64_t> values) { return rewriter.getI32ArrayAttr(narrow(values)); };
+    return replace(rewriter, op,
+                   ttir::SliceStaticOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand(),
+                                               list(op.getStartIndices()), list(op.getLimitIndices()),
+                                               list(op.getStrides())));
+  }
+};
+
+struct LowerReverse : OpConversionPattern<stablehlo::ReverseOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ReverseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    return replace(
+        rewriter, op,
+        ttir::ReverseOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand(), op.getDimensions()));
+  }
+};
+} // namespace
+
+/// The padding value as the f32 that ttir.pad takes.
+static FailureOr<APFloat> paddingValue(ConversionPatternRewriter &rewriter, stablehlo::PadOp op) {
+  APFloat converted(APFloat::IEEEsingle());
   Attribute value = splatValue(op.getPaddingValue());
-  float number;
-  if (auto attr = dyn_cast_if_present<FloatAttr>(value)) {
-    number = static_cast<float>(attr.getValueAsDouble());
-  } else if (auto attr = dyn_cast_if_present<IntegerAttr>(value)) {
-    const APInt &bits = attr.getValue();
-    bool isSigned = attr.getType().isSignlessInteger() && bits.getBitWidth() > 1;
-    APFloat converted(APFloat::IEEEsingle());
-    if (converted.convertFromAPInt(bits, isSigned, APFloat::rmNearestTiesToEven) != APFloat::opOK)
-      return lowering.refuse("the padding value is not exact as the f32 that ttir.pad takes");
-    number = converted.convertToFloat();
-  } else {
-    return lowering.refuse("the padding value is not a constant");
+  if (auto attr = dyn_cast_if_present<FloatAttr>(value))
+    return APFloat(static_cast<float>(attr.getValueAsDouble()));
+  auto attr = dyn_cast_if_present<IntegerAttr>(value);
+  if (!attr)
+    return notifyMatchFailure(rewriter, op, "the padding value is not a constant");
+  bool isSigned = attr.getType().isSignlessInteger() && attr.getValue().getBitWidth() > 1;
+  if (converted.convertFromAPInt(attr.getValue(), isSigned, APFloat::rmNearestTiesToEven) != APFloat::opOK)
+    return notifyMatchFailure(rewriter, op, "the padding value is not exact as the f32 that ttir.pad takes");
+  return converted;
+}
+
+namespace {
+struct LowerPad : OpConversionPattern<stablehlo::PadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (llvm::any_of(op.getInteriorPadding(), [](int64_t size) { return size != 0; }))
+      return notifyMatchFailure(rewriter, op, "ttir.pad does not pad between elements");
+    SmallVector<int64_t> padding;
+    for (auto [low, high] : llvm::zip_equal(op.getEdgePaddingLow(), op.getEdgePaddingHigh())) {
+      if (low < 0 || high < 0)
+        return notifyMatchFailure(rewriter, op, "ttir.pad does not remove elements");
+      padding.append({low, high});
+    }
+    FailureOr<APFloat> value = paddingValue(rewriter, op);
+    if (failed(value) || failed(checkNarrow(rewriter, op, padding)))
+      return failure();
+    return replace(
+        rewriter, op,
+        ttir::PadOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand(), narrow(padding), *value));
   }
-  return lowering.replace(lowering.make<ttir::PadOp>(lowering.resultType(), op.getOperand(), padding, APFloat(number)));
-}
+};
+} // namespace
 
-template <typename OpT> static LogicalResult refuseDynamic(OpLowering &lowering, OpT) {
-  return lowering.refuse("blocks at a computed start are not lowered");
-}
-
-void tt::addShapeRules(Rules &rules) {
-  for (auto &entry :
-       {rule(lowerBroadcast), rule(lowerBroadcastInDim), rule(lowerConcatenate), rule(lowerConstant), rule(lowerIota),
-        rule(lowerPad), rule(lowerReshape), rule(lowerReverse), rule(lowerSlice), rule(lowerTranspose),
-        rule(refuseDynamic<stablehlo::DynamicSliceOp>), rule(refuseDynamic<stablehlo::DynamicUpdateSliceOp>)})
-    rules.insert(entry);
+void hlo::addShapePatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerBroadcast, LowerBroadcastInDim, LowerConcatenate, LowerConstant, LowerIota, LowerPad, LowerReshape,
+               LowerReverse, LowerSlice, LowerTranspose>(patterns.getContext());
+  for (StringRef op :
+       {stablehlo::DynamicSliceOp::getOperationName(), stablehlo::DynamicUpdateSliceOp::getOperationName()})
+    patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "blocks at a computed start are not lowered"));
 }

@@ -1,6 +1,6 @@
 //===- StableHLOToTTIR.cpp - the lowering of StableHLO to TTIR ------------===//
 
-#include "Lowering.h"
+#include "Patterns.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 
 namespace mlir::tt {
@@ -11,67 +11,68 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What no rule can help, or nothing: TTIR has static tensors of real numbers.
+/// What no pattern can help, or nothing: TTIR has static tensors of real numbers.
 static std::string unsupportedType(Operation *op) {
   for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     std::string text;
-    llvm::raw_string_ostream(text) << type;
+    llvm::raw_string_ostream stream(text);
     if (!tensor)
-      return text + " is not a ranked tensor";
-    if (!tensor.hasStaticShape())
-      return text + " has a dynamic shape";
-    if (isa<ComplexType>(tensor.getElementType()))
-      return text + " holds complex numbers";
-    if (llvm::any_of(tensor.getShape(), [](int64_t size) { return size > std::numeric_limits<int32_t>::max(); }))
-      return text + " has a dimension of 2^31 or more";
+      stream << type << " is not a ranked tensor";
+    else if (!tensor.hasStaticShape())
+      stream << type << " has a dynamic shape";
+    else if (isa<ComplexType>(tensor.getElementType()))
+      stream << type << " holds complex numbers";
+    else if (llvm::any_of(tensor.getShape(), [](int64_t size) { return size > std::numeric_limits<int32_t>::max(); }))
+      stream << type << " has a dimension of 2^31 or more";
+    if (!text.empty())
+      return text;
   }
   return {};
 }
 
-static const Rules &allRules() {
-  static const Rules rules = [] {
-    Rules rules;
-    addElementwiseRules(rules);
-    addMatmulRules(rules);
-    addShapeRules(rules);
-    addWindowRules(rules);
-    return rules;
-  }();
-  return rules;
+static RewritePatternSet allPatterns(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  hlo::addConvolutionPatterns(patterns);
+  hlo::addElementwisePatterns(patterns);
+  hlo::addMatmulPatterns(patterns);
+  hlo::addShapePatterns(patterns);
+  hlo::addWindowPatterns(patterns);
+  return patterns;
 }
 
-std::string tt::stableHLOLowering(StringRef op) {
-  auto rule = allRules().find(op);
-  return rule == allRules().end() ? std::string() : rule->second.into;
+std::string tt::stableHLOLowering(StringRef op, MLIRContext *context) {
+  RewritePatternSet patterns = allPatterns(context);
+  return loweringOf(op, patterns).value_or("");
 }
 
 namespace {
 struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
-  void runOnOperation() override {
-    const Rules &rules = allRules();
-    // Regions of StableHLO ops belong to them and go with them.
-    SmallVector<Operation *> ops;
-    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (op->getName().getDialectNamespace() != stablehlo::StablehloDialect::getDialectNamespace())
-        return WalkResult::advance();
-      ops.push_back(op);
-      return WalkResult::skip();
-    });
+  LogicalResult initialize(MLIRContext *context) override {
+    patterns = FrozenRewritePatternSet(allPatterns(context));
+    return success();
+  }
 
-    IRRewriter rewriter(&getContext());
-    for (Operation *op : ops) {
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target.addLegalDialect<ttir::TTIRDialect>();
+    // No pattern sees types that TTIR does not have.
+    target.addDynamicallyLegalDialect<stablehlo::StablehloDialect>([](Operation *op) -> std::optional<bool> {
+      return unsupportedType(op).empty() ? std::nullopt : std::optional(true);
+    });
+    Refusals refusals = convertAll(getOperation(), target, patterns);
+
+    // Regions of StableHLO ops belong to them and go with them.
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa_and_present<stablehlo::StablehloDialect>(op->getDialect()))
+        return WalkResult::advance();
       std::string reason = unsupportedType(op);
-      if (reason.empty()) {
-        auto found = rules.find(op->getName().getStringRef());
-        OpLowering lowering(op, rewriter);
-        if (found != rules.end() && succeeded(found->second(lowering)))
-          continue;
-        reason = found == rules.end() ? "there is no lowering for it" : lowering.reason();
-      }
+      if (reason.empty())
+        reason = refusals.contains(op) ? refusals[op] : "there is no lowering for it";
       emitError(op->getLoc()) << op->getName() << ": not converted to TTIR: " << reason;
       signalPassFailure();
-    }
+      return WalkResult::skip();
+    });
 
     // Padding values, and the start of a reduction, are no operands any more.
     getOperation()->walk([](ttir::ConstantOp constant) {
@@ -79,5 +80,8 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
         constant.erase();
     });
   }
+
+private:
+  FrozenRewritePatternSet patterns;
 };
 } // namespace

@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
@@ -45,8 +46,8 @@ struct StableHLOToTTIRPipelineOptions : PassPipelineOptions<StableHLOToTTIRPipel
 void createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options);
 
 /// The op that takes the place of the StableHLO op of this name, "rule" where that depends on the op, and "" for an op
-/// that is not lowered.
-std::string stableHLOLowering(StringRef op);
+/// that is not lowered. The dialects must be loaded.
+std::string stableHLOLowering(StringRef op, MLIRContext *context);
 
 /// Registers stablehlo-to-ttir-pipeline.
 void registerStableHLOToTTIRPipeline();

@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::ModuleOp"> {
+def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Convert constant tensors of the arith dialect to StableHLO";
   let description = [{
     Before: `%0 = arith.constant dense<1.0> : tensor<4xf32>`
@@ -14,6 +14,7 @@ def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::Module
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: meshes are symbols and become an attribute of the module.
 def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let summary = "Convert meshes to a module attribute and drop trivial shardings";
   let description = [{
@@ -42,7 +43,7 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
-def ConvertStableHLOToTTIR : Pass<"convert-stablehlo-to-ttir", "::mlir::ModuleOp"> {
+def ConvertStableHLOToTTIR : Pass<"convert-stablehlo-to-ttir", "::mlir::func::FuncOp"> {
   let summary = "Lower StableHLO to TTIR";
   let description = [{
     Most elementwise ops have a counterpart of another name. Products become matrix products between reshapes,

@@ -1,0 +1,79 @@
+//===- Patterns.cpp - what patterns that lower StableHLO share ------------===//
+
+#include "Patterns.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+LogicalResult hlo::checkNarrow(ConversionPatternRewriter &rewriter, Operation *op, ArrayRef<int64_t> numbers) {
+  for (int64_t number : numbers)
+    if (!llvm::isInt<32>(number))
+      return notifyMatchFailure(rewriter, op,
+                                "it has the number " + Twine(number) + " where TTIR's attribute has 32 bits");
+  return success();
+}
+
+SmallVector<int32_t> hlo::narrow(ArrayRef<int64_t> numbers) {
+  return SmallVector<int32_t>(numbers.begin(), numbers.end());
+}
+
+Value hlo::reshape(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = typeOf(value);
+  if (type.getShape() == shape)
+    return value;
+  return ttir::ReshapeOp::create(builder, type.clone(shape), value, builder.getI32ArrayAttr(narrow(shape)));
+}
+
+Value hlo::permute(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(permutation.size())))
+    return value;
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : permutation)
+    shape.push_back(typeOf(value).getDimSize(dimension));
+  return ttir::PermuteOp::create(builder, typeOf(value).clone(shape), value, permutation);
+}
+
+Value hlo::broadcast(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+  if (typeOf(value).getShape() == shape)
+    return value;
+  SmallVector<int64_t> repeats;
+  for (auto [from, to] : llvm::zip_equal(typeOf(value).getShape(), shape))
+    repeats.push_back(from == to ? 1 : to);
+  return ttir::BroadcastOp::create(builder, typeOf(value).clone(shape), value, repeats);
+}
+
+Value hlo::typecast(ImplicitLocOpBuilder &builder, Value value, Type element) {
+  RankedTensorType type = typeOf(value);
+  if (type.getElementType() == element)
+    return value;
+  return ttir::TypecastOp::create(builder, type.clone(element), value, /*conservative_folding=*/false);
+}
+
+Value hlo::zeros(ImplicitLocOpBuilder &builder, RankedTensorType type) {
+  return ttir::ZerosOp::create(builder, type, narrow(type.getShape()));
+}
+
+SmallVector<int64_t> hlo::inverse(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> result(permutation.size());
+  for (auto [index, dimension] : llvm::enumerate(permutation))
+    result[dimension] = index;
+  return result;
+}
+
+Attribute hlo::splatValue(Value value) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return {};
+  return elements.getSplatValue<Attribute>();
+}
+
+LogicalResult hlo::replace(ConversionPatternRewriter &rewriter, Operation *op, Value value) {
+  if (Operation *made = value.getDefiningOp(); made && made->getBlock() == op->getBlock())
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (!made->hasAttr(attribute.getName()))
+        made->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  rewriter.replaceOp(op, value);
+  return success();
+}
