@@ -69,11 +69,17 @@ def flattened(text: str) -> Iterator[str]:
             yield part
 
 
+def unnested(text: str) -> str:
+    """The pass without the ops that it is nested in: func.func(cse) is cse."""
+    anchor, bracket, inner = text.partition("(")
+    return unnested(inner.removesuffix(")")) if bracket and "{" not in anchor else text
+
+
 def pass_step(text: str) -> Step:
     def apply(module: ir.Module) -> None:
         passes.run_pass(module, text)
 
-    return Step(text, apply)
+    return Step(unnested(text), apply)
 
 
 def numbered(module: ir.Module) -> ir.Module:

@@ -5,6 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
+// On modules: constants become symbols.
 def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
   let summary = "Convert TTIR to generics on L1 buffers";
   let description = [{

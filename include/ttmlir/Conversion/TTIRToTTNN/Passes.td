@@ -5,6 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
+// On modules: names what is left outside of functions, too.
 def ConvertTTIRToTTNN : Pass<"convert-ttir-to-ttnn", "::mlir::ModuleOp"> {
   let summary = "Lower TTIR to calls of the TTNN library";
   let description = [{

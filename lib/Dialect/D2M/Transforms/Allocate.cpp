@@ -24,16 +24,21 @@ struct Lifetime {
 
 struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    auto system = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+    Operation *root = getOperation();
+    ModuleOp module = isa<ModuleOp>(root) ? cast<ModuleOp>(root) : root->getParentOfType<ModuleOp>();
+    auto system = module ? module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName) : nullptr;
     if (!system || system.getChipDescs().empty()) {
-      module.emitError() << "module has no " << ttcore::systemDescName << "; run ttcore-register-device first";
+      root->emitError() << "module has no " << ttcore::systemDescName << "; run ttcore-register-device first";
       return signalPassFailure();
     }
-    for (auto function : module.getOps<func::FuncOp>())
-      if (function.getBody().hasOneBlock() &&
-          failed(allocate(function.getBody().front(), system.getChipDescs().front())))
-        return signalPassFailure();
+    WalkResult result = root->walk([&](func::FuncOp function) {
+      return function.getBody().hasOneBlock() &&
+                     failed(allocate(function.getBody().front(), system.getChipDescs().front()))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 
 private:

@@ -142,7 +142,7 @@ private:
 struct InsertDstRegisterAccess : d2m::impl::D2MInsertDstRegisterAccessUnscheduledBase<InsertDstRegisterAccess> {
   void runOnOperation() override {
     SmallVector<Block *> blocks;
-    getOperation().walk([&](GenericOp generic) {
+    getOperation()->walk([&](GenericOp generic) {
       generic->walk([&](Block *block) {
         if (!llvm::any_of(*block, isTileOp) || !block->getOps<AcquireDstOp>().empty())
           return;

@@ -50,7 +50,7 @@ namespace {
 struct SplitUnifiedThread : d2m::impl::D2MSplitUnifiedThreadBase<SplitUnifiedThread> {
   void runOnOperation() override {
     SmallVector<GenericOp> generics;
-    getOperation().walk([&](GenericOp generic) { generics.push_back(generic); });
+    getOperation()->walk([&](GenericOp generic) { generics.push_back(generic); });
     for (GenericOp generic : generics)
       if (llvm::any_of(generic.getThreads().getAsRange<ThreadAttr>(),
                        [](ThreadAttr thread) { return thread.getThreadType() == ThreadType::Unified; }) &&

@@ -72,9 +72,8 @@ private:
   }
 
   static Value cast(OpBuilder &builder, Value value, Type type) {
-    Location loc = ttcore::withoutSourceNumber(value.getLoc());
-    OperationState state(loc, ttir::TypecastOp::getOperationName(), value, type);
-    return builder.create(state)->getResult(0);
+    return ttir::TypecastOp::create(builder, ttcore::withoutSourceNumber(value.getLoc()), type, value,
+                                    /*conservative_folding=*/false);
   }
 
   void castAllUses(OpBuilder &builder, Value value) const {

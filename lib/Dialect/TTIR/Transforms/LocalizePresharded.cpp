@@ -17,12 +17,7 @@ namespace {
 struct LocalizePresharded : ttir::impl::TTIRLocalizePreshardedBase<LocalizePresharded> {
   void runOnOperation() override {
     changed = false;
-    WalkResult result = getOperation().walk([&](func::FuncOp function) {
-      if (function.isExternal())
-        return WalkResult::advance();
-      return failed(localize(function)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (result.wasInterrupted())
+    if (!getOperation().isExternal() && failed(localize(getOperation())))
       signalPassFailure();
     if (!changed)
       markAllAnalysesPreserved();
@@ -31,15 +26,6 @@ struct LocalizePresharded : ttir::impl::TTIRLocalizePreshardedBase<LocalizePresh
 private:
   static bool isIdentity(ttir::MeshShardOp op, ttcore::MeshShardDirection direction) {
     return op.getShardType() == ttcore::MeshShardType::Identity && op.getShardDirection() == direction;
-  }
-
-  static RankedTensorType onMesh(RankedTensorType type, ModuleOp module) {
-    StringRef name = "mesh";
-    if (auto meshes = module->getAttrOfType<ttcore::MeshesAttr>(ttcore::MeshesAttr::name);
-        meshes && !meshes.getMeshes().empty())
-      name = meshes.getMeshes().front().getName().getValue();
-    auto mesh = ttcore::TensorMeshAttr::get(type.getContext(), StringAttr::get(type.getContext(), name));
-    return RankedTensorType::get(type.getShape(), type.getElementType(), mesh);
   }
 
   bool changed = false;
@@ -76,10 +62,11 @@ private:
         return user->emitOpError() << "uses argument " << argument.getArgNumber()
                                    << ", which arrives in shards of type " << local
                                    << "; expected only identity mesh_shards of that type";
-    argument.setType(onMesh(cast<RankedTensorType>(local), getOperation()));
+    auto shard = cast<RankedTensorType>(local);
+    argument.setType(
+        RankedTensorType::get(shard.getShape(), shard.getElementType(), ttcore::distributedOver(getOperation())));
     // Who makes inputs wants to know what the type does not tell any more.
-    cast<func::FuncOp>(argument.getOwner()->getParentOp())
-        .setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
+    getOperation().setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
     changed = true;
     for (ttir::MeshShardOp op : shards) {
       op->getResult(0).replaceAllUsesWith(argument);

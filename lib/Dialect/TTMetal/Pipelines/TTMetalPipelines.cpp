@@ -28,21 +28,22 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNN
 }
 
 void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
-  manager.addPass(d2m::createD2MAllocate());
-  manager.addPass(d2m::createD2MSplitUnifiedThread());
-  manager.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
-  manager.addPass(createCSEPass());
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(d2m::createD2MAllocate());
+  functions.addPass(d2m::createD2MSplitUnifiedThread());
+  functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
+  functions.addPass(createCSEPass());
   manager.addPass(d2m::createD2MGenericRegionsToFuncs());
 }
 
 void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options) {
   manager.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
-  OpPassManager &kernels = manager.nest<func::FuncOp>();
-  kernels.addPass(createConvertD2MToTTKernel());
-  kernels.addPass(ttkernel::createTTKernelControlDstSection());
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  kernels.addPass(createConvertTTKernelToEmitC());
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createConvertD2MToTTKernel());
+  functions.addPass(ttkernel::createTTKernelControlDstSection());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createConvertTTKernelToEmitC());
 }
 
 void ttmetal::registerTTMetalPipelines() {

@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -52,33 +53,34 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
     // Ops that data movement had kept apart.
     addFusing();
   }
-  manager.addPass(ttir::createTTIRLocalizePresharded());
   // TTNN, with everything in its place.
-  manager.addPass(createTTNNLayout());
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
+  manager.addNestedPass<func::FuncOp>(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
     manager.addPass(createTTNNFusing());
   if (options.weightDtype != BFPDtype::None)
-    manager.addPass(createTTNNWeightDtypeConversion({options.weightDtype}));
+    manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));
   if (options.cacheDtype != BFPDtype::None)
-    manager.addPass(createTTNNKVCacheDtypeConversion({options.cacheDtype}));
-  manager.addPass(createTTNNSetComputeKernelConfig({options.mathFidelity, options.mathApproxMode, options.fp32DestAccEn,
-                                                    options.packerL1Acc, options.dstFullSyncEn}));
+    manager.addNestedPass<func::FuncOp>(createTTNNKVCacheDtypeConversion({options.cacheDtype}));
+  manager.addNestedPass<func::FuncOp>(
+      createTTNNSetComputeKernelConfig({options.mathFidelity, options.mathApproxMode, options.fp32DestAccEn,
+                                        options.packerL1Acc, options.dstFullSyncEn}));
   if (options.optimizations && options.constEval)
     manager.addPass(ttcore::createConstEvalHoistTransform());
-  manager.addPass(createTTNNDecomposeLayouts());
+  manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());
 }
 
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   createTTIRToTTNNCommonPipeline(manager, options);
-  manager.addPass(createTTNNDeallocate());
+  manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
 }
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
   addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRInlineFunctions());
-  manager.addPass(createTTNNDecomposeLayouts());
-  manager.addPass(createTTNNDeallocate());
+  manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());
+  manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
 }
 
 void ttnn::registerTTNNPipelines() {

@@ -17,7 +17,7 @@ using namespace mlir::tt;
 namespace {
 struct Deallocate : ttnn::impl::TTNNDeallocateBase<Deallocate> {
   void runOnOperation() override {
-    getOperation().walk([](func::FuncOp function) {
+    getOperation()->walk([](func::FuncOp function) {
       if (!function.isExternal() && function.getBody().hasOneBlock())
         deallocateIn(function.getBody().front());
     });
@@ -55,10 +55,7 @@ private:
   }
 
   static void deallocate(OpBuilder &builder, Value value) {
-    OperationState state(ttcore::withoutSourceNumber(value.getLoc()), ttnn::DeallocateOp::getOperationName());
-    state.addOperands(value);
-    state.addAttribute("force", builder.getBoolAttr(false));
-    builder.create(state);
+    ttnn::DeallocateOp::create(builder, ttcore::withoutSourceNumber(value.getLoc()), value, /*force=*/false);
   }
 };
 } // namespace

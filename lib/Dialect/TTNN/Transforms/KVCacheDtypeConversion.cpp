@@ -28,7 +28,7 @@ struct KVCacheDtypeConversion : ttnn::impl::TTNNKVCacheDtypeConversionBase<KVCac
     if (targetDtype == BFPDtype::None)
       return;
     const ttcore::DataType format = toDataType(targetDtype);
-    WalkResult result = getOperation().walk([&](func::FuncOp function) {
+    WalkResult result = getOperation()->walk([&](func::FuncOp function) {
       if (function.isExternal())
         return WalkResult::advance();
       bool changed = false;

@@ -1,5 +1,6 @@
 //===- Layout.cpp - assignment of layouts ---------------------------------===//
 
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
@@ -46,13 +47,8 @@ static bool staysOnHost(Value value) {
 namespace {
 struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
   void runOnOperation() override {
-    StringRef name = "mesh";
-    if (auto meshes = getOperation()->getAttrOfType<ttcore::MeshesAttr>(ttcore::MeshesAttr::name);
-        meshes && !meshes.getMeshes().empty())
-      name = meshes.getMeshes().front().getName().getValue();
-    mesh = ttcore::TensorMeshAttr::get(&getContext(), StringAttr::get(&getContext(), name));
-
-    WalkResult result = getOperation().walk([&](func::FuncOp function) {
+    mesh = ttcore::distributedOver(getOperation());
+    WalkResult result = getOperation()->walk([&](func::FuncOp function) {
       return failed(assignIn(function)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -41,7 +41,7 @@ struct SetComputeKernelConfig : tt::ttnn::impl::TTNNSetComputeKernelConfigBase<S
     if (!fidelity && !approximate && !wideSums && !packer && !fullSync)
       return markAllAnalysesPreserved();
     auto either = [](BoolAttr own, BoolAttr given) { return own ? own : given; };
-    getOperation().walk([&](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       if (!op->isRegistered() || !llvm::is_contained(op->getName().getAttributeNames(), configName))
         return;
       auto own = op->getAttrOfType<DeviceComputeKernelConfigAttr>(configName);

@@ -47,7 +47,7 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
     const ttcore::DataType format = toDataType(targetDtype);
     // One cast serves all uses of a weight.
     DenseMap<Value, Value> casts;
-    getOperation().walk([&](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       bool always = false;
       if (!hasWeight(op, always))
         return;
@@ -73,8 +73,7 @@ private:
     }
     OpBuilder builder(weight.getContext());
     builder.setInsertionPointAfterValue(weight);
-    OperationState state(ttcore::withoutSourceNumber(weight.getLoc()), TypecastOp::getOperationName(), weight, type);
-    return builder.create(state)->getResult(0);
+    return TypecastOp::create(builder, ttcore::withoutSourceNumber(weight.getLoc()), type, weight, /*dtype=*/nullptr);
   }
 };
 } // namespace

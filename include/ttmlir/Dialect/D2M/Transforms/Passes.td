@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def D2MAllocate : Pass<"d2m-allocate", "::mlir::ModuleOp"> {
+def D2MAllocate : Pass<"d2m-allocate"> {
   let summary = "Assign addresses to device buffers and free them after their last use";
   let description = [{
     A buffer has the same address in the L1 of every core: the first free room between the end of what the firmware
@@ -25,7 +25,7 @@ def D2MAllocate : Pass<"d2m-allocate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
-def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread", "::mlir::ModuleOp"> {
+def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread"> {
   let summary = "Split a unified thread into one compute and two data movement threads";
   let description = [{
     What a core has of an operand already lies where its circular buffer is. So the first of the movers hands over what
@@ -50,7 +50,7 @@ def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread", "::mlir::ModuleOp">
   }];
 }
 
-def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled", "::mlir::ModuleOp"> {
+def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled"> {
   let summary = "Insert copies of tiles into the destination registers";
   let description = [{
     Every tile that an op reads is stored to a register and loaded from it; so is its result. An op of one operand works
@@ -77,6 +77,7 @@ def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+// On modules: adds functions.
 def D2MGenericRegionsToFuncs : Pass<"d2m-generic-regions-to-funcs", "::mlir::ModuleOp"> {
   let summary = "Outline each thread to a function";
   let description = [{

@@ -5,6 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
+// On modules: adds an attribute of the module and a symbol.
 def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"> {
   let summary = "Register the system descriptor and the default device";
   let description = [{
@@ -40,6 +41,7 @@ def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"
   ];
 }
 
+// On modules: moves functions to another module.
 def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::ModuleOp"> {
   let summary = "Wrap the module's ops in a device module";
   let description = [{
@@ -65,6 +67,7 @@ def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::Modu
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
 }
 
+// On modules: moves functions to another module.
 def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::ModuleOp"> {
   let summary = "Unwrap a device module";
   let description = [{
@@ -72,6 +75,7 @@ def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::
   }];
 }
 
+// On modules: its option names functions, all of which must exist.
 def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::ModuleOp"> {
   let summary = "Annotate function arguments with their types";
   let description = [{
@@ -90,6 +94,7 @@ def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::Module
                         "Types of the arguments of functions: main=input,parameter;other=input">];
 }
 
+// On modules: adds functions.
 def ConstEvalHoistTransform : Pass<"const-eval-hoist-transform", "::mlir::ModuleOp"> {
   let summary = "Hoist constant subgraphs into functions that are evaluated once";
   let description = [{

@@ -2,6 +2,8 @@
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
 #include "llvm/ADT/StringRef.h"
 
 namespace mlir::tt::ttcore {
@@ -9,6 +11,9 @@ namespace mlir::tt::ttcore {
 /// Attribute of an argument that comes in shards, whose type is that of one: array<i64: ...>, the dimension that each
 /// axis of the mesh splits, -1 for none.
 inline constexpr llvm::StringLiteral shardDimsName = "ttcore.shard_dims";
+
+/// What marks the type of a tensor that is distributed over the mesh of the module around `op`.
+TensorMeshAttr distributedOver(Operation *op);
 
 } // namespace mlir::tt::ttcore
 

@@ -5,6 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
+// On modules: numbers go through all functions.
 def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
   let summary = "Number the ops of the source module";
   let description = [{
@@ -23,6 +24,7 @@ def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
   }];
 }
 
+// On modules: moves ops from function to function.
 def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
   let summary = "Inline calls";
   let description = [{
@@ -53,6 +55,7 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
                         "Ops that all functions with calls may have when these are inlined">];
 }
 
+// On modules: warns once, and callers see the signatures that change.
 def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::mlir::ModuleOp"> {
   let summary = "Legalize element types to the data formats of the chip";
   let description = [{
@@ -78,6 +81,7 @@ def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::ml
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
 }
 
+// On modules: calls are cast to the signatures of other functions.
 def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", "::mlir::ModuleOp"> {
   let summary = "Convert computations to one float format";
   let description = [{
@@ -121,7 +125,7 @@ def TTIRImplicitBroadcastFold : Pass<"ttir-implicit-broadcast-fold", "::mlir::Mo
   }];
 }
 
-def TTIRLocalizePresharded : Pass<"ttir-localize-presharded", "::mlir::ModuleOp"> {
+def TTIRLocalizePresharded : Pass<"ttir-localize-presharded", "::mlir::func::FuncOp"> {
   let summary = "Use per-device shapes for presharded arguments and results";
   let description = [{
     A `ttir.mesh_shard` of type identity moves nothing: it says that an argument arrives, or a result leaves, in shards.

@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def TTNNLayout : Pass<"ttnn-layout", "::mlir::ModuleOp"> {
+def TTNNLayout : Pass<"ttnn-layout"> {
   let summary = "Assign a layout to every tensor";
   let description = [{
     Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory. A tensor that
@@ -25,7 +25,7 @@ def TTNNLayout : Pass<"ttnn-layout", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
 }
 
-def TTNNDecomposeLayouts : Pass<"ttnn-decompose-layouts", "::mlir::ModuleOp"> {
+def TTNNDecomposeLayouts : Pass<"ttnn-decompose-layouts"> {
   let summary = "Decompose layout changes into single steps";
   let description = [{
     A `ttnn.to_layout` whose result differs in more than the order of values becomes a chain of to_device, to_layout,
@@ -46,7 +46,7 @@ def TTNNDecomposeLayouts : Pass<"ttnn-decompose-layouts", "::mlir::ModuleOp"> {
   }];
 }
 
-def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion", "::mlir::ModuleOp"> {
+def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion"> {
   let summary = "Store weights in a block format";
   let description = [{
     Weights are the second operands of matmul, linear and convolutions, as far as they are constants or come from
@@ -69,7 +69,7 @@ def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion", "::mlir::Mo
   ];
 }
 
-def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion", "::mlir::ModuleOp"> {
+def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion"> {
   let summary = "Store caches of keys and values in a block format";
   let description = [{
     Arguments that fill_cache, update_cache, paged_fill_cache or paged_update_cache write to come in the format, and go
@@ -92,7 +92,7 @@ def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion", "::mlir:
   ];
 }
 
-def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config", "::mlir::ModuleOp"> {
+def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config"> {
   let summary = "Set the compute kernel configuration of ops";
   let description = [{
     Every op that has a `compute_config` gets the fields that the options name, as far as it does not have them already.
@@ -122,6 +122,7 @@ def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config", "::mlir:
   ];
 }
 
+// On modules: compares ops of all functions.
 def TTNNUniqueLocations : Pass<"ttnn-unique-locations", "::mlir::ModuleOp"> {
   let summary = "Check that no two ops have the same location";
   let description = [{
@@ -150,7 +151,7 @@ def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
 }
 
-def TTNNDeallocate : Pass<"ttnn-deallocate", "::mlir::ModuleOp"> {
+def TTNNDeallocate : Pass<"ttnn-deallocate"> {
   let summary = "Deallocate every tensor after its last use";
   let description = [{
     Arguments belong to the caller and returned tensors go to it, so neither is freed; nor are the results of
