@@ -1,10 +1,12 @@
 //===- D2MToTTMetal.cpp - lowering of buffers and generics to commands ----===//
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
+
+#include "../Conversion.h"
+
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CONVERTD2MTOTTMETAL
@@ -19,114 +21,167 @@ static bool isWide(ttcore::DataType type) {
   return type == ttcore::DataType::Float32 || type == ttcore::DataType::Int32 || type == ttcore::DataType::UInt32;
 }
 
+//===----------------------------------------------------------------------===//
+// Buffers and transfers
+//===----------------------------------------------------------------------===//
+
 namespace {
-struct ConvertD2MToTTMetal : tt::impl::ConvertD2MToTTMetalBase<ConvertD2MToTTMetal> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal() || function->hasAttr(ttkernel::threadName))
-        continue;
-      SmallVector<Operation *> ops;
-      function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (op->getParentOp() == function)
-          ops.push_back(op);
-      });
-      for (Operation *op : ops)
-        if (failed(convert(op)))
-          return signalPassFailure();
-    }
+struct LowerAlloc : OpConversionPattern<memref::AllocOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto address = op->getAttrOfType<IntegerAttr>(d2m::addressName);
+    if (!address)
+      return notifyMatchFailure(rewriter, op, "has no attribute '" + d2m::addressName + "'; run d2m-allocate first");
+    rewriter.replaceOpWithNewOp<ttmetal::CreateBufferOp>(op, op.getType(), address);
+    return success();
   }
+};
 
-private:
-  LogicalResult convert(Operation *op) {
-    OpBuilder builder(op);
-    Location loc = op->getLoc();
-    return TypeSwitch<Operation *, LogicalResult>(op)
-        .Case([&](memref::AllocOp alloc) {
-          if (!ttmetal::isDeviceBuffer(alloc.getType()))
-            return success();
-          auto address = alloc->getAttrOfType<IntegerAttr>(d2m::addressName);
-          if (!address)
-            return LogicalResult(alloc.emitOpError()
-                                 << "has no attribute '" << d2m::addressName << "'; run d2m-allocate first");
-          auto buffer = ttmetal::CreateBufferOp::create(builder, loc, alloc.getType(), address);
-          alloc.replaceAllUsesWith(buffer.getResult());
-          alloc.erase();
-          return success();
-        })
-        .Case([&](memref::DeallocOp dealloc) {
-          if (ttmetal::isDeviceBuffer(dealloc.getMemref().getType())) {
-            ttmetal::DeallocateBufferOp::create(builder, loc, dealloc.getMemref());
-            dealloc.erase();
-          }
-          return success();
-        })
-        .Case([&](d2m::ToDeviceOp transfer) {
-          ttmetal::EnqueueWriteBufferOp::create(builder, loc, transfer.getInput(), transfer.getOutput());
-          transfer.erase();
-          return success();
-        })
-        .Case([&](d2m::ToHostOp transfer) {
-          ttmetal::EnqueueReadBufferOp::create(builder, loc, transfer.getInput(), transfer.getOutput());
-          transfer.erase();
-          return success();
-        })
-        .Case([&](d2m::GenericOp generic) { return convertGeneric(generic); })
-        .Case([&](func::ReturnOp) {
-          ttmetal::FinishOp::create(builder, loc);
-          return success();
-        })
-        .Default([&](Operation *) {
-          if (isa_and_nonnull<memref::MemRefDialect, ttmetal::TTMetalDialect>(op->getDialect()))
-            return success();
-          return LogicalResult(op->emitError() << "'" << op->getName() << "' is not lowered to a command");
-        });
+struct LowerDealloc : OpConversionPattern<memref::DeallocOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<ttmetal::DeallocateBufferOp>(op, adaptor.getMemref());
+    return success();
   }
+};
 
-  LogicalResult convertGeneric(d2m::GenericOp generic) {
-    OpBuilder builder(generic);
-    MLIRContext *context = &getContext();
-    ArrayRef<int64_t> grid = generic.getGrid().getShape();
-    if (grid.size() != 2)
-      return generic.emitOpError() << "has a grid of " << grid.size() << " dimensions; expected rows and columns";
-    auto cores = ttmetal::CoreRangeAttr::getChecked([&] { return generic.emitOpError(); }, context,
-                                                    ArrayRef<int64_t>{0, 0}, grid);
+/// A transfer between host and device, whose destination is an operand.
+template <class From, class To> struct LowerTransfer : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    To::create(rewriter, op.getLoc(), adaptor.getInput(), adaptor.getOutput());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// All cores of a grid, or why it is none of a chip.
+static ttmetal::CoreRangeAttr coresOf(d2m::GenericOp op, ConversionPatternRewriter &rewriter) {
+  ArrayRef<int64_t> grid = op.getGrid().getShape();
+  if (grid.size() != 2) {
+    (void)notifyMatchFailure(rewriter, op,
+                             "has a grid of " + Twine(grid.size()) + " dimensions; expected rows and columns");
+    return {};
+  }
+  std::string reason;
+  ScopedDiagnosticHandler handler(op.getContext(), [&](Diagnostic &diagnostic) {
+    reason = diagnostic.str();
+    return success();
+  });
+  auto cores = ttmetal::CoreRangeAttr::getChecked([&] { return emitError(op.getLoc()); }, op.getContext(),
+                                                  ArrayRef<int64_t>{0, 0}, grid);
+  if (!cores)
+    (void)notifyMatchFailure(rewriter, op, reason);
+  return cores;
+}
+
+namespace {
+struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
+  LowerGeneric(MLIRContext *context, ttmetal::MathFidelity fidelity)
+      : OpConversionPattern(context), fidelity(fidelity) {}
+
+  LogicalResult matchAndRewrite(d2m::GenericOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ttmetal::CoreRangeAttr cores = coresOf(op, rewriter);
     if (!cores)
       return failure();
-    SmallVector<Value> operands(generic.getInputs());
-    llvm::append_range(operands, generic.getOutputs());
+    SmallVector<Value> operands(adaptor.getInputs());
+    llvm::append_range(operands, adaptor.getOutputs());
     bool wide = false;
     SmallVector<int64_t> ports;
     SmallVector<ttmetal::KernelArgAttr> arguments;
     for (auto [index, operand] : llvm::enumerate(operands)) {
       std::optional<ttmetal::DeviceBuffer> buffer = ttmetal::DeviceBuffer::of(operand.getType());
       if (!buffer)
-        return generic.emitOpError() << "operand " << index << " is " << operand.getType()
-                                     << "; expected a buffer of the device";
+        return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+          reason << "operand " << index << " is " << operand.getType() << "; expected a buffer of the device";
+        });
       wide |= isWide(buffer->dataType());
       ports.push_back(static_cast<int64_t>(index));
       arguments.push_back(
-          ttmetal::KernelArgAttr::get(context, ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(index)));
+          ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(index)));
     }
-    auto kernelArgs = ttmetal::KernelArgsAttr::get(context, {}, arguments);
+    auto kernelArgs = ttmetal::KernelArgsAttr::get(getContext(), {}, arguments);
     SmallVector<Attribute> configs;
-    for (auto thread : generic.getThreads().getAsRange<d2m::ThreadAttr>()) {
+    for (auto thread : op.getThreads().getAsRange<d2m::ThreadAttr>()) {
       auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(thread.getKernelSymbol());
       if (!symbol)
-        return generic.emitOpError() << "has a thread without a kernel; run d2m-generic-regions-to-funcs first";
+        return notifyMatchFailure(rewriter, op,
+                                  "has a thread without a kernel; run d2m-generic-regions-to-funcs first");
       if (thread.getThreadType() == d2m::ThreadType::Compute)
-        configs.push_back(ttmetal::ComputeConfigAttr::get(context, symbol, cores, kernelArgs, mathFidelity, wide,
+        configs.push_back(ttmetal::ComputeConfigAttr::get(getContext(), symbol, cores, kernelArgs, fidelity, wide,
                                                           /*dst_full_sync_en=*/false, /*math_approx_mode=*/false));
       else
-        configs.push_back(ttmetal::NocConfigAttr::get(context, symbol, cores, kernelArgs,
+        configs.push_back(ttmetal::NocConfigAttr::get(getContext(), symbol, cores, kernelArgs,
                                                       thread.getDmCoreIndex() == 1 ? ttmetal::NocIndex::Noc1
                                                                                    : ttmetal::NocIndex::Noc0));
     }
-    ttmetal::EnqueueProgramOp::create(builder, generic.getLoc(), operands, operands,
-                                      builder.getDenseI64ArrayAttr(ports), builder.getArrayAttr(configs));
-    generic.erase();
+    ttmetal::EnqueueProgramOp::create(rewriter, op.getLoc(), operands, operands, rewriter.getDenseI64ArrayAttr(ports),
+                                      rewriter.getArrayAttr(configs));
+    rewriter.eraseOp(op);
     return success();
   }
+
+private:
+  ttmetal::MathFidelity fidelity;
+};
+
+struct ConvertD2MToTTMetal : tt::impl::ConvertD2MToTTMetalBase<ConvertD2MToTTMetal> {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    set.add<LowerAlloc, LowerDealloc, LowerTransfer<d2m::ToDeviceOp, ttmetal::EnqueueWriteBufferOp>,
+            LowerTransfer<d2m::ToHostOp, ttmetal::EnqueueReadBufferOp>>(context);
+    set.add<LowerGeneric>(context, mathFidelity);
+    patterns = FrozenRewritePatternSet(std::move(set));
+    return success();
+  }
+
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target.addLegalDialect<ttmetal::TTMetalDialect>();
+    target.addLegalOp<func::FuncOp, func::ReturnOp>();
+    // Buffers of the host stay; of others patterns decide.
+    target.addDynamicallyLegalDialect<memref::MemRefDialect>([](Operation *op) -> std::optional<bool> {
+      bool onDevice = isa<memref::AllocOp, memref::DeallocOp>(op) &&
+                      llvm::any_of(llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
+                                                            llvm::to_vector(op->getResultTypes())),
+                                   ttmetal::isDeviceBuffer);
+      return onDevice ? std::nullopt : std::optional(true);
+    });
+    // Threads become kernels, each by itself: convert-d2m-to-ttkernel.
+    getOperation()->walk([&](func::FuncOp function) {
+      if (!function.isExternal() && !function->hasAttr(ttkernel::threadName))
+        convert(function, target);
+    });
+  }
+
+private:
+  void convert(func::FuncOp function, const ConversionTarget &target) {
+    Refusals refusals = convertAll(function, target, patterns);
+    for (Operation &op : function.getOps()) {
+      if (target.isLegal(&op))
+        continue;
+      signalPassFailure();
+      if (auto refusal = refusals.find(&op); refusal != refusals.end())
+        op.emitOpError() << refusal->second;
+      else
+        op.emitError() << "'" << op.getName() << "' is not lowered to a command";
+    }
+    function.walk([](func::ReturnOp end) {
+      OpBuilder builder(end);
+      ttmetal::FinishOp::create(builder, end.getLoc());
+    });
+  }
+
+  FrozenRewritePatternSet patterns;
 };
 } // namespace

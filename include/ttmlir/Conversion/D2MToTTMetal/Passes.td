@@ -25,7 +25,7 @@ def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tt::ttkernel::TTKernelDialect"];
 }
 
-def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal", "::mlir::ModuleOp"> {
+def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal"> {
   let summary = "Convert buffers, transfers and generics to commands";
   let description = [{
     Generics whose threads are functions become programs; the number of an operand is the port of its circular buffer.

@@ -37,8 +37,8 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
 }
 
 void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options) {
-  manager.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
   OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
   functions.addPass(createConvertD2MToTTKernel());
   functions.addPass(ttkernel::createTTKernelControlDstSection());
   functions.addPass(createCanonicalizerPass());

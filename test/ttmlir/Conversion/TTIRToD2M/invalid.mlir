@@ -9,7 +9,7 @@ func.func @op(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
 // -----
 
 func.func @broadcast(%x: tensor<32x32xf32>, %y: tensor<1x32xf32>) -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.add' is not lowered to D2M: operand 1 is 'memref<1x32xf32>' and the result 'tensor<32x32xf32>'; tiles are not broadcast}}
+  // expected-error @+1 {{'ttir.add' is not lowered to D2M: operand 1 is 'tensor<1x32xf32>' and the result 'tensor<32x32xf32>'; tiles are not broadcast}}
   %0 = "ttir.add"(%x, %y) : (tensor<32x32xf32>, tensor<1x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }

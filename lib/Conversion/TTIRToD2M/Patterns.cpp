@@ -1,0 +1,243 @@
+//===- Patterns.cpp - patterns that lower TTIR to D2M ----------------------===//
+
+#include "Patterns.h"
+
+#include "Generics.h"
+
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tt;
+
+Placement tt::placeOf(const TileTypes &types, Type type) {
+  std::string reason;
+  return *types.place(type, reason);
+}
+
+Value tt::toDevice(OpBuilder &builder, Location loc, Value host, const Placement &placement) {
+  Value rows = memref::AllocOp::create(builder, loc, placement.rowMajor);
+  d2m::ToDeviceOp::create(builder, loc, TypeRange(), host, rows, placement.layout);
+  Value tiled = memref::AllocOp::create(builder, loc, placement.tiled);
+  createTilize(builder, loc, rows, tiled);
+  return tiled;
+}
+
+namespace {
+/// A pattern for an op whose operands and result have places, which the driver has made sure of.
+template <class OpT> class TilePattern : public OpConversionPattern<OpT> {
+public:
+  TilePattern(const TileTypes &types, MLIRContext *context) : OpConversionPattern<OpT>(types, context), types(types) {}
+
+protected:
+  const TileTypes &types;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Elementwise ops
+//===----------------------------------------------------------------------===//
+
+/// Replaces an op by a generic whose cores make tiles of tiles at the same places.
+static LogicalResult lowerElementwise(ConversionPatternRewriter &rewriter, const TileTypes &types, Operation *op,
+                                      ValueRange inputs, TileBody body) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  for (auto [index, operand] : llvm::enumerate(op->getOperandTypes()))
+    if (cast<RankedTensorType>(operand).getShape() != type.getShape())
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "operand " << index << " is " << operand << " and the result " << type << "; tiles are not broadcast";
+      });
+  Value output = memref::AllocOp::create(rewriter, op->getLoc(), placeOf(types, type).tiled);
+  createElementwise(rewriter, op->getLoc(), inputs, output, body);
+  rewriter.replaceOp(op, output);
+  return success();
+}
+
+namespace {
+/// Ops that are one on tiles, too: the rows of TileOps.def.
+class LowerByRow : public ConversionPattern {
+public:
+  LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile)
+      : ConversionPattern(types, ttir, /*benefit=*/1, context), types(types), tile(tile, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type result = placeOf(types, op->getResult(0).getType()).tile();
+    return lowerElementwise(rewriter, types, op, operands, [&](OpBuilder &b, Location loc, ValueRange tiles) {
+      OperationState state(loc, tile, tiles, result);
+      return b.create(state)->getResult(0);
+    });
+  }
+
+private:
+  const TileTypes &types;
+  OperationName tile;
+};
+
+struct LowerClamp : TilePattern<ttir::ClampScalarOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::ClampScalarOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type tile = placeOf(types, op.getType()).tile();
+    return lowerElementwise(rewriter, types, op, adaptor.getOperands(),
+                            [&](OpBuilder &b, Location loc, ValueRange tiles) -> Value {
+                              return d2m::TileClampScalarOp::create(b, loc, tile, tiles[0], op.getMin(), op.getMax());
+                            });
+  }
+};
+
+struct LowerTypecast : TilePattern<ttir::TypecastOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::TypecastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type tile = placeOf(types, op.getType()).tile();
+    return lowerElementwise(rewriter, types, op, adaptor.getOperands(),
+                            [&](OpBuilder &b, Location loc, ValueRange tiles) -> Value {
+                              return d2m::TileTypecastOp::create(b, loc, tile, tiles[0]);
+                            });
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Constants that are one float are made on the cores, others come from the host.
+static LogicalResult lowerConstant(ConversionPatternRewriter &rewriter, const TileTypes &types, SymbolTable &symbols,
+                                   Operation *op, ElementsAttr values) {
+  Placement placement = placeOf(types, op->getResult(0).getType());
+  auto dense = dyn_cast<DenseElementsAttr>(values);
+  if (dense && dense.isSplat() && isa<FloatType>(values.getElementType())) {
+    const auto number = static_cast<float>(dense.getSplatValue<APFloat>().convertToDouble());
+    return lowerElementwise(rewriter, types, op, {}, [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+      Value value = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(number));
+      return d2m::TileFillOp::create(b, loc, placement.tile(), value);
+    });
+  }
+  // The types of values may say less than that of the result, which the device has: i32 for si32.
+  if (ttcore::elementTypeToDataType(values.getElementType()) != placement.tile().getDataType())
+    return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+      reason << "values of " << values.getElementType() << "; expected " << placement.host.getElementType();
+    });
+  auto type = MemRefType::get(placement.host.getShape(), values.getElementType());
+  memref::GlobalOp global;
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(cast<ModuleOp>(symbols.getOp()).getBody());
+    global = memref::GlobalOp::create(rewriter, op->getLoc(), "constant", rewriter.getStringAttr("private"), type,
+                                      values, /*constant=*/true, IntegerAttr());
+  }
+  symbols.insert(global);
+  Value host = memref::GetGlobalOp::create(rewriter, op->getLoc(), type, global.getSymName());
+  rewriter.replaceOp(op, toDevice(rewriter, op->getLoc(), host, placement));
+  return success();
+}
+
+/// The constant of one value; an integer of up to 32 bits is exact as a double.
+static LogicalResult lowerFilled(ConversionPatternRewriter &rewriter, const TileTypes &types, SymbolTable &symbols,
+                                 Operation *op, double value) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Type element = type.getElementType();
+  TypedAttr one;
+  if (isa<FloatType>(element))
+    one = FloatAttr::get(element, value);
+  else if (auto integer = dyn_cast<IntegerType>(element); integer && std::abs(value) < 0x1p32)
+    one = IntegerAttr::get(element, APInt(integer.getWidth(), static_cast<uint64_t>(static_cast<int64_t>(value)),
+                                          /*isSigned=*/false, /*implicitTrunc=*/true));
+  else
+    return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) { reason << value << " as " << element; });
+  return lowerConstant(rewriter, types, symbols, op, DenseElementsAttr::get(type, one));
+}
+
+static double valueOf(ttir::ZerosOp) { return 0; }
+static double valueOf(ttir::OnesOp) { return 1; }
+static double valueOf(ttir::FullOp op) {
+  if (auto integer = dyn_cast<IntegerAttr>(op.getFillValue()))
+    return static_cast<double>(integer.getValue().getSExtValue());
+  return cast<FloatAttr>(op.getFillValue()).getValueAsDouble();
+}
+
+namespace {
+template <class OpT> class ConstantPattern : public TilePattern<OpT> {
+public:
+  ConstantPattern(const TileTypes &types, MLIRContext *context, SymbolTable &symbols)
+      : TilePattern<OpT>(types, context), symbols(symbols) {}
+
+protected:
+  SymbolTable &symbols;
+};
+
+struct LowerConstant : ConstantPattern<ttir::ConstantOp> {
+  using ConstantPattern::ConstantPattern;
+  LogicalResult matchAndRewrite(ttir::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    return lowerConstant(rewriter, types, symbols, op, op.getValue());
+  }
+};
+
+template <class OpT> struct LowerFilled : ConstantPattern<OpT> {
+  using ConstantPattern<OpT>::ConstantPattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor, ConversionPatternRewriter &rewriter) const override {
+    return lowerFilled(rewriter, this->types, this->symbols, op, valueOf(op));
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reshapes, results
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <class OpT> struct LowerReshape : TilePattern<OpT> {
+  using TilePattern<OpT>::TilePattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType from = op.getInput().getType(), to = op.getType();
+    if (collapsed(from.getShape()) != collapsed(to.getShape()))
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "it moves elements to other rows of tiles, from " << from << " to " << to;
+      });
+    rewriter.replaceOp(op, adaptor.getInput());
+    return success();
+  }
+};
+
+struct LowerReturn : TilePattern<func::ReturnOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> results;
+    for (auto [value, tiled] : llvm::zip_equal(op.getOperands(), adaptor.getOperands())) {
+      Placement placement = placeOf(types, value.getType());
+      Value rows = memref::AllocOp::create(rewriter, op.getLoc(), placement.rowMajor);
+      createUntilize(rewriter, op.getLoc(), tiled, rows);
+      Value result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host);
+      d2m::ToHostOp::create(rewriter, op.getLoc(), TypeRange(), rows, result, placement.layout);
+      results.push_back(result);
+    }
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(results); });
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols) {
+  MLIRContext *context = patterns.getContext();
+#define TT_TILE_OP(ttir, tile, kernel, row, ins)                                                                       \
+  patterns.add(std::make_unique<LowerByRow>(types, context, "ttir." #ttir, "d2m.tile_" #tile));
+#include "ttmlir/Target/TTMetal/TileOps.def"
+  patterns.add<LowerClamp, LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>,
+               LowerReshape<ttir::UnsqueezeOp>, LowerReturn, LowerTypecast>(types, context);
+  patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
+      types, context, symbols);
+}

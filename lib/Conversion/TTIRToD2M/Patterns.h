@@ -1,0 +1,46 @@
+//===- Patterns.h - patterns that lower TTIR to D2M -------------*- C++ -*-===//
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_PATTERNS_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_PATTERNS_H
+
+#include "../Conversion.h"
+#include "Buffers.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt {
+
+/// A tensor becomes a buffer of its tiles.
+class TileTypes : public TypeConverter {
+public:
+  explicit TileTypes(ArrayRef<int64_t> workerGrid) : workerGrid(workerGrid) {
+    addConversion([](Type type) { return type; });
+    addConversion([this](RankedTensorType type) -> std::optional<Type> {
+      std::string reason;
+      FailureOr<Placement> placement = place(type, reason);
+      return failed(placement) ? std::nullopt : std::optional<Type>(placement->tiled);
+    });
+  }
+
+  FailureOr<Placement> place(Type type, std::string &reason) const {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      return tt::place(tensor, workerGrid, reason);
+    llvm::raw_string_ostream(reason) << "'" << type << "' is no ranked tensor";
+    return failure();
+  }
+
+private:
+  SmallVector<int64_t> workerGrid;
+};
+
+/// The place of a tensor that has one.
+Placement placeOf(const TileTypes &types, Type type);
+
+/// The tiles of a value of the host.
+Value toDevice(OpBuilder &builder, Location loc, Value host, const Placement &placement);
+
+/// Constants become symbols of the module of `symbols`.
+void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_PATTERNS_H
