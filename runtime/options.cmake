@@ -16,4 +16,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(lib/core/panels/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
   set_source_files_properties(lib/core/panels/pairs.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
   set_source_files_properties(lib/core/panels/amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mamx-tile;-mamx-bf16")
+  # They share no precompiled header with files for the machine that builds.
+  set_source_files_properties(lib/core/panels/avx2.cpp lib/core/panels/avx512.cpp lib/core/panels/pairs.cpp
+                              lib/core/panels/amx.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

@@ -1,7 +1,6 @@
-//===- OpHeaders.h - precompiled header of the op classes -------*- C++ -*-===//
+//===- PrecompiledOps.h - precompiled header of the op classes --*- C++ -*-===//
 //
-// Not to be included: see cmake/Precompiled.cmake. Files include what they use as
-// if this was not there.
+// Not to be included: see lib/CMakeLists.txt.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,5 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"

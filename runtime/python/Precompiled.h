@@ -1,0 +1,18 @@
+//===- Precompiled.h - what the parts of the extension include ---*- C++ -*-===//
+//
+// Not to be included: see CMakeLists.txt.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "TtnnBindings.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/unordered_map.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
