@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #define GET_OP_DEFS_1
-#include "ttmlir/Dialect/TTIR/IR/TTIROps.cpp.inc"
+#include "ttmlir/Dialect/TTIR/IR/TTIROps1.cpp.inc"

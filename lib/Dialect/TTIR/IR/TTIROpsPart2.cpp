@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #define GET_OP_DEFS_2
-#include "ttmlir/Dialect/TTIR/IR/TTIROps.cpp.inc"
+#include "ttmlir/Dialect/TTIR/IR/TTIROps2.cpp.inc"

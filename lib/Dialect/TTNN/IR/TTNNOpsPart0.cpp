@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #define GET_OP_DEFS_0
-#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps0.cpp.inc"

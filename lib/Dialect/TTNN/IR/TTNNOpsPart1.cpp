@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #define GET_OP_DEFS_1
-#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps1.cpp.inc"

@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #define GET_OP_DEFS_2
-#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps2.cpp.inc"

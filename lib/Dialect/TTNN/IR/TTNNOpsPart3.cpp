@@ -3,4 +3,4 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #define GET_OP_DEFS_3
-#include "ttmlir/Dialect/TTNN/IR/TTNNOps.cpp.inc"
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps3.cpp.inc"
