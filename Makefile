@@ -15,35 +15,32 @@ help:
 setup:
 	@scripts/setup.sh
 
-build: setup
-	@cmake --preset dev -DTTMLIR_BUILD_TESTS=ON >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
-	@mv build-configure.log build/configure.log
-	@echo "== building (log of the configuration: build/configure.log)"
-	@cmake --build --preset dev
+build:
+	@scripts/build.sh
 
-demo: build
-	@$(python) examples/digits/demo.py
+demo:
+	@scripts/build.sh --demo
 
-test: build
+test:
+	@scripts/build.sh --tests
 	@scripts/test.sh
 
-test-all: build
-	@scripts/setup.sh --sanitize
+test-all:
+	@scripts/setup.sh --sanitize packages
+	@scripts/build.sh --tests
 	@scripts/test.sh --all
 
 bench: build
-	@scripts/setup.sh --bench
+	@scripts/setup.sh --bench python
 	@cmake --build --preset dev --target ttrt-bench-kernels
 	@$(python) -m bench
 
 docs: build
 	@$(python) scripts/reference.py
 
-lint: setup
-	@scripts/lint.sh
-
-format: setup
-	@scripts/lint.sh --fix
+lint format:
+	@scripts/setup.sh packages build-python python
+	@scripts/lint.sh $(if $(filter format,$@),--fix)
 
 clean:
 	rm -rf build build-sanitize build-wheel-*

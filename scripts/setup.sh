@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Installs what building and testing need: Debian packages, the virtual environment .venv, and the sources of MLIR's
-# Python bindings. Says what it does, skips what is done, and can be run again.
+# Installs what building and testing need. Says what it does, skips what is done, and can be run again.
 #
-# usage: scripts/setup.sh [--bench] [--sanitize]
+# usage: scripts/setup.sh [--bench] [--sanitize] [PART...]
+#
+# Parts, in this order; without one, all:
+#   packages      Debian packages, of which the compiler is one
+#   build-python  the virtual environment .venv with the Python packages that compiling needs
+#   python        all other Python packages
+#   sources       the sources of MLIR's Python bindings
+#   browser       a browser for tests of the profiler's page, which are skipped without one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,78 +19,106 @@ packages=(
   cmake ninja-build ccache dpkg-dev gcc g++ make git python3 python3-venv python3-dev
 )
 groups=(dev)
-for option in "$@"; do
-  case $option in
+parts=()
+for argument in "$@"; do
+  case $argument in
     -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
     --bench) groups+=(bench) ;;
     --sanitize) packages+=(libclang-rt-22-dev) ;;
-    *) echo "setup: unknown option $option; known: --bench --sanitize" >&2; exit 2 ;;
+    packages | build-python | python | sources | browser) parts+=("$argument") ;;
+    *) echo "setup: unknown option $argument; known: --bench --sanitize packages build-python python sources browser" >&2
+       exit 2 ;;
   esac
 done
+[ ${#parts[@]} -gt 0 ] || parts=(packages build-python python sources browser)
 
 say() { echo "== setup: $*"; }
 
-missing=()
-for package in "${packages[@]}"; do
-  [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-done
-# A browser is for tests of the profiler's page, which are skipped without one.
-browser=
-for name in chromium-headless-shell chromium chromium-browser google-chrome; do
-  browser=${browser:-$(command -v $name || true)}
-done
-
-install=(apt-get install -y --no-install-recommends)
+# In a log, apt writes how far it is.
+install=(apt-get install -y -qq --no-install-recommends)
+[ -t 1 ] || install+=(-o APT::Status-Fd=1)
 sudo=()
 may_install=true
 if [ "$(id -u)" != 0 ]; then
   if sudo -n true 2>/dev/null; then sudo=(sudo); else may_install=false; fi
 fi
-if [ ${#missing[@]} -gt 0 ]; then
+apt_install() {
+  "${sudo[@]}" apt-get update -qq &&
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" "$@"
+}
+
+install_packages() {
+  local missing=() package
+  for package in "${packages[@]}"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  if [ ${#missing[@]} = 0 ]; then
+    say "Debian packages: there"
+    return
+  fi
   if ! $may_install; then
     echo "setup: ${#missing[@]} Debian packages are missing and this is not root. Run:" >&2
-    echo "    sudo apt-get update && sudo ${install[*]} ${missing[*]}" >&2
+    echo "    sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
     exit 1
   fi
   say "installing ${missing[*]}"
-  "${sudo[@]}" apt-get update -qq
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" "${missing[@]}" >/dev/null
-else
-  say "Debian packages: there"
-fi
-if [ -z "$browser" ]; then
+  apt_install "${missing[@]}"
+}
+
+install_browser() {
+  local name
+  for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
   say "installing chromium-headless-shell, for tests of the profiler's page"
-  if ! { $may_install && { [ ${#missing[@]} -gt 0 ] || "${sudo[@]}" apt-get update -qq; } &&
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" chromium-headless-shell fonts-dejavu-core >/dev/null; }; then
+  if ! { $may_install && apt_install chromium-headless-shell fonts-dejavu-core; }; then
     say "no browser could be installed: tests of the profiler's page will be skipped"
   fi
-fi
+}
 
-if [ ! -x .venv/bin/python ]; then
-  say "creating .venv"
-  python3 -m venv .venv
-fi
-stamp=.venv/.installed
-want=$(sha256sum pyproject.toml | cut -d' ' -f1)" ${groups[*]}"
-if [ "$(cat $stamp 2>/dev/null)" != "$want" ]; then
-  say "installing Python packages (${groups[*]}) into .venv"
-  .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-  .venv/bin/python -m pip install --quiet "${groups[@]/#/--group=}"
-  echo "$want" >$stamp
-else
-  say "Python packages: there"
-fi
+# pip_install STAMP GROUP...: where the groups are not those that the stamp names, of the pyproject.toml that it names.
+pip_install() {
+  local stamp=.venv/$1 want
+  shift
+  want=$(sha256sum pyproject.toml | cut -d' ' -f1)" $*"
+  if [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
+    say "Python packages ($*): there"
+    return
+  fi
+  say "installing Python packages ($*) into .venv"
+  .venv/bin/python -m pip install --quiet "${@/#/--group=}"
+  echo "$want" >"$stamp"
+}
 
-# Python in .venv sees the build tree and the sources.
-site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-printf '%s\n' "$PWD/build/python_packages" "$PWD/tools" >"$site/ttmlir-dev.pth"
-cat >.venv/bin/ttrt <<END
+install_build_python() {
+  if [ ! -x .venv/bin/python ]; then
+    say "creating .venv"
+    python3 -m venv .venv
+  fi
+  # The first pip that knows groups is 25.1.
+  .venv/bin/python -m pip install --help | grep -q -e --group ||
+    .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+  pip_install .installed-build build
+
+  # Python in .venv sees the build tree and the sources.
+  local site
+  site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  printf '%s\n' "$PWD/build/python_packages" "$PWD/tools" >"$site/ttmlir-dev.pth"
+  cat >.venv/bin/ttrt <<END
 #!$PWD/.venv/bin/python
 import sys
 from ttrt.__main__ import main
 sys.exit(main())
 END
-chmod +x .venv/bin/ttrt
+  chmod +x .venv/bin/ttrt
+}
 
-sources=$(scripts/fetch-mlir-python.sh)
-say "sources of MLIR's Python bindings: $sources"
+for part in "${parts[@]}"; do
+  case $part in
+    packages) install_packages ;;
+    build-python) install_build_python ;;
+    python) pip_install .installed "${groups[@]}" ;;
+    sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
+    browser) install_browser ;;
+  esac
+done

@@ -17,7 +17,7 @@ import chip
 import network
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from ttrt.usage import version
 
@@ -49,28 +49,36 @@ def main() -> None:
     parser.add_argument("--arch", default="wormhole_b0", choices=["wormhole_b0", "blackhole"], help="chip to simulate")
     parser.add_argument("--epochs", type=int, default=network.EPOCHS, help="epochs of training")
     parser.add_argument("--output", type=Path, default=Path("digits.ttnn"), help="where the f32 flatbuffer goes")
+    parser.add_argument("--progress-lines", action="store_true", help="progress as lines [done/total], not as a bar")
     parser.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     arguments = parser.parse_args()
     console = Console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
     digits = network.load()
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, disable=arguments.progress_lines) as progress:
+
+        def advance(task: TaskID) -> None:
+            progress.advance(task)
+            if arguments.progress_lines:
+                done, total = (sum(getattr(t, field) for t in progress.tasks) for field in ("completed", "total"))
+                print(f"[{done:.0f}/{total:.0f}] {progress.tasks[task].description}", flush=True)
+
         epochs = progress.add_task("training in PyTorch", total=arguments.epochs)
-        model = network.train(digits, lambda *_: progress.advance(epochs), arguments.epochs)
+        formats = progress.add_task(f"running on {arguments.arch}", total=len(chip.FORMATS))
+        model = network.train(digits, lambda *_: advance(epochs), arguments.epochs)
         with torch.inference_mode():
             expected = network.accuracy(model(digits.test_images), digits.test_labels)
 
         options = tt_runtime.runtime.MeshDeviceOptions()
         options.arch = arguments.arch
         device = tt_runtime.runtime.open_mesh_device(options)
-        formats = progress.add_task(f"running on {arguments.arch}", total=len(chip.FORMATS))
         compiled, runs, torch_seconds = {}, {}, {}
         for name, form in chip.FORMATS.items():
             compiled[name] = chip.compile_network(model, digits.test_images, name)
             runs[name] = chip.run(compiled[name], digits.test_images, device)
             torch_seconds[name] = time_torch(model, digits.test_images, form.dtype)
-            progress.advance(formats)
+            advance(formats)
         tt_runtime.runtime.close_mesh_device(device)
     compiled["f32"].binary.store(str(arguments.output))
 
