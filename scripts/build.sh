@@ -27,14 +27,19 @@ if $demo; then built=900; elif [ $target = all ]; then built=700; else built=100
 configure() { cmake --preset dev "$@"; }
 build() { cmake --build --preset dev --target "$1"; }
 
+# PyTorch and the sources of MLIR's bindings come while Debian's packages are installed and what needs neither is
+# compiled; where those packages bring what fetches them, after the packages.
+start_python() { start python "Python packages" scripts/setup.sh build-python python; }
+start_sources() { start sources "sources of MLIR's bindings" scripts/setup.sh sources; }
+python_early=false sources_early=false
+if python3 -c 'import ensurepip, venv' 2>/dev/null; then python_early=true; start_python; fi
+if command -v xz >/dev/null; then sources_early=true; start_sources; fi
 step "Debian packages" 0 80
 run packages scripts/setup.sh packages
+$python_early || start_python
+$sources_early || start_sources
 step "Python for the build" 80 100
-run build-python scripts/setup.sh build-python
-
-# PyTorch and the sources of MLIR's bindings come while what needs neither is compiled.
-start python "Python packages" scripts/setup.sh python
-start sources "sources of MLIR's bindings" scripts/setup.sh sources
+wait_for_line python "== setup: .venv can build"
 if $tests; then start browser "a browser" scripts/setup.sh browser; fi
 sleep 1
 check_jobs

@@ -92,5 +92,15 @@ wait_for() {
   done
 }
 
+# wait_for_line NAME LINE: until the job's log has that line.
+wait_for_line() {
+  until grep -q -x -F -e "$2" "$logs/$1.log" 2>/dev/null; do
+    [ -n "${job_pid[$1]:-}" ] || fail "$1" "0, without \"$2\""
+    sleep 0.3
+    check_jobs
+    bar_draw 0 ""
+  done
+}
+
 # run NAME COMMAND...: a job that is waited for.
 run() { local name=$1; shift; start "$name" "" "$@"; wait_for "$name"; }

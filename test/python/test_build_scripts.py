@@ -78,3 +78,11 @@ def test_a_job_that_is_killed_is_an_error(tmp_path):
         done.returncode == 1
         and "error: build failed (exit code killed); the end of build/log/build.log:" in done.stderr
     )
+
+
+def test_a_line_of_a_log_is_waited_for(tmp_path):
+    job = "bash -c 'echo ready; sleep 0.5; echo end'"
+    done = run(tmp_path, f"start python packages {job}; wait_for_line python ready; grep -c . build/log/python.log")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1"
+    done = run(tmp_path, f"start python packages {job}; wait_for_line python steady")
+    assert done.returncode == 1 and done.stderr.startswith('error: python failed (exit code 0, without "steady")')
