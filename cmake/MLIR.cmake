@@ -24,19 +24,19 @@ endfunction()
 
 # The ops of one dialect: NAME.h.inc, and what defines them in PARTS files, NAME<part>.cpp.inc.
 macro(ttmlir_tablegen_ops name dialect parts)
-  mlir_tablegen(${name}.h.inc -gen-op-decls -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
-  mlir_tablegen(${name}.cpp.inc -gen-op-defs -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
-  set(_outputs)
+  mlir_tablegen(${name}.all.h.inc -gen-op-decls -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
+  mlir_tablegen(${name}.all.cpp.inc -gen-op-defs -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
+  set(_path "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+  set(_outputs "${_path}.h.inc")
   math(EXPR _last "${parts} - 1")
   foreach(_part RANGE ${_last})
-    list(APPEND _outputs "${CMAKE_CURRENT_BINARY_DIR}/${name}${_part}.cpp.inc")
+    list(APPEND _outputs "${_path}${_part}.cpp.inc")
   endforeach()
   add_custom_command(
     OUTPUT ${_outputs}
-    COMMAND ${CMAKE_COMMAND} "-DNAME=${CMAKE_CURRENT_BINARY_DIR}/${name}" -DPARTS=${parts} -P
-            "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
-    DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp.inc" "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
-    COMMENT "Splitting ${name}.cpp.inc"
+    COMMAND ${CMAKE_COMMAND} "-DNAME=${_path}" -DPARTS=${parts} -P "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
+    DEPENDS "${_path}.all.h.inc" "${_path}.all.cpp.inc" "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
+    COMMENT "Dividing ${name}"
     VERBATIM)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
 endmacro()
