@@ -1,11 +1,16 @@
 # Per-file flags of the kernels. The loops in these files are elementwise, or sum in an order they spell out, so that
 # fused multiply-add and full-width vectors change no order of summation.
-set_source_files_properties(
-  lib/sim/formats.cpp lib/kernels/elementwise/rows.cpp lib/kernels/elementwise/elementwise.cpp lib/tensor/storage.cpp
-  lib/kernels/reduction/reduction.cpp lib/kernels/normalization/softmax.cpp
-  lib/kernels/normalization/normalization.cpp lib/kernels/window/pooling.cpp lib/kernels/matmul/direct.cpp
-  lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp
-  PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
+set(TTRT_VECTOR_SOURCES
+    lib/sim/formats.cpp lib/kernels/elementwise/rows.cpp lib/kernels/elementwise/elementwise.cpp lib/tensor/storage.cpp
+    lib/kernels/reduction/reduction.cpp lib/kernels/normalization/softmax.cpp
+    lib/kernels/normalization/normalization.cpp lib/kernels/window/pooling.cpp lib/kernels/matmul/direct.cpp
+    lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp)
+set_source_files_properties(${TTRT_VECTOR_SOURCES} PROPERTIES COMPILE_OPTIONS
+                                                              "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
+# A precompiled header is for one level of optimisation, and in these builds that of the library is another.
+if(TTRT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
+  set_source_files_properties(${TTRT_VECTOR_SOURCES} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endif()
 # An integer power is a loop of its own, which does not vectorise.
 set_property(SOURCE lib/kernels/elementwise/rows.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-pass-failed)
 # The units that panels choose at run time: nothing but these, whatever the machine that builds has.
