@@ -52,7 +52,7 @@ def tested_modules() -> Iterator[Any]:
 
 def table_modules() -> Iterator[Any]:
     """One for each row of the op tables, and what it is lowered to."""
-    sys.path[:0] = [str(ROOT / "test" / "python")]
+    sys.path[:0] = [str(ROOT / "test" / "python" / "ops")]
     from builder.base.errors import TTBuilderCompileException
 
     cases: Any = import_module("op_cases")  # of the tests

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from ttmlir import ir
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 # Ops of no family, whose summary is all that is said.
 NO_DESCRIPTION = frozenset(
     [
