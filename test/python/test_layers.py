@@ -123,7 +123,9 @@ def sources() -> frozenset[str]:
 
 
 def rooted(file: str) -> bool:
-    return file.startswith(("runtime/", "lib/", "include/", "tools/", "python/"))
+    """Precompiled headers are no part of it: they have what many files include, and no file includes them."""
+    roots = ("runtime/", "lib/", "include/", "tools/", "python/")
+    return file.startswith(roots) and not os.path.basename(file).lower().startswith("precompiled")
 
 
 @cache
