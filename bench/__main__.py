@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
 from ttrt.usage import version
 
-from .harness import Lock, Outcome, Settings
-from .report import save, saved, short, show
+from .harness import Absent, Lock, Outcome, Profile, Settings
+from .isolated import Died, Isolated
+from .progress import Progress
+from .registry import MODULES, benchmarks
+from .report import saved, short, show
 
 FOLDER = Path(__file__).resolve().parent
 EPILOG = """
@@ -24,11 +27,13 @@ examples:
   python -m bench --only '*bert*' --peers 'torch eager' --add
                                                     fewer peers; other lines of results.json stay
   python -m bench --only 'compile*' --passes        with the time of each pass
+  python -m bench --resume                          what is left of a run that was ended
 
-ratio: the peer's time over ours, so that more than 1 means that we are faster. All sides run in one process, in turns,
-with the same number of threads; every result is checked against ours first. Written to --output: results.json (name,
-dtype, ours_ms, peer, peer_ms, ratio), results-measures.json (what is not a time beside another), machine.json, and
-results.svg, a plot of the ratios.
+ratio: the peer's time over ours, so that more than 1 means that we are faster. Each benchmark has a process of its own,
+in which all sides run in turns, with the same number of threads; every result is checked against ours first. Written to
+--output, as soon as it is measured: results.json (name, dtype, ours_ms, peer, peer_ms, ratio), results-measures.json
+(what is not a time beside another), machine.json; and at the end results.svg, a plot of the ratios. While a run has not
+come to its end, unfinished.json says what of it is done.
 """
 
 
@@ -51,16 +56,20 @@ def parser(peers: tuple[str, ...]) -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--show", action="store_true", help="run nothing; print and plot what --output holds")
     parser.add_argument("--add", action="store_true", help="keep the lines of benchmarks that do not run this time")
+    parser.add_argument("--resume", action="store_true", help="run what is left of a run that did not come to its end")
+    parser.add_argument(
+        "--module", action="append", metavar="NAME", help="take a Python module's BENCHMARKS instead; repeatable"
+    )
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder of the results (default: bench)")
     parser.add_argument("--version", action="version", version=f"%(prog)s {version()}")
     return parser
 
 
-def benchmarks() -> dict[str, Callable[[Settings], Iterator[Outcome]]]:
-    from . import compiling, emitted, hooks, kernels, loading, memory, models, native
+def model_names() -> list[str]:
+    """The networks over which means are taken."""
+    from .models import MODELS
 
-    modules = (kernels, native, models, loading, hooks, emitted, memory, compiling)
-    return {name: run for module in modules for name, run in module.BENCHMARKS.items()}
+    return list(MODELS)
 
 
 def draw(folder: Path, console: Console) -> None:
@@ -89,14 +98,13 @@ def main() -> int:
         return 1
 
     os.environ["OMP_NUM_THREADS"] = str(args.threads)
-    from .models import MODELS
-
     if args.show:
         results, measures = saved(args.output)
-        show([*results, *measures], MODELS, console)
+        show([*results, *measures], model_names(), console)
         draw(args.output, console)
         return 0
-    chosen = {n: b for n, b in benchmarks().items() if any(fnmatchcase(n, p) for p in args.only or ["*"])}
+    modules = args.module or MODULES
+    chosen = [name for name in benchmarks(modules) if any(fnmatchcase(name, p) for p in args.only or ["*"])]
     if not chosen:
         print(f"bench: no benchmark is named like {' or '.join(args.only)}; --list shows all", file=sys.stderr)
         return 1
@@ -104,27 +112,48 @@ def main() -> int:
         print("\n".join(chosen))
         return 0
 
-    import torch
-
-    torch.set_num_threads(args.threads)
-    torch.manual_seed(0)
     peers = tuple(name for name in wanted if name not in args.no_peer)
     settings = Settings(args.seconds, args.threads, peers, args.lock and Lock(args.lock), args.passes)
-    outcomes: list[Outcome] = []
-    failed = False
-    for name, run in chosen.items():
-        try:
-            for outcome in run(settings):
-                print(short(outcome), file=sys.stderr, flush=True)
-                outcomes.append(outcome)
-        except Exception:
-            # What the others found is worth keeping.
-            failed = True
-            print(f"bench: {name} failed:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
-    save(args.output, outcomes, args.threads, args.add)
-    show(outcomes, MODELS, console)
+    try:
+        progress = Progress(args.output, settings, chosen, args.add, args.resume)
+    except ValueError as error:
+        print(f"bench: --resume: {error}", file=sys.stderr)
+        return 1
+    unsaved, failed = measure(progress, settings, modules)
+    results, measures = progress.found()
+    show([*results, *measures, *unsaved], chosen if args.module else model_names(), console)
     draw(args.output, console)
     return int(failed)
+
+
+def measure(progress: Progress, settings: Settings, modules: Sequence[str]) -> tuple[list[Outcome], bool]:
+    """Runs what is left. The outcomes that no file keeps, and whether a benchmark failed: what the others find is worth
+    keeping."""
+    unsaved: list[Outcome] = []
+    failed: list[str] = []
+    peaks: dict[str, int] = {}
+    for name in progress.left():
+        run = Isolated(name, settings, modules)
+        try:
+            for outcome in run:
+                print(short(outcome), file=sys.stderr, flush=True)
+                if isinstance(outcome, Profile | Absent):
+                    unsaved.append(outcome)
+                else:
+                    progress.add(outcome)
+            progress.finish(name)
+        except Died as error:
+            failed.append(name)
+            print(f"bench: {error}, with at most {run.peak / 1e9:.2f} GB", file=sys.stderr, flush=True)
+        peaks[name] = run.peak
+    if not failed:
+        progress.end()
+    if peaks:
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        most = max(peaks, key=peaks.__getitem__)
+        total, part = (own + peaks[most]) / 1e9, own / 1e9
+        print(f"peak memory: {total:.2f} GB, in {most}; {part:.2f} GB of it is this process", file=sys.stderr)
+    return unsaved, bool(failed)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ class Lock:
     HOLD = 45.0
 
     def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
         self.file = path.open("a")
         self.since: float | None = None
 

@@ -29,7 +29,9 @@ def first(outputs: Any) -> Tensor:
 def as_torch_likes_it(
     network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, images: bool
 ) -> tuple[nn.Module, list[Tensor]]:
-    """A copy of the network and its inputs in `dtype`, with images and filters channels-last."""
+    """The network and its inputs in `dtype`, with images and filters channels-last; a copy where that changes it."""
+    if dtype == torch.float32 and not images:
+        return network, list(inputs)
     copied: Any = copy.deepcopy(network).to(dtype)
     given = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     if images:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
@@ -22,9 +27,14 @@ from bench.names import EAGER, INDUCTOR, ONEDNN, OPENVINO  # noqa: E402
 FAST = Settings(seconds=0.02, peers=(EAGER,))
 
 
-def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "bench", *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+        [sys.executable, "-m", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        check=False,
     )
 
 
@@ -55,11 +65,22 @@ def test_more_than_one_means_that_ours_is_faster() -> None:
 
 @pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-decode"])
 def test_a_small_network_beside_eager(name: str) -> None:
-    outcomes = list(comparing.compare(models.from_zoo(name, reduced=True), "bf16", FAST))
-    result, profile = outcomes
+    result, profile = comparing.compare(models.from_zoo(name, reduced=True), "bf16", FAST)
     assert (result.name, result.dtype, result.peer) == (name, "bf16", EAGER)
-    assert result.ours_ms > 0 and result.peer_ms > 0
     assert " ms (" in profile.text
+
+
+def test_a_time_is_that_of_its_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours gives a tensor of the runtime, the peer one of torch; a peer that takes longer has a ratio above 1."""
+
+    def alternate(sides: Sequence[harness.Work], seconds: float) -> list[float]:
+        assert seconds == FAST.seconds
+        return [5.0 if isinstance(side(), torch.Tensor) else 2.0 for side in sides]
+
+    monkeypatch.setattr(comparing, "alternate", alternate)
+    result, _ = comparing.compare(kernels.softmax("softmax", 4, 33), "f32", FAST)
+    assert result == Result("softmax", "f32", ours_ms=2.0, peer=EAGER, peer_ms=5.0)
+    assert result.ratio == 2.5
 
 
 @pytest.mark.parametrize("dtype", comparing.DTYPES)
@@ -137,6 +158,96 @@ def test_command_line(tmp_path: Path) -> None:
     assert "digits, batch 1" in done.stdout and EAGER in done.stdout
     names = {(line["name"], line["dtype"]) for line in json.loads((tmp_path / "results.json").read_text())}
     assert names == {("digits, batch 1", "f32"), ("digits, batch 1", "bf16")}
+
+
+# Three benchmarks, each of which notes that it ran. The second ends the process that FATAL names, once, between two
+# results.
+FAKE = """
+import os, signal
+from pathlib import Path
+from bench.harness import Measure, Result
+
+HERE = Path(__file__).parent
+
+
+def of(name):
+    def run(settings):
+        with (HERE / "ran").open("a") as file:
+            file.write(name + "\\n")
+        yield Result(name, "f32", 1.0, "peer", 2.0)
+        fatal = HERE / "fatal"
+        if name == "second" and fatal.exists():
+            whose = fatal.read_text()
+            fatal.unlink()
+            held = bytearray(300_000_000)
+            held[:: 4096] = b"1" * len(held[:: 4096])
+            os.kill(os.getppid() if whose == "parent" else os.getpid(), signal.SIGKILL)
+        yield Measure(name, "f32", 3.0, "x")
+    return run
+
+
+BENCHMARKS = {name: of(name) for name in ("first", "second", "third")}
+"""
+
+
+class Fake:
+    """A run of FAKE in a folder."""
+
+    def __init__(self, folder: Path, fatal: str) -> None:
+        self.folder = folder
+        (folder / "fake_benchmarks.py").write_text(FAKE)
+        (folder / "fatal").write_text(fatal)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return bench(
+            *("--module", "fake_benchmarks", "--output", str(self.folder), *arguments), PYTHONPATH=str(self.folder)
+        )
+
+    def ran(self) -> list[str]:
+        return (self.folder / "ran").read_text().split()
+
+    def names(self, file: str) -> list[str]:
+        return [line["name"] for line in json.loads((self.folder / file).read_text())]
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> None:
+    """What a run before left."""
+    report.save(tmp_path, [Result("earlier", "f32", 1.0, EAGER, 3.0)], 2, add=False)
+
+
+@pytest.mark.usefixtures("earlier")
+def test_a_benchmark_that_dies_ends_alone(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, "child")
+    done = fake.run()
+    assert done.returncode == 1
+    ended = re.search(r"bench: second was ended by SIGKILL, with at most (\d+\.\d+) GB", done.stderr)
+    assert ended and float(ended[1]) >= 0.3, done.stderr
+    peak = re.search(r"peak memory: (\d+\.\d+) GB, in second", done.stderr)
+    assert peak and float(peak[1]) > float(ended[1]), done.stderr
+    assert fake.ran() == ["first", "second", "third"]
+    assert fake.names("results.json") == ["first", "second", "third"]
+    assert fake.names("results-measures.json") == ["first", "third"]
+    done = fake.run("--resume")
+    assert done.returncode == 0, done.stderr
+    assert fake.ran() == ["first", "second", "third", "second"]
+    assert sorted(fake.names("results-measures.json")) == ["first", "second", "third"]
+    assert "first" in done.stdout  # the tables are of the whole run
+
+
+@pytest.mark.usefixtures("earlier")
+def test_a_run_that_is_killed_keeps_what_it_had(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, "parent")
+    assert fake.run().returncode == -signal.SIGKILL
+    assert fake.names("results.json") == ["first", "second"] and fake.names("results-measures.json") == ["first"]
+    other = fake.run("--resume", "--seconds", "9")
+    assert other.returncode == 1 and "the unfinished run has seconds 3.0, this one has 9.0" in other.stderr
+    assert fake.run("--resume").returncode == 0
+    assert fake.ran() == ["first", "second", "second", "third"]
+    assert fake.names("results.json") == ["first", "second", "third"]
+    assert sorted(fake.names("results-measures.json")) == ["first", "second", "third"]
+    again = fake.run("--resume")
+    assert again.returncode == 1 and f"bench: --resume: no run in {tmp_path} is unfinished" in again.stderr
 
 
 @pytest.mark.parametrize(

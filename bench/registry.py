@@ -1,0 +1,17 @@
+"""All benchmarks, by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+
+from .harness import Outcome, Settings
+
+MODULES = tuple(
+    f"bench.{name}" for name in ("kernels", "native", "models", "loading", "hooks", "emitted", "memory", "compiling")
+)
+
+
+def benchmarks(modules: Sequence[str] = MODULES) -> dict[str, Callable[[Settings], Iterator[Outcome]]]:
+    """What the BENCHMARKS of modules hold."""
+    return {name: run for module in modules for name, run in importlib.import_module(module).BENCHMARKS.items()}
