@@ -14,6 +14,8 @@ all=${1:-}
 
 echo "== C++ tests"
 ctest --preset dev --parallel "$jobs" --output-on-failure
+echo "== the op table and networks under every cap of vector units"
+.venv/bin/python test/python/ops/run_under_units.py
 echo "== MLIR tests"
 .venv/bin/lit --quiet --workers "$jobs" test/ttmlir
 acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}

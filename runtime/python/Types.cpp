@@ -2,6 +2,7 @@
 
 #include "Bindings.h"
 #include "tt/parallel.h"
+#include "tt/units.h"
 
 #include <array>
 #include <cmath>
@@ -207,6 +208,18 @@ void bindTypes(nb::module_ &module) {
       "set_threads", [](Int<int> count) { setThreads(count.in("count")); }, nb::arg("count"),
       "Threads that ops use; 0 for the default (all processors, or OMP_NUM_THREADS).");
   module.def("get_threads", &threads, "Threads that ops use.");
+  module.def(
+      "get_units", [] { return std::string(toString(units())); },
+      "Vector and matrix units that kernels use: what this CPU has, and no more than TTRT_UNITS allows.");
+  module.def(
+      "get_available_units",
+      [] {
+        std::vector<std::string> names;
+        for (auto unit = Units::AVX2; unit <= presentUnits(); unit = static_cast<Units>(static_cast<int>(unit) + 1))
+          names.emplace_back(toString(unit));
+        return names;
+      },
+      "Values of TTRT_UNITS that this CPU has, the least first.");
 }
 
 } // namespace tt::python

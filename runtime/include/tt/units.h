@@ -11,9 +11,12 @@ enum class Units : uint8_t { None, AVX2, AVX512, AVX512_BF16, AMX };
 
 std::string_view toString(Units units);
 
-/// What kernels may use: what the machine has (and the system lets the process use), and no more than the environment
-/// variable TTRT_UNITS allows (avx2, avx512, avx512_bf16 or amx), which holds for oneDNN as well. AVX2 stands for AVX2
-/// and FMA; AVX512 for AVX-512 F, BW and VL. Throws Error when the variable has another value.
+/// What the machine has, and the system lets the process use, whatever TTRT_UNITS says.
+Units presentUnits();
+
+/// What kernels may use: what the machine has, and no more than the environment variable TTRT_UNITS allows (avx2,
+/// avx512, avx512_bf16 or amx), which holds for oneDNN as well. AVX2 stands for AVX2 and FMA; AVX512 for AVX-512 F, BW
+/// and VL. Throws Error when the variable has another value.
 Units units();
 
 } // namespace tt

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view names[] = {"none", "avx2", "avx512", "avx512_bf16", "amx"};
 
-Units present() {
+Units detected() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
     return Units::None;
@@ -38,7 +38,7 @@ Units present() {
 Units capped() {
   const char *value = std::getenv("TTRT_UNITS");
   if (!value || !*value)
-    return present();
+    return presentUnits();
   const auto *name = std::find(std::begin(names) + 1, std::end(names), value);
   if (name == std::end(names))
     throw Error("TTRT_UNITS is '" + std::string(value) + "'; expected avx2, avx512, avx512_bf16 or amx");
@@ -56,12 +56,17 @@ Units capped() {
   default:
     break;
   }
-  return std::min(cap, present());
+  return std::min(cap, presentUnits());
 }
 
 } // namespace
 
 std::string_view toString(Units units) { return names[static_cast<size_t>(units)]; }
+
+Units presentUnits() {
+  static const Units found = detected();
+  return found;
+}
 
 Units units() {
   static const Units found = capped();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +29,41 @@ def on_chip(binary: Any, inputs: list[Tensor]) -> list[Tensor]:
     return [fetched(output)[0] for output in rt.runtime.submit(device(), binary, 0, placed)]
 
 
-def check(name: str, dtype: str, reduced: bool) -> None:
-    """f32: no error above 1e-4 of the range of torch's values; bf16: correlated 0.999 with torch in f32."""
+@dataclass(frozen=True)
+class Prepared:
+    """A network compiled for the chip, what goes into it, and what torch computes in f32."""
+
+    name: str
+    dtype: str
+    binary: Any
+    inputs: list[Tensor]
+    expected: tuple[Tensor, ...]
+
+
+def prepared(name: str, dtype: str, reduced: bool) -> Prepared:
     model = ZOO[name]
     network, inputs = model.make(reduced)
     with torch.inference_mode():
         expected = network(*inputs)
-    expected = expected if isinstance(expected, tuple) else (expected,)
     kind = DTYPES[dtype]
     module, builder = build_module(model.on_chip(network, inputs, kind), "ttir")
     binary, *_ = compile_ttir_module_to_flatbuffer(module, builder)
-    found = on_chip(binary, model.chip_inputs(inputs, kind))
-    assert len(found) == len(expected)
-    for i, (ours, torchs) in enumerate(zip(found, expected, strict=True)):
-        assert ours.shape == torchs.shape and ours.dtype == kind
+    return Prepared(
+        name, dtype, binary, model.chip_inputs(inputs, kind), expected if isinstance(expected, tuple) else (expected,)
+    )
+
+
+def check(model: Prepared) -> None:
+    """f32: no error above 1e-4 of the range of torch's values; bf16: correlated 0.999 with torch in f32."""
+    found = on_chip(model.binary, model.inputs)
+    assert len(found) == len(model.expected)
+    for i, (ours, torchs) in enumerate(zip(found, model.expected, strict=True)):
+        assert ours.shape == torchs.shape and ours.dtype == DTYPES[model.dtype]
         ours = ours.float()
         error = float((ours - torchs).abs().max() / (torchs.max() - torchs.min()))
         pcc = get_pcc(torchs, ours)
-        print(f"{name} {dtype}, output {i}: largest error {error:.3g} of the range, PCC {pcc:.6f}")
-        if dtype == "f32":
+        print(f"{model.name} {model.dtype}, output {i}: largest error {error:.3g} of the range, PCC {pcc:.6f}")
+        if model.dtype == "f32":
             assert error <= 1e-4, f"output {i}: error {error:.3g} of the range"
         else:
             assert pcc >= 0.999, f"output {i}: PCC {pcc:.6f}"
@@ -56,7 +73,7 @@ def check(name: str, dtype: str, reduced: bool) -> None:
 @pytest.mark.parametrize("name", ZOO)
 def test_agrees_with_torch(name: str, dtype: str) -> None:
     """Networks of the same kinds of layers, a few of them and narrow."""
-    check(name, dtype, reduced=True)
+    check(prepared(name, dtype, reduced=True))
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -76,4 +93,4 @@ def test_every_op_alone(name: str) -> None:
 @pytest.mark.parametrize("name", ZOO)
 def test_agrees_with_torch_in_full(name: str, dtype: str) -> None:
     """As published."""
-    check(name, dtype, reduced=False)
+    check(prepared(name, dtype, reduced=False))

@@ -168,17 +168,36 @@ def execute(
     return [fetched(tensor) for tensor in outputs]
 
 
-def outcomes(name: str, dtype: str, options: str = "") -> Iterator[Outcome]:
-    """Compile a row's cases, run them on the chip, compare each result with its golden."""
+@dataclass(frozen=True)
+class Compiled:
+    """A row's cases as one flatbuffer, with inputs and goldens by case."""
+
+    made: Row
+    dtype: str
+    binary: Any
+    goldens: dict[int, Any]
+
+
+def compiled(name: str, dtype: str, options: str = "") -> Compiled:
     made = TABLE[name]
     module, builder = built(name, dtype)
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, made.mesh, options)))
-    atol, rtol = made.tolerance.get(dtype, (None, None))
+    return Compiled(made, dtype, binary, dict(builder.golden_map[0].items()))
+
+
+def compared(row: Compiled) -> Iterator[Outcome]:
+    """Run a row's cases on the chip, compare each result with its golden."""
+    atol, rtol = row.made.tolerance.get(row.dtype, (None, None))
     verdict = Verdict(atol=atol, rtol=rtol, check_atol=True, check_rtol=True)
-    for index, goldens in builder.golden_map[0].items():
-        found = execute(binary, index, goldens.inputs, made.mesh)
+    for index, goldens in row.goldens.items():
+        found = execute(row.binary, index, goldens.inputs, row.made.mesh)
         wanted = goldens.outputs
-        assert len(found) == len(wanted), f"{name} case {index}: {len(found)} outputs, expected {len(wanted)}"
+        assert len(found) == len(wanted), f"case {index}: {len(found)} outputs, expected {len(wanted)}"
         for output, (golden, shards) in enumerate(zip(wanted, found, strict=True)):
             for where, value, comparison in compare_shards(golden, shards, verdict, True):
                 yield Outcome(index, output, golden.shard_at(where), value, comparison)
+
+
+def outcomes(name: str, dtype: str, options: str = "") -> Iterator[Outcome]:
+    """Compile a row's cases, run them on the chip, compare each result with its golden."""
+    return compared(compiled(name, dtype, options))

@@ -22,27 +22,36 @@ class Panels : public testing::TestWithParam<Sizes> {};
 
 TEST_P(Panels, MatchDoubleInBothTypesAndAllOrders) {
   const auto [m, n, k] = GetParam();
+  struct Sum {
+    int64_t at;
+    double value, magnitude;
+  };
   for (DataType type : {f32, bf16})
-    for (int order = 0; order < 4; ++order)
+    for (int order = 0; order < 4; ++order) {
+      const bool ta = order & 1, tb = order & 2;
+      const Value a = random(type, ta ? Shape{k, m} : Shape{m, k}, -1, 1, 1);
+      const Value b = random(type, tb ? Shape{n, k} : Shape{k, n}, -1, 1, 2);
+      std::vector<Sum> sums;
+      for (int64_t i = 0; i < m; i += std::max<int64_t>(1, m / 7))
+        for (int64_t j = 0; j < n; ++j) {
+          Sum sum{i * n + j, 0, 0};
+          for (int64_t l = 0; l < k; ++l) {
+            const double p = a.get(static_cast<size_t>(ta ? l * m + i : i * k + l)) *
+                             b.get(static_cast<size_t>(tb ? j * k + l : l * n + j));
+            sum.value += p;
+            sum.magnitude += std::fabs(p);
+          }
+          sums.push_back(sum);
+        }
       for (bool constant : {false, true}) {
-        const bool ta = order & 1, tb = order & 2;
-        const Value a = random(type, ta ? Shape{k, m} : Shape{m, k}, -1, 1, 1);
-        const Value b = random(type, tb ? Shape{n, k} : Shape{k, n}, -1, 1, 2);
         const Value found = run("ttnn.matmul", {&a, &b}, f32, {m, n},
                                 {{"transpose_a", flag(ta)}, {"transpose_b", flag(tb)}}, {false, constant});
-        for (int64_t i = 0; i < m; i += std::max<int64_t>(1, m / 7))
-          for (int64_t j = 0; j < n; ++j) {
-            double sum = 0, magnitude = 0;
-            for (int64_t l = 0; l < k; ++l) {
-              const double p = a.get(static_cast<size_t>(ta ? l * m + i : i * k + l)) *
-                               b.get(static_cast<size_t>(tb ? j * k + l : l * n + j));
-              sum += p;
-              magnitude += std::fabs(p);
-            }
-            ASSERT_NEAR(found.get(static_cast<size_t>(i * n + j)), sum, 1e-6 * magnitude + 1e-9)
-                << toString(type) << " order " << order << " constant " << constant << " at " << i << ", " << j;
-          }
+        for (const Sum &sum : sums)
+          ASSERT_NEAR(found.get(static_cast<size_t>(sum.at)), sum.value, 1e-6 * sum.magnitude + 1e-9)
+              << toString(type) << " order " << order << " constant " << constant << " at " << sum.at / n << ", "
+              << sum.at % n;
       }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Edges, Panels,

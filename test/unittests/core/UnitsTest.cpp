@@ -11,16 +11,11 @@ using namespace tt::ttnn::test;
 
 namespace {
 
-TEST(Units, StayBelowTheCap) {
+TEST(Units, AreTheCapOrAllThatThereIs) {
   const char *cap = std::getenv("TTRT_UNITS");
-  if (cap && std::string_view(cap) == "avx2")
-    EXPECT_LE(units(), Units::AVX2);
-  if (cap && std::string_view(cap) == "avx512")
-    EXPECT_LE(units(), Units::AVX512);
-  if (cap && std::string_view(cap) == "avx512_bf16")
-    EXPECT_LE(units(), Units::AVX512_BF16);
+  EXPECT_EQ(toString(units()), cap && *cap ? cap : toString(presentUnits()));
 #if defined(__AVX2__)
-  EXPECT_GE(units(), Units::AVX2);
+  EXPECT_GE(presentUnits(), Units::AVX2);
 #endif
 }
 
