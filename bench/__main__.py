@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -14,7 +13,7 @@ from rich.console import Console
 from ttrt.usage import version
 
 from .harness import Absent, Lock, Outcome, Profile, Settings
-from .isolated import Died, Isolated
+from .isolated import Died, Isolated, own_peak
 from .progress import Progress
 from .registry import MODULES, benchmarks
 from .report import saved, short, show
@@ -149,7 +148,7 @@ def measure(progress: Progress, settings: Settings, modules: Sequence[str]) -> t
     if not failed:
         progress.end()
     if peaks:
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        own = own_peak()
         most = max(peaks, key=peaks.__getitem__)
         total, part = (own + peaks[most]) / 1e9, own / 1e9
         print(f"peak memory: {total:.2f} GB, in {most}; {part:.2f} GB of it is this process", file=sys.stderr)

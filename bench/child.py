@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +22,6 @@ from .outcomes import to_line  # noqa: E402
 from .registry import benchmarks  # noqa: E402
 
 
-def peak() -> int:
-    """Bytes of resident memory that this process had at its most, and the largest of those that it waited for."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    own = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    return (own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024
-
-
 def main() -> None:
     settings = Settings(**{**REQUEST["settings"], "peers": tuple(REQUEST["settings"]["peers"])})
     if REQUEST["lock"]:
@@ -42,7 +34,6 @@ def main() -> None:
         for outcome in run(settings):
             pipe.write(to_line(outcome))
             pipe.flush()
-        pipe.write(json.dumps({"peak": peak()}) + "\n")
 
 
 if __name__ == "__main__":
