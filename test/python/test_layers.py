@@ -81,6 +81,7 @@ LAYERS = {
     "ttmlir": Layer("python/ttmlir/", "compiler.tools"),
     "ttnn": Layer("python/ttnn/"),
     "golden": Layer("tools/golden/"),
+    "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
     "builder.common": Layer(
         " ".join(
             f"tools/builder/base/{name}.py"

@@ -1,0 +1,30 @@
+"""Which ops PyTorch takes apart before we see them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+
+from .importer import op_name
+from .lowering import RULES
+
+aten = torch.ops.aten
+# Ops that PyTorch's core set keeps, or that have a kernel of their own, and that we have no rule for.
+MORE = [
+    aten.native_layer_norm_backward, aten.native_group_norm_backward, aten.native_batch_norm_backward,
+    aten.native_dropout, aten.native_dropout_backward, aten.upsample_bilinear2d, aten.upsample_bicubic2d,
+    aten.upsample_nearest2d_backward, aten._to_copy, aten.grid_sampler_2d, aten.avg_pool2d_backward,
+    aten.max_pool2d_with_indices_backward,
+]  # fmt: skip
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's core decompositions, without those of ops that have a rule."""
+    table = dict(core_aten_decompositions())
+    table.update(get_decompositions([op for op in MORE if op]))
+    return {op: function for op, function in table.items() if op_name(op) not in RULES}

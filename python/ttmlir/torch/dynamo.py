@@ -1,0 +1,135 @@
+"""The backend of `torch.compile`: graphs of Dynamo, through AOTAutograd, to programs."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+from torch.fx import GraphModule
+
+from .decompositions import decompositions
+from .errors import UnsupportedError
+from .importer import ON_HOST, import_graph, unsupported_ops
+from .options import Options
+from .partition import split
+from .program import Program, Times
+
+
+def compile_graph(
+    graph_module: GraphModule, parameters: Sequence[int] = (), options: Options | None = None, keep_text: bool = False
+) -> Program:
+    """A graph of aten ops, functional and with fake tensors, as a program."""
+    started = time.perf_counter()
+    graph = graph_module.graph
+    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
+    tensors = [i for i, n in enumerate(placeholders) if isinstance(n.meta.get("val"), torch.Tensor)]
+    with unset_fake_temporarily():  # constants are computed while importing
+        imported = import_graph(graph_module, parameters)
+    (output,) = [n for n in graph.nodes if n.op == "output"]
+    returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
+    outputs = [n.meta["val"] if isinstance(n, torch.fx.Node) else n for n in returned]
+    times = Times(import_graph=time.perf_counter() - started)
+    options = options or Options()
+    return Program(imported, tensors, frozenset(parameters), outputs, options, times=times, keep_text=keep_text)
+
+
+def compile_whole(
+    graph_module: GraphModule, parameters: Sequence[int], options: Options
+) -> Callable[[Sequence[Any]], Any]:
+    """A program of the graph, or several where PyTorch has to run ops in between."""
+    while True:
+        try:
+            if not unsupported_ops(graph_module.graph):
+                return compile_graph(graph_module, parameters, options)
+            return split(graph_module, parameters, lambda part, weights: compile_graph(part, weights, options))
+        except UnsupportedError as error:
+            name = getattr(error.node, "name", None)
+            refused = [n for n in graph_module.graph.nodes if n.name == name and not n.meta.get(ON_HOST)]
+            if not refused:
+                raise
+            refused[0].meta[ON_HOST] = True
+
+
+def is_dynamic(graph_module: GraphModule) -> bool:
+    """Whether sizes of the graph's arguments are known only when it is called."""
+    for node in graph_module.graph.nodes:
+        if node.op == "placeholder":
+            value = node.meta.get("val")
+            if isinstance(value, torch.SymInt) or (
+                isinstance(value, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in value.shape)
+            ):
+                return True
+    return False
+
+
+def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphModule:
+    """A copy of the graph for the sizes of these arguments."""
+    known = copy.copy(graph_module)
+    known.graph = copy.deepcopy(graph_module.graph)
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    given = [mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in arguments]
+
+    class Record(torch.fx.Interpreter):
+        def run_node(self, node: torch.fx.Node) -> Any:
+            result = super().run_node(node)
+            node.meta["val"] = result
+            return result
+
+    with mode:
+        Record(known).run(*given)
+    return known
+
+
+class Specialising:
+    """A graph whose sizes change: a program for each set of sizes that it was called with."""
+
+    def __init__(self, graph_module: GraphModule, parameters: Sequence[int], options: Options) -> None:
+        self.graph_module, self.parameters, self.options = graph_module, parameters, options
+        self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        key = tuple((tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in arguments)
+        program = self.programs.get(key)
+        if program is None:
+            known = specialised(self.graph_module, arguments)
+            program = self.programs[key] = compile_whole(known, self.parameters, self.options)
+        return program(arguments)
+
+
+def static_inputs() -> Sequence[int]:
+    """Inputs of the graph that is being compiled whose memory stays: parameters and buffers."""
+    tracing = torch._guards.TracingContext.try_get()
+    metadata = tracing.fw_metadata if tracing is not None else None
+    return list(metadata.static_input_indices) if metadata is not None else []
+
+
+def backend(
+    graph_module: GraphModule, example_inputs: Sequence[Any], options: Any = None, **named: Any
+) -> Callable[..., Any]:
+    """`torch.compile(model, backend=backend)`, or `backend="tt"`."""
+    chosen = Options.of(options)
+
+    def compiler(kind: str) -> Callable[..., Any]:
+        def compile_one(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+            parameters = static_inputs()
+            program: Any
+            if is_dynamic(graph):
+                program = Specialising(graph, parameters, chosen)
+            else:
+                program = compile_whole(graph, parameters, chosen)
+            return make_boxed_func(lambda *arguments: program(arguments))
+
+        return compile_one
+
+    return aot_autograd(
+        fw_compiler=compiler("forward"),
+        bw_compiler=compiler("backward"),
+        inference_compiler=compiler("inference"),
+        decompositions=decompositions(),
+    )(graph_module, example_inputs)

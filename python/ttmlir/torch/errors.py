@@ -1,0 +1,9 @@
+"""Errors of the PyTorch front end."""
+
+from __future__ import annotations
+
+
+class UnsupportedError(RuntimeError):
+    """A program of PyTorch that cannot be lowered; the text names the op, the operand and the line of Python."""
+
+    node: object = None  # of the graph, where one op is to blame

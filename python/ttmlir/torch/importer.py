@@ -1,0 +1,256 @@
+"""FX graphs of aten ops as TTIR modules."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.utils._pytree import tree_flatten
+
+from .. import ir
+from ..dialects import func
+from . import ops  # noqa: F401  fills RULES
+from .errors import UnsupportedError
+from .lowering import RULES, Lowering, Value
+from .types import ELEMENT_TYPES, element_type
+
+# What a function's argument is, as `ttcore.argument_type` has it.
+INPUT, PARAMETER = "input", "parameter"
+
+
+@dataclass
+class Imported:
+    """A module of one function @main.
+
+    draws: what the host makes before each run, for the inputs behind those of the graph.
+    results: for each output of the graph, the number of the function's result, or what the output is when that is known
+        now (None, a number).
+    """
+
+    module: ir.Module
+    results: list[int | None]
+    known: list[Any] = field(default_factory=list)
+    draws: list[Callable[[], torch.Tensor]] = field(default_factory=list)
+
+
+# Marks nodes that PyTorch runs: their rule refused them.
+ON_HOST = "tt_on_host"
+
+
+def op_name(target: Any) -> str:
+    """Name of an overload as the rules have it: "add.Tensor", "relu"; of another namespace with it: "prims.iota"."""
+    name = str(target).removeprefix("aten.")
+    return name.removesuffix(".default")
+
+
+def is_supported(node: Node) -> bool:
+    """Whether a node of a graph has a rule, and tensors of types that the chip has."""
+    if node.op != "call_function":
+        return True
+    if node.meta.get(ON_HOST):
+        return False
+    if node.target is not operator.getitem and op_name(node.target) not in RULES:
+        return False
+    read = [n.meta.get("val") for n in node.all_input_nodes] if node.target is not operator.getitem else []
+    values, _ = tree_flatten([node.meta.get("val"), read])
+    return all(value.dtype in ELEMENT_TYPES for value in values if isinstance(value, torch.Tensor))
+
+
+def unsupported_ops(graph: torch.fx.Graph) -> dict[str, int]:
+    """Ops without a rule, and how many of each."""
+    found: dict[str, int] = {}
+    for node in graph.nodes:
+        if not is_supported(node) and node.target is not operator.getitem:
+            found[str(node.target)] = found.get(str(node.target), 0) + 1
+    return found
+
+
+_FRAME = re.compile(r'File "([^"]*)", line (\d+)')
+
+
+def source_line(node: Node) -> tuple[str, int] | None:
+    """The innermost line of Python that made a node, outside of PyTorch."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    mine = [f for f in frames if "/torch/" not in f[0].replace("\\", "/")] or frames
+    return (mine[-1][0], int(mine[-1][1])) if mine else None
+
+
+def location(node: Node, context: ir.Context) -> ir.Location:
+    place = source_line(node)
+    inner = ir.Location.file(place[0], place[1], 0, context) if place else ir.Location.unknown(context)
+    return ir.Location.name(node.name, inner, context)
+
+
+def described(node: Node) -> str:
+    """An op with its operands and its place, for errors."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, Node):
+            meta = value.meta.get("val")
+            return (
+                f"{meta.dtype}{list(meta.shape)}".removeprefix("torch.")
+                if isinstance(meta, torch.Tensor)
+                else value.name
+            )
+        return repr(value)
+
+    operands = ", ".join([*map(text, node.args), *(f"{k}={text(v)}" for k, v in node.kwargs.items())])
+    place = source_line(node)
+    where = f"{place[0]}:{place[1]}: " if place else ""
+    return f"{where}{node.target}({operands})"
+
+
+def import_graph(
+    graph_module: GraphModule, parameters: Iterable[int] = (), context: ir.Context | None = None
+) -> Imported:
+    """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
+
+    Args:
+        parameters: placeholders, by number, whose values stay: weights. They become parameters of the program.
+    Raises:
+        UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
+    """
+    context = context or ir.Context()
+    with context, ir.Location.unknown():
+        return _Importer(graph_module, frozenset(parameters), context).run()
+
+
+class _Importer:
+    def __init__(self, graph_module: GraphModule, parameters: frozenset[int], context: ir.Context) -> None:
+        self.graph_module = graph_module
+        self.parameters = parameters
+        self.context = context
+        self.lowering = Lowering(context)
+        self.values: dict[Node, Any] = {}
+
+    def run(self) -> Imported:
+        placeholders = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
+        tensors = [n for n in placeholders if isinstance(n.meta.get("val"), torch.Tensor)]
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp("main", ([self.type_of(n) for n in tensors], []))
+        block = function.add_entry_block()
+        numbers = {node: i for i, node in enumerate(placeholders)}
+        attributes = []
+        for node, argument in zip(tensors, block.arguments, strict=True):
+            fake = node.meta["val"]
+            self.values[node] = Value(argument, tuple(fake.shape), fake.dtype)
+            kind = PARAMETER if numbers[node] in self.parameters else INPUT
+            attributes.append({"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{kind}>")})
+            argument.set_location(location(node, self.context))
+        for node in placeholders:
+            if node not in self.values:
+                self.values[node] = static(node.meta.get("val"), node)
+        self.lowering.block = block
+        with ir.InsertionPoint(block):
+            outputs = self.body()
+            returned = [x for x in outputs if isinstance(x, Value)]
+            func.ReturnOp([x.ir for x in returned])
+        function.attributes["function_type"] = ir.TypeAttr.get(
+            ir.FunctionType.get([a.type for a in block.arguments], [x.ir.type for x in returned])
+        )
+        drawn = {"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{INPUT}>")}
+        attributes += [drawn] * len(self.lowering.draws)
+        function.arg_attrs = [ir.DictAttr.get(a) for a in attributes]
+        count = iter(range(len(returned)))
+        results = [next(count) if isinstance(x, Value) else None for x in outputs]
+        known = [None if isinstance(x, Value) else x for x in outputs]
+        return Imported(module, results, known, self.lowering.draws)
+
+    def type_of(self, node: Node) -> ir.Type:
+        fake = node.meta["val"]
+        return ir.RankedTensorType.get([int(n) for n in fake.shape], element_type(fake.dtype, self.context))
+
+    def body(self) -> list[Any]:
+        for node in self.graph_module.graph.nodes:
+            if node.op == "output":
+                outputs = self.values_of(node.args[0])
+                return list(outputs) if isinstance(outputs, Sequence) else [outputs]
+            if node.op == "get_attr":
+                self.values[node] = self.attribute(node)
+            elif node.op == "call_function":
+                with location(node, self.context):
+                    self.values[node] = self.call(node)
+            elif node.op != "placeholder":
+                raise UnsupportedError(f"{described(node)}: a graph of aten ops has no node '{node.op}'")
+        raise UnsupportedError("the graph has no output")
+
+    def attribute(self, node: Node) -> Any:
+        value = self.graph_module
+        for name in str(node.target).split("."):
+            value = getattr(value, name)
+        return self.lowering.constant(value) if isinstance(value, torch.Tensor) else value
+
+    def call(self, node: Node) -> Any:
+        if node.target is operator.getitem:
+            source, position = node.args
+            return self.values_of(source)[position]
+        fake = node.meta.get("val")
+        if not isinstance(fake, torch.Tensor | tuple | list):
+            return static(fake, node)
+        rule = RULES.get(op_name(node.target))
+        if rule is None:
+            raise UnsupportedError(f"{described(node)}: no rule lowers this op to TTIR")
+        lowering = self.lowering
+        lowering.fake, lowering.used = fake, read_results(node)
+        try:
+            result = rule(lowering, *map(self.values_of, node.args), **self.values_of(dict(node.kwargs)))
+        except UnsupportedError as error:
+            blamed = UnsupportedError(f"{described(node)}: {error}")
+            blamed.node = node
+            raise blamed from None
+        self.check(node, fake, result)
+        return result
+
+    def check(self, node: Node, fake: Any, result: Any) -> None:
+        """A rule gives what PyTorch says the op gives, where it is read."""
+        single = isinstance(fake, torch.Tensor)
+        pairs = (
+            [(None, fake, result)] if single else [(i, *pair) for i, pair in enumerate(zip(fake, result, strict=False))]
+        )
+        for number, want, have in pairs:
+            if (number is not None and not self.lowering.wants(number)) or not isinstance(want, torch.Tensor):
+                continue
+            if have.shape != tuple(want.shape) or have.dtype is not want.dtype:
+                raise AssertionError(
+                    f"{described(node)}: the rule gives {have.dtype}{list(have.shape)}, "
+                    f"PyTorch {want.dtype}{list(want.shape)}"
+                )
+
+    def values_of(self, argument: Any) -> Any:
+        if isinstance(argument, Node):
+            return self.values[argument]
+        if isinstance(argument, Mapping):
+            return {name: self.values_of(value) for name, value in argument.items()}
+        if isinstance(argument, Sequence) and not isinstance(argument, str):
+            return [self.values_of(value) for value in argument]
+        return argument
+
+
+def read_results(node: Node) -> frozenset[int] | None:
+    """Results of an op with several that somebody reads; None for all."""
+    found = set()
+    for user in node.users:
+        if user.target is not operator.getitem:
+            return None
+        if user.users:
+            found.add(user.args[1])
+    return frozenset(found)
+
+
+def static(value: Any, node: Node) -> Any:
+    """A number of the graph, which is known for the shapes that it was made for."""
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        hint = getattr(value.node, "hint", None)
+        if hint is None:
+            raise UnsupportedError(f"{described(node)}: a size that depends on values")
+        return hint
+    return value
+
+
+Compile = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]

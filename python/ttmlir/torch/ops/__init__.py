@@ -1,0 +1,6 @@
+"""Rules by family; importing this fills the table."""
+
+from . import convolution, creation, elementwise, indexing, matmul, movement, normalization, random, reduction
+
+__all__ = ["convolution", "creation", "elementwise", "indexing", "matmul", "movement", "normalization", "random",
+           "reduction"]  # fmt: skip

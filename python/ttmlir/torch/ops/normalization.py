@@ -1,0 +1,105 @@
+"""Normalisations over layers, groups and batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ...dialects import ttir
+from ..lowering import Lowering, Value, rule
+
+
+@rule("native_layer_norm", "layer_norm")
+def layer_norm(
+    g: Lowering, x: Value, normalized_shape: Sequence[int], weight: Value | None = None, bias: Value | None = None,
+    eps: float = 1e-5, *rest: Any,
+) -> Any:  # fmt: skip
+    several = isinstance(g.fake, tuple | list)
+    if not several or not (g.wants(1) or g.wants(2)):
+        # Over one dimension, as the chip has it.
+        size = math.prod(normalized_shape)
+        rows = g.reshape(x, (*x.shape[: x.rank - len(normalized_shape)], size))
+        vectors = [None if v is None else g.reshape(v, (size,)).ir for v in (weight, bias)]
+        result = ttir.layer_norm(rows.ir, [size], weight=vectors[0], bias=vectors[1], epsilon=float(eps))
+        y = g.reshape(Value(result, rows.shape, x.dtype), x.shape)
+        return (y, y, y) if several else y
+    dims = list(range(x.rank - len(normalized_shape), x.rank))
+    wide = g.cast(x, torch.float32)
+    mean = g.reduce(ttir.mean, wide, dims, True)
+    centred = g.sub(wide, mean)
+    square = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
+    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
+    y = g.mul(centred, rstd)
+    for op, operand in ((g.mul, weight), (g.add, bias)):
+        if operand is not None:
+            y = op(y, g.cast(operand, torch.float32))
+    return g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))
+
+
+@rule("native_group_norm")
+def group_norm(
+    g: Lowering, x: Value, weight: Value | None, bias: Value | None, batch: int, channels: int, pixels: int,
+    groups: int, eps: float,
+) -> tuple[Value, Value, Value]:  # fmt: skip
+    wide = g.reshape(g.cast(x, torch.float32), (batch, groups, channels // groups * pixels))
+    mean = g.reduce(ttir.mean, wide, [2], True)
+    centred = g.sub(wide, mean)
+    square = g.reduce(ttir.mean, g.mul(centred, centred), [2], True)
+    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
+    y = g.reshape(g.mul(centred, rstd), x.shape)
+    per_channel = (1, channels, *(1,) * (x.rank - 2))
+    for op, operand in ((g.mul, weight), (g.add, bias)):
+        if operand is not None:
+            y = op(y, g.reshape(g.cast(operand, torch.float32), per_channel))
+    return g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))
+
+
+@rule("_native_batch_norm_legit_no_training")
+def batch_norm(
+    g: Lowering, x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value, momentum: float,
+    eps: float,
+) -> tuple[Value, Value, Value]:  # fmt: skip
+    channels = x.shape[1]
+    scale = weight or g.full((channels,), 1, mean.dtype)
+    offset = bias or g.full((channels,), 0, mean.dtype)
+    operands = (x.ir, scale.ir, offset.ir, mean.ir, variance.ir)
+    y = Value(ttir.batch_norm_inference(*operands, float(eps), 1), x.shape, x.dtype)
+    empty = g.full((0,), 0, torch.float32) if g.wants(1) or g.wants(2) else y
+    return y, empty, empty
+
+
+@rule("_native_batch_norm_legit_functional", "native_batch_norm", "_native_batch_norm_legit.no_stats",
+      "_native_batch_norm_legit")  # fmt: skip
+def batch_norm_training(
+    g: Lowering, x: Value, weight: Value | None, bias: Value | None, *rest: Any
+) -> tuple[Value, ...]:
+    """With the batch's own mean and variance; the running ones move towards them, the variance without bias."""
+    running = rest[0] if isinstance(rest[0], Value) or rest[0] is None else None
+    running_variance = rest[1] if len(rest) == 5 else None
+    training, momentum, eps = rest[-3:]
+    if not training and running is not None and running_variance is not None:
+        y, empty, _ = batch_norm(g, x, weight, bias, running, running_variance, momentum, eps)
+        return (y, empty, empty, running, running_variance)
+    dims = [0, *range(2, x.rank)]
+    per_channel = (1, x.shape[1], *(1,) * (x.rank - 2))
+    wide = g.cast(x, torch.float32)
+    mean = g.reduce(ttir.mean, wide, dims, True)
+    centred = g.sub(wide, mean)
+    square = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
+    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
+    y = g.mul(centred, rstd)
+    for op, operand in ((g.mul, weight), (g.add, bias)):
+        if operand is not None:
+            y = op(y, g.reshape(g.cast(operand, torch.float32), per_channel))
+    results = [g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))]
+    count = math.prod(x.shape[d] for d in dims)
+    unbiased = count / (count - 1) if count > 1 else math.nan
+    for stat, new, factor in ((running, mean, 1.0), (running_variance, square, unbiased)):
+        if stat is not None:
+            new = g.cast(g.reshape(new, stat.shape), stat.dtype)
+            moved = g.mul(new, g.scalar(factor * momentum, new))
+            results.append(g.add(moved, g.mul(stat, g.scalar(1 - momentum, stat))))
+    return tuple(results)

@@ -1,0 +1,48 @@
+"""Random numbers. They are PyTorch's own, of its generator and seed: drawn on the host before the program runs, in the
+order of the graph, and passed to the program as inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..lowering import Lowering, Value, rule
+
+# Ops whose numbers depend on the shape of their operand at most.
+DRAWN = ["rand", "randn", "randint", "randint.low", "randperm", "rand_like", "randn_like", "randint_like",
+         "randint_like.low_dtype", "uniform", "normal_functional", "exponential", "cauchy", "geometric", "log_normal",
+         "bernoulli.p", "normal.float_float"]  # fmt: skip
+
+
+def _drawn(name: str) -> None:
+    op = torch.ops.aten
+    for part in name.split("."):
+        op = getattr(op, part)
+    overload: Any = op if isinstance(op, torch._ops.OpOverload) else op.default
+
+    def lower(g: Lowering, *args: Any, **kwargs: Any) -> Value:
+        strides = g.out().stride()  # numbers are drawn in the order of memory
+
+        def sample() -> torch.Tensor:
+            given = [torch.empty_strided(a.shape, strides, dtype=a.dtype) if isinstance(a, Value) else a for a in args]
+            return overload(*given, **kwargs)
+
+        return g.draw(sample, g.out())
+
+    rule(name)(lower)
+
+
+for _name in DRAWN:
+    _drawn(_name)
+
+
+@rule("native_dropout")
+def native_dropout(g: Lowering, x: Value, p: float, train: bool | None) -> tuple[Value, Value]:
+    """The mask is drawn as PyTorch draws it on the CPU; what stays is scaled by 1 / (1 - p)."""
+    if not train or p == 0 or not x.size:
+        return x, g.full(x.shape, True, torch.bool)
+    strides = g.out(1).stride()  # numbers are drawn in the order of memory
+    mask = g.draw(lambda: torch.empty_strided(x.shape, strides, dtype=torch.bool).bernoulli_(1 - p), g.out(1))
+    kept = g.mul(x, g.cast(mask, x.dtype))
+    return g.mul(kept, g.scalar(1 / (1 - p) if p < 1 else 0.0, kept)), mask

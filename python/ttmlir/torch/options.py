@@ -1,0 +1,63 @@
+"""Options of the PyTorch front end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+FORMATS = ("f32", "bf16", "bfp_bf8", "bfp_bf4")
+
+
+@dataclass
+class Options:
+    """How graphs are compiled and where they run.
+
+    device: an open mesh device of `ttnn.open_device` or of the runtime; None for one chip that is opened when needed.
+    target_format: the float format that the chip computes in: "f32", "bf16", "bfp_bf8", ...; None for the model's own.
+    weight_format: block format of weights: "bfp_bf8" or "bfp_bf4"; None for their own.
+    pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
+    """
+
+    device: Any = None
+    target_format: str | None = None
+    weight_format: str | None = None
+    pipeline: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("target_format", "weight_format"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
+        if not isinstance(self.pipeline, str):
+            raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
+
+    @classmethod
+    def of(cls, given: Options | Mapping[str, Any] | None) -> Options:
+        """Options as `torch.compile(options=...)` passes them on: an object of this class, or a dictionary.
+
+        Raises:
+            TypeError: another kind of object.
+            ValueError: a name that is no option.
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, Options):
+            return given
+        if not isinstance(given, Mapping):
+            raise TypeError(f"options is {type(given).__name__}; expected TorchTtnnOption or a dictionary")
+        known = [f.name for f in fields(cls)]
+        if unknown := [name for name in given if name not in known]:
+            raise ValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
+        return cls(**given)
+
+    def pipeline_options(self) -> str:
+        """The options of the pipeline from TTIR to TTNN."""
+        parts = []
+        if self.target_format is not None:
+            parts.append(f"target-format={self.target_format}")
+        if self.weight_format is not None:
+            parts.append(f"experimental-weight-dtype={self.weight_format}")
+        if self.pipeline:
+            parts.append(self.pipeline)
+        return " ".join(parts)

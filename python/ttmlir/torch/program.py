@@ -1,0 +1,161 @@
+"""A compiled graph: the flatbuffer, its weights on the device, and calls with PyTorch's tensors."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import _ttmlir_runtime as tt
+import torch
+
+from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
+from .importer import Imported
+from .options import Options
+
+runtime = tt.runtime
+DATA_TYPES = {
+    torch.float32: runtime.DataType.Float32,
+    torch.float64: runtime.DataType.Float64,
+    torch.float16: runtime.DataType.Float16,
+    torch.bfloat16: runtime.DataType.BFloat16,
+    torch.int64: runtime.DataType.Int64,
+    torch.int32: runtime.DataType.Int32,
+    torch.int16: runtime.DataType.Int16,
+    torch.int8: runtime.DataType.Int8,
+    torch.uint8: runtime.DataType.UInt8,
+    torch.uint16: runtime.DataType.UInt16,
+    torch.uint32: runtime.DataType.UInt32,
+    torch.bool: runtime.DataType.Bool,
+}
+# Types of the device whose values PyTorch's tensors share as they lie.
+SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32}
+
+_device: Any = None
+
+
+def default_device() -> Any:
+    """The simulated chip that programs run on when no device is given: one, opened when it is first needed."""
+    global _device
+    if _device is None or not _device.is_open:
+        _device = runtime.open_mesh_device(runtime.MeshDeviceOptions())
+    return _device
+
+
+def host_tensor(tensor: torch.Tensor) -> Any:
+    """A host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie in rows;
+    the caller keeps `tensor` alive."""
+    if tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel():
+        make = runtime.create_borrowed_host_tensor
+    else:
+        tensor = tensor.contiguous()
+        make = runtime.create_owned_host_tensor
+    shape = list(tensor.shape)
+    return make(tensor.data_ptr(), shape, list(tensor.stride()), tensor.element_size(), DATA_TYPES[tensor.dtype])
+
+
+@dataclass
+class Resident:
+    """A weight on the device, and which state of which tensor it is."""
+
+    tensor: weakref.ref[torch.Tensor]
+    address: int
+    version: int
+    value: Any
+
+    def is_of(self, tensor: torch.Tensor) -> bool:
+        return self.tensor() is tensor and self.version == tensor._version and self.address == tensor.data_ptr()
+
+
+@dataclass
+class Times:
+    """What compiling took, in seconds."""
+
+    import_graph: float = 0.0
+    passes: float = 0.0
+    flatbuffer: float = 0.0
+
+
+@dataclass
+class Program:
+    """A graph that was compiled, to be called with the graph's arguments.
+
+    tensors: numbers of the arguments that are tensors, in the order of the program's inputs.
+    parameters: numbers of the arguments that are weights.
+    outputs: fake tensors of the graph's outputs, which say what dtype and strides PyTorch expects.
+    """
+
+    imported: Imported
+    tensors: Sequence[int]
+    parameters: frozenset[int]
+    outputs: Sequence[Any]
+    options: Options
+    keep_text: bool = False
+    times: Times = field(default_factory=Times)
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        self.ttir = str(self.imported.module) if self.keep_text else ""
+        started = time.perf_counter()
+        ttir_to_ttnn_backend_pipeline(self.imported.module, self.options.pipeline_options())
+        self.times.passes = time.perf_counter() - started
+        started = time.perf_counter()
+        self.flatbuffer = ttnn_to_flatbuffer_bin(self.imported.module)
+        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer)
+        self.times.flatbuffer = time.perf_counter() - started
+        self.ttnn = str(self.imported.module) if self.keep_text else ""
+        self.resident: dict[int, Resident] = {}
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        """Runs the program.
+
+        Args:
+            arguments: of the graph, tensors on the CPU.
+        Returns:
+            The graph's outputs, tensors of their own.
+        """
+        device = self.options.device if self.options.device is not None else default_device()
+        inputs = [
+            self.on_device(place, number, arguments[number], device)
+            if number in self.parameters
+            else host_tensor(arguments[number].detach())
+            for place, number in enumerate(self.tensors)
+        ]
+        drawn = [sample() for sample in self.imported.draws]  # alive until the run ends
+        inputs += [host_tensor(tensor) for tensor in drawn]
+        self.calls += 1
+        results = runtime.submit(device, self.binary, 0, inputs)
+        return [
+            known if number is None else to_torch(results[number], fake)
+            for number, known, fake in zip(self.imported.results, self.imported.known, self.outputs, strict=True)
+        ]
+
+    def on_device(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
+        """A weight where the program wants it; it is sent again when it is another tensor or was written."""
+        known = self.resident.get(number)
+        if known is not None and known.is_of(tensor):
+            return known.value
+        host = host_tensor(tensor.detach())
+        value = runtime.to_layout(host, device, runtime.get_layout(self.binary, 0, place), True)
+        self.resident[number] = Resident(weakref.ref(tensor), tensor.data_ptr(), tensor._version, value)
+        return value
+
+
+def to_torch(result: Any, fake: torch.Tensor) -> torch.Tensor:
+    """A result in the dtype and with the strides that the graph promises."""
+    (host,) = runtime.to_host(result, untilize=True)
+    tensor = torch.from_dlpack(host)
+    if tensor.dtype is not fake.dtype:
+        tensor = tensor.to(fake.dtype)
+    shape = tuple(fake.shape)
+    if tuple(tensor.shape) != shape:
+        tensor = tensor.reshape(shape)
+    if tensor.stride() != fake.stride() and tensor.numel() > 1:
+        # Dimensions of stride 0 are expanded again from their first element.
+        first = tuple(slice(0, 1) if not step else slice(None) for step in fake.stride())
+        tensor = tensor[first]
+        strided = torch.empty_strided(tensor.shape, fake.stride(), dtype=fake.dtype)
+        tensor = strided.copy_(tensor).expand(shape)
+    return tensor

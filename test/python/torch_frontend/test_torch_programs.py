@@ -1,0 +1,187 @@
+"""How compiled functions behave: weights that change, arguments that are written, sizes that change, randomness, ops
+that the chip lacks, options, files."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+import ttmlir.torch as tt
+from compiled import assert_agree, check, on_chip
+from torch import nn
+from ttmlir.torch.program import default_device
+
+
+def test_weights_are_seen_when_they_change() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    x = torch.rand(3, 4)
+    with torch.no_grad():
+        compiled = on_chip(model)
+        assert_agree(compiled(x), model(x))
+        model[0].weight.mul_(2)
+        assert_agree(compiled(x), model(x), "after an update in place")
+        model.load_state_dict({k: v + 1 for k, v in model.state_dict().items()})
+        assert_agree(compiled(x), model(x), "after load_state_dict")
+        model[2].weight.data = torch.rand(2, 8)
+        assert_agree(compiled(x), model(x), "with other memory")
+
+
+def test_arguments_are_written_and_views_are_views() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x[1:, ::2] += y[0]
+        row = y.view(-1)[2:6]
+        row.mul_(3)
+        y.t()[0].zero_()
+        return x.sum(), row.clone()
+
+    check(function, torch.rand(3, 8), torch.rand(4, 4))
+
+
+def test_sizes_may_change() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x @ x.T, -1) * x.shape[0]
+
+    compiled = on_chip(function)
+    for rows in (3, 5, 1, 7, 3):
+        x = torch.rand(rows, 4)
+        assert_agree(compiled(x), function(x), f"{rows} rows")
+
+
+def test_random_numbers_are_those_of_pytorch() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear, self.dropout = nn.Linear(16, 16), nn.Dropout(0.4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.dropout(self.linear(x)) + torch.randn(16) + torch.rand_like(x)
+
+    model = Model()
+    compiled = on_chip(model)
+    x = torch.rand(8, 16)
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        want = model(x)
+        torch.manual_seed(seed)
+        assert_agree(compiled(x), want)
+
+
+def test_training_follows_pytorch() -> None:
+    def trained(wrap: object) -> tuple[list[float], nn.Module]:
+        torch.manual_seed(0)
+        model = nn.Sequential(
+            nn.Conv2d(1, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Dropout(0.2),
+            nn.Flatten(), nn.Linear(8 * 16, 10),
+        )  # fmt: skip
+        run = wrap(model)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+        images, labels = torch.rand(32, 1, 8, 8), torch.randint(0, 10, (32,))
+        losses = []
+        for _ in range(10):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(run(images), labels)
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss))
+        return losses, model
+
+    want, ours = trained(lambda m: m), trained(on_chip)
+    assert want[0][-1] < want[0][0]
+    assert ours[0] == pytest.approx(want[0], rel=1e-3)
+    assert_agree([*ours[1].buffers()], [*want[1].buffers()], "statistics")
+
+
+def test_ops_that_the_chip_lacks_run_in_pytorch() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = x @ x.T + torch.eye(4)
+        return torch.linalg.cholesky(y) * 2 + torch.fft.fft(y).abs()
+
+    with pytest.warns(UserWarning, match=r"PyTorch runs what the chip has no op for: aten\._fft_r2c"):
+        check(function, torch.rand(4, 4))
+
+
+class Volumes(nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return nn.functional.conv_transpose3d(x, w)
+
+
+def test_an_op_that_is_refused_names_the_line() -> None:
+    volumes = (torch.rand(1, 1, 2, 2, 2), torch.rand(1, 1, 2, 2, 2))
+    text = (
+        r"test_torch_programs\.py:\d+: aten\.convolution\.default\(float32\[1, 1, 2, 2, 2\].*a transposed convolution"
+    )
+    with pytest.raises(tt.UnsupportedError, match=text):
+        tt.compile(Volumes(), volumes)
+    with pytest.warns(UserWarning, match=r"no op for: aten\.convolution\.default"):
+        check(Volumes(), *volumes)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"target": "bf16"}, ValueError, "option 'target' is not known; known: device, target_format"),
+        ({"target_format": 3}, TypeError, "option target_format is 3; expected a format such as 'bf16'"),
+        ({"target_format": "f99"}, Exception, "f99"),
+        ({"pipeline": ["x"]}, TypeError, "option pipeline is"),
+    ],
+)
+def test_wrong_options(options: dict[str, object], error: type[Exception], text: str) -> None:
+    with pytest.raises(Exception, match=text) as raised:  # Dynamo wraps what a backend raises
+        on_chip(lambda x: x + 1, options=options)(torch.rand(2))
+    assert error.__name__ in str(raised.value) or isinstance(raised.value, error)
+
+
+def test_formats_of_the_chip() -> None:
+    torch.manual_seed(0)
+    model, x = nn.Linear(64, 64).eval(), torch.rand(4, 64)
+    with torch.no_grad():
+        want = model(x)
+        errors = {}
+        for name in ("f32", "bf16", "bfp_bf8"):
+            got = on_chip(model, options={"target_format": name})(x)
+            assert got.dtype is torch.float32
+            errors[name] = float((got - want).abs().max())
+    assert errors["f32"] < 1e-5 < errors["bf16"] < errors["bfp_bf8"] < 0.1
+
+
+def test_64_bit_inputs_that_do_not_fit_are_refused() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compiled = on_chip(lambda x: x + 1)
+        assert torch.equal(compiled(torch.tensor([2**31 - 2])), torch.tensor([2**31 - 1]))
+        with pytest.raises(RuntimeError, match="2147483648"):
+            compiled(torch.tensor([2**31]))
+
+
+def test_types_that_the_chip_lacks_are_computed_by_pytorch() -> None:
+    x = torch.rand(4, dtype=torch.complex64)
+    with pytest.warns(UserWarning, match="PyTorch runs what the chip has no op for"):
+        check(lambda z: (z * z).real + 1, x)
+
+
+def test_compiled_ahead(tmp_path: object) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+    x = torch.rand(3, 4)
+    compiled = tt.compile(model.train(), (x,))
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    want = model(x)
+    assert_agree(compiled(x), want.detach())
+    assert "ttir.linear" in compiled.ttir and "ttnn.linear" in compiled.ttnn
+    assert {p.suffix for p in compiled.save(f"{tmp_path}/model.mlir")} == {".mlir"}
+    (file,) = compiled.save(f"{tmp_path}/model.ttnn")
+    assert file.read_bytes() == compiled.flatbuffer
+    with pytest.raises(ValueError, match=r"suffix '\.txt'; known: \.ttnn, \.mlir"):
+        compiled.save(f"{tmp_path}/model.txt")
+    with pytest.raises(ValueError, match="the model was exported with"):
+        compiled(x, x)
+    assert not torch.equal(before["1.running_mean"], model.state_dict()["1.running_mean"])
+
+
+def test_one_device_serves_all_programs() -> None:
+    check(lambda x: x * 2, torch.rand(3))
+    first = default_device()
+    check(lambda x: x * 3, torch.rand(3))
+    assert default_device() is first
