@@ -20,7 +20,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(ROOT), str(ROOT / "tools"), str(ROOT / "build" / "python_packages")]
+HERE = Path(__file__).parent
+sys.path[:0] = [str(path) for path in (HERE, HERE.parent, ROOT, ROOT / "tools", ROOT / "build/python_packages")]
 
 import _ttmlir_runtime as rt  # noqa: E402
 import torch  # noqa: E402

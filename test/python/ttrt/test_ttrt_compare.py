@@ -78,7 +78,8 @@ def test_an_edited_op_is_where_the_numbers_part(ttrt, network, file):
     outcome = ttrt("compare", network, edited)
     assert (outcome.code, outcome.err) == (1, "")
     line = next(line for line in outcome.out.splitlines() if line.startswith("results differ"))
-    assert line.startswith(f"results differ in {edited}, first at ttir.add at {network}:5:10, now ttir.subtract: PCC 0.")
+    place = f"{network}:5:10"
+    assert line.startswith(f"results differ in {edited}, first at ttir.add at {place}, now ttir.subtract: PCC 0.")
     assert "largest error" in line
     assert "4 values differ" in outcome.out  # the three behind it, and the output
 
