@@ -10,6 +10,8 @@ using namespace tt;
 
 NB_MODULE(_ttmlir_runtime, module) {
   module.doc() = "Runs TTNN flatbuffers on a simulated mesh of chips.";
+  // What PyTorch keeps of compiled functions until the interpreter ends holds programs and a device: no leak.
+  nb::set_leak_warnings(false);
 
   // The most special exception is registered last: the translators are asked in the reverse order.
   const auto error = nb::exception<Error>(module, "Error", PyExc_RuntimeError);
