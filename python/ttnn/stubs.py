@@ -7,6 +7,7 @@ FOLDER/transformer.pyi and the like hold the functions of the submodules.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ def config_stub(made: Any) -> str:
 
 
 def ordered(made: Any) -> list[Any]:
-    return list(made.__dataclass_fields__.values())
+    return list(dataclasses.fields(made))
 
 
 def field_type(field: Any) -> str:
