@@ -32,7 +32,7 @@ FAMILIES = "kernels.elementwise kernels.matmul kernels.window kernels.attention 
 LAYERS = {
     # What the compiler and the runtime both know: the schemas and the tables of functions and tile operations.
     "schema": Layer(
-        "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h include/ttmlir/Target/TTNN/Api.def "
+        "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h lib/Target/Api/ "
         "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
         "include/ttmlir/Target/OutputFile.h"
     ),
@@ -71,12 +71,12 @@ LAYERS = {
         "include/ttmlir/Dialect/TTNN/Pipelines/ include/ttmlir/Dialect/TTMetal/Pipelines/", "passes"
     ),
     "pipelines": Layer("lib/Dialect/TTNN/Pipelines/ lib/Dialect/TTMetal/Pipelines/", "conversion"),
-    "compiler": Layer(
-        "lib/InitAll/ lib/CAPI/ lib/OpHeaders.h include/ttmlir/InitAll.h include/ttmlir-c/", "pipelines conversion"
-    ),
+    "compiler": Layer("lib/InitAll/ lib/CAPI/ include/ttmlir/InitAll.h include/ttmlir-c/", "pipelines conversion"),
     "compiler.tools": Layer(
         "tools/ttmlir-opt/ tools/ttmlir-translate/ tools/ttmlir-lsp-server/ tools/Version.h python/", "compiler"
     ),
+    # Describes the ops at build time, from what TableGen reads.
+    "opgen": Layer("tools/opgen/"),
     # Python.
     "ttmlir": Layer("python/ttmlir/", "compiler.tools"),
     "ttnn": Layer("python/ttnn/"),
@@ -126,7 +126,11 @@ def sources() -> frozenset[str]:
 def rooted(file: str) -> bool:
     """Precompiled headers are no part of it: they have what many files include, and no file includes them."""
     roots = ("runtime/", "lib/", "include/", "tools/", "python/")
-    return file.startswith(roots) and not os.path.basename(file).lower().startswith("precompiled")
+    return file.startswith(roots) and not is_precompiled(file)
+
+
+def is_precompiled(file: str) -> bool:
+    return os.path.basename(file).lower().startswith("precompiled")
 
 
 @cache
@@ -283,7 +287,8 @@ def test_the_layers_have_an_order_and_files() -> None:
     "folder", sorted({os.path.dirname(file) for file in sources() if rooted(file) or file.startswith("test/")})
 )
 def test_a_folder_has_few_entries(folder: str) -> None:
-    entries = {file[len(folder) + 1 :].split("/")[0] for file in sources() if file.startswith(folder + "/")}
+    inside = [file for file in sources() if file.startswith(folder + "/") and not is_precompiled(file)]
+    entries = {file[len(folder) + 1 :].split("/")[0] for file in inside}
     assert len(entries) <= MOST_ENTRIES
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from _ttmlir_runtime import runtime
 from _ttmlir_runtime import ttnn as native
-from builder.base.op_infos import description
+from builder.ops.op_infos import description
 
 ROOT = Path(__file__).resolve().parents[2]
 OPGEN = ROOT / "tools" / "opgen"

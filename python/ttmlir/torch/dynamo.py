@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -110,26 +110,24 @@ def static_inputs() -> Sequence[int]:
 
 
 def backend(
-    graph_module: GraphModule, example_inputs: Sequence[Any], options: Any = None, **named: Any
+    graph_module: GraphModule, example_inputs: Sequence[Any], options: Options | Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """`torch.compile(model, backend=backend)`, or `backend="tt"`."""
+    """`torch.compile(model, backend=backend)`, or `backend="tt"`: Dynamo's graph as a function that runs on the chip.
+
+    Raises:
+        TypeError, ValueError: an option that is not known, or of another type.
+        UnsupportedError: an op that neither the chip nor PyTorch runs; names the line of Python.
+    """
     chosen = Options.of(options)
 
-    def compiler(kind: str) -> Callable[..., Any]:
-        def compile_one(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-            parameters = static_inputs()
-            program: Any
-            if is_dynamic(graph):
-                program = Specialising(graph, parameters, chosen)
-            else:
-                program = compile_whole(graph, parameters, chosen)
-            return make_boxed_func(lambda *arguments: program(arguments))
+    def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        parameters = static_inputs()
+        program: Callable[[Sequence[Any]], Any]
+        if is_dynamic(graph):
+            program = Specialising(graph, parameters, chosen)
+        else:
+            program = compile_whole(graph, parameters, chosen)
+        return make_boxed_func(lambda *arguments: program(arguments))
 
-        return compile_one
-
-    return aot_autograd(
-        fw_compiler=compiler("forward"),
-        bw_compiler=compiler("backward"),
-        inference_compiler=compiler("inference"),
-        decompositions=decompositions(),
-    )(graph_module, example_inputs)
+    compiled = aot_autograd(fw_compiler=compile_one, bw_compiler=compile_one, decompositions=decompositions())
+    return compiled(graph_module, example_inputs)

@@ -16,7 +16,7 @@ from .importer import is_supported, unsupported_ops
 
 
 class _Supported(OperatorSupportBase):
-    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+    def is_node_supported(self, _submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
         return node.op == "call_function" and is_supported(node)
 
 

@@ -186,7 +186,9 @@ def parameters_without_use(path: Path) -> list[tuple[str, str]]:
 def test_every_parameter_is_used() -> None:
     """What a function takes and never looks at is a promise that nobody keeps."""
     folders = [ROOT / "tools" / "builder", ROOT / "tools" / "profiler", ROOT / "python" / "ttmlir"]
-    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    # Rules of the PyTorch front end take what PyTorch's ops take.
+    rules = ROOT / "python" / "ttmlir" / "torch" / "ops"
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py")) if rules not in path.parents]
     assert len(files) > 30
     unused = {(name, parameter) for path in files for name, parameter in parameters_without_use(path)}
     stated = {(name, parameter) for name, parameters in WITHOUT_EFFECT.items() for parameter in parameters}

@@ -54,7 +54,7 @@ ELEMENTWISE = {
     ),
     "clamp_scalar": Row(
         [case(s, min=-0.5, max=1.25) for s in SHAPES],
-        [(case((4, 4), min="low", max=1.0), "min = 'low' does not make a None: Unable to parse attribute:")],
+        [(case((4, 4), min="low", max=1.0), "min = 'low' does not make a TT_Number: Unable to parse attribute:")],
     ),
     **rows("add multiply subtract maximum minimum eq ne ge gt le lt", binary(NUMBERS)),
     **rows("atan2 div logical_and logical_or logical_xor pow remainder", binary()),

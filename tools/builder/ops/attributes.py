@@ -26,7 +26,6 @@ NUMBERED = {
     "TTCore_ReduceTypeAttr",
     "TTCore_MeshShardTypeAttr",
     "TTCore_MeshShardDirectionAttr",
-    "TTCore_AttentionMaskTypeAttr",
 }
 
 DATA_TYPES = {

@@ -369,7 +369,6 @@ def _hardsigmoid(g: Lowering, x: Value) -> Value:
     return g.div(g.elementwise(ttir.minimum, inner, g.scalar(6, x)), g.scalar(6, x))
 
 
-_written("log2", _log_over(2))
 _written("log10", _log_over(10))
 _written("cosh", _half_sum(lambda g, a, b: g.add(a, b)))
 _written("sinh", _sinh)
