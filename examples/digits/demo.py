@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from ttrt.usage import version
 
-LAYER = "hidden"  # the layer whose IR is shown
+LAYER = "output"  # the layer whose IR is shown: one that no activation is fused into
 
 
 def time_torch(model: network.Network, images: torch.Tensor, dtype: torch.dtype, repeats: int = 15) -> float:
