@@ -21,7 +21,8 @@ def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:
     meshes: list[OrderedDict[str, int]] = []
     attributes = module.operation.attributes
     if "ttcore.meshes" in attributes:
-        for mesh in ttcore.MeshesAttr(attributes["ttcore.meshes"]).meshes:
+        known: Any = ttcore
+        for mesh in known.MeshesAttr(attributes["ttcore.meshes"]).meshes:
             names.append(mesh.name)
             meshes.append(OrderedDict(zip("xyz", mesh.shape, strict=False)))
     for op in walk(module.operation) if not names else ():

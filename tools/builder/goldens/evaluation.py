@@ -501,9 +501,10 @@ def mesh_axes(root: Any) -> dict[str, int]:
 def shardings(op: Any, name: str) -> list[list[list[str]]]:
     """Of each value, of each dimension: the names of the manual axes that split it."""
     manual = {ir.StringAttr(axis).value for axis in sdy.ManualAxesAttr(op.attributes["manual_axes"]).manual_axes}
+    per_value: Any = sdy.TensorShardingPerValueAttr(op.attributes[name])
     return [
         [[axis.name for axis in dimension.axes if axis.name in manual] for dimension in sharding.dimension_shardings]
-        for sharding in sdy.TensorShardingPerValueAttr(op.attributes[name]).shardings
+        for sharding in per_value.shardings
     ]
 
 

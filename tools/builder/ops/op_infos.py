@@ -52,8 +52,9 @@ class Kind:
 @functools.cache
 def kind_of(name: str) -> Kind:
     """By the name of its ODS record ("I32Attr")."""
-    row = description()["kinds"].get(name, {})
-    return Kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+    row: dict[str, Any] = description()["kinds"].get(name, {})
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return Kind(**fields)
 
 
 def cases_of(type_: str) -> dict[str, int]:
@@ -111,7 +112,7 @@ def op_infos(module: ModuleType) -> Iterator[OpInfo]:
             yield _op_info(cls, row)
 
 
-def _op_info(cls: type, row: dict[str, Any]) -> OpInfo:
+def _op_info(cls: Any, row: dict[str, Any]) -> OpInfo:
     return OpInfo(
         cls,
         cls.OPERATION_NAME,

@@ -104,7 +104,8 @@ def group_sizes(op: Any, info: OpInfo, count: int) -> list[int]:
 
 def axes_of(op: Any) -> dict[str, int]:
     """The axes of an sdy.mesh and their sizes."""
-    return {axis.name: axis.size for axis in sdy.MeshAttr(op.attributes["mesh"]).axes}
+    mesh: Any = sdy.MeshAttr(op.attributes["mesh"])
+    return {axis.name: axis.size for axis in mesh.axes}
 
 
 def location_text(op: Any) -> str:

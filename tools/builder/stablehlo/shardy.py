@@ -35,8 +35,8 @@ def joined(parts: Sequence[Any]) -> str:
 
 def axes_by_dimension(sharding: Any) -> list[list[str]]:
     """Names of the axes that split each dimension of a tensor's sharding."""
-    dimensions = sdy.TensorShardingAttr(sharding).dimension_shardings
-    return [[axis.name for axis in dimension.axes] for dimension in dimensions]
+    split: Any = sdy.TensorShardingAttr(sharding)
+    return [[axis.name for axis in dimension.axes] for dimension in split.dimension_shardings]
 
 
 def scaled(type_: ir.Type, sharding: Any, sizes: Mapping[str, int], manual_axes: Sequence[str], whole: bool) -> ir.Type:
