@@ -80,7 +80,7 @@ class CompiledModel:
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
         """Writes the program; the suffix of `path` says as what.
 
-        .ttnn (flatbuffer), .mlir (TTIR, and TTNN beside it), .cpp and .py (emitted programs).
+        .ttnn (flatbuffer), .mlir (TTIR, and TTNN beside it).
         Returns:
             The files that were written.
         """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-FORMATS = ("f32", "bf16", "bfp_bf8", "bfp_bf4")
+from _ttmlir_runtime import runtime
 
 
 @dataclass
@@ -25,6 +25,10 @@ class Options:
     pipeline: str = ""
 
     def __post_init__(self) -> None:
+        if self.device is not None and not isinstance(self.device, runtime.Device):
+            raise TypeError(
+                f"option device is {self.device!r}; expected an open device, as of ttnn.open_device, or None"
+            )
         for name in ("target_format", "weight_format"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):

@@ -125,6 +125,7 @@ def test_an_op_that_is_refused_names_the_line() -> None:
         ({"target_format": 3}, TypeError, "option target_format is 3; expected a format such as 'bf16'"),
         ({"target_format": "f99"}, Exception, "f99"),
         ({"pipeline": ["x"]}, TypeError, "option pipeline is"),
+        ({"device": 0}, TypeError, "option device is 0; expected an open device"),
     ],
 )
 def test_wrong_options(options: dict[str, object], error: type[Exception], text: str) -> None:
@@ -185,3 +186,31 @@ def test_one_device_serves_all_programs() -> None:
     first = default_device()
     check(lambda x: x * 3, torch.rand(3))
     assert default_device() is first
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("sizes", [{"size": (6, 10)}, {"size": (7, 4)}, {"scale_factor": 3.4}, {"scale_factor": 1.5}])
+def test_pixels_are_taken_as_pytorch_takes_them(mode: str, sizes: dict[str, object]) -> None:
+    check(lambda x: nn.functional.interpolate(x, mode=mode, **sizes), torch.rand(1, 2, 2, 5))
+
+
+def test_dropout_of_a_model_that_trains_is_exported() -> None:
+    model = nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.5)).train()
+    x = torch.rand(4, 64)
+    compiled = tt.compile(model, (x,))
+    torch.manual_seed(3)
+    want = model(x).detach()
+    torch.manual_seed(3)
+    assert_agree(compiled(x), want)
+    assert (want == 0).any()
+
+
+def test_dropout_within_attention() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5)
+
+    check(function, torch.rand(1, 2, 8, 16))
+
+
+def test_variance_of_fewer_values_than_the_correction() -> None:
+    check(lambda x: (x.var(1, correction=2), x.var(1, correction=3), x[:, :1].var(1)), torch.rand(3, 2))

@@ -4,7 +4,7 @@ are what `ttir-erase-inverse-ops` removes."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -268,18 +268,26 @@ def _adaptive(g: Lowering, x: Value, dim: int, count: int) -> Value:
     return g.concat(parts, dim)
 
 
-@rule("upsample_nearest2d", "upsample_nearest2d.vec", "_upsample_nearest_exact2d")
-def upsample_nearest2d(g: Lowering, x: Value, output_size: Any, *scales: Any) -> Value:
-    height, width = g.out().shape[-2:]
-    if height % x.shape[2] or width % x.shape[3]:
-        return _nearest(g, x, (height, width))
-    scale = [height // x.shape[2], width // x.shape[3]]
-    y = ttir.upsample2d(g.permute(x, TO_NHWC).ir, i32_array(scale), mode="nearest")
-    return g.permute(g.value(y, x.dtype), TO_NCHW)
+def _nearest(name: str, op: Callable[..., torch.Tensor]) -> None:
+    def lower(g: Lowering, x: Value, *arguments: Any) -> Value:
+        # Which pixels are taken is PyTorch's rounding: the op itself says it, of their numbers.
+        height, width = x.shape[-2:]
+        taken = op(torch.arange(height * width, dtype=torch.float64).reshape(1, 1, height, width), *arguments)[
+            0, 0
+        ].long()
+        rows, columns = (taken[:, 0] // width).tolist(), (taken[0] % width).tolist()
+        scale = [len(rows) // height, len(columns) // width]
+        whole = [[i for i in range(n) for _ in range(s)] for n, s in zip((height, width), scale, strict=True)]
+        if [rows, columns] == whole:
+            y = ttir.upsample2d(g.permute(x, TO_NHWC).ir, i32_array(scale), mode="nearest")
+            return g.permute(g.value(y, x.dtype), TO_NCHW)
+        for dim, places in ((2, rows), (3, columns)):
+            x = g.concat([g.slice(x, dim, p, p + 1) for p in places], dim)
+        return x
+
+    rule(name)(lower)
 
 
-def _nearest(g: Lowering, x: Value, sizes: tuple[int, int]) -> Value:
-    for dim, size in zip((2, 3), sizes, strict=True):
-        places = [min(int(i * (x.shape[dim] / size)), x.shape[dim] - 1) for i in range(size)]
-        x = g.concat([g.slice(x, dim, p, p + 1) for p in places], dim)
-    return x
+_nearest("upsample_nearest2d", torch.ops.aten.upsample_nearest2d.default)
+_nearest("upsample_nearest2d.vec", torch.ops.aten.upsample_nearest2d.vec)
+_nearest("_upsample_nearest_exact2d", torch.ops.aten._upsample_nearest_exact2d.default)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
+from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, rule
 from ..types import is_float
 
@@ -117,6 +118,8 @@ def attention(
         attn_mask = positional[0]
         dropout_p = positional[1] if len(positional) > 1 else dropout_p
         is_causal = positional[2] if len(positional) > 2 else is_causal
+    if dropout_p:
+        raise UnsupportedError(f"attention with dropout {dropout_p}")
     if not several or not g.wants(1):
         out = g.out(0) if several else g.out()
         result = fused_attention(g, query, key, value, attn_mask, scale, is_causal)

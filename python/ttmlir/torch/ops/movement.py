@@ -28,7 +28,7 @@ def view_dtype(g: Lowering, x: Value, dtype: torch.dtype) -> Value:
 
 
 @rule("alias", "clone", "contiguous", "detach", "lift_fresh", "lift_fresh_copy", "lift", "alias_copy", "detach_copy",
-      "prims.view_of", "positive", "dropout", "resolve_conj", "resolve_neg", "prims.device_put")  # fmt: skip
+      "prims.view_of", "positive", "resolve_conj", "resolve_neg", "prims.device_put")  # fmt: skip
 def same(g: Lowering, x: Value, *rest: object, **options: object) -> Value:
     return x
 

@@ -99,7 +99,7 @@ def variance(g: Lowering, x: Value, dim: Any = None, correction: Number | None =
     centred = g.sub(wide, mean)
     count = math.prod(x.shape[d] for d in dims) - (1 if correction is None else correction)
     total = g.reduce(ttir.sum, g.mul(centred, centred), dims, keepdim)
-    result = g.mul(total, g.scalar(1 / count if count > 0 else math.nan if count == 0 else math.inf, total))
+    result = g.mul(total, g.scalar(1 / count if count > 0 else math.inf, total))
     if not several:
         return g.finish(result, g.out())
     return g.finish(result, g.out(0)), g.finish(mean, g.out(1))
