@@ -214,3 +214,30 @@ def test_dropout_within_attention() -> None:
 
 def test_variance_of_fewer_values_than_the_correction() -> None:
     check(lambda x: (x.var(1, correction=2), x.var(1, correction=3), x[:, :1].var(1)), torch.rand(3, 2))
+
+
+@pytest.mark.parametrize("boolean", [True, False], ids=["bool", "float"])
+def test_rows_that_see_no_key_are_zero(boolean: bool) -> None:
+    mask = torch.ones(2, 1, 4, 4, dtype=torch.bool)
+    mask[0, 0, 1] = False
+    if not boolean:
+        mask = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+
+    def function(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
+
+    x = torch.rand(2, 2, 4, 8)
+    result = check(function, x, mask)
+    assert (result[0, :, 1] == 0).all()
+    grads = []
+    for run in (function, on_chip(function)):
+        given = x.clone().requires_grad_()
+        run(given, mask).square().sum().backward()
+        grads.append(given.grad)
+    assert_agree(grads[1], grads[0])
+
+
+def test_safe_softmax_of_nothing_is_zero() -> None:
+    x = torch.rand(2, 4)
+    x[0] = -torch.inf
+    check(lambda x: torch.ops.aten._safe_softmax(x, -1), x)

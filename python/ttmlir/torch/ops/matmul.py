@@ -127,8 +127,12 @@ def attention(
         return (result, result) if several else result
     scores = attention_scores(g, query, key, attn_mask, scale, is_causal)
     largest = g.reduce(ttir.max, scores, [3], True)
+    # A row whose keys are all masked has weights 0, and so its gradients.
+    seen = g.compare(ttir.gt, largest, g.scalar(-math.inf, largest))
+    largest = g.where(seen, largest, g.scalar(0.0, largest))
     weights = g.call(ttir.exp, g.sub(scores, largest))
     total = g.reduce(ttir.sum, weights, [3], True)
+    total = g.where(seen, total, g.scalar(1.0, total))
     result = product(g, g.cast(g.div(weights, total), query.dtype), value)
     sums = g.reshape(g.add(g.call(ttir.log, total), largest), tuple(g.out(1).shape))
     return g.finish(result, g.out(0)), g.cast(sums, g.out(1).dtype)
@@ -150,17 +154,23 @@ def fused_attention(
         query, key, value = (g.reshape(x, (*lead, *x.shape)) for x in (query, key, value))
         mask = None if mask is None else g.reshape(mask, (*(1,) * (4 - mask.rank), *mask.shape))
     options: dict[str, Any] = {}
+    seen = None
     if mask is not None:
         mask = additive(g, mask, query.dtype)
         mask = g.reshape(mask, (1,) * (4 - mask.rank) + mask.shape)
+        greatest = g.reduce(ttir.max, mask, [3], True)
+        seen = g.compare(ttir.gt, greatest, g.scalar(-math.inf, greatest))
         lengths = (query.shape[2], key.shape[2])
         options["attention_mask"] = g.expand(
             mask, (query.shape[0], 1 if mask.shape[1] == 1 else mask.shape[1], *lengths)
         ).ir
     if scale is not None:
         options["scale"] = float(scale)
-    result = ttir.scaled_dot_product_attention(query.ir, key.ir, value.ir, is_causal=causal, **options)
-    return g.value(result, query.dtype)
+    result = g.value(
+        ttir.scaled_dot_product_attention(query.ir, key.ir, value.ir, is_causal=causal, **options), query.dtype
+    )
+    # A row whose keys are all masked, as of padding, is 0 for PyTorch and NaN for the op.
+    return result if seen is None else g.where(seen, result, g.scalar(0.0, result))
 
 
 def attention_scores(

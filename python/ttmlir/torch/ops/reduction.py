@@ -156,7 +156,7 @@ def argsort(g: Lowering, x: Value, dim: int = -1, descending: bool = False, **op
     return _sorted(g, x, dim, descending)[1]
 
 
-@rule("_softmax", "softmax.int", "_safe_softmax")
+@rule("_softmax", "softmax.int")
 def softmax(g: Lowering, x: Value, dim: int, half_to_float: Any = False, dtype: Any = None) -> Value:
     x = g.cast(x, g.out().dtype)
     if not x.rank:
