@@ -28,6 +28,11 @@ def TT_ReductionTrait : TT_NativeTrait<"Reduction">;
 def TT_CreationTrait : TT_NativeTrait<"Creation">;
 def TT_CollectiveTrait : TT_NativeTrait<"Collective">;
 
+// Laws by which ops fold (Families/Folds.h).
+def TT_IdempotentTrait : TT_NativeTrait<"Idempotent">;
+def TT_InvolutionTrait : TT_NativeTrait<"Involution">;
+def TT_IdempotentOperandsTrait : TT_NativeTrait<"IdempotentOperands">;
+
 // How many values each operand takes: 1, ? (none or one) or * (any number).
 class TT_OperandPattern<dag operands> {
   string pattern = !foldl("", !range(!size(operands)), text, i,

@@ -22,13 +22,18 @@ class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attribut
 
 class TTIR_FilledOp<string mnemonic, string text>
     : TT_CreationOp<TTIR_Dialect, mnemonic, (ins), (ins DenseI32ArrayAttr:$shape), text,
-                    "filled(report, op.getShape(), ::mlir::Float32Type::get(context), results)">;
+                    "filled(report, op.getShape(), ::mlir::Float32Type::get(context), results)", [ConstantLike]> {
+  let hasFolder = 1;
+}
 
 def TTIR_ZerosOp : TTIR_FilledOp<"zeros", "Zeros.">;
 def TTIR_OnesOp : TTIR_FilledOp<"ones", "Ones.">;
 def TTIR_FullOp : TT_CreationOp<TTIR_Dialect, "full", (ins), (ins DenseI32ArrayAttr:$shape, TT_Number:$fill_value),
     "One value everywhere.",
-    "filled(report, op.getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)">;
+    "filled(report, op.getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)",
+    [ConstantLike]> {
+  let hasFolder = 1;
+}
 def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins ElementsAttr:$value),
     "The values of an attribute.", "constant(report, op.getValue(), results)", [ConstantLike]> {
   let hasFolder = 1;

@@ -39,7 +39,8 @@ multiclass Elementwise<string mnemonic, dag operands, string text, dag attribute
 // One operand
 //===----------------------------------------------------------------------===//
 
-defm Abs : Elementwise<"abs", TT_Unary, "Absolute value.">;
+defm Abs : Elementwise<"abs", TT_Unary, "Absolute value.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
 defm Acos : Elementwise<"acos", TT_Unary, "Arc cosine, in [0, pi]; NaN outside [-1, 1].">;
 defm Asin : Elementwise<"asin", TT_Unary, "Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1].">;
 defm Asinh : Elementwise<"asinh", TT_Unary, "Inverse hyperbolic sine.">;
@@ -49,9 +50,12 @@ defm BitcastConvert : Elementwise<"bitcast_convert", TT_Unary,
     "broadcast(report, op.getOperands(), results)",
     [PredOpTrait<"element types of input and result have the same width",
                  CPred<"::mlir::tt::shapes::haveSameElementWidth($_op.getOperand(0), $_op.getResult(0))">>]>;
-defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.">;
+defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_InvolutionTrait]>;
 defm Cbrt : Elementwise<"cbrt", TT_Unary, "Cube root.">;
-defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.">;
+defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+let hasFolder = 1 in
 defm ClampScalar : Elementwise<"clamp_scalar", TT_Unary, "min(max(input, min), max).",
     (ins TT_Number:$min, TT_Number:$max), "clamp(report, op.getOperands(), op.getMin(), op.getMax(), results)">;
 defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.">;
@@ -59,7 +63,8 @@ defm Erf : Elementwise<"erf", TT_Unary, "Error function.">;
 defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large inputs.">;
 defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
 defm Expm1 : Elementwise<"expm1", TT_Unary, "e^input - 1, accurate near 0.">;
-defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.">;
+defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
 defm Gelu : Elementwise<"gelu", TT_Unary, "input * (1 + erf(input / sqrt(2))) / 2.">;
 defm Hardsigmoid : Elementwise<"hardsigmoid", TT_Unary, "min(max(input / 6 + 1/2, 0), 1).">;
 defm IsFinite : Elementwise<"isfinite", TT_Unary, "1 where the input is neither infinite nor NaN, else 0.">;
@@ -70,13 +75,17 @@ defm Log1p : Elementwise<"log1p", TT_Unary, "log(1 + input), accurate near 0.">;
 defm Log2 : Elementwise<"log2", TT_Unary, "Logarithm to base 2; -Inf at 0, NaN below.">;
 defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.">;
 defm Mish : Elementwise<"mish", TT_Unary, "input * tanh(log(1 + e^input)).">;
-defm Neg : Elementwise<"neg", TT_Unary, "-input.">;
+defm Neg : Elementwise<"neg", TT_Unary, "-input.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_InvolutionTrait]>;
 defm Reciprocal : Elementwise<"reciprocal", TT_Unary, "1 / input.">;
-defm Relu : Elementwise<"relu", TT_Unary, "max(input, 0).">;
-defm Relu6 : Elementwise<"relu6", TT_Unary, "min(max(input, 0), 6).">;
+defm Relu : Elementwise<"relu", TT_Unary, "max(input, 0).", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+defm Relu6 : Elementwise<"relu6", TT_Unary, "min(max(input, 0), 6).", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
 defm Rsqrt : Elementwise<"rsqrt", TT_Unary, "1 / sqrt(input); NaN below 0.">;
 defm Sigmoid : Elementwise<"sigmoid", TT_Unary, "1 / (1 + e^-input).">;
-defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.">;
+defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
 defm Silu : Elementwise<"silu", TT_Unary, "input * sigmoid(input).">;
 defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.">;
 defm Sqrt : Elementwise<"sqrt", TT_Unary, "Square root; NaN below 0.">;
@@ -91,21 +100,34 @@ def TTIR_SeluOp : TTIR_Elementwise<"selu", TT_Unary,
 def TTIR_SignbitOp : TTIR_Elementwise<"signbit", TT_Unary, "1 where the sign bit is set, -0 and -NaN included, else 0.">;
 def TTIR_SoftsignOp : TTIR_Elementwise<"softsign", TT_Unary, "input / (1 + |input|).">;
 def TTIR_SquareOp : TTIR_Elementwise<"square", TT_Unary, "input * input.">;
-def TTIR_TruncOp : TTIR_Elementwise<"trunc", TT_Unary, "The input without its fraction.">;
+def TTIR_TruncOp : TTIR_Elementwise<"trunc", TT_Unary, "The input without its fraction.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
 def TTIR_TypecastOp : TTIR_Elementwise<"typecast", TT_Unary, "The values in the element type that the result declares.",
-    (ins TT_Bool<"false">:$conservative_folding)>;
-def TTNN_TypecastOp : TTNN_Elementwise<"typecast", TT_Unary, "The values in the data type that the result declares.">;
+    (ins TT_Bool<"false">:$conservative_folding)> {
+  let hasFolder = 1;
+}
+def TTNN_TypecastOp : TTNN_Elementwise<"typecast", TT_Unary, "The values in the data type that the result declares."> {
+  let hasFolder = 1;
+}
 def TTNN_PowScalarOp : TTNN_Elementwise<"pow_scalar", (ins AnyRankedTensor:$lhs), "lhs^rhs, for one exponent.",
-    (ins TT_Number:$rhs)>;
+    (ins TT_Number:$rhs)> {
+  let hasFolder = 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Two operands
 //===----------------------------------------------------------------------===//
 
+let hasFolder = 1 in
 defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.">;
 defm Atan2 : Elementwise<"atan2", TT_Binary, "Angle of the point (rhs, lhs), in [-pi, pi].">;
-defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.">;
-defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.">;
+let hasFolder = 1 in
+defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+let hasFolder = 1 in
+defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+let hasFolder = 1 in
 defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.">;
 defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.">;
 defm GeluBackward : Elementwise<"gelu_bw", TT_Binary,
@@ -116,31 +138,50 @@ defm GreaterEqual : Elementwise<"ge", TT_Binary, "1 where lhs >= rhs, else 0.">;
 defm GreaterThan : Elementwise<"gt", TT_Binary, "1 where lhs > rhs, else 0.">;
 defm LessEqual : Elementwise<"le", TT_Binary, "1 where lhs <= rhs, else 0.">;
 defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.">;
-defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.">;
+defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+let hasFolder = 1 in
 defm LogicalLeftShift : Elementwise<"logical_left_shift", TT_Binary, "lhs << rhs, zeros coming in.", (ins),
     "integerBroadcast(report, op.getOperands(), results)">;
-defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.">;
+defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+let hasFolder = 1 in
 defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> rhs, zeros coming in.", (ins),
     "integerBroadcast(report, op.getOperands(), results)">;
 defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.">;
-defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.">;
-defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.">;
+defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.", (ins),
+    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+let hasFolder = 1 in
 defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
 defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.">;
 defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.">;
+let hasFolder = 1 in
 defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.">;
 
-def TTIR_DivOp : TTIR_Elementwise<"div", TT_Binary, "lhs / rhs; integers are divided towards 0.">;
-def TTNN_DivideOp : TTNN_Elementwise<"divide", TT_Binary, "lhs / rhs; integers are divided towards 0.">;
-def TTIR_PowOp : TTIR_Elementwise<"pow", TT_Binary, "lhs^rhs.">;
-def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs.">;
+def TTIR_DivOp : TTIR_Elementwise<"div", TT_Binary, "lhs / rhs; integers are divided towards 0."> {
+  let hasFolder = 1;
+}
+def TTNN_DivideOp : TTNN_Elementwise<"divide", TT_Binary, "lhs / rhs; integers are divided towards 0."> {
+  let hasFolder = 1;
+}
+def TTIR_PowOp : TTIR_Elementwise<"pow", TT_Binary, "lhs^rhs."> {
+  let hasFolder = 1;
+}
+def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs."> {
+  let hasFolder = 1;
+}
 def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, copies of the sign bit coming in.", (ins),
-    "integerBroadcast(report, op.getOperands(), results)">;
+    "integerBroadcast(report, op.getOperands(), results)"> {
+  let hasFolder = 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Three operands
 //===----------------------------------------------------------------------===//
 
+let hasFolder = 1 in
 defm Where : Elementwise<"where", TT_Ternary, "second where first is not 0, else third.", (ins),
     "broadcast(report, op.getOperands(), results, /*typeOperand=*/1)">;
 defm ClampTensor : Elementwise<"clamp_tensor",

@@ -14,6 +14,7 @@ class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = 
     Combines the elements of the dimensions in `dim_arg`; without it, of all dimensions. Negative dimensions count from the
     end. With `keep_dim` a reduced dimension keeps size 1, else it is removed. Sums accumulate in f32.
   }];
+  let hasFolder = 1;
 }
 
 // An op over the dimension `dim` that keeps the shape.

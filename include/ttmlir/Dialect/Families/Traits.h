@@ -11,13 +11,19 @@
 
 #include "mlir/IR/OpDefinition.h"
 
+namespace mlir::tt::folds {
+// Laws of ops of both dialects, defined in lib/Dialect/Families/Folds.cpp.
+OpFoldResult elementwise(Operation *op, ArrayRef<Attribute> operands);
+OpFoldResult idempotent(Operation *op, ArrayRef<Attribute> operands);
+OpFoldResult involution(Operation *op, ArrayRef<Attribute> operands);
+OpFoldResult idempotentOperands(Operation *op, ArrayRef<Attribute> operands);
+} // namespace mlir::tt::folds
+
 namespace mlir::tt::trait {
 
 #define TTMLIR_FAMILY_TRAIT(name)                                                                                      \
   template <class ConcreteOp> class name : public OpTrait::TraitBase<ConcreteOp, name> {}
 
-/// Each value of the result depends on one value of each operand, up to broadcasting.
-TTMLIR_FAMILY_TRAIT(Elementwise);
 /// Combines the values along some dimensions.
 TTMLIR_FAMILY_TRAIT(Reduction);
 /// Makes a tensor without reading one.
@@ -28,6 +34,23 @@ TTMLIR_FAMILY_TRAIT(Collective);
 TTMLIR_FAMILY_TRAIT(SuggestedShape);
 
 #undef TTMLIR_FAMILY_TRAIT
+
+#define TTMLIR_FOLDING_TRAIT(name, rule)                                                                               \
+  template <class ConcreteOp> class name : public OpTrait::TraitBase<ConcreteOp, name> {                               \
+  public:                                                                                                              \
+    static OpFoldResult foldTrait(Operation *op, ArrayRef<Attribute> operands) { return folds::rule(op, operands); }   \
+  }
+
+/// Each value of the result depends on one value of each operand, up to broadcasting. Of constants it is one.
+TTMLIR_FOLDING_TRAIT(Elementwise, elementwise);
+/// f(f(x)) is f(x).
+TTMLIR_FOLDING_TRAIT(Idempotent, idempotent);
+/// f(f(x)) is x.
+TTMLIR_FOLDING_TRAIT(Involution, involution);
+/// f(x, x) is x.
+TTMLIR_FOLDING_TRAIT(IdempotentOperands, idempotentOperands);
+
+#undef TTMLIR_FOLDING_TRAIT
 
 /// Infers its result types with a function of Shapes.h, and has results of that shape.
 template <class ConcreteOp> class InferredShape : public OpTrait::TraitBase<ConcreteOp, InferredShape> {

@@ -64,7 +64,9 @@ class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs =
   }];
 }
 
-def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor.">;
+def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor."> {
+  let hasFolder = 1;
+}
 def TTIR_AvgPool2dOp : TTIR_PoolOp<"avg_pool2d",
     "Mean of each window of an NHWC tensor, the padding counted or not.", (ins TT_Bool<"true">:$count_include_pad)>;
 def TTIR_MaxPool2dWithIndicesOp : TTIR_PoolOp<"max_pool2d_with_indices",

@@ -28,10 +28,3 @@ void TTIRDialect::initialize() {
   registerOps();
   registerAttributes();
 }
-
-Operation *TTIRDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
-  auto elements = dyn_cast<ElementsAttr>(value);
-  if (!elements || elements.getType() != type)
-    return nullptr;
-  return ConstantOp::create(builder, loc, type, elements);
-}

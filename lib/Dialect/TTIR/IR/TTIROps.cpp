@@ -10,8 +10,6 @@ using namespace mlir::tt::ttir;
 // Creation
 //===----------------------------------------------------------------------===//
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
-
 LogicalResult ArangeOp::verify() {
   int64_t dimension = shapes::signedInt(getArangeDimension());
   FailureOr<int64_t> length = shapes::sequenceLength(shapes::Reporter(*this), getStart(), getEnd(), getStep());

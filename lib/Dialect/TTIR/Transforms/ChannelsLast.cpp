@@ -1,8 +1,7 @@
 //===- ChannelsLast.cpp - channels-last layout of images ------------------===//
 
-#include "Movement.h"
-
-#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
+#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 namespace mlir::tt::ttir {
@@ -14,49 +13,47 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
+static constexpr StringRef dims[] = {"batch_dim", "height_dim", "width_dim", "channel_dim"};
+
 namespace {
+/// A convolution of images whose channels come last, between permutes.
+template <class Op> struct MoveChannelsLast : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (op.getFlattenedCompatInfo())
+      return rewriter.notifyMatchFailure(op, "the image is flattened");
+    NamedAttrList attrs(op->getAttrDictionary());
+    SmallVector<int64_t> order, inverse(std::size(dims));
+    for (auto [index, dim] : llvm::enumerate(dims)) {
+      order.push_back(cast<IntegerAttr>(attrs.get(dim)).getInt());
+      inverse[order.back()] = index;
+      attrs.set(dim, rewriter.getI64IntegerAttr(index));
+    }
+    if (llvm::equal(order, llvm::seq<int64_t>(order.size())))
+      return rewriter.notifyMatchFailure(op, "the channels come last");
+
+    auto input = cast<RankedTensorType>(op.getInput().getType()), result = cast<RankedTensorType>(op.getType());
+    Location loc = op.getLoc(), own = ttcore::withoutSourceNumber(loc);
+    SmallVector<Value> operands(op->getOperands());
+    operands[0] = move(rewriter, own, Movement::permutation(input.getShape(), order), op.getInput());
+    SmallVector<int64_t> ordered = Movement::permutation(result.getShape(), order).to;
+    Movement back = Movement::permutation(ordered, inverse);
+    // The value of the source's op is the one in its own order.
+    auto conv = Op::create(rewriter, back.isIdentity() ? loc : own, TypeRange(result.clone(ordered)),
+                           ValueRange(operands), attrs.getAttrs());
+    rewriter.replaceOp(op, move(rewriter, loc, back, conv));
+    return success();
+  }
+};
+
 struct ChannelsLast : ttir::impl::TTIRChannelsLastBase<ChannelsLast> {
   void runOnOperation() override {
-    bool changed = false;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<Conv2dOp, ConvTranspose2dOp>(op) && !op->hasAttr("flattened_compat_info"))
-        changed |= reorder(op);
-    });
-    if (!changed)
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MoveChannelsLast<Conv2dOp>, MoveChannelsLast<ConvTranspose2dOp>>(&getContext());
+    ttcore::FusionState state(getOperation());
+    state.apply(getOperation(), std::move(patterns));
+    if (!state.hasChanged())
       markAllAnalysesPreserved();
-  }
-
-private:
-  static constexpr StringRef dims[] = {"batch_dim", "height_dim", "width_dim", "channel_dim"};
-
-  static bool reorder(Operation *op) {
-    auto input = cast<RankedTensorType>(op->getOperand(0).getType());
-    auto result = cast<RankedTensorType>(op->getResult(0).getType());
-    SmallVector<int64_t> order;
-    for (StringRef dim : dims)
-      order.push_back(op->getAttrOfType<IntegerAttr>(dim).getInt());
-    if (llvm::equal(order, llvm::seq<int64_t>(order.size())))
-      return false;
-    auto toLast = [&](ArrayRef<int64_t> shape) { return Movement::permutation(shape, order); };
-    Movement back = toLast(result.getShape());
-    SmallVector<int64_t> ordered = back.to;
-    SmallVector<int64_t> inverse(order.size());
-    for (auto [to, from] : llvm::enumerate(order))
-      inverse[from] = to;
-
-    Location loc = op->getLoc();
-    OpBuilder builder(op);
-    op->setOperand(0, toLast(input.getShape()).apply(builder, ttcore::withoutSourceNumber(loc), op->getOperand(0)));
-    for (auto [index, dim] : llvm::enumerate(dims))
-      op->setAttr(dim, builder.getI64IntegerAttr(index));
-    Value value = op->getResult(0);
-    value.setType(result.clone(ordered));
-    // The value of the source's op is the one in its own order.
-    op->setLoc(ttcore::withoutSourceNumber(loc));
-    builder.setInsertionPointAfter(op);
-    Value moved = Movement::permutation(ordered, inverse).apply(builder, loc, value);
-    value.replaceAllUsesExcept(moved, moved.getDefiningOp());
-    return true;
   }
 };
 } // namespace

@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Movement.h"
-
+#include "ttmlir/Dialect/Families/Folds.h"
 #include "ttmlir/Dialect/Families/Traits.h"
-#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
-#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
+#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -33,17 +32,6 @@ static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType
 // Ops that do nothing, and movements in a row
 //===----------------------------------------------------------------------===//
 
-/// Whether every value of one format is a value of the other.
-static bool holds(Type wide, Type narrow) {
-  if (wide == narrow)
-    return true;
-  if (wide.isF32())
-    return narrow.isBF16() || narrow.isF16() || narrow.isInteger(1);
-  auto to = dyn_cast<IntegerType>(wide), from = dyn_cast<IntegerType>(narrow);
-  return to && from && to.getSignedness() == from.getSignedness() && to.getWidth() >= from.getWidth() &&
-         from.getWidth() > 1;
-}
-
 /// Ops that may turn out to change nothing but a type that is the same.
 static bool mayDoNothing(Operation *op) {
   auto isOne = [](auto values) { return llvm::all_of(values, [](int64_t value) { return value == 1; }); };
@@ -58,143 +46,144 @@ static bool mayDoNothing(Operation *op) {
 }
 
 namespace {
+/// A pattern for an op whose own value nobody looks at.
+template <class Op> struct Erasure : OpRewritePattern<Op> {
+  Erasure(MLIRContext *context, ttcore::FusionState &state) : OpRewritePattern<Op>(context), state(state) {}
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (state.isObserved(op))
+      return rewriter.notifyMatchFailure(op, "somebody looks at its value");
+    return erase(op, rewriter);
+  }
+  virtual LogicalResult erase(Op op, PatternRewriter &rewriter) const = 0;
+
+  ttcore::FusionState &state;
+};
+
+/// An op that does nothing.
+template <class Op> struct EraseIdentity : Erasure<Op> {
+  using Erasure<Op>::Erasure;
+  LogicalResult erase(Op op, PatternRewriter &rewriter) const override {
+    if (op->getNumOperands() != 1 || op->getOperand(0).getType() != op->getResult(0).getType() || !mayDoNothing(op))
+      return rewriter.notifyMatchFailure(op, "changes something");
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+};
+
+/// Casts to a type and back, or on to a third one, where the type between holds all values.
+struct EraseCast : Erasure<TypecastOp> {
+  using Erasure::Erasure;
+  LogicalResult erase(TypecastOp op, PatternRewriter &rewriter) const override {
+    auto inner = state.passed<TypecastOp>(op.getInput());
+    if (!inner || !folds::holds(elementOf(inner.getResult()), elementOf(inner.getInput())))
+      return rewriter.notifyMatchFailure(op, "rounds what was rounded before");
+    if (inner.getInput().getType() == op.getType()) {
+      rewriter.replaceOp(op, inner.getInput());
+      return success();
+    }
+    Value between = op.getInput();
+    rewriter.modifyOpInPlace(op, [&] { op.getInputMutable().assign(inner.getInput()); });
+    state.released(between);
+    return success();
+  }
+};
+
+/// Movements in a row that one op can do, or none needs to; a permute or a squeeze that only changes the shape.
+template <class Op> struct EraseMovement : Erasure<Op> {
+  using Erasure<Op>::Erasure;
+  LogicalResult erase(Op op, PatternRewriter &rewriter) const override {
+    std::optional<Movement> second = ttir::movementOf(op);
+    if (!second)
+      return rewriter.notifyMatchFailure(op, "changes more than the place of values");
+    Operation *maker = op.getInput().getDefiningOp();
+    std::optional<Movement> first = maker && !this->state.isObserved(maker) ? ttir::movementOf(maker) : std::nullopt;
+    if (std::optional<Movement> whole = first ? first->then(*second) : std::nullopt) {
+      rewriter.replaceOp(op, move(rewriter, op.getLoc(), *whole, maker->getOperand(0)));
+      return success();
+    }
+    if (!second->isIdentity() && second->isPermutation() == isa<PermuteOp, TransposeOp>(op.getOperation()))
+      return rewriter.notifyMatchFailure(op, "follows no movement that goes together with it");
+    rewriter.replaceOp(op, move(rewriter, op.getLoc(), *second, op.getInput()));
+    return success();
+  }
+};
+} // namespace
+
+static void populateErasures(RewritePatternSet &patterns, ttcore::FusionState &state) {
+  patterns
+      .add<EraseIdentity<BroadcastOp>, EraseIdentity<RepeatOp>, EraseIdentity<PadOp>, EraseIdentity<TypecastOp>,
+           EraseIdentity<SliceStaticOp>, EraseIdentity<ConcatOp>, EraseCast, EraseMovement<PermuteOp>,
+           EraseMovement<TransposeOp>, EraseMovement<ReshapeOp>, EraseMovement<SqueezeOp>, EraseMovement<UnsqueezeOp>>(
+          patterns.getContext(), state);
+}
+
+namespace {
 /// One function at work.
 class Eraser {
 public:
-  Eraser(Operation *module, FunctionOpInterface function)
-      : body(function.getFunctionBody().front()), builder(module->getContext()), observed(module) {}
+  Eraser(FunctionOpInterface function, ttcore::FusionState &state)
+      : body(function.getFunctionBody().front()), rewriter(function.getContext(), &state), state(state) {}
 
-  void simplify();
   /// Whether some group of ops was worth it.
   bool commute();
-  bool hasChanged() const { return changed; }
 
 private:
   /// Elementwise ops in program order.
   using Group = SmallVector<Operation *>;
 
   std::optional<Movement> movementOf(Operation *op) const {
-    return op && !observed.contains(op) ? Movement::of(op) : std::nullopt;
+    return op && !state.isObserved(op) ? ttir::movementOf(op) : std::nullopt;
   }
-  void replace(Operation *op, Value value);
-  void simplifyCast(TypecastOp op);
-  /// Reads past an op, which is erased later if nothing else reads it.
-  Value skip(Operation *op) {
-    skipped.insert(op);
-    return op->getOperand(0);
-  }
-  void eraseSkipped();
   std::optional<Movement> carriedBy(Operation *op);
-  bool isAdaptable(Value operand, const Movement &movement, Operation *op);
+  bool isAdaptable(Value operand, const Movement &movement);
   Value adapt(Value operand, const Movement &movement, Operation *op);
   SmallVector<Group, 0> findGroups();
   int64_t gainOf(const Group &group);
   void apply(const Group &group);
 
   Block &body;
-  OpBuilder builder;
-  ttcore::ObservedSources observed;
-  ttcore::ConstantAnalysis constants;
+  IRRewriter rewriter;
+  ttcore::FusionState &state;
   /// Movements that values have behind them and that could come after the elementwise ops that made them.
   DenseMap<Value, Movement> carried;
-  DenseSet<Operation *> grouped, skipped;
-  bool changed = false;
+  DenseSet<Operation *> grouped;
 };
 } // namespace
-
-void Eraser::replace(Operation *op, Value value) {
-  changed = true;
-  op->getResult(0).replaceAllUsesWith(value);
-  skipped.erase(op);
-  op->erase();
-}
-
-/// Casts to a type and back, or on to a third one, where the type between holds all values.
-void Eraser::simplifyCast(TypecastOp op) {
-  auto inner = op.getInput().getDefiningOp<TypecastOp>();
-  if (!inner || observed.contains(inner) || !holds(elementOf(inner.getResult()), elementOf(inner.getInput())))
-    return;
-  changed = true;
-  if (inner.getInput().getType() == op.getResult().getType())
-    replace(op, skip(inner));
-  else
-    op->setOperand(0, skip(inner));
-}
-
-void Eraser::eraseSkipped() {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (skipped.contains(&op) && op.use_empty()) {
-      // What it read may have been skipped for its sake only.
-      if (Operation *maker = op.getOperand(0).getDefiningOp(); movementOf(maker))
-        skipped.insert(maker);
-      op.erase();
-    }
-  skipped.clear();
-}
-
-void Eraser::simplify() {
-  for (Operation &op : llvm::make_early_inc_range(body)) {
-    if (op.getNumOperands() == 0 || op.getNumResults() != 1 || observed.contains(&op))
-      continue;
-    bool keepsType = op.getOperand(0).getType() == op.getResult(0).getType();
-    if (keepsType && mayDoNothing(&op)) {
-      replace(&op, op.getOperand(0));
-      continue;
-    }
-    if (auto cast = dyn_cast<TypecastOp>(op)) {
-      simplifyCast(cast);
-      continue;
-    }
-    std::optional<Movement> second = Movement::of(&op);
-    if (!second)
-      continue;
-    Value source = op.getOperand(0);
-    std::optional<Movement> whole = second;
-    if (std::optional<Movement> first = movementOf(source.getDefiningOp()))
-      if ((whole = first->then(*second)))
-        source = skip(source.getDefiningOp());
-    bool alone = source == op.getOperand(0);
-    if (alone && !second->isIdentity() && second->isPermutation() == isa<PermuteOp, TransposeOp>(op))
-      continue;
-    builder.setInsertionPoint(&op);
-    replace(&op, (alone ? *second : *whole).apply(builder, op.getLoc(), source));
-  }
-  eraseSkipped();
-}
 
 //===----------------------------------------------------------------------===//
 // Movements through elementwise ops
 //===----------------------------------------------------------------------===//
 
 /// Whether an operand that carries no movement can be moved back at no cost in a run: a constant, or one value.
-bool Eraser::isAdaptable(Value operand, const Movement &movement, Operation *op) {
+bool Eraser::isAdaptable(Value operand, const Movement &movement) {
   auto type = cast<RankedTensorType>(operand.getType());
   if (type.getEncoding() || type.getRank() > static_cast<int64_t>(movement.to.size()))
     return false;
   if (ShapedType::getNumElements(type.getShape()) == 1)
     return true;
-  return constants.isConstant(operand) && (movement.isPermutation() || type.getShape() == ArrayRef(movement.to));
+  return state.isConstant(operand) && (movement.isPermutation() || type.getShape() == ArrayRef(movement.to));
 }
 
 /// The operand as it is before the movement.
 Value Eraser::adapt(Value operand, const Movement &movement, Operation *op) {
-  builder.setInsertionPoint(op);
+  rewriter.setInsertionPoint(op);
   Location loc = ttcore::withoutSourceNumber(op->getLoc());
   ArrayRef<int64_t> shape = shapeOf(operand);
   if (ShapedType::getNumElements(shape) == 1)
-    return Movement::reshape(shape, SmallVector<int64_t>(movement.from.size(), 1)).apply(builder, loc, operand);
+    return move(rewriter, loc, Movement::reshape(shape, SmallVector<int64_t>(movement.from.size(), 1)), operand);
   if (!movement.isPermutation())
-    return movement.inverse().apply(builder, loc, operand);
+    return move(rewriter, loc, movement.inverse(), operand);
   SmallVector<int64_t> whole(shape);
   whole.insert(whole.begin(), movement.to.size() - shape.size(), 1);
-  Value ranked = Movement::reshape(shape, whole).apply(builder, loc, operand);
-  return Movement::permutation(whole, movement.inverse().order).apply(builder, loc, ranked);
+  Value ranked = move(rewriter, loc, Movement::reshape(shape, whole), operand);
+  return move(rewriter, loc, Movement::permutation(whole, movement.inverse().order), ranked);
 }
 
 /// The movement of all operands of an elementwise op, as far as they are more than constants.
 std::optional<Movement> Eraser::carriedBy(Operation *op) {
   auto result = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
-  if (!op->hasTrait<trait::Elementwise>() || !result || result.getEncoding() || observed.contains(op))
+  if (!op->hasTrait<trait::Elementwise>() || !result || result.getEncoding() || state.isObserved(op))
     return std::nullopt;
   const Movement *common = nullptr;
   for (Value operand : op->getOperands()) {
@@ -213,7 +202,7 @@ std::optional<Movement> Eraser::carriedBy(Operation *op) {
     return std::nullopt;
   Movement movement = *common;
   for (Value operand : op->getOperands())
-    if (!carried.contains(operand) && !isAdaptable(operand, movement, op))
+    if (!carried.contains(operand) && !isAdaptable(operand, movement))
       return std::nullopt;
   if (movement.isPermutation()) {
     movement.to = SmallVector<int64_t>(result.getShape());
@@ -288,12 +277,12 @@ void Eraser::apply(const Group &group) {
       if (auto known = before.find(operand); known != before.end())
         operands.push_back(known->second);
       else if (carried.contains(operand))
-        operands.push_back(skip(operand.getDefiningOp()));
+        operands.push_back(operand.getDefiningOp()->getOperand(0));
       else
         operands.push_back(adapt(operand, movement, op));
     }
-    builder.setInsertionPoint(op);
-    Operation *moved = builder.clone(*op);
+    rewriter.setInsertionPoint(op);
+    Operation *moved = rewriter.clone(*op);
     moved->setOperands(operands);
     moved->setLoc(ttcore::withoutSourceNumber(op->getLoc()));
     moved->getResult(0).setType(cast<RankedTensorType>(op->getResult(0).getType()).clone(movement.from));
@@ -301,22 +290,21 @@ void Eraser::apply(const Group &group) {
   }
   // What the op gave is now given by the movement behind it.
   for (Operation *op : group) {
-    builder.setInsertionPoint(op);
-    Value value = carried.at(op->getResult(0)).apply(builder, op->getLoc(), before.at(op->getResult(0)));
-    op->getResult(0).replaceAllUsesWith(value);
-    skipped.insert(value.getDefiningOp());
+    rewriter.setInsertionPoint(op);
+    Value value = move(rewriter, op->getLoc(), carried.at(op->getResult(0)), before.at(op->getResult(0)));
+    rewriter.replaceAllUsesWith(op->getResult(0), value);
+    state.released(value); // if nothing used it
   }
   for (Operation *op : llvm::reverse(group))
-    op->erase();
+    rewriter.eraseOp(op);
 }
 
 bool Eraser::commute() {
-  constants = {};
   SmallVector<Group, 0> groups = findGroups();
   llvm::erase_if(groups, [&](Group &group) { return gainOf(group) <= 0; });
   for (const Group &group : groups)
     apply(group);
-  changed |= !groups.empty();
+  state.eraseDead();
   return !groups.empty();
 }
 
@@ -325,17 +313,18 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
   using Base::Base;
 
   void runOnOperation() override {
-    bool changed = false;
+    ttcore::FusionState state(getOperation());
+    RewritePatternSet set(&getContext());
+    populateErasures(set, state);
+    FrozenRewritePatternSet patterns(std::move(set));
     getOperation()->walk([&](FunctionOpInterface function) {
       if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
         return;
-      Eraser eraser(getOperation(), function);
-      eraser.simplify();
-      for (uint64_t round = 0; round < maxIterations && eraser.commute(); ++round)
-        eraser.simplify();
-      changed |= eraser.hasChanged();
+      state.apply(function, patterns);
+      for (uint64_t round = 0; round < maxIterations && Eraser(function, state).commute(); ++round)
+        state.apply(function, patterns);
     });
-    if (!changed)
+    if (!state.hasChanged())
       markAllAnalysesPreserved();
   }
 };

@@ -17,6 +17,7 @@ def TTIR_Dialect : Dialect {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::quant::QuantDialect"];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerOps();

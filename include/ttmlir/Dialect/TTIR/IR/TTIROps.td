@@ -25,6 +25,7 @@ def TTIR_ToLayoutOp : Op<TTIR_Dialect, "to_layout", [
     (`->` type($results)^)?
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
   }];

@@ -17,6 +17,7 @@ def TTNN_Dialect : Dialect {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();

@@ -84,9 +84,15 @@ def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F
 def TTNN_PadOp : TT_PadOp<TTNN_Dialect, (ins BoolAttr:$use_multicore)>;
 def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
     "The whole input repeated along each dimension.",
-    "repeat(report, op.getInput(), \"repeat_dims\", op.getRepeatDims().getShape(), results)">;
-def TTNN_AssignOp : TT_PureOp<TTNN_Dialect, "assign", TT_Unary, (ins), "A copy of the input.",
-    "same(report, op.getInput(), results)">;
+    "repeat(report, op.getInput(), \"repeat_dims\", op.getRepeatDims().getShape(), results)"> {
+  let hasFolder = 1;
+}
+// A tensor of its own: two copies of one tensor may be written to.
+def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_InferShape<TT_Unary, "same(report, op.getInput(), results)">]> {
+  let summary = "A copy of the input.";
+  let arguments = TT_Unary;
+  let results = (outs TT_FreshTensor:$result);
+}
 
 //===----------------------------------------------------------------------===//
 // Creation

@@ -26,6 +26,7 @@ class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
   let description = [{
     Changes where or how a tensor lies in memory, or its data type. The values stay, but for rounding to the data type.
   }];
+  let hasFolder = 1;
 }
 
 def TTNN_ToDeviceOp : TTNN_LayoutOp<"to_device", "Moves a tensor from the host to the device.", (ins TTNN_Device:$device)>;
@@ -59,7 +60,8 @@ def TTNN_WriteTensorOp : Op<TTNN_Dialect, "write_tensor", [MemoryEffects<[MemWri
   let hasVerifier = 1;
 }
 
-def TTNN_LoadTensorOp : Op<TTNN_Dialect, "load_tensor", [Pure]> {
+// Another op may write the file.
+def TTNN_LoadTensorOp : Op<TTNN_Dialect, "load_tensor", [MemoryEffects<[MemRead]>]> {
   let summary = "A tensor read from a file.";
   let arguments = (ins Optional<TTNN_Device>:$device, StrAttr:$file_path);
   let results = (outs AnyRankedTensor:$result);

@@ -1,0 +1,30 @@
+//===- MovementOps.h - TTIR's ops that only move values ---------*- C++ -*-===//
+#ifndef TTMLIR_DIALECT_TTIR_IR_MOVEMENTOPS_H
+#define TTMLIR_DIALECT_TTIR_IR_MOVEMENTOPS_H
+
+#include "ttmlir/Dialect/Families/Movement.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+namespace mlir::tt::ttir {
+
+struct MovementOps {
+  using PermuteOp = ttir::PermuteOp;
+  using TransposeOp = ttir::TransposeOp;
+  using ReshapeOp = ttir::ReshapeOp;
+  static bool changesShape(Operation *op) { return isa<SqueezeOp, UnsqueezeOp>(op); }
+  static bool isPlain(PermuteOp) { return true; }
+  static bool agree(RankedTensorType from, RankedTensorType to) { return from.getEncoding() == to.getEncoding(); }
+};
+
+inline std::optional<Movement> movementOf(Operation *op) { return tt::movementOf<MovementOps>(op); }
+/// The moved value; the value itself if it stays as it is.
+inline Value move(OpBuilder &builder, Location loc, const Movement &movement, Value value) {
+  if (movement.isIdentity())
+    return value;
+  Type type = cast<RankedTensorType>(value.getType()).clone(movement.to);
+  return createMovement<MovementOps>(builder, loc, movement, value, type)->getResult(0);
+}
+
+} // namespace mlir::tt::ttir
+
+#endif // TTMLIR_DIALECT_TTIR_IR_MOVEMENTOPS_H

@@ -1,0 +1,68 @@
+//===- Folds.cpp - laws by which ops fold ---------------------------------===//
+
+#include "ttmlir/Dialect/Families/Folds.h"
+
+#include "ttmlir/Dialect/Families/Traits.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+/// Whether some user does more with a value than to read it: it writes to it in place, or frees it.
+static bool hasEffectsOn(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return !user->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(user) &&
+           user->getName().getDialectNamespace() != "debug";
+  });
+}
+
+bool folds::mayReplace(Value result, Value value) { return !hasEffectsOn(result) && !hasEffectsOn(value); }
+
+OpFoldResult folds::forward(Value result, Value value) {
+  return result.getType() == value.getType() && mayReplace(result, value) ? OpFoldResult(value) : OpFoldResult();
+}
+
+bool folds::holds(Type wide, Type narrow) {
+  if (wide == narrow)
+    return true;
+  if (wide.isF32())
+    return narrow.isBF16() || narrow.isF16() || narrow.isInteger(1);
+  auto to = dyn_cast<IntegerType>(wide), from = dyn_cast<IntegerType>(narrow);
+  return to && from && to.getSignedness() == from.getSignedness() && to.getWidth() >= from.getWidth() &&
+         from.getWidth() > 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Laws
+//===----------------------------------------------------------------------===//
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+OpFoldResult folds::idempotent(Operation *op, ArrayRef<Attribute>) {
+  Value input = op->getOperand(0);
+  Operation *inner = input.getDefiningOp();
+  if (!inner || inner->getName() != op->getName() || inner->getOperand(0).getType() != input.getType())
+    return {};
+  return forward(op->getResult(0), input);
+}
+
+OpFoldResult folds::involution(Operation *op, ArrayRef<Attribute>) {
+  Value input = op->getOperand(0);
+  Operation *inner = input.getDefiningOp();
+  // Of single bits, the library makes numbers first.
+  if (!inner || inner->getName() != op->getName() || elementOf(input).isInteger(1) ||
+      elementOf(input).isUnsignedInteger() || input.getType() != op->getResult(0).getType())
+    return {};
+  return forward(op->getResult(0), inner->getOperand(0));
+}
+
+OpFoldResult folds::idempotentOperands(Operation *op, ArrayRef<Attribute>) {
+  if (op->getOperand(0) != op->getOperand(1))
+    return {};
+  // Logical ops make 0 or 1 of any number.
+  if (op->getName().stripDialect().starts_with("logical") && !elementOf(op->getOperand(0)).isInteger(1))
+    return {};
+  return forward(op->getResult(0), op->getOperand(0));
+}

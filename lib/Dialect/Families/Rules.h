@@ -1,0 +1,340 @@
+//===- Rules.h - folds and canonical forms of both dialects -----*- C++ -*-===//
+//
+// One implementation for TTIR and TTNN: templates over a dialect's `MovementOps`, or over an op's class.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_DIALECT_FAMILIES_RULES_H
+#define TTMLIR_LIB_DIALECT_FAMILIES_RULES_H
+
+#include "ttmlir/Dialect/Families/Folds.h"
+#include "ttmlir/Dialect/Families/Movement.h"
+#include "ttmlir/Dialect/Families/Traits.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::tt::folds {
+
+inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+inline Type elementType(Value value) { return tensorType(value).getElementType(); }
+inline bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
+  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+}
+inline SmallVector<int64_t> integersOf(ArrayAttr values) {
+  return llvm::map_to_vector(values.getAsRange<IntegerAttr>(), [](IntegerAttr value) { return value.getInt(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Permutes, transposes, reshapes, squeezes, unsqueezes
+//===----------------------------------------------------------------------===//
+
+/// A movement that moves nothing, or undoes the one before it; the moved values of a constant.
+template <class Ops> OpFoldResult movement(Operation *op, Attribute constant) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  std::optional<Movement> second = movementOf<Ops>(op);
+  if (!second)
+    return {};
+  if (second->isIdentity())
+    if (OpFoldResult same = forward(result, source))
+      return same;
+  Operation *maker = source.getDefiningOp();
+  if (std::optional<Movement> first = movementOf<Ops>(maker))
+    if (std::optional<Movement> whole = first->then(*second); whole && whole->isIdentity())
+      if (OpFoldResult same = forward(result, maker->getOperand(0)); same && mayReplace(result, source))
+        return same;
+  if (!second->isPermutation())
+    return reshapeOf(constant, source, result);
+  View view;
+  SmallVector<int64_t> strides = rowMajor(second->from);
+  for (int64_t dim : second->order)
+    view.strides.push_back(strides[dim]);
+  return viewOf(constant, source, result, view);
+}
+
+/// Two movements that one op can do.
+template <class Ops, class Op> struct ComposeMovements : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Value between = op->getOperand(0);
+    Operation *maker = between.getDefiningOp();
+    std::optional<Movement> first = movementOf<Ops>(maker), second = movementOf<Ops>(op);
+    if (!first || !second)
+      return rewriter.notifyMatchFailure(op, "does not follow a movement");
+    std::optional<Movement> whole = first->then(*second);
+    if (!whole || whole->isIdentity())
+      return rewriter.notifyMatchFailure(op, "one op cannot do both, or none needs to");
+    Value source = maker->getOperand(0);
+    if (!mayReplace(between, source))
+      return rewriter.notifyMatchFailure(op, "a tensor on the way is written to or freed");
+    rewriter.replaceOp(op, createMovement<Ops>(rewriter, op->getLoc(), *whole, source, op->getResult(0).getType()));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Parts, copies, joints
+//===----------------------------------------------------------------------===//
+
+/// Where a slice begins, and how far its values are from each other.
+struct SliceRange {
+  SmallVector<int64_t> begins, steps;
+};
+template <class Op> std::optional<SliceRange> sliceOf(Op op) {
+  SliceRange range{integersOf(op.getBegins()), integersOf(op.getStep())};
+  RankedTensorType from = tensorType(op.getInput()), to = tensorType(op.getResult());
+  for (auto [begin, step, size, count] : llvm::zip_equal(range.begins, range.steps, from.getShape(), to.getShape())) {
+    begin += begin < 0 ? size : 0;
+    if (begin < 0 || step < 1 || count < 1 || begin + (count - 1) * step >= size)
+      return std::nullopt;
+  }
+  return range;
+}
+
+template <class Op> OpFoldResult slice(Op op, Attribute constant) {
+  // Slices go forwards: one of its input's size takes all of it.
+  if (OpFoldResult same = forward(op.getResult(), op.getInput()))
+    return same;
+  std::optional<SliceRange> range = constant ? sliceOf(op) : std::nullopt;
+  if (!range)
+    return {};
+  View view;
+  for (auto [begin, step, stride] :
+       llvm::zip_equal(range->begins, range->steps, rowMajor(tensorType(op.getInput()).getShape()))) {
+    view.offset += begin * stride;
+    view.strides.push_back(step * stride);
+  }
+  return viewOf(constant, op.getInput(), op.getResult(), view);
+}
+
+template <class Ops, class Op> struct SliceOfSlice : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().template getDefiningOp<Op>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "is of no slice");
+    std::optional<SliceRange> first = sliceOf(inner), second = sliceOf(op);
+    if (!first || !second || elementType(inner.getInput()) != elementType(op.getInput()) ||
+        !Ops::agree(tensorType(inner.getInput()), tensorType(op.getInput())) ||
+        !mayReplace(op.getInput(), inner.getInput()))
+      return rewriter.notifyMatchFailure(op, "the slices have another format, or are empty");
+    SmallVector<int32_t> begins, ends, steps;
+    for (auto [b1, s1, b2, s2, count] : llvm::zip_equal(first->begins, first->steps, second->begins, second->steps,
+                                                        tensorType(op.getResult()).getShape())) {
+      begins.push_back(b1 + b2 * s1);
+      steps.push_back(s1 * s2);
+      ends.push_back(begins.back() + (count - 1) * s1 * s2 + 1);
+    }
+    rewriter.replaceOpWithNewOp<Op>(op, op.getResult().getType(), inner.getInput(), rewriter.getI32ArrayAttr(begins),
+                                    rewriter.getI32ArrayAttr(ends), rewriter.getI32ArrayAttr(steps));
+    return success();
+  }
+};
+
+/// A repetition (broadcast, repeat, repeat_interleave) that keeps the type is none.
+inline OpFoldResult repetition(Operation *op, Attribute constant) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  // Tensors without values keep their type however often they are repeated, and lose nothing.
+  if (OpFoldResult same = forward(result, input))
+    return same;
+  return splatOf(constant) ? viewOf(constant, input, result, {}) : OpFoldResult();
+}
+
+template <class Op> OpFoldResult concat(Op op) {
+  return op.getInputs().size() == 1 ? forward(op.getResult(), op.getInputs().front()) : OpFoldResult();
+}
+
+/// A concatenation of concatenations along the same dimension is one, and has no parts without values.
+template <class Op> struct FlattenConcat : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    int64_t rank = op.getResult().getType().getRank();
+    auto dimension = [&](Op concat) { return concat.getDim() < 0 ? concat.getDim() + rank : concat.getDim(); };
+    int64_t dim = dimension(op);
+    SmallVector<Value> parts;
+    bool changes = false;
+    for (Value part : op.getInputs()) {
+      auto inner = part.getDefiningOp<Op>();
+      bool same =
+          inner && part.hasOneUse() && dimension(inner) == dim && llvm::all_of(inner.getInputs(), [&](Value value) {
+            return elementType(value) == elementType(part) && mayReplace(part, value);
+          });
+      if (same)
+        llvm::append_range(parts, inner.getInputs());
+      else if (tensorType(part).getDimSize(dim) != 0 || op.getResult().getType().getDimSize(dim) == 0)
+        parts.push_back(part);
+      changes |= same || parts.empty() || parts.back() != part;
+    }
+    if (!changes)
+      return rewriter.notifyMatchFailure(op, "has no part that is a concatenation or empty");
+    rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(parts); });
+    return success();
+  }
+};
+
+template <class Op> OpFoldResult pad(Op op, Attribute constant) {
+  if (llvm::all_of(op.getPadding(), [](int32_t size) { return size == 0; }))
+    if (OpFoldResult same = forward(op.getResult(), op.getInput()))
+      return same;
+  // Padding like what it surrounds, to the bit.
+  auto real = dyn_cast_or_null<FloatAttr>(splatOf(constant));
+  double value = op.getValue().convertToDouble();
+  return real && isNumber(real, value) && value == value ? repetition(op, constant) : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Casts and layouts
+//===----------------------------------------------------------------------===//
+
+/// The op instead of one that changes nothing but a type that is the same.
+inline OpFoldResult sameType(Operation *op) { return forward(op->getResult(0), op->getOperand(0)); }
+
+/// Casts in a row are the last one where the type between holds every value of the first: what it holds, it does not
+/// round. A cast that narrows before it widens again stays, with or without `conservative_folding`.
+template <class Ops, class Op> OpFoldResult typecast(Op op) {
+  if (OpFoldResult same = sameType(op))
+    return same;
+  auto inner = op.getInput().template getDefiningOp<Op>();
+  if (!inner || !holds(elementType(inner.getResult()), elementType(inner.getInput())) ||
+      !mayReplace(op.getInput(), inner.getInput()) ||
+      !Ops::agree(tensorType(inner.getInput()), tensorType(op.getInput()), /*casts=*/true))
+    return {};
+  if (OpFoldResult same = forward(op.getResult(), inner.getInput()))
+    return same;
+  op.getInputMutable().assign(inner.getInput());
+  return op.getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// x of op(x, neutral), for the number that changes no bit of x: for sums that is -0.0, as 0.0 makes 0.0 of -0.0.
+inline OpFoldResult neutral(Operation *op, double forFloats, double forIntegers, bool commutes) {
+  Value result = op->getResult(0);
+  for (unsigned i : {1, 0}) {
+    Value x = op->getOperand(1 - i);
+    if ((i == 0 && !commutes) || x.getType() != result.getType())
+      continue;
+    Attribute number = splatOf(op->getOperand(i));
+    if (number && (isa<FloatType>(elementType(x)) ? isa<FloatAttr>(number) && isNumber(number, forFloats)
+                                                  : isa<IntegerType>(elementType(x)) && !elementType(x).isInteger(1) &&
+                                                        isa<IntegerAttr>(number) && isNumber(number, forIntegers)))
+      if (OpFoldResult same = forward(result, x))
+        return same;
+  }
+  return {};
+}
+
+inline bool areIntegers(Operation *op) {
+  auto isInteger = [](Value value) {
+    auto type = dyn_cast<IntegerType>(elementType(value));
+    return type && type.getWidth() > 1 && type.getWidth() <= 32;
+  };
+  return llvm::all_of(op->getOperands(), isInteger) && isInteger(op->getResult(0));
+}
+
+/// op(x, zero) is zero, for integers: of floats, NaN and infinities are not.
+inline OpFoldResult absorbing(Operation *op, double number) {
+  if (areIntegers(op))
+    for (Value operand : op->getOperands())
+      if (isNumber(splatOf(operand), number) && operand.getType() == op->getResult(0).getType())
+        if (OpFoldResult same = forward(op->getResult(0), operand))
+          return same;
+  return {};
+}
+
+/// op(x, x) is 0, for integers. Only a dialect that makes ops of constants may ask.
+inline OpFoldResult cancelling(Operation *op) {
+  auto type = tensorType(op->getResult(0));
+  return areIntegers(op) && op->getOperand(0) == op->getOperand(1) && type.hasStaticShape()
+             ? OpFoldResult(filled(type, 0.0))
+             : OpFoldResult();
+}
+
+inline OpFoldResult first(OpFoldResult one, OpFoldResult other) { return one ? one : other; }
+
+template <class Op> OpFoldResult where(Op op) {
+  if (op.getSecond() == op.getThird())
+    return forward(op.getResult(), op.getSecond());
+  Attribute condition = splatOf(op.getFirst());
+  if (!condition)
+    return {};
+  bool isZero = isNumber(condition, 0.0) || isNumber(condition, -0.0);
+  return forward(op.getResult(), isZero ? op.getThird() : op.getSecond());
+}
+
+template <class Op> OpFoldResult clampScalar(Op op) {
+  if (isa<FloatType>(elementType(op.getInput())) && isNumber(op.getMin(), -INFINITY) && isNumber(op.getMax(), INFINITY))
+    return forward(op.getResult(), op.getInput());
+  auto inner = op.getInput().template getDefiningOp<Op>();
+  if (!inner || inner.getInput().getType() != op.getInput().getType() ||
+      op.getResult().getType() != op.getInput().getType() || !mayReplace(op.getInput(), inner.getInput()))
+    return {};
+  // A clamp is monotonic, so two are one whose limits are those of the first, clamped by the second. Rounding is, too.
+  auto clamp = [](auto x, auto low, auto high) {
+    auto raised = x > low ? x : low;
+    return raised < high ? raised : high;
+  };
+  auto merge = [&](auto low, auto high, auto nextLow, auto nextHigh, auto attr) -> OpFoldResult {
+    if (!(low <= high) || !(nextLow <= nextHigh))
+      return {};
+    op.setMinAttr(attr(clamp(low, nextLow, nextHigh)));
+    op.setMaxAttr(attr(clamp(high, nextLow, nextHigh)));
+    op.getInputMutable().assign(inner.getInput());
+    return op.getResult();
+  };
+  Builder builder(op.getContext());
+  Attribute limits[] = {inner.getMin(), inner.getMax(), op.getMin(), op.getMax()};
+  if (isa<FloatType>(elementType(op.getInput())) && llvm::all_of(limits, llvm::IsaPred<FloatAttr>)) {
+    auto number = [](Attribute attr) { return static_cast<float>(cast<FloatAttr>(attr).getValueAsDouble()); };
+    return merge(number(limits[0]), number(limits[1]), number(limits[2]), number(limits[3]),
+                 [&](float value) { return builder.getF32FloatAttr(value); });
+  }
+  if (isa<IntegerType>(elementType(op.getInput())) && llvm::all_of(limits, llvm::IsaPred<IntegerAttr>)) {
+    auto number = [](Attribute attr) { return cast<IntegerAttr>(attr).getValue().getSExtValue(); };
+    return merge(number(limits[0]), number(limits[1]), number(limits[2]), number(limits[3]),
+                 [&](int64_t value) { return builder.getI32IntegerAttr(value); });
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Whether every dimension that is reduced has size 1, so that each value is reduced alone.
+inline bool reducesSingles(Operation *op) {
+  RankedTensorType from = tensorType(op->getOperand(0)), to = tensorType(op->getResult(0));
+  return from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() == to.getNumElements() &&
+         from.getNumElements() != 0 && from.getElementType() == to.getElementType();
+}
+/// Greatest, smallest and product of one value are the value; its sum with nothing is 0.0 for -0.0.
+inline OpFoldResult reduction(Operation *op, bool isExact) {
+  return reducesSingles(op) && isExact ? sameType(op) : OpFoldResult();
+}
+
+/// A reduction of single values that drops dimensions.
+template <class Ops, class Op> struct ReductionOfSingles : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!reducesSingles(op) || !Ops::agree(tensorType(op.getInput()), tensorType(op.getResult())))
+      return rewriter.notifyMatchFailure(op, "reduces more than single values");
+    if (!mayReplace(op.getResult(), op.getInput()))
+      return rewriter.notifyMatchFailure(op, "a tensor is written to or freed");
+    Movement shape = Movement::reshape(tensorType(op.getInput()).getShape(), tensorType(op.getResult()).getShape());
+    if (shape.isIdentity())
+      return rewriter.notifyMatchFailure(op, "drops no dimension");
+    rewriter.replaceOp(op, createMovement<Ops>(rewriter, op.getLoc(), shape, op.getInput(), op.getResult().getType()));
+    return success();
+  }
+};
+
+/// What both dialects have.
+template <class Ops, class Permute, class Transpose, class Reshape, class Slice, class Concat>
+void populateMovementCanonicalizations(RewritePatternSet &patterns) {
+  patterns.add<ComposeMovements<Ops, Permute>, ComposeMovements<Ops, Transpose>, ComposeMovements<Ops, Reshape>,
+               SliceOfSlice<Ops, Slice>, FlattenConcat<Concat>>(patterns.getContext());
+}
+
+} // namespace mlir::tt::folds
+
+#endif // TTMLIR_LIB_DIALECT_FAMILIES_RULES_H

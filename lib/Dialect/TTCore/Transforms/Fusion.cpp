@@ -1,0 +1,51 @@
+//===- Fusion.cpp - what patterns that fuse ops ask and leave -------------===//
+
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+bool ttcore::FusionState::hasOneLiveUse(Value value) const {
+  unsigned live = 0;
+  for (OpOperand &use : value.getUses())
+    if (!dead.contains(use.getOwner()) && ++live > 1)
+      return false;
+  return live == 1;
+}
+
+void ttcore::FusionState::released(Value value, Operation *user) {
+  SmallVector<Operation *> makers = {value.getDefiningOp()};
+  while (!makers.empty()) {
+    Operation *op = makers.pop_back_val();
+    auto isGone = [&](Operation *reader) { return reader == user || dead.contains(reader); };
+    if (!op || dead.contains(op) || !isMemoryEffectFree(op) || observed.contains(op) ||
+        !llvm::all_of(op->getUsers(), isGone))
+      continue;
+    dead.insert(op);
+    for (Value operand : op->getOperands())
+      makers.push_back(operand.getDefiningOp());
+  }
+}
+
+void ttcore::FusionState::notifyOperationErased(Operation *op) {
+  changed = true;
+  constants.forget(op);
+  for (Value operand : op->getOperands())
+    released(operand, op);
+}
+
+void ttcore::FusionState::eraseDead() {
+  for (Operation *op : dead) {
+    constants.forget(op);
+    op->erase();
+  }
+  dead.clear();
+}
+
+void ttcore::FusionState::apply(Operation *root, const FrozenRewritePatternSet &patterns) {
+  walkAndApplyPatterns(root, patterns, this);
+  eraseDead();
+}
