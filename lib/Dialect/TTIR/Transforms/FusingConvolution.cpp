@@ -36,20 +36,33 @@ static SmallVector<int64_t> biasShape(Operation *conv) {
 // Bias
 //===----------------------------------------------------------------------===//
 
-static LogicalResult fuseBias(Operation *add, Fuser &fuser) {
-  for (unsigned i : {0, 1}) {
-    Value image = add->getOperand(i), bias = add->getOperand(1 - i);
-    Operation *conv = fuser.only<Conv2dOp>(image);
-    if (!conv)
-      conv = fuser.only<ConvTranspose2dOp>(image);
-    if (!conv || conv->getNumOperands() != 2 || !haveSameType(image, add->getResult(0)) || !isPerChannel(bias, conv))
-      continue;
-    Value shaped = fuser.reshape(add, bias, biasShape(conv));
-    return fuser.replace(add, conv->getName().stripDialect(), {conv->getOperand(0), conv->getOperand(1), shaped},
-                         attributesOf(conv));
+namespace {
+struct FuseConvolutionBias : Fusion<AddOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(AddOp add, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value image = add->getOperand(i), bias = add->getOperand(1 - i);
+      if (!haveSameType(image, add.getResult()))
+        continue;
+      if (auto conv = state.only<Conv2dOp>(image); conv && succeeded(replace(add, conv, bias, rewriter)))
+        return success();
+      if (auto conv = state.only<ConvTranspose2dOp>(image); conv && succeeded(replace(add, conv, bias, rewriter)))
+        return success();
+    }
+    return rewriter.notifyMatchFailure(add, "adds no values of channels to a convolution that nothing else uses");
   }
-  return failure();
-}
+
+private:
+  template <class Op> static LogicalResult replace(AddOp add, Op conv, Value bias, PatternRewriter &rewriter) {
+    if (conv.getBias() || !isPerChannel(bias, conv))
+      return failure();
+    Value shaped = reshape(rewriter, add, bias, biasShape(conv));
+    rewriter.replaceOpWithNewOp<Op>(add, TypeRange(add.getType()),
+                                    ValueRange{conv.getInput(), conv.getWeight(), shaped}, attributesOf(conv));
+    return success();
+  }
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Scale
@@ -59,102 +72,119 @@ namespace {
 /// Channels that are scaled and shifted, by a convolution or by themselves. What is computed of constants is f32.
 class ScaledChannels {
 public:
-  ScaledChannels(Fuser &fuser, Operation *root, Conv2dOp conv, int64_t channels)
-      : fuser(fuser), root(root), conv(conv), channels(channels) {}
+  ScaledChannels(PatternRewriter &rewriter, Operation *root, Conv2dOp conv, int64_t channels)
+      : rewriter(rewriter), root(root), conv(conv), channels(channels),
+        loc(ttcore::withoutSourceNumber(root->getLoc())) {}
 
   /// One value for each channel, in f32.
-  Value operator()(StringRef name, ValueRange operands) {
-    return fuser.make(root, name, operands, RankedTensorType::get({channels}, Float32Type::get(root->getContext())));
+  template <class Op> Value compute(ValueRange operands) {
+    auto type = RankedTensorType::get({channels}, rewriter.getF32Type());
+    return Op::create(rewriter, loc, TypeRange(type), operands)->getResult(0);
   }
-  Value vector(Value value) { return fuser.reshape(root, value, channels); }
+  Value vector(Value value) { return reshape(rewriter, root, value, channels); }
   Value bias() { return conv && conv.getBias() ? vector(conv.getBias()) : Value(); }
 
   /// The convolution with other weights and another bias instead of the root. The bias stays f32: it is as large as the
   /// mean, which may be much more than what the sum with it leaves.
-  LogicalResult replaceByConvolution(Value scale, Value shift) {
+  void replaceByConvolution(Value scale, Value shift) {
     RankedTensorType type = tensorType(conv.getWeight());
     // As a matrix, for tiles of small kernels would be mostly padding.
     int64_t rest = channels == 0 ? 0 : type.getNumElements() / channels;
-    Value rows = fuser.reshape(root, conv.getWeight(), {channels, rest});
-    Value scaled = fuser.make(root, "multiply", {rows, fuser.reshape(root, scale, {channels, 1})}, rows.getType());
-    SmallVector<Value> operands = {conv.getInput(), fuser.reshape(root, scaled, type.getShape())};
+    Value rows = reshape(rewriter, root, conv.getWeight(), {channels, rest});
+    Value scaled =
+        MultiplyOp::create(rewriter, loc, rows.getType(), rows, reshape(rewriter, root, scale, {channels, 1}));
+    SmallVector<Value> operands = {conv.getInput(), reshape(rewriter, root, scaled, type.getShape())};
     if (shift)
-      operands.push_back(fuser.reshape(root, shift, biasShape(conv)));
-    return fuser.replace(root, "conv2d", operands, attributesOf(conv));
+      operands.push_back(reshape(rewriter, root, shift, biasShape(conv)));
+    rewriter.replaceOpWithNewOp<Conv2dOp>(root, TypeRange(root->getResultTypes()), ValueRange(operands),
+                                          attributesOf(conv));
   }
 
   /// image * scale + shift instead of the root, rounded once.
-  LogicalResult replaceByProduct(Value image, int64_t dimension, Value scale, Value shift) {
+  void replaceByProduct(Value image, int64_t dimension, Value scale, Value shift) {
     SmallVector<int64_t> shape(tensorType(image).getRank(), 1);
     shape[dimension] = channels;
-    Value scaled = fuser.make(root, "multiply", {image, fuser.reshape(root, scale, shape)},
-                              RankedTensorType::get(tensorType(image).getShape(), tensorType(scale).getElementType()));
-    return fuser.replace(root, "add", {scaled, fuser.reshape(root, shift, shape)}, {});
+    auto type = RankedTensorType::get(tensorType(image).getShape(), tensorType(scale).getElementType());
+    Value scaled = MultiplyOp::create(rewriter, loc, type, image, reshape(rewriter, root, scale, shape));
+    rewriter.replaceOpWithNewOp<AddOp>(root, root->getResult(0).getType(), scaled,
+                                       reshape(rewriter, root, shift, shape));
   }
 
 private:
-  Fuser &fuser;
+  PatternRewriter &rewriter;
   Operation *root;
   Conv2dOp conv;
   int64_t channels;
+  Location loc;
 };
-} // namespace
 
 /// The convolution that makes `image`, if its weight and bias are constants that can be scaled ahead.
-static Conv2dOp scalable(Value image, Fuser &fuser) {
-  auto conv = fuser.only<Conv2dOp>(image);
-  auto isFixed = [&](Value value) { return !tensorType(value).getEncoding() && fuser.isConstant(value); };
+Conv2dOp scalable(Value image, FusionState &state) {
+  auto conv = state.only<Conv2dOp>(image);
+  auto isFixed = [&](Value value) { return !tensorType(value).getEncoding() && state.isConstant(value); };
   return conv && isFixed(conv.getWeight()) && (!conv.getBias() || isFixed(conv.getBias())) ? conv : Conv2dOp();
 }
 
 /// (image - mean) / sqrt(variance + epsilon) * scale + offset
-static LogicalResult fuseBatchNorm(Operation *root, Fuser &fuser) {
-  auto norm = cast<BatchNormInferenceOp>(root);
-  RankedTensorType type = tensorType(norm.getOperand());
-  if (!haveSameType(norm.getOperand(), norm.getResult()) || type.getEncoding())
-    return failure();
-  int64_t dimension = static_cast<int32_t>(norm.getDimension());
-  if (dimension < 0)
-    dimension += type.getRank();
-  Conv2dOp conv = scalable(norm.getOperand(), fuser);
-  if (conv && dimension != channelDim(conv))
-    conv = {};
-  for (Value part : root->getOperands().drop_front())
-    if (tensorType(part).getEncoding() || !fuser.isConstant(part))
-      return failure();
+struct FuseBatchNorm : Fusion<BatchNormInferenceOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(BatchNormInferenceOp norm, PatternRewriter &rewriter) const override {
+    RankedTensorType type = tensorType(norm.getOperand());
+    if (!haveSameType(norm.getOperand(), norm.getResult()) || type.getEncoding())
+      return rewriter.notifyMatchFailure(norm, "the image changes its type");
+    for (Value part : norm->getOperands().drop_front())
+      if (tensorType(part).getEncoding() || !state.isConstant(part))
+        return rewriter.notifyMatchFailure(norm, "the statistics are not constant");
+    int64_t dimension = static_cast<int32_t>(norm.getDimension());
+    if (dimension < 0)
+      dimension += type.getRank();
+    Conv2dOp conv = scalable(norm.getOperand(), state);
+    if (conv && dimension != channelDim(conv))
+      conv = {};
 
-  ScaledChannels scaled(fuser, root, conv, type.getShape()[dimension]);
-  auto real = RankedTensorType::get({1}, Float32Type::get(root->getContext()));
-  Value epsilon = fuser.make(root, "constant", {}, real,
-                             fuser.attr("value", DenseElementsAttr::get(real, norm.getEpsilonAttr().getValue())));
-  Value variance = scaled("add", {scaled.vector(norm.getVariance()), epsilon});
-  Value scale = scaled("multiply", {scaled("rsqrt", variance), scaled.vector(norm.getScale())});
-  Value mean = scaled.vector(norm.getMean()), offset = scaled.vector(norm.getOffset());
-  Value bias = scaled.bias();
-  Value shift = bias ? scaled("add", {scaled("multiply", {scaled("subtract", {bias, mean}), scale}), offset})
-                     : scaled("subtract", {offset, scaled("multiply", {mean, scale})});
-  return conv ? scaled.replaceByConvolution(scale, shift)
-              : scaled.replaceByProduct(norm.getOperand(), dimension, scale, shift);
-}
+    ScaledChannels scaled(rewriter, norm, conv, type.getShape()[dimension]);
+    auto real = RankedTensorType::get({1}, rewriter.getF32Type());
+    Value epsilon = ttir::ConstantOp::create(rewriter, ttcore::withoutSourceNumber(norm.getLoc()), real,
+                                             DenseElementsAttr::get(real, norm.getEpsilonAttr().getValue()));
+    Value variance = scaled.compute<AddOp>({scaled.vector(norm.getVariance()), epsilon});
+    Value scale = scaled.compute<MultiplyOp>({scaled.compute<RsqrtOp>(variance), scaled.vector(norm.getScale())});
+    Value mean = scaled.vector(norm.getMean()), offset = scaled.vector(norm.getOffset());
+    Value bias = scaled.bias(), shift;
+    if (bias) {
+      Value centred = scaled.compute<SubtractOp>({bias, mean});
+      shift = scaled.compute<AddOp>({scaled.compute<MultiplyOp>({centred, scale}), offset});
+    } else {
+      shift = scaled.compute<SubtractOp>({offset, scaled.compute<MultiplyOp>({mean, scale})});
+    }
+    if (conv)
+      scaled.replaceByConvolution(scale, shift);
+    else
+      scaled.replaceByProduct(norm.getOperand(), dimension, scale, shift);
+    return success();
+  }
+};
 
 /// conv * scale
-static LogicalResult fuseMultiply(Operation *multiply, Fuser &fuser) {
-  if (!fuser.options.conv2dWithMultiplyEnabled)
-    return failure();
-  for (unsigned i : {0, 1}) {
-    Value image = multiply->getOperand(i), scale = multiply->getOperand(1 - i);
-    Conv2dOp conv = scalable(image, fuser);
-    if (!conv || !haveSameType(image, multiply->getResult(0)) || !isPerChannel(scale, conv) || !fuser.isConstant(scale))
-      continue;
-    ScaledChannels scaled(fuser, multiply, conv, tensorType(conv.getWeight()).getShape()[0]);
-    Value factors = scaled.vector(scale), bias = scaled.bias();
-    return scaled.replaceByConvolution(factors, bias ? scaled("multiply", {bias, factors}) : Value());
+struct FuseMultiply : Fusion<MultiplyOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(MultiplyOp multiply, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value image = multiply->getOperand(i), scale = multiply->getOperand(1 - i);
+      Conv2dOp conv = scalable(image, state);
+      if (!conv || !haveSameType(image, multiply.getResult()) || !isPerChannel(scale, conv) || !state.isConstant(scale))
+        continue;
+      ScaledChannels scaled(rewriter, multiply, conv, tensorType(conv.getWeight()).getShape()[0]);
+      Value factors = scaled.vector(scale), bias = scaled.bias();
+      scaled.replaceByConvolution(factors, bias ? scaled.compute<MultiplyOp>({bias, factors}) : Value());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(multiply, "scales no channels of a convolution by constants");
   }
-  return failure();
-}
+};
+} // namespace
 
-void ttir::addConvolutionFusions(Fusions &fusions) {
-  fusions["add"].push_back(fuseBias);
-  fusions["batch_norm_inference"].push_back(fuseBatchNorm);
-  fusions["multiply"].push_back(fuseMultiply);
+void ttir::populateConvolutionFusions(RewritePatternSet &patterns, FusionState &state) {
+  patterns.add<FuseConvolutionBias, FuseBatchNorm>(patterns.getContext(), state);
+  if (state.options.conv2dWithMultiplyEnabled)
+    patterns.add<FuseMultiply>(patterns.getContext(), state);
 }

@@ -25,27 +25,46 @@ static bool swapsLastTwo(PermuteOp op) {
 }
 
 /// The matrices that `value` is the transposes of, or null.
-static Value transposed(Value value, Fuser &fuser) {
+static Value transposed(Value value, const FusionState &state) {
   Value source;
-  if (auto transpose = fuser.passed<TransposeOp>(value); transpose && swapsLastTwo(transpose))
+  if (auto transpose = state.passed<TransposeOp>(value); transpose && swapsLastTwo(transpose))
     source = transpose.getInput();
-  else if (auto permute = fuser.passed<PermuteOp>(value);
-           permute && fuser.options.permuteMatmulEnabled && swapsLastTwo(permute))
+  else if (auto permute = state.passed<PermuteOp>(value);
+           permute && state.options.permuteMatmulEnabled && swapsLastTwo(permute))
     source = permute.getInput();
   return source && tensorType(source).getElementType() == tensorType(value).getElementType() ? source : Value();
 }
 
-/// The flag of the product says what a transposition before it did. The op stays, so others may fuse it further.
-static LogicalResult fuseTransposes(Operation *product, Fuser &fuser) {
-  constexpr StringRef flags[] = {"transpose_a", "transpose_b"};
-  for (auto [index, flag] : llvm::enumerate(flags))
-    while (Value source = transposed(product->getOperand(index), fuser)) {
-      bool before = product->getAttrOfType<BoolAttr>(flag).getValue();
-      product->setAttr(flag, fuser.attributes().getBoolAttr(!before));
-      fuser.redirect(product->getOpOperand(index), source);
-    }
-  return failure();
-}
+namespace {
+/// The flag of the product says what a transposition before it did.
+template <class Op> struct FuseTransposes : Fusion<Op> {
+  using Fusion<Op>::Fusion;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Value a = op.getA(), b = op.getB();
+    bool transposeA = op.getTransposeA(), transposeB = op.getTransposeB();
+    auto pass = [&](Value &value, bool &flag) {
+      while (Value source = transposed(value, this->state)) {
+        value = source;
+        flag = !flag;
+      }
+    };
+    pass(a, transposeA);
+    pass(b, transposeB);
+    Value beforeA = op.getA(), beforeB = op.getB();
+    if (a == beforeA && b == beforeB)
+      return rewriter.notifyMatchFailure(op, "no operand is a transposition");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getAMutable().assign(a);
+      op.getBMutable().assign(b);
+      op.setTransposeA(transposeA);
+      op.setTransposeB(transposeB);
+    });
+    this->state.released(beforeA);
+    this->state.released(beforeB);
+    return success();
+  }
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // dot_general
@@ -61,23 +80,27 @@ static bool areMatrices(ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting, 
   return true;
 }
 
+namespace {
 /// A product of matrices, or of rows of any number of dimensions with one matrix, is a matmul.
-static LogicalResult fuseDotGeneral(Operation *root, Fuser &fuser) {
-  auto op = cast<DotGeneralOp>(root);
-  int64_t lhsRank = tensorType(op.getLhs()).getRank(), rhsRank = tensorType(op.getRhs()).getRank();
-  int64_t fromA = 0, fromB = 0;
-  if (!areMatrices(op.getBatchDimsRhs(), op.getContractDimsRhs(), rhsRank, fromB))
-    return failure();
-  if (!areMatrices(op.getBatchDimsLhs(), op.getContractDimsLhs(), lhsRank, fromA)) {
-    ArrayRef<int64_t> contracting = op.getContractDimsLhs();
-    if (!op.getBatchDimsLhs().empty() || lhsRank < 2 || contracting.size() != 1 || contracting[0] != lhsRank - 1)
-      return failure();
-    fromA = 1;
+struct FuseDotGeneral : Fusion<DotGeneralOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
+    int64_t lhsRank = tensorType(op.getLhs()).getRank(), rhsRank = tensorType(op.getRhs()).getRank();
+    int64_t fromA = 0, fromB = 0;
+    if (!areMatrices(op.getBatchDimsRhs(), op.getContractDimsRhs(), rhsRank, fromB))
+      return rewriter.notifyMatchFailure(op, "the right side is no stack of matrices");
+    if (!areMatrices(op.getBatchDimsLhs(), op.getContractDimsLhs(), lhsRank, fromA)) {
+      ArrayRef<int64_t> contracting = op.getContractDimsLhs();
+      if (!op.getBatchDimsLhs().empty() || lhsRank < 2 || contracting.size() != 1 || contracting[0] != lhsRank - 1)
+        return rewriter.notifyMatchFailure(op, "the left side is neither matrices nor rows");
+      fromA = 1;
+    }
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), op.getLhs(), op.getRhs(), /*transpose_a=*/fromA == 0,
+                                          /*transpose_b=*/fromB == 1);
+    return success();
   }
-  return fuser.replace(root, "matmul", root->getOperands(),
-                       {fuser.attr("transpose_a", fuser.attributes().getBoolAttr(fromA == 0)),
-                        fuser.attr("transpose_b", fuser.attributes().getBoolAttr(fromB == 1))});
-}
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Bias
@@ -91,25 +114,36 @@ static bool isRow(Value value, RankedTensorType result) {
          llvm::all_of(type.getShape().drop_back(), [](int64_t size) { return size == 1; });
 }
 
-static LogicalResult fuseBias(Operation *add, Fuser &fuser) {
-  for (unsigned i : {0, 1}) {
-    Value product = add->getOperand(i), bias = add->getOperand(1 - i);
-    Operation *op = fuser.only<MatmulOp>(product);
-    if (auto linear = fuser.only<LinearOp>(product); linear && !linear.getBias())
-      op = linear;
-    if (!op || !haveSameType(product, add->getResult(0)) || !isRow(bias, tensorType(product)) ||
-        tensorType(op->getOperand(1)).getRank() < 2)
-      continue;
-    return fuser.replace(
-        add, "linear", {op->getOperand(0), op->getOperand(1), bias},
-        {fuser.attr("transpose_a", op->getAttr("transpose_a")), fuser.attr("transpose_b", op->getAttr("transpose_b"))});
+namespace {
+struct FuseBias : Fusion<AddOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(AddOp add, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value product = add->getOperand(i), bias = add->getOperand(1 - i);
+      if (!haveSameType(product, add.getResult()) || !isRow(bias, tensorType(product)))
+        continue;
+      if (auto matmul = state.only<MatmulOp>(product))
+        if (succeeded(replace(add, matmul, bias, rewriter)))
+          return success();
+      if (auto linear = state.only<LinearOp>(product); linear && !linear.getBias())
+        if (succeeded(replace(add, linear, bias, rewriter)))
+          return success();
+    }
+    return rewriter.notifyMatchFailure(add, "adds no row to a product that nothing else uses");
   }
-  return failure();
-}
 
-void ttir::addMatmulFusions(Fusions &fusions) {
-  fusions["matmul"].push_back(fuseTransposes);
-  fusions["linear"].push_back(fuseTransposes);
-  fusions["dot_general"].push_back(fuseDotGeneral);
-  fusions["add"].push_back(fuseBias);
+private:
+  template <class Op> static LogicalResult replace(AddOp add, Op product, Value bias, PatternRewriter &rewriter) {
+    if (tensorType(product.getB()).getRank() < 2)
+      return failure();
+    rewriter.replaceOpWithNewOp<LinearOp>(add, add.getType(), product.getA(), product.getB(), bias,
+                                          product.getTransposeA(), product.getTransposeB());
+    return success();
+  }
+};
+} // namespace
+
+void ttir::populateMatmulFusions(RewritePatternSet &patterns, FusionState &state) {
+  patterns.add<FuseTransposes<MatmulOp>, FuseTransposes<LinearOp>, FuseDotGeneral, FuseBias>(patterns.getContext(),
+                                                                                             state);
 }

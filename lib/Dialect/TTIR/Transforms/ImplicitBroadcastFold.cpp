@@ -1,6 +1,8 @@
 //===- ImplicitBroadcastFold.cpp - removal of implicit broadcasts ---------===//
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 namespace mlir::tt::ttir {
@@ -10,9 +12,10 @@ namespace mlir::tt::ttir {
 
 using namespace mlir;
 using namespace mlir::tt;
+using namespace mlir::tt::ttir;
 
 /// The shape that operands broadcast to by the rules of numpy, or nothing.
-static std::optional<SmallVector<int64_t>> broadcastShape(OperandRange operands) {
+static std::optional<SmallVector<int64_t>> broadcastShape(ValueRange operands) {
   SmallVector<int64_t> shape;
   for (Type type : operands.getTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -30,43 +33,54 @@ static std::optional<SmallVector<int64_t>> broadcastShape(OperandRange operands)
 }
 
 namespace {
-struct ImplicitBroadcastFold : ttir::impl::TTIRImplicitBroadcastFoldBase<ImplicitBroadcastFold> {
-  void runOnOperation() override {
-    bool changed = false;
-    getOperation().walk([&](Operation *op) {
-      if (!op->hasTrait<trait::Elementwise>() || op->getNumResults() != 1)
-        return;
-      for (OpOperand &operand : op->getOpOperands())
-        changed |= fold(op, operand);
-    });
-    SmallVector<Operation *> dead;
-    getOperation().walk([&](ttir::BroadcastOp broadcast) {
-      if (broadcast->use_empty())
-        dead.push_back(broadcast);
-    });
-    for (Operation *op : llvm::reverse(dead))
-      op->erase();
-    if (!changed && dead.empty())
-      markAllAnalysesPreserved();
+/// An elementwise op reads what was broadcast for it, where another operand still gives the result its shape.
+struct ReadBeforeBroadcast : OpTraitRewritePattern<trait::Elementwise> {
+  ReadBeforeBroadcast(MLIRContext *context, ttcore::FusionState &state)
+      : OpTraitRewritePattern(context), state(state) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    auto result =
+        op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+    if (!result)
+      return rewriter.notifyMatchFailure(op, "has no single tensor as result");
+    SmallVector<Value> operands(op->getOperands()), passed;
+    for (Value &operand : operands) {
+      auto broadcast = state.passed<BroadcastOp>(operand);
+      if (!broadcast || !haveSameFormat(broadcast))
+        continue;
+      Value before = std::exchange(operand, broadcast.getInput());
+      std::optional<SmallVector<int64_t>> shape = broadcastShape(operands);
+      if (shape && result.getShape() == ArrayRef<int64_t>(*shape))
+        passed.push_back(before);
+      else
+        operand = before;
+    }
+    if (passed.empty())
+      return rewriter.notifyMatchFailure(op, "needs all of its broadcasts, or has none");
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+    for (Value value : passed)
+      state.released(value);
+    return success();
   }
 
 private:
-  /// Another operand must still give the result its shape.
-  static bool fold(Operation *op, OpOperand &operand) {
-    auto broadcast = operand.get().getDefiningOp<ttir::BroadcastOp>();
-    if (!broadcast)
-      return false;
-    auto from = dyn_cast<RankedTensorType>(broadcast->getOperand(0).getType());
-    auto to = dyn_cast<RankedTensorType>(broadcast->getResult(0).getType());
-    if (!from || !to || from.getElementType() != to.getElementType() || from.getEncoding() != to.getEncoding())
-      return false;
-    operand.set(broadcast->getOperand(0));
-    std::optional<SmallVector<int64_t>> shape = broadcastShape(op->getOperands());
-    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    bool keepsShape = shape && result && result.getShape() == ArrayRef<int64_t>(*shape);
-    if (!keepsShape)
-      operand.set(broadcast->getResult(0));
-    return keepsShape;
+  static bool haveSameFormat(BroadcastOp broadcast) {
+    auto from = dyn_cast<RankedTensorType>(broadcast.getInput().getType());
+    auto to = dyn_cast<RankedTensorType>(broadcast.getType());
+    return from && to && from.getElementType() == to.getElementType() && from.getEncoding() == to.getEncoding();
+  }
+
+  ttcore::FusionState &state;
+};
+
+struct ImplicitBroadcastFold : ttir::impl::TTIRImplicitBroadcastFoldBase<ImplicitBroadcastFold> {
+  void runOnOperation() override {
+    ttcore::FusionState state(getOperation());
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ReadBeforeBroadcast>(&getContext(), state);
+    state.apply(getOperation(), std::move(patterns));
+    if (!state.hasChanged())
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

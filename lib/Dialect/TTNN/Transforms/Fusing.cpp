@@ -5,7 +5,7 @@
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
-#include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tt::ttnn {
 #define GEN_PASS_DEF_TTNNFUSING
@@ -28,46 +28,74 @@ static std::optional<UnaryOpType> activationOf(Operation *op) {
 }
 
 bool ttnn::takesActivation(Operation *op) {
-  if (isa<MatmulOp, LinearOp>(op))
-    return !op->hasAttr("activation") && !op->hasAttr("matmul_program_config");
-  auto config = op->getAttrOfType<Conv2dConfigAttr>("conv2d_config");
-  return isa<Conv2dOp, ConvTranspose2dOp>(op) && (!config || !config.getActivation());
+  auto isFree = [](auto op) { return !op.getActivation() && !op.getMatmulProgramConfig(); };
+  auto isFreeConv = [](auto op) { return !op.getConv2dConfigAttr() || !op.getConv2dConfigAttr().getActivation(); };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<MatmulOp, LinearOp>(isFree)
+      .Case<Conv2dOp, ConvTranspose2dOp>(isFreeConv)
+      .Default(false);
 }
 
-void ttnn::forgetSource(Operation *op, Location loc) {
+void ttnn::setLocation(RewriterBase &rewriter, Operation *op, Location loc) {
+  rewriter.modifyOpInPlace(op, [&] { op->setLoc(loc); });
+}
+
+void ttnn::forgetSource(RewriterBase &rewriter, Operation *op, Location loc) {
   for (Value operand : op->getOperands())
     if (Operation *maker = operand.getDefiningOp(); maker && maker->getLoc() == loc) {
-      maker->setLoc(ttcore::withoutSourceNumber(loc));
+      setLocation(rewriter, maker, ttcore::withoutSourceNumber(loc));
       if (maker->getLoc() != loc)
-        forgetSource(maker, loc);
+        forgetSource(rewriter, maker, loc);
     }
 }
 
+static bool isSameFloat(Value value, Value result) {
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(value.getType()), wanted = TTNNLayoutAttr::of(result.getType());
+  return layout && wanted && layout.getDataType() == wanted.getDataType() &&
+         isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
+}
+
+static Conv2dConfigAttr withActivation(Conv2dConfigAttr config, UnaryWithParamAttr activation) {
+  if (!config)
+    return Conv2dConfigAttr::get(activation.getContext(), std::nullopt, activation, {}, {}, std::nullopt, std::nullopt,
+                                 {}, {}, std::nullopt, {}, {}, std::nullopt, {}, {}, {}, {});
+  return Conv2dConfigAttr::get(
+      activation.getContext(), config.getWeightsDtype(), activation, config.getDeallocateActivation(),
+      config.getReallocateHaloOutput(), config.getActBlockHOverride(), config.getActBlockWDiv(),
+      config.getReshardIfNotOptimal(), config.getOverrideShardingConfig(), config.getShardLayout(),
+      config.getCoreGrid(), config.getTransposeShards(), config.getOutputLayout(), config.getEnableActDoubleBuffer(),
+      config.getEnableWeightsDoubleBuffer(), config.getEnableKernelStrideFolding(), config.getConfigTensorsInDram());
+}
+
 namespace {
-struct Fusing : ttnn::impl::TTNNFusingBase<Fusing> {
-  void runOnOperation() override {
-    ttcore::ObservedSources observed(getOperation());
-    bool changed = false;
-    getOperation()->walk([&](Block *block) {
-      // What is fused away comes before the op it is found at.
-      for (Operation &op : llvm::make_early_inc_range(*block)) {
-        if (isa<MultiplyOp>(op))
-          changed |= fuseGelu(&op, observed);
-        else if (std::optional<UnaryOpType> activation = activationOf(&op))
-          changed |= fuse(&op, *activation, observed);
-      }
-    });
-    if (!changed)
-      markAllAnalysesPreserved();
+/// An activation that the op before it can compute.
+struct FuseActivation : OpTraitRewritePattern<trait::Elementwise> {
+  FuseActivation(MLIRContext *context, ttcore::FusionState &state) : OpTraitRewritePattern(context), state(state) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    std::optional<UnaryOpType> type = activationOf(op);
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "is no activation");
+    SmallVector<Operation *> chain = findProducer(op);
+    // The last op of the chain takes the activation's place, so it must give its very type.
+    if (chain.empty() || chain.front()->getResult(0).getType() != op->getResult(0).getType())
+      return rewriter.notifyMatchFailure(op, "nothing before it takes an activation");
+    Operation *producer = chain.back();
+    rewriter.modifyOpInPlace(producer, [&] { setActivation(producer, op->getName().stripDialect(), *type); });
+    forgetSource(rewriter, producer, producer->getLoc());
+    for (Operation *moved : chain)
+      setLocation(rewriter, moved, op->getLoc());
+    rewriter.replaceOp(op, chain.front());
+    return success();
   }
 
 private:
   /// The op before the activation and what only moves its result from there; empty if there is none that takes one.
-  static SmallVector<Operation *> findProducer(Operation *activation, const ttcore::ObservedSources &observed) {
+  SmallVector<Operation *> findProducer(Operation *activation) const {
     SmallVector<Operation *> chain;
     for (Value value = activation->getOperand(0);; value = chain.back()->getOperand(0)) {
       Operation *op = value.getDefiningOp();
-      if (!op || !value.hasOneUse() || observed.contains(op) || !isSameFloat(value, activation->getResult(0)))
+      if (!op || !state.isDroppable(op, value) || !isSameFloat(value, activation->getResult(0)))
         return {};
       chain.push_back(op);
       if (takesActivation(op))
@@ -77,42 +105,31 @@ private:
     }
   }
 
-  static bool isSameFloat(Value value, Value result) {
-    TTNNLayoutAttr layout = TTNNLayoutAttr::of(value.getType()), wanted = TTNNLayoutAttr::of(result.getType());
-    return layout && wanted && layout.getDataType() == wanted.getDataType() &&
-           isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
+  static void setActivation(Operation *producer, StringRef name, UnaryOpType type) {
+    MLIRContext *context = producer->getContext();
+    auto config = UnaryWithParamAttr::get(context, type, {});
+    llvm::TypeSwitch<Operation *>(producer)
+        .Case<MatmulOp, LinearOp>([&](auto op) { op.setActivation(name); })
+        .Case<Conv2dOp, ConvTranspose2dOp>(
+            [&](auto op) { op.setConv2dConfigAttr(withActivation(op.getConv2dConfigAttr(), config)); });
   }
 
-  bool fuse(Operation *activation, UnaryOpType type, const ttcore::ObservedSources &observed) {
-    SmallVector<Operation *> chain = findProducer(activation, observed);
-    // The last op of the chain takes the activation's place, so it must give its very type.
-    if (chain.empty() || chain.front()->getResult(0).getType() != activation->getResult(0).getType())
-      return false;
-    Operation *producer = chain.back();
-    if (isa<MatmulOp, LinearOp>(producer))
-      producer->setAttr("activation", StringAttr::get(&getContext(), activation->getName().stripDialect()));
-    else
-      producer->setAttr("conv2d_config",
-                        withActivation(producer->getAttrOfType<Conv2dConfigAttr>("conv2d_config"), type));
-    forgetSource(producer, producer->getLoc());
-    for (Operation *op : chain)
-      op->setLoc(activation->getLoc());
-    activation->getResult(0).replaceAllUsesWith(chain.front()->getResult(0));
-    activation->erase();
-    return true;
-  }
+  ttcore::FusionState &state;
+};
 
-  Conv2dConfigAttr withActivation(Conv2dConfigAttr config, UnaryOpType type) {
-    auto activation = UnaryWithParamAttr::get(&getContext(), type, {});
-    if (!config)
-      return Conv2dConfigAttr::get(&getContext(), std::nullopt, activation, {}, {}, std::nullopt, std::nullopt, {}, {},
-                                   std::nullopt, {}, {}, std::nullopt, {}, {}, {}, {});
-    return Conv2dConfigAttr::get(
-        &getContext(), config.getWeightsDtype(), activation, config.getDeallocateActivation(),
-        config.getReallocateHaloOutput(), config.getActBlockHOverride(), config.getActBlockWDiv(),
-        config.getReshardIfNotOptimal(), config.getOverrideShardingConfig(), config.getShardLayout(),
-        config.getCoreGrid(), config.getTransposeShards(), config.getOutputLayout(), config.getEnableActDoubleBuffer(),
-        config.getEnableWeightsDoubleBuffer(), config.getEnableKernelStrideFolding(), config.getConfigTensorsInDram());
+struct Fusing : ttnn::impl::TTNNFusingBase<Fusing> {
+  void runOnOperation() override {
+    ttcore::FusionState state(getOperation());
+    RewritePatternSet patterns(&getContext());
+    populateActivationFusions(patterns, state);
+    populateGeluFusions(patterns, state);
+    state.apply(getOperation(), std::move(patterns));
+    if (!state.hasChanged())
+      markAllAnalysesPreserved();
   }
 };
 } // namespace
+
+void ttnn::populateActivationFusions(RewritePatternSet &patterns, ttcore::FusionState &state) {
+  patterns.add<FuseActivation>(patterns.getContext(), state);
+}

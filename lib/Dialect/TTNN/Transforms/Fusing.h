@@ -2,7 +2,7 @@
 #ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 #define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 
-#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 namespace mlir::tt::ttnn {
@@ -12,10 +12,12 @@ bool takesActivation(Operation *op);
 
 /// An op of the source that was lowered to `op`, at `loc`, has no value any more: none of what prepared the operands
 /// may pass for it.
-void forgetSource(Operation *op, Location loc);
+void forgetSource(RewriterBase &rewriter, Operation *op, Location loc);
+/// Gives an op another location, as a change that listeners are told of.
+void setLocation(RewriterBase &rewriter, Operation *op, Location loc);
 
-/// If `multiply` ends gelu in its tanh form of a product of matrices, the product computes that.
-bool fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed);
+void populateActivationFusions(RewritePatternSet &patterns, ttcore::FusionState &state);
+void populateGeluFusions(RewritePatternSet &patterns, ttcore::FusionState &state);
 
 } // namespace mlir::tt::ttnn
 

@@ -2,7 +2,7 @@
 
 #include "Fusing.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
+#include "ttmlir/Dialect/Families/Folds.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -10,17 +10,7 @@ using namespace mlir::tt::ttnn;
 
 /// The one value of a constant, or nothing.
 static std::optional<double> numberIn(Value value) {
-  Attribute number;
-  if (auto constant = value.getDefiningOp<ttnn::ConstantOp>()) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (dense && dense.isSplat())
-      number = dense.getSplatValue<Attribute>();
-  } else if (auto full = value.getDefiningOp<FullOp>()) {
-    number = full.getFillValue();
-  } else if (value.getDefiningOp<OnesOp>()) {
-    return 1.0;
-  }
-  auto real = dyn_cast_or_null<FloatAttr>(number);
+  auto real = dyn_cast_or_null<FloatAttr>(folds::splatOf(value));
   return real ? std::optional<double>(real.getValueAsDouble()) : std::nullopt;
 }
 
@@ -31,7 +21,7 @@ namespace {
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), where x is a product of matrices.
 class GeluMatcher {
 public:
-  explicit GeluMatcher(const ttcore::ObservedSources &observed) : observed(observed) {}
+  explicit GeluMatcher(const ttcore::FusionState &state) : state(state) {}
 
   /// x, if `root` is that and nothing else uses what is computed on the way; else null.
   Value match(Operation *root) {
@@ -39,24 +29,6 @@ public:
       return {};
     auto isInside = [&](Operation *user) { return user == root || llvm::is_contained(inside, user); };
     return llvm::all_of(x.getUsers(), isInside) ? x : Value();
-  }
-  /// Erases what computed it, users first.
-  void erase(Operation *root) {
-    SmallVector<Operation *> ops = {root};
-    llvm::append_range(ops, inside);
-    SmallVector<Value> numbers;
-    for (Operation *op : ops) {
-      llvm::append_range(numbers, op->getOperands());
-      llvm::erase_if(numbers,
-                     [&](Value value) { return value == x || llvm::is_contained(ops, value.getDefiningOp()); });
-      op->erase();
-    }
-    SetVector<Operation *> makers;
-    for (Value number : numbers)
-      makers.insert(number.getDefiningOp());
-    for (Operation *maker : makers)
-      if (maker->use_empty())
-        maker->erase();
   }
 
 private:
@@ -67,10 +39,9 @@ private:
 
   /// The op that makes a value for the pattern alone.
   template <class Op> Op take(Value value) {
-    auto op = value.getDefiningOp<Op>();
-    if (!op || !value.hasOneUse() || observed.contains(op))
-      return {};
-    inside.push_back(op);
+    auto op = state.only<Op>(value);
+    if (op)
+      inside.push_back(op);
     return op;
   }
   void factorsOf(Value value, Product &product) {
@@ -132,23 +103,38 @@ private:
            llvm::all_of(cube.factors, [&](Value factor) { return factor == x; });
   }
 
-  const ttcore::ObservedSources &observed;
+  const ttcore::FusionState &state;
   Value x;
-  SmallVector<Operation *> inside; // users before what they use
+  SmallVector<Operation *> inside;
+};
+
+/// Gelu of a product of matrices, which can compute it.
+struct FuseGelu : OpRewritePattern<MultiplyOp> {
+  FuseGelu(MLIRContext *context, ttcore::FusionState &state) : OpRewritePattern(context), state(state) {}
+
+  LogicalResult matchAndRewrite(MultiplyOp multiply, PatternRewriter &rewriter) const override {
+    Value x = GeluMatcher(state).match(multiply);
+    Operation *product = x ? x.getDefiningOp() : nullptr;
+    if (!product || x.getType() != multiply.getType() || !takesActivation(product) || state.isObserved(product))
+      return rewriter.notifyMatchFailure(multiply, "does not end gelu of a product that may compute it");
+    rewriter.modifyOpInPlace(product, [&] {
+      StringRef name = "gelu_tanh";
+      if (auto matmul = dyn_cast<MatmulOp>(product))
+        matmul.setActivation(name);
+      else
+        cast<LinearOp>(product).setActivation(name);
+    });
+    forgetSource(rewriter, product, product->getLoc());
+    setLocation(rewriter, product, multiply.getLoc());
+    rewriter.replaceOp(multiply, x);
+    return success();
+  }
+
+private:
+  ttcore::FusionState &state;
 };
 } // namespace
 
-bool ttnn::fuseGelu(Operation *multiply, const ttcore::ObservedSources &observed) {
-  GeluMatcher matcher(observed);
-  Value x = matcher.match(multiply);
-  if (!x || x.getType() != multiply->getResult(0).getType() || !takesActivation(x.getDefiningOp()) ||
-      observed.contains(x.getDefiningOp()))
-    return false;
-  Operation *product = x.getDefiningOp();
-  product->setAttr("activation", StringAttr::get(product->getContext(), "gelu_tanh"));
-  forgetSource(product, product->getLoc());
-  product->setLoc(multiply->getLoc());
-  multiply->getResult(0).replaceAllUsesWith(x);
-  matcher.erase(multiply);
-  return true;
+void ttnn::populateGeluFusions(RewritePatternSet &patterns, ttcore::FusionState &state) {
+  patterns.add<FuseGelu>(patterns.getContext(), state);
 }
