@@ -46,8 +46,10 @@ std::string ttcore::sourcePath(Location loc) {
   return {};
 }
 
-ttcore::ObservedSources::ObservedSources(Operation *module) {
-  if (auto observed = module->getAttrOfType<DenseI64ArrayAttr>(observedName))
+ttcore::ObservedSources::ObservedSources(Operation *op) {
+  while (op && !op->hasAttr(observedName))
+    op = op->getParentOp();
+  if (auto observed = op ? op->getAttrOfType<DenseI64ArrayAttr>(observedName) : DenseI64ArrayAttr())
     numbers.insert(observed.asArrayRef().begin(), observed.asArrayRef().end());
 }
 

@@ -41,15 +41,16 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
   if (options.optimizations && options.implicitBroadcastFolding)
-    manager.addPass(ttir::createTTIRImplicitBroadcastFold());
+    manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   auto addFusing = [&] {
     if (options.optimizations && options.fusing)
-      manager.addPass(ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion}));
+      manager.addNestedPass<func::FuncOp>(
+          ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion}));
   };
   addFusing();
   if (options.optimizations && options.eraseInverseOps) {
-    manager.addPass(ttir::createTTIRChannelsLast());
-    manager.addPass(ttir::createTTIREraseInverseOps());
+    manager.addNestedPass<func::FuncOp>(ttir::createTTIRChannelsLast());
+    manager.addNestedPass<func::FuncOp>(ttir::createTTIREraseInverseOps());
     // Ops that data movement had kept apart.
     addFusing();
   }
@@ -58,7 +59,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addNestedPass<func::FuncOp>(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
-    manager.addPass(createTTNNFusing());
+    manager.addNestedPass<func::FuncOp>(createTTNNFusing());
   if (options.weightDtype != BFPDtype::None)
     manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));
   if (options.cacheDtype != BFPDtype::None)

@@ -30,7 +30,8 @@ inline constexpr llvm::StringLiteral observedName = "ttcore.observed";
 /// The ops that `observedName` names, whatever they were lowered to.
 class ObservedSources {
 public:
-  explicit ObservedSources(Operation *module);
+  /// Of the module that `op` is or lies in.
+  explicit ObservedSources(Operation *op);
   bool contains(Operation *op) const;
 
 private:

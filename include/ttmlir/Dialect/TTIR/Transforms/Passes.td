@@ -110,7 +110,7 @@ def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", 
   let options = [Option<"targetFormat", "target-format", "std::string", "\"bf16\"", "Name of the data format">];
 }
 
-def TTIRImplicitBroadcastFold : Pass<"ttir-implicit-broadcast-fold", "::mlir::ModuleOp"> {
+def TTIRImplicitBroadcastFold : Pass<"ttir-implicit-broadcast-fold"> {
   let summary = "Remove broadcasts that elementwise ops perform implicitly";
   let description = [{
     Before:
@@ -156,7 +156,7 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
   let options = [Option<"minBytes", "min-bytes", "int64_t", "4096", "Size from which constants are hoisted">];
 }
 
-def TTIRFusing : Pass<"ttir-fusing", "::mlir::ModuleOp"> {
+def TTIRFusing : Pass<"ttir-fusing"> {
   let summary = "Fuse several ops into one";
   let description = [{
     - an addition of a row to a matmul or linear, and of one value per channel to a convolution, becomes its bias;
@@ -189,7 +189,7 @@ def TTIRFusing : Pass<"ttir-fusing", "::mlir::ModuleOp"> {
   ];
 }
 
-def TTIRChannelsLast : Pass<"ttir-channels-last", "::mlir::ModuleOp"> {
+def TTIRChannelsLast : Pass<"ttir-channels-last"> {
   let summary = "Convert convolutions to channels-last images";
   let description = [{
     That is the order in which the chip convolves. The permutes that bring other images into it and back become ops, so
@@ -209,7 +209,7 @@ def TTIRChannelsLast : Pass<"ttir-channels-last", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
 }
 
-def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops", "::mlir::ModuleOp"> {
+def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops"> {
   let summary = "Erase inverse data movement ops";
   let description = [{
     Consecutive permutes and transposes become one, as do reshapes, squeezes and unsqueezes; those that cancel vanish,

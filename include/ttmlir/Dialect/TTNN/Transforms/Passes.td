@@ -131,7 +131,7 @@ def TTNNUniqueLocations : Pass<"ttnn-unique-locations", "::mlir::ModuleOp"> {
   }];
 }
 
-def TTNNFusing : Pass<"ttnn-fusing", "::mlir::ModuleOp"> {
+def TTNNFusing : Pass<"ttnn-fusing"> {
   let summary = "Fuse activations into the ops before them";
   let description = [{
     An elementwise function of one operand (relu, gelu, silu, ..., and gelu in its tanh form, written out) is computed by the matmul, linear or convolution
