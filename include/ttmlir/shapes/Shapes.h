@@ -1,0 +1,104 @@
+//===- Shapes.h - the shape rules of all ops --------------------*- C++ -*-===//
+//
+// One rule a family of ops, in TTIR and TTNN: what it demands of operands and
+// attributes, and the shapes of the results. Dialects (inference and verifiers),
+// the runtime (loader and calls) and the `ttnn` API ask the same rule. Standard
+// C++ only: no LLVM, nothing of the runtime.
+//
+// Who asks describes an op as an `Op`: operands by the names of the dialect,
+// attributes by name, the declared results and the mesh where they are known.
+// A rule trusts nothing of what it is given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_SHAPES_SHAPES_H
+#define TTMLIR_SHAPES_SHAPES_H
+
+#include "ttmlir/shapes/Sizes.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tt::shapes {
+
+enum class Element : unsigned char { Float, Integer, Other };
+
+/// A value that an op takes. A variadic operand is as many of the same name.
+struct Operand {
+  enum class State : unsigned char { Absent, Present, Unusable }; // unusable: no tensor of static shape
+  std::string_view name;
+  State state = State::Absent;
+  View shape = {};
+  Element element = Element::Other;
+};
+
+struct Attribute {
+  enum class Kind : unsigned char { Absent, Boolean, Integer, Integers, Text, Other };
+  Kind kind = Kind::Absent;
+  int64_t integer = 0; // or boolean
+  Sizes integers = {};
+  int64_t columns = 0; // of integers that are rows of as many; 0: a plain list, -1: neither
+  std::string_view text = {};
+
+  static Attribute of(bool value) { return {Kind::Boolean, value}; }
+  static Attribute of(int64_t value) { return {Kind::Integer, value}; }
+  static Attribute of(std::string_view value) { return {Kind::Text, 0, {}, 0, value}; }
+  static Attribute of(View values, int64_t columns = 0) { return {Kind::Integers, 0, Sizes(values), columns}; }
+  static Attribute other() { return {Kind::Other}; }
+};
+
+/// Of an axis of the mesh that cuts no dimension.
+inline constexpr int64_t noDimension = INT64_MIN;
+
+/// What an op is made of, as far as shapes depend on it.
+class Op {
+public:
+  std::span<const Operand> operands;
+  std::span<const View> declared; // shapes of the results, where they are declared
+  /// Sizes of the mesh, or nothing where it is not known.
+  virtual View mesh() const { return {}; }
+
+  /// By the name of the dialect; strings and symbols of enums are texts. Of configs: "mapper_config.placements" (the
+  /// dimension that each mesh axis cuts, or noDimension), "composer_config.dims", "….mesh_shape_override",
+  /// "flattened_compat_info.batch_size", …; and "value.shape" of a constant.
+  virtual Attribute attribute(std::string_view name) const = 0;
+  /// The values of a small integer operand where they are at hand.
+  virtual std::optional<Sizes> values(std::string_view operand) const { return std::nullopt; }
+
+  // For messages.
+  virtual std::string text(View shape) const;
+  /// "is tensor<2xf32>"
+  virtual std::string describe(const Operand &operand) const;
+  /// What an operand or attribute is called where the op comes from, in quotes where the text needs them.
+  virtual std::string quoted(std::string_view name) const { return "'" + std::string(name) + "'"; }
+
+protected:
+  ~Op() = default;
+};
+
+using Results = Small<Sizes, 3>;
+
+/// Why an op is none: `text` is said of an operand or attribute, or, without a name, of the op.
+struct Failure {
+  enum class Subject : unsigned char { Op, Operand, Attribute };
+  Subject subject = Subject::Op;
+  std::string name, text;
+};
+
+struct Rule {
+  std::string_view name;
+  void (*function)(const Op &op, Results &results);
+};
+
+/// By name, or nullptr.
+const Rule *findRule(std::string_view name);
+/// All rules, sorted by name.
+std::span<const Rule> rules();
+
+/// The shapes of the results, or what is wrong. Where declared results are given that the rule leaves open (sizes that
+/// depend on a mesh that is not known, or on values), these are the results.
+std::optional<Failure> infer(const Rule &rule, const Op &op, Results &results);
+
+} // namespace tt::shapes
+
+#endif // TTMLIR_SHAPES_SHAPES_H
