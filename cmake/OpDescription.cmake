@@ -23,8 +23,7 @@ add_custom_command(
   VERBATIM)
 set(TTMLIR_OP_DESCRIPTION_FILES
     "${TTMLIR_OP_DESCRIPTION}" "${TTMLIR_OP_DESCRIPTION_DIR}/ttmlir/Target/TTNN/Api.inc"
-    "${TTMLIR_OP_DESCRIPTION_DIR}/ttmlir/Target/TTNN/AttributeVisitor.inc"
-    "${TTMLIR_OP_DESCRIPTION_DIR}/ttmlir/Target/TTNN/ShapeRules.inc")
+    "${TTMLIR_OP_DESCRIPTION_DIR}/ttmlir/Target/TTNN/AttributeVisitor.inc")
 # Files that stay as they are do not become newer: what reads them is not built again.
 add_custom_command(
   OUTPUT ${TTMLIR_OP_DESCRIPTION_FILES}

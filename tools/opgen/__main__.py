@@ -6,7 +6,6 @@ RECORDS.json: include/ttmlir/Dialect/AllOps.td as llvm-tblgen --dump-json prints
 differs from what is there:
 
     ttmlir/Target/TTNN/Api.inc               ops, functions, enums and structs of the library, as C++ tables
-    ttmlir/Target/TTNN/ShapeRules.inc        the shape rules that functions name
     ttmlir/Target/TTNN/AttributeVisitor.inc  fields of structured attributes and names of enums, for writers
     ops.json                                 all ops of all dialects, for Python
 """
@@ -29,7 +28,6 @@ def main() -> int:
     dialects = read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), functions.ENUM_TYPES)
     made = {
         "ttmlir/Target/TTNN/Api.inc": emit.api,
-        "ttmlir/Target/TTNN/ShapeRules.inc": emit.rules,
         "ttmlir/Target/TTNN/AttributeVisitor.inc": emit.visitor,
         "ops.json": emit.description,
     }

@@ -40,7 +40,7 @@ class Attribute:
 @dataclass(frozen=True)
 class Op:
     """like_operand: results have the type of the first operand; segmented: operands are passed group by group;
-    rule: the function of include/ttmlir/Dialect/Shapes that gives the result types, or "".
+    rule: the shape rule of lib/shapes, or "".
     """
 
     name: str  # "ttnn.topk"
@@ -237,18 +237,7 @@ class Reader:
             self.value(result or "result", self.of(type_)) for type_, result in self.arguments(record["results"])
         ]
         traits = self.traits(record["traits"])
-        rule = next(
-            (
-                found[1]
-                for trait in traits
-                if (
-                    found := re.search(
-                        r"return ::mlir::tt::shapes::(\w+)\(", trait.get("extraConcreteClassDefinition") or ""
-                    )
-                )
-            ),
-            "",
-        )
+        rule = next((trait["shapeRule"] for trait in traits if "shapeRule" in trait), "")
         self.dialects.ops[name] = Op(
             name,
             record["summary"].strip(),

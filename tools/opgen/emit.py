@@ -112,12 +112,6 @@ def api(dialects: Dialects) -> str:
     return f"// {WRITTEN}\n" + "\n".join(table.text() for table in tables)
 
 
-def rules(dialects: Dialects) -> str:
-    """The shape rules that functions name."""
-    names = sorted({function.rule for function in public.functions_of(dialects)})
-    return f"// {WRITTEN}\n" + "".join(f"TTNN_SHAPE_RULE({name})\n" for name in names)
-
-
 def visitor(dialects: Dialects) -> str:
     """Rows of include/ttmlir/Target/TTNN/AttributeVisitor.h."""
     text = f"// {WRITTEN}\n#ifdef TTNN_ENUM\n"

@@ -29,7 +29,7 @@ class Row:
 
     names: the public name and, behind '|', others of the same function; several ops may share one (a call takes the
     first row that its arguments fit). Dots are namespaces.
-    rule: the shape rule, where it is not that of RULES for the op's family or ODS rule.
+    rule: the shape rule of lib/shapes, of an op that names none in ODS; it is `same`, or `nothing` without results.
     doc: one line, where the op's summary would not do.
     """
 
@@ -90,33 +90,6 @@ ATTRIBUTES = {
 # Defaults of attributes that ODS wants given.
 DEFAULTS = {"ceil_mode": "false", "keep_dim": "false", "reduce_type": "sum"}
 
-# Shape rules of runtime/lib/api/shapes.h by the rule that ODS names for the result types. Of an op that has none, and
-# where the rule of ODS is not here, it is `sameAsFirst`, or `nothing` without results, or the rule of the same name.
-RULES = {
-    "alongDimension": "sameAsFirst",
-    "attention": "sameAsFirst",
-    "batchNormChannels": "sameAsFirst",
-    "broadcast": "elementwise",
-    "clamp": "elementwise",
-    "dynamic": "sliceDynamic",
-    "filled": "creation",
-    "gather": "likeIndex",
-    "geluBackward": "elementwise",
-    "groupNorm": "sameAsFirst",
-    "integerBroadcast": "elementwise",
-    "joinHeads": "nlpConcatHeads",
-    "layerNormLastDim": "sameAsFirst",
-    "linear": "matmul",
-    "normOfSums": "sameAsFirst",
-    "reductionOfOne": "reduction",
-    "residualNorm": "sameAsFirst",
-    "same": "sameAsFirst",
-    "scatter": "sameAsFirst",
-    "sequence": "arange",
-    "sort": "valuesAndIndices",
-    "topK": "topk",
-}
-
 # Names of enums in flatbuffers, where they are not the dialect's name and the enum's in snake case; by ODS record.
 ENUM_TYPES = {"TTCore_MoEActivationFunction": "ttcore.moe_activation_function"}
 # Cases of public enums are in capitals but for these, which are written as in C++.
@@ -164,14 +137,13 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.dequantize": Row("..., *, axis"),
     "ttnn.requantize": Row("..., *, axis"),
     # Types, layouts, memories
-    "ttnn.typecast": Row("input_tensor, dtype", rule="sameAsFirst", doc="The values in another data type."),
+    "ttnn.typecast": Row("input_tensor, dtype", doc="The values in another data type."),
     "ttnn.to_dtype": Row(
-        "tensor=input, dtype", rule="sameAsFirst", doc="The values of a host tensor in another data type."
+        "tensor=input, dtype", doc="The values of a host tensor in another data type."
     ),
     "ttnn.bitcast_convert": Row(
         "input_tensor, dtype",
         names="bitcast",
-        rule="sameAsFirst",
         doc="The same bits seen as another data type of the same width.",
     ),
     "ttnn.to_layout": Row("tensor=input, layout, dtype?, memory_config?"),
@@ -179,11 +151,10 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.to_tensor_spec": Row("tensor=input"),
     "ttnn.to_device": Row(
         "tensor=input, device, *, memory_config?",
-        rule="toDevice",
         doc="The tensor on a device, in interleaved DRAM unless said otherwise.",
     ),
     "ttnn.copy": Row("input_a=src, input_b=dst"),
-    "ttnn.from_device": Row("tensor=input", rule="fromDevice"),
+    "ttnn.from_device": Row("tensor=input"),
     "ttnn.deallocate": Row("tensor=input, force:true"),
     "ttnn.load_tensor": Row(
         "file_name=file_path, *, device?",
@@ -241,61 +212,58 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.conv2d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "
         "1}, groups:1, bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
-        rule="conv2d",
         doc="2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv_transpose2d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, "
         "output_padding:{0, 0}, dilation:{1, 1}, groups:1, bias_tensor=bias, conv_config, "
         "compute_config=compute_config, slice_config",
-        rule="convTranspose2d",
         doc="Transposed 2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv1d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:1, padding:{0}, dilation:1, groups:1, "
         "bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
-        rule="conv1d",
         doc="Convolution of sequences [1, 1, batch * length, channels].",
     ),
     "ttnn.conv3d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1, 1}, padding:{0, 0, 0}, "
         "padding_mode, groups:1, bias_tensor=bias, config, compute_kernel_config",
         names="experimental.conv3d",
-        rule="conv3d",
     ),
     "ttnn.max_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
         "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ...",
-        rule="pool2d",
         doc="Greatest element of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.max_pool2d_with_indices": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
         "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ..., dtype:{input_tensor, u32}",
-        rule="pool2dWithIndices",
         doc="max_pool2d, and where in its image each element was found.",
     ),
     "ttnn.avg_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
         "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, count_include_pad, ...",
-        rule="pool2d",
         doc="Mean of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.upsample": Row("..., *, mode"),
     "ttnn.prepare_conv2d_weights": Row(
         "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
         names="prepare_conv_weights",
+        rule="prepare",
     ),
     "ttnn.prepare_conv2d_bias": Row(
         "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
         names="prepare_conv_bias",
+        rule="prepare",
     ),
     "ttnn.prepare_conv_transpose2d_weights": Row(
         "*, ..., output_padding!, dilation, has_bias, groups, device?, input_dtype, output_dtype, "
-        "conv_config, compute_config=compute_config, slice_config, mirror_kernel"
+        "conv_config, compute_config=compute_config, slice_config, mirror_kernel",
+        rule="prepare",
     ),
     "ttnn.prepare_conv_transpose2d_bias": Row(
-        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config"
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
+        rule="prepare",
     ),
     "ttnn.prepare_conv3d_weights": Row(
         "*, weight_tensor, device?, groups:1, c_in_block:0, alignment:32", names="experimental.prepare_conv3d_weights"
@@ -317,9 +285,9 @@ FUNCTIONS: dict[str, Row] = {
         "sub_device_id=sub_device_id, ..."
     ),
     "ttnn.dit_rms_norm_unary_fused": Row("input_tensor, *, ...", names="experimental.dit_rms_norm_unary_fused"),
-    "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, ...", rule="rowSquares"),
+    "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, ..."),
     "ttnn.layer_norm_pre_all_gather": Row(
-        "input_tensor, *, residual_input_tensor, recip_tensor=recip, ...", rule="rowMoments"
+        "input_tensor, *, residual_input_tensor, recip_tensor=recip, ..."
     ),
     "ttnn.layer_norm_post_all_gather": Row("input_tensor, stats, *, ..."),
     # Attention and caches
@@ -368,15 +336,14 @@ FUNCTIONS: dict[str, Row] = {
         names="experimental.paged_update_cache",
     ),
     # The mesh
-    "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, cq_id", rule="distribute"),
-    "ttnn.aggregate_tensor": Row("tensor=input, composer=composer_config, mesh_device?", rule="aggregate"),
+    "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, cq_id"),
+    "ttnn.aggregate_tensor": Row("tensor=input, composer=composer_config, mesh_device?"),
     "ttnn.all_gather": Row("input_tensor, dim, *, ..."),
     "ttnn.all_reduce": Row("input_tensor, *, ..."),
     "ttnn.all_reduce_async": Row(
         "input_tensor, *, ...", names="experimental.all_reduce_async", doc="all_reduce that does not wait."
     ),
-    "ttnn.reduce_scatter": Row("input_tensor, dim, *, ...", rule="reduceScatter"),
-    "ttnn.mesh_partition": Row(rule="meshPartition"),
+    "ttnn.reduce_scatter": Row("input_tensor, dim, *, ..."),
     "ttnn.point_to_point": Row("..., *, output_tensor=optional_output_tensor"),
     # Marks for those who look at a program
 }

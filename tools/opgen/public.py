@@ -113,13 +113,12 @@ class Maker:
     def make(self) -> Function:
         row = functions.FUNCTIONS.get(self.op.name, functions.Row())
         bare = self.op.name.removeprefix("ttnn.")
-        rule = functions.RULES.get(self.op.rule, self.op.rule) or ("sameAsFirst" if self.op.results else "nothing")
         parameters = tuple(self.parameters(row.parameters))
         return Function(
             self.op.name,
             tuple(row.names.split("|")) if row.names else (bare,),
             parameters,
-            row.rule or rule,
+            row.rule or self.op.rule or ("same" if self.op.results else "nothing"),
             row.doc or self.documentation(parameters),
         )
 

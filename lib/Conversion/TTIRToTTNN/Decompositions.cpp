@@ -83,8 +83,9 @@ struct LowerLinear : OpConversionPattern<ttir::LinearOp> {
   LogicalResult matchAndRewrite(ttir::LinearOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
-    if (failed(
-            shapes::matmul(shapes::Reporter(op), op.getA(), op.getB(), op.getTransposeA(), op.getTransposeB(), types)))
+    ttir::MatmulOp::Properties properties{op.getTransposeAAttr(), op.getTransposeBAttr()};
+    if (failed(ttir::MatmulOp::inferReturnTypes(op.getContext(), op.getLoc(), {op.getA(), op.getB()}, {}, &properties,
+                                                {}, types)))
       return notifyMatchFailure(rewriter, op, "its operands make no product");
     ArrayRef<int64_t> shape = cast<RankedTensorType>(types.front()).getShape();
     RankedTensorType result = typeOf(op.getResult());

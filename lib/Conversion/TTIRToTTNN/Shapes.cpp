@@ -98,62 +98,10 @@ struct LowerArange : OpConversionPattern<ttir::ArangeOp> {
   }
 };
 
-/// The chip's cache ops take a position, and a row of the page table, for each user.
-struct LowerPagedUpdate : OpConversionPattern<ttir::PagedUpdateCacheOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ttir::PagedUpdateCacheOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    ArrayRef<int64_t> cache = shapeOf(op.getCache()), input = shapeOf(op.getInput());
-    int64_t users = input[1], positions = ShapedType::getNumElements(shapeOf(op.getUpdateIndex()));
-    if (input[2] < cache[1])
-      return notifyMatchFailure(rewriter, op,
-                                "'input' has " + Twine(input[2]) + " heads and 'cache' " + Twine(cache[1]));
-    if (positions != users)
-      return notifyMatchFailure(rewriter, op,
-                                "'update_index' has " + Twine(positions) + " elements; expected one for each of " +
-                                    Twine(users) + " users");
-    if (op.getPageTable()) {
-      ArrayRef<int64_t> table = shapeOf(op.getPageTable());
-      if (table.size() != 2 || table[0] < users)
-        return notifyMatchFailure(rewriter, op,
-                                  "'page_table' has " + Twine(table.size()) + " dimensions, the first of " +
-                                      Twine(table.empty() ? 1 : table[0]) + "; expected users x pages, for " +
-                                      Twine(users) + " users");
-    } else if (!op.getShareCache() && cache[0] < users) {
-      return notifyMatchFailure(rewriter, op,
-                                "'cache' is of " + Twine(cache[0]) + " users and 'input' of " + Twine(users));
-    }
-    rewriter.replaceOpWithNewOp<PagedUpdateCacheOp>(op, TypeRange(), adaptor.getOperands(), op->getAttrs());
-    return success();
-  }
-};
-
-struct LowerPagedFill : OpConversionPattern<ttir::PagedFillCacheOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ttir::PagedFillCacheOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    ArrayRef<int64_t> cache = shapeOf(op.getCache()), input = shapeOf(op.getInput()),
-                      table = shapeOf(op.getPageTable());
-    if (input[1] != cache[1])
-      return notifyMatchFailure(rewriter, op,
-                                "'input' has " + Twine(input[1]) + " heads and 'cache' " + Twine(cache[1]));
-    // Sizes are of tensors of at most 2^44 elements.
-    if (table.size() != 2 || table[0] < 1 || cache[2] < 1 || llvm::divideCeilSigned(input[2], cache[2]) > table[1])
-      return notifyMatchFailure(rewriter, op,
-                                "'page_table' has " + Twine(table.size()) + " dimensions, the last of " +
-                                    Twine(table.empty() ? 1 : table.back()) +
-                                    "; expected users x pages with room for " + Twine(input[2]) +
-                                    " positions in pages of " + Twine(cache[2]));
-    rewriter.replaceOpWithNewOp<PagedFillCacheOp>(op, TypeRange(), adaptor.getOperands(), op->getAttrs());
-    return success();
-  }
-};
 } // namespace
 
 void ttnn::addShapePatterns(RewritePatternSet &patterns) {
   patterns.add<LowerArange, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
                LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerToLayout, LowerToReshape<ttir::SqueezeOp>,
                LowerToReshape<ttir::UnsqueezeOp>>(patterns.getContext());
-  patterns.addWithLabel<LowerPagedFill>({PagedFillCacheOp::getOperationName()}, patterns.getContext());
-  patterns.addWithLabel<LowerPagedUpdate>({PagedUpdateCacheOp::getOperationName()}, patterns.getContext());
 }

@@ -1,8 +1,8 @@
 //===- callable.cpp - callable ops: signatures and kernels ----------------===//
 
 #include "api/callable.h"
-#include "api/shapes.h"
 #include "core/op.h"
+#include "core/shapes.h"
 #include "tt/range_error.h"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ Attribute defaultOf(const Parameter &parameter, const AttributeSpec &spec) {
   }
 }
 
-Callable joined(const api::Function &function, const OpInfo &info, std::vector<Shape> (*shapes)(const ShapeQuery &)) {
-  Callable callable{&function, &info, {}, {}, {}, shapes, performerOf(function.op)};
+Callable joined(const api::Function &function, const OpInfo &info) {
+  Callable callable{&function, &info, {}, {}, {}, findShapeRule(info), performerOf(function.op)};
   for (const Parameter &parameter : function.parameters) {
     if (parameter.role != Role::Value)
       continue;
@@ -69,15 +69,10 @@ Callable joined(const api::Function &function, const OpInfo &info, std::vector<S
 
 const std::vector<Callable> &all() {
   static const std::vector<Callable> rows = [] {
-    const std::map<std::string_view, decltype(Callable::shapes)> rules = {
-#define TTNN_SHAPE_RULE(name) {#name, &shapes::name},
-#include "ttmlir/Target/TTNN/ShapeRules.inc"
-#undef TTNN_SHAPE_RULE
-    };
     std::vector<Callable> rows;
     for (const api::Function &function : api::functions())
       if (const OpInfo *info = findOp(function.op))
-        rows.push_back(joined(function, *info, rules.at(function.shapeRule)));
+        rows.push_back(joined(function, *info));
     return rows;
   }();
   return rows;
@@ -233,11 +228,76 @@ void normalise(const Callable &callable, NamedAttribute &named) {
     failCall(callable, std::string(parameter->name) + ": expected " + kindName(spec->kind));
 }
 
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The values of a small integer tensor, or nothing when it has others.
+std::optional<shapes::Sizes> numbersOf(const Tensor &tensor) {
+  shapes::Sizes numbers;
+  const int64_t count = volume(tensor.shape());
+  const auto read = [&]<class T>(T) {
+    const auto *data = reinterpret_cast<const T *>(tensor.data());
+    for (int64_t i = 0; i < count; ++i)
+      numbers.push_back(static_cast<int64_t>(data[i]));
+    return std::optional(numbers);
+  };
+  switch (storageType(tensor.dtype())) {
+  case StorageType::I32:
+    return read(int32_t());
+  case StorageType::U32:
+    return read(uint32_t());
+  case StorageType::U16:
+    return read(uint16_t());
+  case StorageType::U8:
+    return read(uint8_t());
+  default:
+    return std::nullopt;
+  }
+}
+
+/// A call as a person wrote it: operands and attributes are named as the function's parameters.
+class FunctionCall final : public CallOp {
+public:
+  FunctionCall(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+               const Attributes &attributes, std::span<const uint32_t> mesh, std::span<const Tensor> values)
+      : CallOp(*callable.shapes, operands, attributes, mesh), callable(callable), tensors(values) {}
+
+  std::string parameter(std::string_view ods) const {
+    const Parameter *found = callable.function->findOds(ods.substr(0, ods.find('.')));
+    return std::string(found ? found->name : ods);
+  }
+  std::string quoted(std::string_view name) const override { return "'" + parameter(name) + "'"; }
+  std::optional<shapes::Sizes> values(std::string_view operand) const override {
+    for (size_t i = 0; i < std::min(tensors.size(), callable.operands.size()); ++i)
+      if (callable.operands[i]->ods == operand && tensors[i])
+        return numbersOf(tensors[i]);
+    return std::nullopt;
+  }
+
+private:
+  const Callable &callable;
+  std::span<const Tensor> tensors;
+};
+
+shapes::Results shapesOf(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+                         const Attributes &attributes, std::span<const uint32_t> mesh, std::span<const Tensor> values) {
+  shapes::Results results;
+  const FunctionCall call(callable, operands, attributes, mesh, values);
+  if (const auto failure = shapes::infer(*callable.shapes->rule, call, results))
+    failCall(callable, (failure->name.empty() ? std::string() : call.parameter(failure->name) + " ") + failure->text);
+  return results;
+}
+
+} // namespace
+
 std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
                                     const Attributes &attributes, std::span<const Output> outputs,
                                     std::vector<uint32_t> meshShape, const Device &device,
                                     std::span<const Tensor> values) {
-  const std::vector<Shape> shapes = callable.shapes({callable, operands, attributes, meshShape, values});
+  const shapes::Results shapes = shapesOf(callable, operands, attributes, meshShape, values);
   const bool gathers = joins(*callable.info), spreads = callable.info->makeMesh && !gathers;
   if (outputs.size() > 1 && outputs.size() != shapes.size())
     failCall(callable,
@@ -263,13 +323,13 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     like.layout = layout == "tile" ? Layout::Tile : Layout::RowMajor;
   like.distributed = (like.distributed || spreads) && !gathers;
   const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
-  if (gathers || callable.shapes == &shapes::distribute)
+  if (gathers || callable.shapes->rule->name == "distribute")
     like.memory = {};
 
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < shapes.size(); ++i) {
     TensorSpec spec = like;
-    spec.shape = shapes[i];
+    spec.shape.assign(shapes[i].begin(), shapes[i].end());
     bool ownType = false;
     if (const std::string_view type = callable.function->defaultType(i); !type.empty()) {
       const auto operand = std::ranges::find(callable.operands, type, &Parameter::name);

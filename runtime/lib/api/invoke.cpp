@@ -287,19 +287,43 @@ Attributes completed(const Callable &callable, std::vector<NamedAttribute> attri
   return Attributes(std::string(callable.info->name), std::move(attributes));
 }
 
-/// What a call may leave to the shapes: -1 in the shape of a reshape, and steps of a slice.
-void settle(OpCall &call) {
-  std::vector<NamedAttribute> attributes(call.attributes.all().begin(), call.attributes.all().end());
-  if (call.name == "ttnn.reshape") {
-    for (NamedAttribute &attribute : attributes)
-      if (attribute.name == "shape")
-        attribute.attribute.value = call.outs[0].shape;
-  } else if (call.name == "ttnn.slice_static" && !call.attributes.find<std::vector<int64_t>>("step")) {
-    attributes.push_back({"step", {std::vector<int64_t>(call.outs[0].shape.size(), 1)}});
-  } else {
+/// The size that -1 stands for.
+void settleReshape(const Callable &callable, std::vector<int64_t> &shape, const Shape &in) {
+  const auto open = std::ranges::find(shape, -1);
+  if (open == shape.end())
     return;
-  }
-  call.attributes = Attributes(call.name, std::move(attributes));
+  const int64_t elements = volume(in);
+  int64_t known = 1;
+  bool fits = true;
+  for (auto it = shape.begin(); it != shape.end(); ++it)
+    fits &= it == open || (*it >= 0 && !__builtin_mul_overflow(known, *it, &known));
+  if (!fits || known == 0 || elements % known != 0)
+    failCall(callable, "shape is " + toString(Shape(shape)) + ", which " + std::to_string(elements) + " elements of " +
+                           toString(in) + " do not fill");
+  *open = elements / known;
+}
+
+/// What a call may say otherwise than an op: -1 in the shape of a reshape, dimensions of a permutation counted from the
+/// end, and steps of a slice that are left out.
+Attributes settled(const Callable &callable, Attributes given, std::span<const std::optional<TensorSpec>> ins) {
+  const std::string_view op = callable.function->op;
+  const bool reshape = op == "ttnn.reshape", permute = op == "ttnn.permute";
+  const bool slice = op == "ttnn.slice_static" && !given.find<std::vector<int64_t>>("step");
+  if ((!reshape && !permute && !slice) || ins.empty() || !ins[0])
+    return given;
+  const Shape &in = ins[0]->shape;
+  std::vector<NamedAttribute> attributes(given.all().begin(), given.all().end());
+  for (NamedAttribute &attribute : attributes)
+    if (auto *values = std::get_if<std::vector<int64_t>>(&attribute.attribute.value)) {
+      if (reshape && attribute.name == "shape")
+        settleReshape(callable, *values, in);
+      if (permute && attribute.name == "permutation")
+        for (int64_t &dim : *values)
+          dim += dim < 0 && dim >= -static_cast<int64_t>(in.size()) ? static_cast<int64_t>(in.size()) : 0;
+    }
+  if (slice)
+    attributes.push_back({"step", {std::vector<int64_t>(in.size(), 1)}});
+  return {std::string(op), std::move(attributes)};
 }
 
 std::shared_ptr<Made> make(const Request &request) {
@@ -309,7 +333,7 @@ std::shared_ptr<Made> make(const Request &request) {
   auto made = std::make_shared<Made>();
   const std::vector<uint32_t> meshShape(request.meshShape.begin(), request.meshShape.end());
 
-  OpCall call{std::string(info.name), {}, {}, completed(callable, request.attributes), {1, 1}, {}};
+  OpCall call{std::string(info.name), {}, {}, {}, {1, 1}, {}};
   for (size_t i = 0; i < request.operands.size(); ++i) {
     const Tensor &operand = request.operands[i];
     made->ins.push_back(operand ? operand.description() : nullptr);
@@ -321,9 +345,9 @@ std::shared_ptr<Made> make(const Request &request) {
   }
   if (request.meshShape.size() == 2)
     call.meshShape = meshShape;
+  call.attributes = settled(callable, completed(callable, request.attributes), call.ins);
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
                           request.operands);
-  settle(call);
   if (!info.make && !info.makeMesh)
     failCall(callable, "this op cannot be run by this runtime");
   check(info, call);

@@ -1,6 +1,7 @@
 //===- registry.cpp - the table of all ops ---------------------------------===//
 
 #include "core/op.h"
+#include "core/shapes.h"
 
 #include <algorithm>
 #include <array>
@@ -224,6 +225,7 @@ void check(const OpInfo &info, const OpCall &call) {
     if (spec.required &&
         std::ranges::none_of(call.attributes.all(), [&](const auto &e) { return e.name == spec.name; }))
       fail(call, "attribute '" + std::string(spec.name) + "' is missing");
+  checkShapes(info, call);
 }
 
 } // namespace tt::ttnn

@@ -6,55 +6,48 @@
 include "ttmlir/Dialect/Families/Base.td"
 
 // Writes into its first operand, a cache [batch, heads, positions, size].
-class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string check>
-    : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>]> {
+class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule>
+    : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>, TT_CheckShape<operands, rule>]> {
   let description = [{
     Writes to its first operand in place; the result, where there is one, is that operand after the write. Positions are
     checked when the program runs.
   }];
   let summary = text;
   let arguments = !con(operands, attributes);
-  let hasVerifier = 1;
-  let extraClassDefinition = TT_Check<check>.definition;
 }
 
-multiclass Cache<string mnemonic, dag operands, dag attributes, string text, string check> {
-  def TTIR_#NAME#Op : TT_CacheOp<TTIR_Dialect, mnemonic, operands, attributes, text, check>;
-  def TTNN_#NAME#Op : TT_CacheOp<TTNN_Dialect, mnemonic, operands, attributes, text, check>;
+multiclass Cache<string mnemonic, dag operands, dag attributes, string text, string rule> {
+  def TTIR_#NAME#Op : TT_CacheOp<TTIR_Dialect, mnemonic, operands, attributes, text, rule>;
+  def TTNN_#NAME#Op : TT_CacheOp<TTNN_Dialect, mnemonic, operands, attributes, text, rule>;
 }
 
 defm FillCache : Cache<"fill_cache", (ins AnyRankedTensor:$cache, AnyRankedTensor:$input),
-    (ins I32Attr:$batch_offset), "Writes the first positions of a cache, from batch `batch_offset` on.",
-    [{checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                 /*onePosition=*/false)}]>;
+    (ins I32Attr:$batch_offset), "Writes the first positions of a cache, from batch `batch_offset` on.", "fillCache">;
 defm UpdateCache : Cache<"update_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index),
-    (ins I32Attr:$batch_offset), "Writes one position of a cache, that of `update_index`.",
-    [{checkCache(shapes::Reporter(*this), getCache(), getInput(), shapes::signedInt(getBatchOffset()),
-                 /*onePosition=*/true)}]>;
+    (ins I32Attr:$batch_offset),
+    "Writes one position of a cache, that of `update_index`; the input is [1, heads, batch, size].", "updateCache">;
 
 defm PagedFillCache : Cache<"paged_fill_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$page_table,
          Optional<AnyRankedTensor>:$batch_idx_tensor), (ins),
-    "Writes the pages of a cache [pages, heads, page size, size] that belong to a batch.",
-    "checkPagedCache(shapes::Reporter(*this), getCache(), getInput())">;
+    "Writes the pages of a cache [pages, heads, page size, size] that belong to a batch.", "pagedFillCache">;
 defm PagedUpdateCache : Cache<"paged_update_cache",
     (ins AnyRankedTensor:$cache, AnyRankedTensor:$input, AnyRankedTensor:$update_index,
          Optional<AnyRankedTensor>:$page_table), (ins TT_Bool<"false">:$share_cache),
-    "Writes one position of each user of a paged cache.",
-    "checkPagedCache(shapes::Reporter(*this), getCache(), getInput())">;
+    "Writes one position of each user of a paged cache; the input is [1, users, heads, size].", "pagedUpdateCache">;
 
 defm ScaledDotProductAttention : TT_Both<"scaled_dot_product_attention",
     (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, Optional<AnyRankedTensor>:$attention_mask,
          Optional<AnyRankedTensor>:$attention_sink),
     (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
     "softmax(query * key^T * scale + mask) * value over [batch, heads, positions, size]; 1/sqrt(size) without `scale`.",
-    "attention(report, op.getQuery(), op.getKey(), op.getValue(), op.getAttentionMask(), results)",
+    "attention",
     [AttrSizedOperandSegments]>;
 
 defm ConcatenateHeads : TT_Both<"concatenate_heads", TT_Unary, (ins),
     "[batch, heads, positions, size] as [batch, positions, heads * size].",
-    "concatenateHeads(report, op.getInput(), results)">;
+    "concatenateHeads">;
 
 defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_heads",
     (ins AnyRankedTensor:$input_tensor, Optional<AnyRankedTensor>:$kv_input_tensor),
@@ -62,57 +55,47 @@ defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_
     (outs AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value),
     "[batch, positions, heads * size] of query, key and value side by side as three of [batch, heads, positions, "
     "size].",
-    [{splitHeads(report, op.getInputTensor(), op.getKvInputTensor(), op.getNumHeads(), op.getNumKvHeads(),
-                 op.getTransposeKey(), results)}]>;
-
-// Attention whose result has the type of the query.
-class TT_QueryAttentionOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text,
-                          list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, "same(report, op.getQuery(), results)", traits> {
-  let description = [{
-    softmax(query * key^T * scale + mask) * value for each head. Without `scale` it is 1 / sqrt(head size). Heads of key and
-    value are shared by groups of query heads when there are fewer of them.
-  }];
-}
+    "splitHeads">;
 
 defvar TT_QueryKeyValue = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value);
 defvar TT_Paged = (ins AnyRankedTensor:$page_table, AnyRankedTensor:$chunk_start_idx);
 defvar TT_DecodeText = "Attention of one position per user, [1, users, heads, size], to a cache.";
 
-def TTIR_ScaledDotProductAttentionDecodeOp : TT_QueryAttentionOp<TTIR_Dialect, "scaled_dot_product_attention_decode",
+def TTIR_ScaledDotProductAttentionDecodeOp : TT_PureOp<TTIR_Dialect, "scaled_dot_product_attention_decode",
     !con(TT_QueryKeyValue, (ins Optional<AnyRankedTensor>:$attention_mask, AnyRankedTensor:$cur_pos_tensor,
                                 Optional<AnyRankedTensor>:$attention_sink)),
-    (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), TT_DecodeText, [AttrSizedOperandSegments]>;
-def TTIR_PagedScaledDotProductAttentionDecodeOp : TT_QueryAttentionOp<TTIR_Dialect,
+    (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), TT_DecodeText, "attentionDecode",
+    [AttrSizedOperandSegments]>;
+def TTIR_PagedScaledDotProductAttentionDecodeOp : TT_PureOp<TTIR_Dialect,
     "paged_scaled_dot_product_attention_decode",
     !con(TT_QueryKeyValue, (ins AnyRankedTensor:$page_table, AnyRankedTensor:$output,
                                 Optional<AnyRankedTensor>:$attention_mask, Optional<AnyRankedTensor>:$cur_pos_tensor,
                                 Optional<AnyRankedTensor>:$attention_sink)),
     (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
-    TT_DecodeText, [AttrSizedOperandSegments]>;
-def TTIR_ChunkedScaledDotProductAttentionOp : TT_QueryAttentionOp<TTIR_Dialect, "chunked_scaled_dot_product_attention",
+    TT_DecodeText, "pagedAttentionDecode", [AttrSizedOperandSegments]>;
+def TTIR_ChunkedScaledDotProductAttentionOp : TT_PureOp<TTIR_Dialect, "chunked_scaled_dot_product_attention",
     !con(TT_QueryKeyValue, TT_Paged, (ins AnyRankedTensor:$output)), (ins OptionalAttr<F32Attr>:$scale),
-    "Attention of a chunk of positions to a paged cache.">;
+    "Attention of a chunk of positions to a paged cache.", "chunkedAttention">;
 
 // The values are the first `head_dim_v` elements of the keys, unless they are given.
-class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, string text>
+class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, string text, string rule>
     : TT_PureOp<dialect, mnemonic,
                 !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, Optional<AnyRankedTensor>:$value), operands),
                 (ins UI32Attr:$head_dim_v, TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), text,
-                "latentAttention(report, op.getQuery(), op.getKey(), op.getValue(), op.getHeadDimV(), results)",
-                [AttrSizedOperandSegments]> {
+                rule, [AttrSizedOperandSegments]> {
   let description = [{
     Attention whose keys and values are one compressed tensor: unless values are given, they are
     the first `head_dim_v` columns of the keys.
   }];
 }
-multiclass LatentAttention<string mnemonic, dag operands, string text> {
-  def TTIR_#NAME#Op : TT_LatentAttentionOp<TTIR_Dialect, mnemonic, operands, text>;
-  def TTNN_#NAME#Op : TT_LatentAttentionOp<TTNN_Dialect, mnemonic, operands, text>;
+multiclass LatentAttention<string mnemonic, dag operands, string text, string rule> {
+  def TTIR_#NAME#Op : TT_LatentAttentionOp<TTIR_Dialect, mnemonic, operands, text, rule>;
+  def TTNN_#NAME#Op : TT_LatentAttentionOp<TTNN_Dialect, mnemonic, operands, text, rule>;
 }
 defm PagedFlashMultiLatentAttentionDecode : LatentAttention<"paged_flash_multi_latent_attention_decode",
     (ins AnyRankedTensor:$page_table, Optional<AnyRankedTensor>:$attention_mask,
          Optional<AnyRankedTensor>:$cur_pos_tensor, Optional<AnyRankedTensor>:$attention_sink),
-    "Attention of one position per user, [1, users, heads, size], to a paged cache of keys whose beginnings are the values.">;
+    "Attention of one position per user, [1, users, heads, size], to a paged cache of keys whose beginnings are the values.",
+    "pagedLatentAttention">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_ATTENTION_TD

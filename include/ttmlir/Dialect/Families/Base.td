@@ -33,20 +33,40 @@ def TT_IdempotentTrait : TT_NativeTrait<"Idempotent">;
 def TT_InvolutionTrait : TT_NativeTrait<"Involution">;
 def TT_IdempotentOperandsTrait : TT_NativeTrait<"IdempotentOperands">;
 
-// How many values each operand takes: 1, ? (none or one) or * (any number).
-class TT_OperandPattern<dag operands> {
-  string pattern = !foldl("", !range(!size(operands)), text, i,
-                          text # !cond(!isa<Optional>(!getdagarg<TypeConstraint>(operands, i)): "?",
-                                       !isa<Variadic>(!getdagarg<TypeConstraint>(operands, i)): "*",
-                                       true: "1"));
+// Names of operands, with `?` behind an optional one and `*` behind one of any number.
+class TT_OperandNames<dag operands> {
+  string names = !foldl("", !range(!size(operands)), text, i,
+                        text # !if(i, " ", "") # !getdagname(operands, i) #
+                        !cond(!isa<Optional>(!getdagarg<TypeConstraint>(operands, i)): "?",
+                              !isa<Variadic>(!getdagarg<TypeConstraint>(operands, i)): "*",
+                              true: ""));
 }
 
-// Result types by a call of a shape function. In `rule`, `op` is the adaptor (number of operands and attributes are
-// checked before), `report` takes errors and `results` the types. Verification is left to `trait`: MLIR's own check
-// would add a second, vaguer message to that of the shape function.
-class TT_InferShapeWith<string trait, dag operands, string rule> : TraitList<[
+// The op is checked by the shape rule of that name (lib/shapes), which finds operands and attributes by their names.
+class TT_ShapeRule<string trait, dag operands, string rule, string types, code declaration = [{}],
+                   code definition = [{}]>
+    : TT_NativeTrait<trait, [{
+      static const ::mlir::tt::shapes::OpShapes &getOpShapes();
+    }] # declaration, [{
+      const ::mlir::tt::shapes::OpShapes &$cppClass::getOpShapes() {
+        static constexpr ::mlir::tt::shapes::OpShapes shapes = {"}] # TT_OperandNames<operands>.names # [{", "}] # rule #
+            [{", "}] # types # [{", &readConfig};
+        return shapes;
+      }
+    }] # definition> {
+  string shapeRule = rule; // for tools/opgen
+}
+
+// An op whose rule only checks it: one without results, or whose results are declared always.
+class TT_CheckShape<dag operands, string rule> : TT_ShapeRule<"CheckedShape", operands, rule, "">;
+
+// As well, the rule gives the shapes of the results. `types` says what they are like beside (see OpShapes). A declared
+// result may have another element type or encoding than the inferred one, never another shape; verification is left to
+// the trait: MLIR's own check would add a second, vaguer message to that of the rule. Where operands and attributes do
+// not settle a shape (it may depend on the mesh, which not every module names), the rule checks the declared one.
+class TT_InferShape<dag operands, string rule, string types = ""> : TraitList<[
     InferTypeOpInterface,
-    TT_NativeTrait<trait, [{
+    TT_ShapeRule<"CheckedShape", operands, rule, types, [{
       static ::llvm::LogicalResult inferReturnTypes(
           ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
           ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
@@ -64,39 +84,15 @@ class TT_InferShapeWith<string trait, dag operands, string rule> : TraitList<[
           ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
           ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
           ::llvm::SmallVectorImpl<::mlir::Type> &results) {
-        using namespace ::mlir::tt::shapes;
-        Reporter report(location, getOperationName());
-        if (failed(checkArity<$cppClass>(report, "}] # TT_OperandPattern<operands>.pattern # [{", operands, properties)))
-          return ::mlir::failure();
-        CompleteProperties<$cppClass> complete(context, properties);
-        Adaptor op(operands, attributes, complete, regions);
-        if (failed(checkAttributes(report, context, op)))
-          return ::mlir::failure();
-        return ::mlir::tt::shapes::}] # rule # [{;
+        return ::mlir::tt::shapes::inferTypes<$cppClass>(context, location, operands, attributes, properties, regions,
+                                                         results);
       }
     }]>]>;
 
-// A declared result may have another element type or encoding than the inferred one, never another shape.
-class TT_InferShape<dag operands, string rule> : TT_InferShapeWith<"InferredShape", operands, rule>;
-
-// Operands and attributes do not settle the shape (it may depend on the mesh, which not every module names). A type is
-// inferred only to build an op without one; what can be said of a declared type is the op's verifier.
-class TT_SuggestShape<dag operands, string rule> : TT_InferShapeWith<"SuggestedShape", operands, rule>;
-
-// What `verify()` of an op is: a call of a function of Shapes.h, written with the op's own accessors.
-class TT_Check<string call> {
-  string definition = [{
-    ::llvm::LogicalResult $cppClass::verify() {
-      using namespace ::mlir::tt;
-      return shapes::}] # call # [{;
-    }
-  }];
-}
-
-// An op without effects, with one result whose type is inferred by `rule`.
+// An op without effects, with one result whose shape the rule gives.
 class TT_PureOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
-                list<Trait> traits = []>
-    : Op<dialect, mnemonic, !listconcat([Pure], traits, [TT_InferShape<operands, rule>])> {
+                list<Trait> traits = [], string types = "">
+    : Op<dialect, mnemonic, !listconcat([Pure], traits, [TT_InferShape<operands, rule, types>])> {
   let description = [{
     Operands and results are ranked tensors of static shape. The shape of the result follows from operands and attributes;
     its element type is that of the first operand unless another one is declared, to which values are then converted.
@@ -107,9 +103,10 @@ class TT_PureOp<Dialect dialect, string mnemonic, dag operands, dag attributes, 
 }
 
 // The same op in both dialects.
-multiclass TT_Both<string mnemonic, dag operands, dag attributes, string text, string rule, list<Trait> traits = []> {
-  def TTIR_#NAME#Op : TT_PureOp<TTIR_Dialect, mnemonic, operands, attributes, text, rule, traits>;
-  def TTNN_#NAME#Op : TT_PureOp<TTNN_Dialect, mnemonic, operands, attributes, text, rule, traits>;
+multiclass TT_Both<string mnemonic, dag operands, dag attributes, string text, string rule, list<Trait> traits = [],
+                   string types = ""> {
+  def TTIR_#NAME#Op : TT_PureOp<TTIR_Dialect, mnemonic, operands, attributes, text, rule, traits, types>;
+  def TTNN_#NAME#Op : TT_PureOp<TTNN_Dialect, mnemonic, operands, attributes, text, rule, traits, types>;
 }
 
 // The same op with several results in both dialects.

@@ -13,8 +13,8 @@ include "ttmlir/Dialect/Families/Base.td"
 def TT_FreshTensor : Res<AnyRankedTensor, "", [MemAlloc]>;
 
 class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
-                    list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits)> {
+                    list<Trait> traits = [], string types = "f32">
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits), types> {
   let description = [{
     Makes a tensor from attributes alone. Equal ones may be merged, and those that nothing uses are removed.
   }];
@@ -22,7 +22,7 @@ class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attribut
 
 class TTIR_FilledOp<string mnemonic, string text>
     : TT_CreationOp<TTIR_Dialect, mnemonic, (ins), (ins DenseI32ArrayAttr:$shape), text,
-                    "filled(report, op.getShape(), ::mlir::Float32Type::get(context), results)", [ConstantLike]> {
+                    "creation", [ConstantLike]> {
   let hasFolder = 1;
 }
 
@@ -30,17 +30,16 @@ def TTIR_ZerosOp : TTIR_FilledOp<"zeros", "Zeros.">;
 def TTIR_OnesOp : TTIR_FilledOp<"ones", "Ones.">;
 def TTIR_FullOp : TT_CreationOp<TTIR_Dialect, "full", (ins), (ins DenseI32ArrayAttr:$shape, TT_Number:$fill_value),
     "One value everywhere.",
-    "filled(report, op.getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)",
-    [ConstantLike]> {
+    "creation", [ConstantLike], "@fill_value"> {
   let hasFolder = 1;
 }
 def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins ElementsAttr:$value),
-    "The values of an attribute.", "constant(report, op.getValue(), results)", [ConstantLike]> {
+    "The values of an attribute.", "constant", [ConstantLike], "@value"> {
   let hasFolder = 1;
 }
 def TTIR_RandOp : Op<TTIR_Dialect, "rand",
     [TT_CreationTrait,
-     TT_InferShape<(ins), "filled(report, op.getSize(), \"size\", ::mlir::Float32Type::get(context), results)">]> {
+     TT_InferShape<(ins), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins I32ArrayAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
                        DefaultValuedAttr<UI32Attr, "0">:$seed);
@@ -50,12 +49,10 @@ def TTIR_RandOp : Op<TTIR_Dialect, "rand",
 // The other dimensions of the result repeat the sequence, so their number is the declared result's choice.
 def TTIR_ArangeOp : Op<TTIR_Dialect, "arange", [
     Pure, TT_CreationTrait,
-    TT_SuggestShape<(ins), [{sequenceAlong(report, op.getStart(), op.getEnd(), op.getStep(),
-                              signedInt(op.getArangeDimension()), ::mlir::Float32Type::get(context), results)}]>]> {
+    TT_InferShape<(ins), "arangeAlong", "f32">]> {
   let summary = "start, start + step, ... up to, not including, end, along `arange_dimension` of the result.";
   let arguments = (ins SI64Attr:$start, SI64Attr:$end, SI64Attr:$step, I64Attr:$arange_dimension);
   let results = (outs AnyRankedTensor:$result);
-  let hasVerifier = 1;
 }
 
 def TTIR_EmptyOp : Op<TTIR_Dialect, "empty", [TT_CreationTrait]> {

@@ -8,14 +8,14 @@ include "ttmlir/Dialect/Families/Base.td"
 class TT_PermuteOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "permute", TT_Unary, !con((ins DenseI64ArrayAttr:$permutation), extra),
                 "Dimension i of the result is dimension permutation[i] of the input.",
-                "permute(report, op.getInput(), op.getPermutation(), results)"> {
+                "permute"> {
   let hasFolder = 1;
 }
 
 class TT_PadOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "pad", TT_Unary, !con((ins DenseI32ArrayAttr:$padding, F32Attr:$value), extra),
                 "`value` around the input: `padding` has a number before and one after, for each dimension.",
-                "pad(report, op.getInput(), op.getPadding(), results)"> {
+                "pad"> {
   let hasFolder = 1;
 }
 
@@ -23,53 +23,50 @@ class TT_UpsampleOp<Dialect dialect, string mnemonic>
     : TT_PureOp<dialect, mnemonic, TT_Unary,
                 (ins TT_ScaleFactor:$scale_factor, DefaultValuedAttr<StrAttr, "\"nearest\"">:$mode),
                 "Height and width of an NHWC tensor multiplied, `nearest` or `bilinear`.",
-                "upsample(report, op.getInput(), op.getScaleFactor(), op.getMode(), results)"> {
+                "upsample"> {
   let hasFolder = 1;
 }
 
 class TT_GatherOp<Dialect dialect, Attr dimension>
     : TT_PureOp<dialect, "gather", (ins AnyRankedTensor:$input, AnyRankedTensor:$index), (ins dimension:$dim),
                 "The values of the input at the positions `index` along `dim`.",
-                "gather(report, op.getInput(), op.getIndex(), signedInt(op.getDim()), results)">;
+                "gather">;
 
 class TT_ScatterOp<Dialect dialect, Attr dimension> : TT_PureOp<dialect, "scatter",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$index, AnyRankedTensor:$source),
     (ins dimension:$dim, TTCore_ReduceTypeAttr:$scatter_reduce_type),
     "The input with the values of `source` written to, or combined with, the positions `index` along `dim`.",
-    "scatter(report, op.getInput(), op.getIndex(), op.getSource(), signedInt(op.getDim()), results)">;
+    "scatter">;
 
 let hasFolder = 1 in
 defm Concat : TT_Both<"concat", (ins Variadic<AnyRankedTensor>:$inputs), (ins SI32Attr:$dim),
-    "The inputs one after another along `dim`.", "concat(report, op.getInputs(), op.getDim(), results)">;
+    "The inputs one after another along `dim`.", "concat">;
 let hasFolder = 1 in
 defm Transpose : TT_Both<"transpose", TT_Unary, (ins SI32Attr:$dim0, SI32Attr:$dim1),
-    "Two dimensions exchanged.", "transpose(report, op.getInput(), op.getDim0(), op.getDim1(), results)">;
+    "Two dimensions exchanged.", "transpose">;
 let hasFolder = 1 in
 defm SliceStatic : TT_Both<"slice_static", TT_Unary,
     (ins I32ArrayAttr:$begins, I32ArrayAttr:$ends, I32ArrayAttr:$step),
     "Every `step`-th value from `begins` up to, not including, `ends`; negative positions count from the end.",
-    "slice(report, op.getInput(), op.getBegins(), op.getEnds(), op.getStep(), results)">;
+    "slice">;
 let hasFolder = 1 in
 defm RepeatInterleave : TT_Both<"repeat_interleave", TT_Unary, (ins UI32Attr:$repeats, SI32Attr:$dim),
     "Each value along `dim` `repeats` times in a row.",
-    "repeatInterleave(report, op.getInput(), op.getRepeats(), op.getDim(), results)">;
+    "repeatInterleave">;
 defm Embedding : TT_Both<"embedding", (ins AnyRankedTensor:$input, AnyRankedTensor:$weight), (ins),
-    "The rows of `weight` that `input` names.", "embedding(report, op.getInput(), op.getWeight(), results)">;
+    "The rows of `weight` that `input` names.", "embedding", [], "weight">;
 let hasFolder = 1 in
 defm Reshape : TT_Both<"reshape", TT_Unary, (ins I32ArrayAttr:$shape), "The same values, row-major, in another shape.",
-    "reshape(report, op.getInput(), op.getShape(), results)">;
+    "reshape">;
 
 // Begins and ends are values, so the size of the result is the declared one's.
 class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
-    Pure, TT_SuggestShape<(ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends),
-                          "dynamic(report, \"the values of its operands\")">]> {
+    Pure,
+    TT_InferShape<(ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends), "sliceDynamic">]> {
   let summary = "As `slice_static`, with begins and ends that are known only at run time.";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends,
                        OptionalAttr<I32ArrayAttr>:$step);
   let results = (outs AnyRankedTensor:$result);
-  let hasVerifier = 1;
-  let extraClassDefinition = TT_Check<[{checkDynamicSlice(shapes::Reporter(*this), getInput(), getBegins(), getEnds(),
-                                                          getStepAttr(), getResult())}]>.definition;
 }
 
 def TTIR_SliceDynamicOp : TT_SliceDynamicOp<TTIR_Dialect>;
@@ -85,49 +82,48 @@ def TTNN_UpsampleOp : TT_UpsampleOp<TTNN_Dialect, "upsample">;
 
 def TTIR_BroadcastOp : TT_PureOp<TTIR_Dialect, "broadcast", TT_Unary, (ins DenseI64ArrayAttr:$broadcast_dimensions),
     "Each dimension of size 1 repeated as often as `broadcast_dimensions` says.",
-    "broadcastTo(report, op.getInput(), op.getBroadcastDimensions(), results)"> {
+    "broadcastTo"> {
   let hasFolder = 1;
 }
 def TTIR_RepeatOp : TT_PureOp<TTIR_Dialect, "repeat", TT_Unary, (ins DenseI64ArrayAttr:$repeat_dimensions),
     "The whole input repeated along each dimension.",
-    "repeat(report, op.getInput(), \"repeat_dimensions\", op.getRepeatDimensions(), results)"> {
+    "repeatDimensions"> {
   let hasFolder = 1;
 }
 def TTIR_ReverseOp : TT_PureOp<TTIR_Dialect, "reverse", TT_Unary, (ins DenseI64ArrayAttr:$dimensions),
-    "The order along `dimensions` reversed.", "reverse(report, op.getInput(), op.getDimensions(), results)"> {
+    "The order along `dimensions` reversed.", "reverse"> {
   let hasFolder = 1;
 }
 def TTIR_SqueezeOp : TT_PureOp<TTIR_Dialect, "squeeze", TT_Unary, (ins SI32Attr:$dim),
-    "Without the dimension `dim`, whose size is 1.", "squeeze(report, op.getInput(), op.getDim(), results)"> {
+    "Without the dimension `dim`, whose size is 1.", "squeeze"> {
   let hasFolder = 1;
 }
 def TTIR_UnsqueezeOp : TT_PureOp<TTIR_Dialect, "unsqueeze", TT_Unary, (ins SI32Attr:$dim),
-    "With a dimension of size 1 more, before `dim`.", "unsqueeze(report, op.getInput(), op.getDim(), results)"> {
+    "With a dimension of size 1 more, before `dim`.", "unsqueeze"> {
   let hasFolder = 1;
 }
 def TTIR_IndexOp : TT_PureOp<TTIR_Dialect, "index", TT_Unary,
     (ins I32Attr:$dim, I32Attr:$begin, I32Attr:$end, I32Attr:$step),
     "Every `step`-th value along `dim` from `begin` up to, not including, `end`.",
-    "index(report, op.getInput(), signedInt(op.getDim()), signedInt(op.getBegin()), signedInt(op.getEnd()), "
-    "signedInt(op.getStep()), results)"> {
+    "index"> {
   let hasFolder = 1;
 }
 def TTIR_IndexSelectOp : TT_PureOp<TTIR_Dialect, "index_select", TT_Unary,
     (ins SI32Attr:$dim, SI32Attr:$begin, SI32Attr:$length, DefaultValuedOptionalAttr<SI32Attr, "0">:$stride),
     "`length` values along `dim` from `begin`, and again every `stride` values; a stride of 0 takes them once.",
-    "indexSelect(report, op.getInput(), op.getDim(), op.getBegin(), op.getLength(), op.getStride(), results)">;
+    "indexSelect">;
 def TTIR_GetDimensionSizeOp : TT_PureOp<TTIR_Dialect, "get_dimension_size", (ins AnyRankedTensor:$operand),
     (ins I32Attr:$dimension), "The size of a dimension, as a scalar.",
-    "dimensionSize(report, op.getOperand(), signedInt(op.getDimension()), results)"> {
+    "dimensionSize", [], "i32"> {
   let hasFolder = 1;
 }
 def TTIR_EmbeddingBackwardOp : TT_PureOp<TTIR_Dialect, "embedding_backward",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, AnyRankedTensor:$in_gradient), (ins),
     "Gradient of `embedding` with respect to `weight`.",
-    "embeddingBackward(report, op.getInput(), op.getWeight(), op.getInGradient(), results)">;
+    "embeddingBackward", [], "weight">;
 def TTNN_EmbeddingBackwardOp : TT_PureOp<TTNN_Dialect, "embedding_bw",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, AnyRankedTensor:$in_gradient), (ins),
     "Gradient of `embedding` with respect to `weight`.",
-    "embeddingBackward(report, op.getInput(), op.getWeight(), op.getInGradient(), results)">;
+    "embeddingBackward", [], "weight">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_DATAMOVEMENT_TD

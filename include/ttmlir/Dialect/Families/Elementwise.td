@@ -12,8 +12,8 @@
 include "ttmlir/Dialect/Families/Base.td"
 
 class TT_ElementwiseOp<Dialect dialect, string mnemonic, dag operands, string text, dag attributes = (ins),
-                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_ElementwiseTrait], traits)> {
+                       string rule = "elementwise", list<Trait> traits = [], string types = "">
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_ElementwiseTrait], traits), types> {
   let description = [{
     Computed element by element. Operands broadcast by NumPy's rules: shapes are aligned at the last dimension, and a
     dimension of size 1 is repeated. The result has the broadcast shape and the element type that is declared for it.
@@ -22,17 +22,17 @@ class TT_ElementwiseOp<Dialect dialect, string mnemonic, dag operands, string te
 }
 
 class TTIR_Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
-                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
-    : TT_ElementwiseOp<TTIR_Dialect, mnemonic, operands, text, attributes, rule, traits>;
+                       string rule = "elementwise", list<Trait> traits = [], string types = "">
+    : TT_ElementwiseOp<TTIR_Dialect, mnemonic, operands, text, attributes, rule, traits, types>;
 
 class TTNN_Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
-                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []>
-    : TT_ElementwiseOp<TTNN_Dialect, mnemonic, operands, text, !con(attributes, (ins TT_DType:$dtype)), rule, traits>;
+                       string rule = "elementwise", list<Trait> traits = [], string types = "">
+    : TT_ElementwiseOp<TTNN_Dialect, mnemonic, operands, text, !con(attributes, (ins TT_DType:$dtype)), rule, traits, types>;
 
 multiclass Elementwise<string mnemonic, dag operands, string text, dag attributes = (ins),
-                       string rule = "broadcast(report, op.getOperands(), results)", list<Trait> traits = []> {
-  def TTIR_#NAME#Op : TTIR_Elementwise<mnemonic, operands, text, attributes, rule, traits>;
-  def TTNN_#NAME#Op : TTNN_Elementwise<mnemonic, operands, text, attributes, rule, traits>;
+                       string rule = "elementwise", list<Trait> traits = [], string types = ""> {
+  def TTIR_#NAME#Op : TTIR_Elementwise<mnemonic, operands, text, attributes, rule, traits, types>;
+  def TTNN_#NAME#Op : TTNN_Elementwise<mnemonic, operands, text, attributes, rule, traits, types>;
 }
 
 //===----------------------------------------------------------------------===//
@@ -40,31 +40,33 @@ multiclass Elementwise<string mnemonic, dag operands, string text, dag attribute
 //===----------------------------------------------------------------------===//
 
 defm Abs : Elementwise<"abs", TT_Unary, "Absolute value.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 defm Acos : Elementwise<"acos", TT_Unary, "Arc cosine, in [0, pi]; NaN outside [-1, 1].">;
 defm Asin : Elementwise<"asin", TT_Unary, "Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1].">;
 defm Asinh : Elementwise<"asinh", TT_Unary, "Inverse hyperbolic sine.">;
 defm Atan : Elementwise<"atan", TT_Unary, "Arc tangent, in [-pi/2, pi/2].">;
 defm BitcastConvert : Elementwise<"bitcast_convert", TT_Unary,
     "The same bits read as another type of the same width, which the result declares.", (ins),
-    "broadcast(report, op.getOperands(), results)",
+    "elementwise",
     [PredOpTrait<"element types of input and result have the same width",
                  CPred<"::mlir::tt::shapes::haveSameElementWidth($_op.getOperand(0), $_op.getResult(0))">>]>;
 defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_InvolutionTrait]>;
+    "elementwise", [TT_InvolutionTrait]>;
 defm Cbrt : Elementwise<"cbrt", TT_Unary, "Cube root.">;
 defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 let hasFolder = 1 in
 defm ClampScalar : Elementwise<"clamp_scalar", TT_Unary, "min(max(input, min), max).",
-    (ins TT_Number:$min, TT_Number:$max), "clamp(report, op.getOperands(), op.getMin(), op.getMax(), results)">;
+    (ins TT_Number:$min, TT_Number:$max), "elementwise",
+    [PredOpTrait<"attributes 'min' and 'max' have the same type",
+                 CPred<"::llvm::cast<::mlir::TypedAttr>($min).getType() == ::llvm::cast<::mlir::TypedAttr>($max).getType()">>]>;
 defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.">;
 defm Erf : Elementwise<"erf", TT_Unary, "Error function.">;
 defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large inputs.">;
 defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
 defm Expm1 : Elementwise<"expm1", TT_Unary, "e^input - 1, accurate near 0.">;
 defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 defm Gelu : Elementwise<"gelu", TT_Unary, "input * (1 + erf(input / sqrt(2))) / 2.">;
 defm Hardsigmoid : Elementwise<"hardsigmoid", TT_Unary, "min(max(input / 6 + 1/2, 0), 1).">;
 defm IsFinite : Elementwise<"isfinite", TT_Unary, "1 where the input is neither infinite nor NaN, else 0.">;
@@ -76,16 +78,16 @@ defm Log2 : Elementwise<"log2", TT_Unary, "Logarithm to base 2; -Inf at 0, NaN b
 defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.">;
 defm Mish : Elementwise<"mish", TT_Unary, "input * tanh(log(1 + e^input)).">;
 defm Neg : Elementwise<"neg", TT_Unary, "-input.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_InvolutionTrait]>;
+    "elementwise", [TT_InvolutionTrait]>;
 defm Reciprocal : Elementwise<"reciprocal", TT_Unary, "1 / input.">;
 defm Relu : Elementwise<"relu", TT_Unary, "max(input, 0).", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 defm Relu6 : Elementwise<"relu6", TT_Unary, "min(max(input, 0), 6).", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 defm Rsqrt : Elementwise<"rsqrt", TT_Unary, "1 / sqrt(input); NaN below 0.">;
 defm Sigmoid : Elementwise<"sigmoid", TT_Unary, "1 / (1 + e^-input).">;
 defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 defm Silu : Elementwise<"silu", TT_Unary, "input * sigmoid(input).">;
 defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.">;
 defm Sqrt : Elementwise<"sqrt", TT_Unary, "Square root; NaN below 0.">;
@@ -101,7 +103,7 @@ def TTIR_SignbitOp : TTIR_Elementwise<"signbit", TT_Unary, "1 where the sign bit
 def TTIR_SoftsignOp : TTIR_Elementwise<"softsign", TT_Unary, "input / (1 + |input|).">;
 def TTIR_SquareOp : TTIR_Elementwise<"square", TT_Unary, "input * input.">;
 def TTIR_TruncOp : TTIR_Elementwise<"trunc", TT_Unary, "The input without its fraction.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentTrait]>;
+    "elementwise", [TT_IdempotentTrait]>;
 def TTIR_TypecastOp : TTIR_Elementwise<"typecast", TT_Unary, "The values in the element type that the result declares.",
     (ins TT_Bool<"false">:$conservative_folding)> {
   let hasFolder = 1;
@@ -123,36 +125,36 @@ defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.">;
 defm Atan2 : Elementwise<"atan2", TT_Binary, "Angle of the point (rhs, lhs), in [-pi, pi].">;
 let hasFolder = 1 in
 defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.">;
 defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.">;
 defm GeluBackward : Elementwise<"gelu_bw", TT_Binary,
     "Gradient of gelu: lhs is the incoming gradient, rhs the input of gelu.",
     (ins DefaultValuedAttr<StrAttr, "\"none\"">:$approximate),
-    "geluBackward(report, op.getOperands(), op.getApproximate(), results)">;
+    "geluBackward">;
 defm GreaterEqual : Elementwise<"ge", TT_Binary, "1 where lhs >= rhs, else 0.">;
 defm GreaterThan : Elementwise<"gt", TT_Binary, "1 where lhs > rhs, else 0.">;
 defm LessEqual : Elementwise<"le", TT_Binary, "1 where lhs <= rhs, else 0.">;
 defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.">;
 defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm LogicalLeftShift : Elementwise<"logical_left_shift", TT_Binary, "lhs << rhs, zeros coming in.", (ins),
-    "integerBroadcast(report, op.getOperands(), results)">;
+    "integerElementwise">;
 defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> rhs, zeros coming in.", (ins),
-    "integerBroadcast(report, op.getOperands(), results)">;
+    "integerElementwise">;
 defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.">;
 defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.", (ins),
-    "broadcast(report, op.getOperands(), results)", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
 defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.">;
@@ -173,7 +175,7 @@ def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs."> {
   let hasFolder = 1;
 }
 def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, copies of the sign bit coming in.", (ins),
-    "integerBroadcast(report, op.getOperands(), results)"> {
+    "integerElementwise"> {
   let hasFolder = 1;
 }
 
@@ -183,7 +185,7 @@ def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, 
 
 let hasFolder = 1 in
 defm Where : Elementwise<"where", TT_Ternary, "second where first is not 0, else third.", (ins),
-    "broadcast(report, op.getOperands(), results, /*typeOperand=*/1)">;
+    "elementwise", [], "second">;
 defm ClampTensor : Elementwise<"clamp_tensor",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$min, AnyRankedTensor:$max), "min(max(input, min), max).">;
 
@@ -192,7 +194,7 @@ defm ClampTensor : Elementwise<"clamp_tensor",
 //===----------------------------------------------------------------------===//
 
 class TT_DropoutOp<Dialect dialect> : Op<dialect, "dropout", [
-    TT_InferShape<TT_Unary, "same(report, op.getInput(), results)">]> {
+    TT_InferShape<TT_Unary, "same">]> {
   let summary = "Zero with probability `prob`, else scale * input.";
   let arguments = !con(TT_Unary, (ins TT_F32<"0.0">:$prob, TT_F32<"1.0">:$scale,
                                       DefaultValuedAttr<UI32Attr, "0">:$seed, TT_Bool<"true">:$use_per_device_seed));

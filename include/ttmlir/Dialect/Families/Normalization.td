@@ -9,7 +9,7 @@ class TT_SoftmaxOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "softmax", TT_Unary,
                 !con((ins SI32Attr:$dimension, TT_Bool<"false">:$numericStable), extra),
                 "e^input divided by its sum along `dimension`; `numericStable` subtracts the maximum first.",
-                "alongDimension(report, op.getInput(), \"dimension\", op.getDimension(), results)">;
+                "softmax">;
 
 defvar TT_NormOperands =
     (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias);
@@ -17,23 +17,21 @@ defvar TT_NormOperands =
 class TTIR_NormOp<string mnemonic, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, TT_NormOperands,
                 (ins DenseI64ArrayAttr:$normalized_shape, TT_F32<"1e-05">:$epsilon), text,
-                "layerNorm(report, op.getInput(), op.getWeight(), op.getBias(), op.getNormalizedShape(), results)",
+                "layerNorm",
                 [AttrSizedOperandSegments]>;
 
 class TTNN_NormOp<string mnemonic, string text, dag extra = (ins)>
     : TT_PureOp<TTNN_Dialect, mnemonic, TT_NormOperands, !con((ins TT_F32<"1e-12">:$epsilon), extra), text,
-                "layerNormLastDim(report, op.getInput(), op.getWeight(), op.getBias(), results)",
+                "layerNormLastDim",
                 [AttrSizedOperandSegments]>;
 
-class TT_GroupNormOp<Dialect dialect, dag extra, string channel>
+class TT_GroupNormOp<Dialect dialect, dag extra>
     : TT_PureOp<dialect, "group_norm",
                 (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$input_mask, Optional<AnyRankedTensor>:$weight,
                      Optional<AnyRankedTensor>:$bias),
                 !con((ins I64Attr:$num_groups, TT_F32<"1e-12">:$epsilon), extra),
                 "Each group of channels made mean 0 and variance 1, times weight, plus bias.",
-                "groupNorm(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getNumGroups()), "
-                "" # channel # ", results)",
-                [AttrSizedOperandSegments]> {
+                "groupNorm", [AttrSizedOperandSegments]> {
   let description = [{
     Mean and variance are taken over the elements of one sample and one group of channels; weight and bias are per channel.
   }];
@@ -46,16 +44,14 @@ def TTIR_SoftmaxOp : TT_SoftmaxOp<TTIR_Dialect>;
 def TTIR_LayerNormOp : TTIR_NormOp<"layer_norm", TT_LayerNormText>;
 def TTIR_RMSNormOp : TTIR_NormOp<"rms_norm", TT_RMSNormText>;
 def TTNN_LayerNormOp : TTNN_NormOp<"layer_norm", TT_LayerNormText>;
-def TTIR_GroupNormOp : TT_GroupNormOp<TTIR_Dialect, (ins TT_I64<"3">:$channel_dim), "signedInt(op.getChannelDim())">;
-def TTNN_GroupNormOp : TT_GroupNormOp<TTNN_Dialect, (ins), "-1">;
+def TTIR_GroupNormOp : TT_GroupNormOp<TTIR_Dialect, (ins TT_I64<"3">:$channel_dim)>;
+def TTNN_GroupNormOp : TT_GroupNormOp<TTNN_Dialect, (ins)>;
 
 def TTIR_BatchNormInferenceOp : TT_PureOp<TTIR_Dialect, "batch_norm_inference",
     (ins AnyRankedTensor:$operand, AnyRankedTensor:$scale, AnyRankedTensor:$offset, AnyRankedTensor:$mean,
          AnyRankedTensor:$variance),
     (ins F32Attr:$epsilon, I32Attr:$dimension),
-    "(operand - mean) / sqrt(variance + epsilon) * scale + offset, per index of `dimension`.", [{
-        batchNorm(report, op.getOperand(), {{"scale", op.getScale()}, {"offset", op.getOffset()}, {"mean", op.getMean()},
-                  {"variance", op.getVariance()}}, signedInt(op.getDimension()), /*training=*/false, results)}]>;
+    "(operand - mean) / sqrt(variance + epsilon) * scale + offset, per index of `dimension`.", "batchNorm">;
 
 def TTIR_BatchNormTrainingOp : TT_PureOp<TTIR_Dialect, "batch_norm_training",
     (ins AnyRankedTensor:$operand, AnyRankedTensor:$scale, AnyRankedTensor:$offset, AnyRankedTensor:$running_mean,
@@ -63,23 +59,21 @@ def TTIR_BatchNormTrainingOp : TT_PureOp<TTIR_Dialect, "batch_norm_training",
     (ins F32Attr:$epsilon, I32Attr:$dimension, F32Attr:$momentum),
     "The operand normalized by its own mean and variance per index of `dimension`, "
     "and the updated running mean and variance.",
-    [{batchNorm(report, op.getOperand(), {{"scale", op.getScale()}, {"offset", op.getOffset()},
-                  {"running_mean", op.getRunningMean()}, {"running_variance", op.getRunningVariance()}}, signedInt(op.getDimension()),
-                  /*training=*/true, results)}]> {
+    "batchNormTraining", [], "operand running_mean running_variance"> {
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$batch_mean, AnyRankedTensor:$batch_variance);
 }
 
-class TTIR_DistributedNormOp<string mnemonic, dag parameters, string bias, string text>
+class TTIR_DistributedNormOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters),
                 (ins UI32Attr:$cluster_axis, TT_F32<"1e-05">:$epsilon), text,
-                "residualNorm(report, op.getInput(), op.getWeight(), " # bias # ", op.getResidual(), results)",
+                "distributedNorm",
                 [AttrSizedOperandSegments]>;
 
 def TTIR_DistributedLayerNormOp : TTIR_DistributedNormOp<"distributed_layer_norm",
     (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias, Optional<AnyRankedTensor>:$residual),
-    "op.getBias()", "layer_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+    "layer_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
 def TTIR_DistributedRMSNormOp : TTIR_DistributedNormOp<"distributed_rms_norm",
     (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$residual),
-    "{}", "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
+    "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD

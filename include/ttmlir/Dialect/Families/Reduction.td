@@ -8,7 +8,7 @@ include "ttmlir/Dialect/Families/Base.td"
 // Reduces the dimensions of `dim_arg`, all without it; `keep_dim` leaves them with size 1.
 class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = (ins)>
     : TT_PureOp<dialect, mnemonic, TT_Unary, !con((ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg), extra),
-                text, "reduction(report, op.getInput(), op.getDimArgAttr(), op.getKeepDim(), results)",
+                text, "reduction",
                 [TT_ReductionTrait]> {
   let description = [{
     Combines the elements of the dimensions in `dim_arg`; without it, of all dimensions. Negative dimensions count from the
@@ -20,7 +20,7 @@ class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = 
 // An op over the dimension `dim` that keeps the shape.
 class TT_AlongDimOp<Dialect dialect, string mnemonic, string text, Attr dimension>
     : TT_PureOp<dialect, mnemonic, TT_Unary, (ins dimension:$dim), text,
-                "alongDimension(report, op.getInput(), \"dim\", signedInt(op.getDim()), results)"> {
+                "alongDim"> {
   let description = [{
     Works on each row along `dim` by itself; the shape stays. A negative `dim` counts from the end.
   }];
@@ -29,7 +29,7 @@ class TT_AlongDimOp<Dialect dialect, string mnemonic, string text, Attr dimensio
 class TT_SortOp<Dialect dialect, Attr dimension>
     : TT_PureOp<dialect, "sort", TT_Unary, (ins dimension:$dim, TT_Bool<"false">:$descending, TT_Bool<"false">:$stable),
                 "The values in order along `dim`, and where they were.",
-                "sort(report, op.getInput(), signedInt(op.getDim()), results)"> {
+                "sort", [], "input i32"> {
   let results = (outs AnyRankedTensor:$values, AnyRankedTensor:$indices);
 }
 
@@ -37,7 +37,7 @@ class TT_TopKOp<Dialect dialect, Attr dimension>
     : TT_PureOp<dialect, "topk", (ins AnyRankedTensor:$input_tensor),
                 (ins I32Attr:$k, dimension:$dim, TT_Bool<"true">:$largest, TT_Bool<"false">:$sorted),
                 "The k largest (or smallest) values along `dim`, and where they were.",
-                "topK(report, op.getInputTensor(), signedInt(op.getK()), signedInt(op.getDim()), results)"> {
+                "topk", [], "input_tensor i32"> {
   let results = (outs AnyRankedTensor:$values, AnyRankedTensor:$indices);
 }
 
@@ -51,7 +51,7 @@ def TTIR_ReduceOrOp : TT_ReductionOp<TTIR_Dialect, "reduce_or", "1 where a value
 def TTIR_ArgMaxOp : TT_PureOp<TTIR_Dialect, "argmax", TT_Unary,
     (ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg),
     "Position of the first greatest value, along one dimension or, without `dim_arg`, in the whole tensor (row-major).",
-    "argMax(report, op.getInput(), op.getDimArgAttr(), op.getKeepDim(), results)", [TT_ReductionTrait]>;
+    "argmax", [TT_ReductionTrait], "i32">;
 
 def TTIR_CumSumOp : TT_AlongDimOp<TTIR_Dialect, "cumsum", "Sum of the values up to and including each one.", I64Attr>;
 def TTNN_CumSumOp : TT_AlongDimOp<TTNN_Dialect, "cumsum", "Sum of the values up to and including each one.", SI32Attr>;

@@ -30,8 +30,6 @@ TTMLIR_FAMILY_TRAIT(Reduction);
 TTMLIR_FAMILY_TRAIT(Creation);
 /// Exchanges values between the chips of a mesh, or distributes them.
 TTMLIR_FAMILY_TRAIT(Collective);
-/// Infers its result types with a function of Shapes.h, but may declare others.
-TTMLIR_FAMILY_TRAIT(SuggestedShape);
 
 #undef TTMLIR_FAMILY_TRAIT
 
@@ -52,17 +50,10 @@ TTMLIR_FOLDING_TRAIT(IdempotentOperands, idempotentOperands);
 
 #undef TTMLIR_FOLDING_TRAIT
 
-/// Infers its result types with a function of Shapes.h, and has results of that shape.
-template <class ConcreteOp> class InferredShape : public OpTrait::TraitBase<ConcreteOp, InferredShape> {
+/// Is as its shape rule wants it, and has results of the shapes that the rule gives.
+template <class ConcreteOp> class CheckedShape : public OpTrait::TraitBase<ConcreteOp, CheckedShape> {
 public:
-  static LogicalResult verifyTrait(Operation *op) {
-    SmallVector<Type> inferred;
-    if (failed(ConcreteOp::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
-                                            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
-                                            op->getRegions(), inferred)))
-      return failure();
-    return shapes::checkResults(op, inferred);
-  }
+  static LogicalResult verifyTrait(Operation *op) { return shapes::verifyShapes<ConcreteOp>(op); }
 };
 
 } // namespace mlir::tt::trait

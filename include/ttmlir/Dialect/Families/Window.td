@@ -18,46 +18,34 @@ def TTIR_Conv2dOp : TT_PureOp<TTIR_Dialect, "conv2d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,
          TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim, TT_I64<"3">:$channel_dim,
          OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
-    "Convolution of images with a weight [out channels, in channels / groups, kernel height, kernel width].", [{conv2d(
-            report, op.getInput(), op.getWeight(), op.getBias(),
-            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups()),
-             {signedInt(op.getBatchDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim()), signedInt(op.getChannelDim())},
-             flattened(op.getFlattenedCompatInfoAttr())}, results)}]>;
+    "Convolution of images with a weight [out channels, in channels / groups, kernel height, kernel width].", "convolution2d">;
 
 def TTIR_ConvTranspose2dOp : TT_PureOp<TTIR_Dialect, "conv_transpose2d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$output_padding, TT_IntOrInts:$dilation,
          I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim,
          TT_I64<"3">:$channel_dim, OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
-    "Transposed convolution with a weight [in channels, out channels / groups, kernel height, kernel width].", [{
-        convTranspose2d(report, op.getInput(), op.getWeight(), op.getBias(),
-            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups()),
-             {signedInt(op.getBatchDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim()), signedInt(op.getChannelDim())},
-             flattened(op.getFlattenedCompatInfoAttr())}, op.getOutputPadding(), results)}]>;
+    "Transposed convolution with a weight [in channels, out channels / groups, kernel height, kernel width].",
+    "transposedConvolution2d">;
 
 def TTIR_Conv1dOp : TT_PureOp<TTIR_Dialect, "conv1d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,
          TT_I64<"1">:$length_dim, TT_I64<"2">:$channel_dim),
-    "Convolution of sequences with a weight [out channels, in channels / groups, kernel length].", [{convolution(
-            report, op.getInput(), op.getWeight(), op.getBias(),
-            {op.getStride(), op.getPadding(), op.getDilation(), signedInt(op.getGroups())},
-            signedInt(op.getBatchDim()), {signedInt(op.getLengthDim())}, signedInt(op.getChannelDim()), results)}]>;
+    "Convolution of sequences with a weight [out channels, in channels / groups, kernel length].",
+    "convolution1d">;
 
 def TTIR_Conv3dOp : TT_PureOp<TTIR_Dialect, "conv3d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$depth_dim,
          TT_I64<"2">:$height_dim, TT_I64<"3">:$width_dim, TT_I64<"4">:$channel_dim,
          DefaultValuedAttr<StrAttr, "\"zeros\"">:$padding_mode),
-    "Convolution of volumes with a weight [out channels, in channels / groups, kernel depth, height, width].", [{
-        convolution(report, op.getInput(), op.getWeight(), op.getBias(),
-            {op.getStride(), op.getPadding(), ::mlir::Attribute(), signedInt(op.getGroups())}, signedInt(op.getBatchDim()),
-            {signedInt(op.getDepthDim()), signedInt(op.getHeightDim()), signedInt(op.getWidthDim())}, signedInt(op.getChannelDim()), results)}]>;
+    "Convolution of volumes with a weight [out channels, in channels / groups, kernel depth, height, width].",
+    "convolution3d">;
 
-class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs = (ins), string indices = "false">
+class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs = (ins), string rule = "pooling2d">
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, outputs),
                 !con((ins TT_IntOrInts:$kernel, TT_IntOrInts:$stride, TT_IntOrInts:$dilation, TT_IntOrInts:$padding,
                           BoolAttr:$ceil_mode), extra,
-                     (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)), text, [{
-        pool2d(report, op.getInput(), {op.getKernel(), op.getStride(), op.getPadding(), op.getDilation(), op.getCeilMode(),
-               flattened(op.getFlattenedCompatInfoAttr())}, /*withIndices=*/}] # indices # ", results)"> {
+                     (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)), text, rule, [],
+                "input i32"> {
   let description = [{
     A window of `kernel` places slides over height and width of an NHWC tensor. `padding` is of both sides, or top, left,
     bottom, right; with `ceil_mode` the last window may begin where it is not whole. Padding does not win a maximum.
@@ -71,10 +59,10 @@ def TTIR_AvgPool2dOp : TTIR_PoolOp<"avg_pool2d",
     "Mean of each window of an NHWC tensor, the padding counted or not.", (ins TT_Bool<"true">:$count_include_pad)>;
 def TTIR_MaxPool2dWithIndicesOp : TTIR_PoolOp<"max_pool2d_with_indices",
     "Greatest value of each window of an NHWC tensor, and its position in height * width.", (ins),
-    (ins Variadic<AnyRankedTensor>:$output), "true"> {
+    (ins Variadic<AnyRankedTensor>:$output), "pooling2dWithIndices"> {
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices);
 }
 defm GlobalAvgPool2d : TT_Both<"global_avg_pool2d", TT_Unary, (ins), "Mean over height and width of an NHWC tensor.",
-    "globalPool2d(report, op.getInput(), results)">;
+    "globalPool2d">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_WINDOW_TD

@@ -93,7 +93,7 @@ struct Function {
   std::string_view name;                     // "slice"; dots are namespaces: "transformer.concatenate_heads"
   std::span<const std::string_view> aliases; // other names of the same function
   std::span<const Parameter> parameters;     // in public order; tensors among them in ODS order
-  std::string_view shapeRule;                // a function of runtime/lib/api/shapes.cpp
+  std::string_view shapeRule;                // in lib/shapes
   std::string_view doc;
 
   const Parameter *find(std::string_view publicName) const {

@@ -6,23 +6,20 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
+std::optional<shapes::ConfigNumbers> ttir::readConfig(Attribute config, StringRef field) {
+  auto image = dyn_cast<FlattenedCompatInfoAttr>(config);
+  if (!image)
+    return std::nullopt;
+  return shapes::ConfigNumbers{false,
+                               {field == "batch_size"     ? image.getBatchSize()
+                                : field == "input_height" ? image.getInputHeight()
+                                                          : image.getInputWidth()}};
+}
+
 //===----------------------------------------------------------------------===//
 // Creation
 //===----------------------------------------------------------------------===//
 
-LogicalResult ArangeOp::verify() {
-  int64_t dimension = shapes::signedInt(getArangeDimension());
-  FailureOr<int64_t> length = shapes::sequenceLength(shapes::Reporter(*this), getStart(), getEnd(), getStep());
-  if (failed(length))
-    return failure();
-  RankedTensorType type = getType();
-  if (dimension < 0 || dimension >= type.getRank())
-    return emitOpError("attribute 'arange_dimension' is ") << dimension << ", but the result is " << type;
-  if (type.getDimSize(dimension) != *length)
-    return emitOpError("result has size ") << type.getDimSize(dimension) << " in dimension " << dimension
-                                           << ", but the sequence has " << *length << " values";
-  return success();
-}
 
 LogicalResult AllocOp::verify() {
   if (shapes::signedInt(getSize()) < 1)

@@ -8,6 +8,25 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
+std::optional<shapes::ConfigNumbers> ttnn::readConfig(Attribute config, StringRef field) {
+  const auto list = [](ArrayRef<IntegerAttr> values) {
+    return shapes::ConfigNumbers{
+        true, llvm::map_to_vector(values, [](IntegerAttr value) { return value.getValue().getSExtValue(); })};
+  };
+  if (auto shape = dyn_cast<ShapeAttr>(config))
+    return shapes::ConfigNumbers{true, SmallVector<int64_t>(shape.getShape())};
+  if (auto mapper = dyn_cast<MeshMapperConfigAttr>(config)) {
+    if (field != "placements")
+      return list(mapper.getMeshShapeOverride());
+    return shapes::ConfigNumbers{true, llvm::map_to_vector(mapper.getPlacements(), [](PlacementAttr placement) {
+                                   return placement.getDim() ? placement.getDim().getValue().getSExtValue() : INT64_MIN;
+                                 })};
+  }
+  if (auto composer = dyn_cast<MeshComposerConfigAttr>(config))
+    return list(field == "dims" ? composer.getDims() : composer.getMeshShapeOverride());
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Devices and memory
 //===----------------------------------------------------------------------===//
@@ -28,17 +47,6 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
-/// A tensor can be written only to one of its shape.
-static LogicalResult verifySameShape(Operation *op, Value from, Value to) {
-  if (shapes::haveSameShapes(from.getType(), to.getType()))
-    return success();
-  return op->emitOpError("cannot write ") << from.getType() << " to " << to.getType() << "; the shapes differ";
-}
-
-LogicalResult CopyOp::verify() { return verifySameShape(*this, getSrc(), getDst()); }
-
-LogicalResult WriteTensorOp::verify() { return verifySameShape(*this, getHostTensor(), getDeviceTensor()); }
-
 /// Files of tensors carry their format in their name.
 static LogicalResult verifyPath(Operation *op, StringRef path) {
   if (path.ends_with(".tensorbin"))
@@ -49,55 +57,6 @@ static LogicalResult verifyPath(Operation *op, StringRef path) {
 LogicalResult LoadTensorOp::verify() { return verifyPath(*this, getFilePath()); }
 
 LogicalResult DumpTensorOp::verify() { return verifyPath(*this, getFilePath()); }
-
-//===----------------------------------------------------------------------===//
-// Meshes
-//===----------------------------------------------------------------------===//
-
-/// `whole` and `part` have the same sizes but where `isSplit`, where those of
-/// `whole` are a multiple.
-static LogicalResult verifyParts(Operation *op, Value whole, Value part, ArrayRef<int64_t> splitDims,
-                                 StringRef attribute) {
-  auto wholeType = cast<RankedTensorType>(whole.getType()), partType = cast<RankedTensorType>(part.getType());
-  int64_t rank = wholeType.getRank();
-  if (partType.getRank() != rank)
-    return op->emitOpError("has input and result of ranks ")
-           << cast<RankedTensorType>(op->getOperand(0).getType()).getRank() << " and "
-           << cast<RankedTensorType>(op->getResult(0).getType()).getRank() << "; expected the same";
-  SmallVector<bool> isSplit(rank);
-  for (int64_t dim : splitDims) {
-    if (dim < 0 || dim >= rank)
-      return op->emitOpError("attribute '")
-             << attribute << "' names dimension " << dim << "; the tensor has rank " << rank;
-    isSplit[dim] = true;
-  }
-  for (int64_t i = 0; i < rank; ++i) {
-    int64_t wholeSize = wholeType.getDimSize(i), partSize = partType.getDimSize(i);
-    if (wholeSize == partSize || (isSplit[i] && partSize > 0 && wholeSize % partSize == 0))
-      continue;
-    return op->emitOpError("dimension ") << i << " has sizes " << wholeSize << " whole and " << partSize
-                                         << " per device; "
-                                         << (isSplit[i] ? "expected a multiple" : "it is not distributed");
-  }
-  return success();
-}
-
-LogicalResult DistributeTensorOp::verify() {
-  SmallVector<int64_t> dims;
-  for (PlacementAttr placement : getMapperConfig().getPlacements())
-    if (IntegerAttr dim = placement.getDim())
-      dims.push_back(dim.getValue().getSExtValue());
-  return verifyParts(*this, getInput(), getResult(), dims, "mapper_config");
-}
-
-LogicalResult AggregateTensorOp::verify() {
-  SmallVector<int64_t> dims;
-  // An axis with a negative dimension joins nothing.
-  for (IntegerAttr dim : getComposerConfig().getDims())
-    if (int64_t along = dim.getValue().getSExtValue(); along >= 0)
-      dims.push_back(along);
-  return verifyParts(*this, getResult(), getInput(), dims, "composer_config");
-}
 
 //===----------------------------------------------------------------------===//
 // Programs

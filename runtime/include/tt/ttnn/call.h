@@ -23,7 +23,7 @@ struct Output {
 };
 using Device = std::shared_ptr<sim::MeshDevice>;
 
-struct ShapeQuery;
+struct ShapeRule;
 struct CallArguments;
 
 /// A public function: its row among the functions, its row in the registry, and what follows from both.
@@ -33,7 +33,7 @@ struct Callable {
   std::vector<const api::Parameter *> operands; // in ODS order; the last may be variadic
   std::vector<NamedAttribute> defaults;         // of attributes that a call leaves out
   std::optional<Attributes> unset;              // of a call that leaves out all; nothing when it must not
-  std::vector<Shape> (*shapes)(const ShapeQuery &) = nullptr;
+  const ShapeRule *shapes = nullptr;
   std::vector<Tensor> (*perform)(const CallArguments &) = nullptr; // ops that are no kernel's business (to_device)
 };
 

@@ -18,13 +18,7 @@ namespace {
 struct Cache {
   explicit Cache(const OpCall &call)
       : shape(operand(call, 0).shape), rows(operand(call, 1).shape),
-        copy(operand(call, 1).dtype, operand(call, 0).dtype) {
-    if (shape.size() != 4)
-      fail(call, "the cache has shape " + toString(shape) + "; expected [users or pages, heads, positions, size]");
-    if (rows.size() != 4 || rows[3] != shape[3])
-      fail(call, "the input has shape " + toString(rows) + "; expected four dimensions, the last of size " +
-                     std::to_string(shape[3]));
-  }
+        copy(operand(call, 1).dtype, operand(call, 0).dtype) {}
   /// Copies n rows of the input, from its row `from`, to the cache's row `position` of a user or page and head.
   void write(const Buffers &buffers, int64_t from, int64_t user, int64_t head, int64_t position, int64_t n = 1) const {
     const int64_t to = (user * shape[1] + head) * shape[2] + position;
@@ -37,23 +31,11 @@ struct Cache {
   RunCopy copy;
 };
 
-/// The users that an input writes must be in the cache.
-int64_t firstUser(const OpCall &call, const Cache &cache, int64_t users) {
-  const auto first = call.attributes.get<int64_t>("batch_offset");
-  if (first < 0 || first + users > cache.shape[0])
-    fail(call, "attribute 'batch_offset' is " + std::to_string(first) + " for " + std::to_string(users) +
-                   " users; the cache " + toString(cache.shape) + " has " + std::to_string(cache.shape[0]));
-  return first;
-}
-
 /// Writes [users, heads, rows, size] from position 0 on.
 std::unique_ptr<Kernel> makeFill(const OpCall &call) {
   const Cache cache(call);
   const Shape &rows = cache.rows;
-  if (rows[1] != cache.shape[1] || rows[2] > cache.shape[2])
-    fail(call, "the input has shape " + toString(rows) + "; expected " + std::to_string(cache.shape[1]) +
-                   " heads and at most " + std::to_string(cache.shape[2]) + " rows");
-  const int64_t first = firstUser(call, cache, rows[0]), heads = rows[1], count = rows[2];
+  const int64_t first = call.attributes.get<int64_t>("batch_offset"), heads = rows[1], count = rows[2];
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(cache.rows[0] * heads, 1 + 32768 / std::max<int64_t>(1, count * cache.shape[3]),
                 [&](int64_t begin, int64_t end) {
@@ -68,12 +50,7 @@ std::unique_ptr<Kernel> makeUpdate(const OpCall &call) {
   const Cache cache(call);
   const Positions positions(call, 2);
   const Shape &rows = cache.rows;
-  if (rows[0] != 1 || rows[1] != cache.shape[1])
-    fail(call, "the input has shape " + toString(rows) + "; expected [1, " + std::to_string(cache.shape[1]) +
-                   ", users, " + std::to_string(cache.shape[3]) + "]");
-  if (positions.count() < 1)
-    fail(call, "update_index has no elements; expected one");
-  const int64_t users = rows[2], first = firstUser(call, cache, users);
+  const int64_t users = rows[2], first = call.attributes.get<int64_t>("batch_offset");
   return kernelOf([=](const Buffers &buffers) {
     const int64_t position = positions.at(buffers.ins[2], 0, cache.shape[2]);
     for (int64_t head = 0; head < cache.shape[1]; ++head)
@@ -88,22 +65,11 @@ std::unique_ptr<Kernel> makePagedUpdate(const OpCall &call) {
   const Cache cache(call);
   const Positions positions(call, 2);
   const int64_t users = cache.rows[1], heads = cache.shape[1], inHeads = cache.rows[2];
-  if (cache.rows[0] != 1 || inHeads < heads)
-    fail(call, "the input has shape " + toString(cache.rows) + "; expected [1, users, at least " +
-                   std::to_string(heads) + " heads, " + std::to_string(cache.shape[3]) + "]");
-  if (positions.count() != users)
-    fail(call, "update_index has " + std::to_string(positions.count()) + " elements; expected one for each of " +
-                   std::to_string(users) + " users");
   std::optional<Positions> table;
   int64_t pages = 1;
   if (const TensorSpec *spec = optionalOperand(call, 3)) {
     table.emplace(call, 3);
-    if (spec->shape.size() != 2 || spec->shape[0] < users)
-      fail(call, "the page table has shape " + toString(spec->shape) + "; expected [" + std::to_string(users) +
-                     " users, pages]");
     pages = spec->shape[1];
-  } else if (!call.attributes.get<bool>("share_cache", false) && cache.shape[0] < users) {
-    fail(call, "the cache has shape " + toString(cache.shape) + "; expected " + std::to_string(users) + " users");
   }
   const bool shared = call.attributes.get<bool>("share_cache", false);
   return kernelOf([=](const Buffers &buffers) {
@@ -128,12 +94,6 @@ std::unique_ptr<Kernel> makePagedFill(const OpCall &call) {
   const Positions table(call, 2);
   const Shape &pages = operand(call, 2).shape;
   const int64_t pageSize = cache.shape[2], rows = cache.rows[2], heads = cache.shape[1];
-  if (cache.rows[0] != 1 || cache.rows[1] != heads)
-    fail(call, "the input has shape " + toString(cache.rows) + "; expected [1, " + std::to_string(heads) + ", rows, " +
-                   std::to_string(cache.shape[3]) + "]");
-  if (pages.size() != 2 || pageSize < 1 || pages[1] * pageSize < rows || pages[0] < 1)
-    fail(call, "the page table has shape " + toString(pages) + "; expected [users, pages] with room for " +
-                   std::to_string(rows) + " rows in pages of " + std::to_string(pageSize));
   std::optional<Positions> user;
   if (optionalOperand(call, 3))
     user.emplace(call, 3);

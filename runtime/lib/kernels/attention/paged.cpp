@@ -22,9 +22,6 @@ class Pages {
 public:
   Pages(const OpCall &call, size_t index, const TensorSpec &table, ScratchLayout &layout) : index(index) {
     const TensorSpec &cache = operand(call, index);
-    if (cache.shape.size() != 4 || table.shape.size() != 2)
-      fail(call, "the cache has shape " + toString(cache.shape) + " and the page table " + toString(table.shape) +
-                     "; expected [pages, heads, rows, size] and [users, pages of a user]");
     count = cache.shape[0];
     heads = cache.shape[1];
     ofUser = table.shape[1];
@@ -120,15 +117,8 @@ class ChunkedAttention final : public PagedAttention {
 public:
   explicit ChunkedAttention(const OpCall &call)
       : PagedAttention(call, "ttnn.scaled_dot_product_attention", {-1}), start(call, 4) {
-    const Shape &query = operand(call, 0).shape;
-    if (query.size() != 4 || start.count() < 1)
-      fail(call, "the query has shape " + toString(query) + " and the start " + toString(operand(call, 4).shape) +
-                     "; expected four dimensions and one element");
-    rows = query[2];
+    rows = operand(call, 0).shape[2];
     columns = keys.whole.shape[2];
-    if (rows > columns)
-      fail(call, "the query has " + std::to_string(rows) + " rows; expected at most " + std::to_string(columns) +
-                     ", which the pages hold");
     TensorSpec mask;
     mask.dtype = DataType::Float32;
     mask.shape = {1, 1, rows, columns};

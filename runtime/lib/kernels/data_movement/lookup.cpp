@@ -135,7 +135,6 @@ std::unique_ptr<Kernel> makeGather(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &index = operand(call, 1);
   const auto dim = static_cast<size_t>(dimension(call, "dim", in.shape.size()));
   expectIndexShape(call, index.shape, dim);
-  expectResultShape(call, index.shape);
   const Positions positions(call, 1);
   const LinesWithin lines(index.shape, in.shape, dim);
   const int64_t limit = in.shape[dim];
@@ -218,7 +217,6 @@ std::unique_ptr<Kernel> makeScatter(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &index = operand(call, 1), &source = operand(call, 2);
   const auto dim = static_cast<size_t>(dimension(call, "dim", in.shape.size()));
   expectIndexShape(call, index.shape, dim);
-  expectResultShape(call, in.shape);
   bool bad = source.shape.size() != index.shape.size();
   for (size_t d = 0; d < index.shape.size() && !bad; ++d)
     bad = index.shape[d] > source.shape[d];

@@ -36,7 +36,6 @@ struct Slices {
 
 Slices slicesOf(const OpCall &call) {
   const Shape &shape = operand(call, 0).shape;
-  expectResultShape(call, shape);
   Slices slices;
   if (!call.attributes.find<int64_t>("axis")) {
     slices.inner = volume(shape);
@@ -50,13 +49,9 @@ Slices slicesOf(const OpCall &call) {
   return slices;
 }
 
-Parameter parameterOf(const OpCall &call, size_t index, const Slices &slices) {
+Parameter parameterOf(const OpCall &call, size_t index) {
   const TensorSpec &spec = operand(call, index);
-  const int64_t count = volume(spec.shape);
-  if (count != 1 && count != slices.length)
-    fail(call, "operand " + std::to_string(index) + " has shape " + toString(spec.shape) + "; expected 1 or " +
-                   std::to_string(slices.length) + " elements");
-  return {index, storageBytes(spec.dtype), loader<float>(spec.dtype), count == 1};
+  return {index, storageBytes(spec.dtype), loader<float>(spec.dtype), volume(spec.shape) == 1};
 }
 
 /// f(values, n, parameters) over runs that share their parameters, and rounding to the result.
@@ -64,7 +59,7 @@ template <size_t count, class F> std::unique_ptr<Kernel> makeQuantization(const 
   const Slices slices = slicesOf(call);
   std::array<Parameter, count> parameters;
   for (size_t i = 0; i < count; ++i)
-    parameters[i] = parameterOf(call, i + 1, slices);
+    parameters[i] = parameterOf(call, i + 1);
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const DataType produced = sim::isBlockFormat(out.dtype) ? DataType::Float32 : out.dtype;
   const Load<float> load = loader<float>(in.dtype);

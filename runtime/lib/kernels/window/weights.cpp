@@ -46,8 +46,6 @@ namespace {
 /// values in their order, in the type and shape that the result has.
 std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
-  if (volume(in.shape) != volume(out.shape))
-    fail(call, "the result has shape " + toString(out.shape) + "; expected as many elements as " + toString(in.shape));
   TensorSpec given = in;
   given.shape = out.shape;
   return given.dtype == out.dtype ? aliasKernel(in.bytes()) : conversionKernel(given, out);
@@ -57,22 +55,7 @@ std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
 std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const Shape &s = in.shape;
-  const auto groups = call.attributes.get<int64_t>("groups"), block = call.attributes.get<int64_t>("c_in_block"),
-             alignment = call.attributes.get<int64_t>("alignment");
-  if (s.size() != 5)
-    fail(call, "operand 0 has shape " + toString(s) +
-                   "; expected [out channels, in channels / groups, depth, height, "
-                   "width]");
-  if (groups < 1 || s[0] % groups != 0)
-    fail(call, "attribute 'groups' is " + std::to_string(groups) + "; expected a divisor of " + std::to_string(s[0]) +
-                   " output channels");
-  if (alignment < 1 || alignment > INT32_MAX)
-    fail(call, "attribute 'alignment' is " + std::to_string(alignment) + "; expected at least 1");
-  const int64_t channels = (s[1] + alignment - 1) / alignment * alignment;
-  if (block < 0 || (block > 0 && channels % block != 0))
-    fail(call, "attribute 'c_in_block' is " + std::to_string(block) + "; expected 0 or a divisor of " +
-                   std::to_string(channels) + " aligned input channels");
-  expectResultShape(call, {volume({channels, s[2], s[3], s[4]}), s[0]});
+  const auto block = call.attributes.get<int64_t>("c_in_block");
   if (volume(out.shape) == 0)
     return kernelOf([](const Buffers &) {});
   const PreparedVolumes matrix(call, out.shape, s, block);

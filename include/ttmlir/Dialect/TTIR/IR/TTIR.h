@@ -23,6 +23,11 @@
 #define GET_ATTRDEF_CLASSES
 #include "ttmlir/Dialect/TTIR/IR/TTIRAttrs.h.inc"
 
+namespace mlir::tt::ttir {
+/// The numbers of configs that shape rules ask for.
+std::optional<shapes::ConfigNumbers> readConfig(Attribute config, StringRef field);
+} // namespace mlir::tt::ttir
+
 #define GET_OP_CLASSES
 #include "ttmlir/Dialect/TTIR/IR/TTIROps.h.inc"
 

@@ -26,6 +26,11 @@
 #define GET_TYPEDEF_CLASSES
 #include "ttmlir/Dialect/TTNN/IR/TTNNTypes.h.inc"
 
+namespace mlir::tt::ttnn {
+/// The numbers of configs that shape rules ask for.
+std::optional<shapes::ConfigNumbers> readConfig(Attribute config, StringRef field);
+} // namespace mlir::tt::ttnn
+
 #define GET_OP_CLASSES
 #include "ttmlir/Dialect/TTNN/IR/TTNNOps.h.inc"
 

@@ -27,7 +27,7 @@ defvar TTNN_MatmulExtra = !con((ins OptionalAttr<TTNN_MatmulProgramConfig>:$matm
                                     OptionalAttr<StrAttr>:$activation), TTNN_ComputeConfig);
 
 def TTNN_MatmulOp : TT_MatmulOp<TTNN_Dialect, TTNN_MatmulExtra>;
-def TTNN_LinearOp : TT_LinearOp<TTNN_Dialect, TTNN_MatmulExtra>;
+def TTNN_LinearOp : TT_LinearOp<TTNN_Dialect, "linear", TTNN_MatmulExtra>;
 
 def TTNN_SumOp : TT_ReductionOp<TTNN_Dialect, "sum", "Sum.", TTNN_ComputeConfig>;
 def TTNN_MeanOp : TT_ReductionOp<TTNN_Dialect, "mean", "Arithmetic mean.", TTNN_ComputeConfig>;
@@ -36,13 +36,11 @@ def TTNN_MinOp : TT_ReductionOp<TTNN_Dialect, "min", "Smallest value.", TTNN_Com
 
 def TTNN_ProdOp : TT_PureOp<TTNN_Dialect, "prod", TT_Unary, (ins OptionalAttr<SI64Attr>:$dim_arg, BoolAttr:$keep_dim),
     "Product along one dimension, or of all values.",
-    "reductionOfOne(report, op.getInput(), \"dim_arg\", op.getDimArg(), op.getKeepDim(), /*positions=*/false, results)",
-    [TT_ReductionTrait]>;
+    "reductionOfOne", [TT_ReductionTrait]>;
 def TTNN_ArgMaxOp : TT_PureOp<TTNN_Dialect, "argmax", TT_Unary,
     (ins OptionalAttr<SI32Attr>:$dim, TT_Bool<"false">:$keep_dim),
     "Position of the first greatest value, along one dimension or in the whole tensor (row-major).",
-    "reductionOfOne(report, op.getInput(), \"dim\", op.getDim(), op.getKeepDim(), /*positions=*/true, results)",
-    [TT_ReductionTrait]>;
+    "argmax", [TT_ReductionTrait], "i32">;
 
 def TTNN_SoftmaxOp : TT_SoftmaxOp<TTNN_Dialect, TTNN_ComputeConfig>;
 def TTNN_RMSNormOp : TTNN_NormOp<"rms_norm", TT_RMSNormText, TTNN_ComputeConfig>;
@@ -52,10 +50,7 @@ class TTNN_BatchNormOp<string mnemonic, dag attributes, string text>
                 (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
                      Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
                      Optional<AnyRankedTensor>:$bias),
-                !con(attributes, TTNN_ComputeConfig), text, [{
-        batchNormChannels(report, op.getInput(), {{"running_mean", op.getRunningMean()},
-                          {"running_var", op.getRunningVar()}, {"weight", op.getWeight()}, {"bias", op.getBias()}},
-                          results)}], [AttrSizedOperandSegments]>;
+                !con(attributes, TTNN_ComputeConfig), text, "batchNormInference", [AttrSizedOperandSegments]>;
 
 def TTNN_BatchNormInferenceOp : TTNN_BatchNormOp<"batch_norm_inference", (ins TT_F32<"1e-05">:$epsilon),
     "(input - running_mean) / sqrt(running_var + epsilon) * weight + bias, per channel of an NCHW tensor.">;
@@ -64,10 +59,7 @@ def TTNN_BatchNormTrainingOp : Op<TTNN_Dialect, "batch_norm_training", [
     MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments,
     TT_InferShape<(ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
                        Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
-                       Optional<AnyRankedTensor>:$bias), [{
-        batchNormChannels(report, op.getInput(), {{"running_mean", op.getRunningMean()},
-                          {"running_var", op.getRunningVar()}, {"weight", op.getWeight()}, {"bias", op.getBias()}},
-                          results)}]>]> {
+                       Optional<AnyRankedTensor>:$bias), "batchNormChannels">]> {
   let summary = "The NCHW input normalized by its own mean and variance per channel; updates the running ones.";
   let arguments = !con((ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
                             Optional<AnyRankedTensor>:$running_var, Optional<AnyRankedTensor>:$weight,
@@ -84,11 +76,11 @@ def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F
 def TTNN_PadOp : TT_PadOp<TTNN_Dialect, (ins BoolAttr:$use_multicore)>;
 def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
     "The whole input repeated along each dimension.",
-    "repeat(report, op.getInput(), \"repeat_dims\", op.getRepeatDims().getShape(), results)"> {
+    "repeat"> {
   let hasFolder = 1;
 }
 // A tensor of its own: two copies of one tensor may be written to.
-def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_InferShape<TT_Unary, "same(report, op.getInput(), results)">]> {
+def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_InferShape<TT_Unary, "same">]> {
   let summary = "A copy of the input.";
   let arguments = TT_Unary;
   let results = (outs TT_FreshTensor:$result);
@@ -102,30 +94,28 @@ defvar TTNN_MaybeDevice = (ins Optional<TTNN_Device>:$device);
 
 class TTNN_FilledOp<string mnemonic, string text>
     : TT_CreationOp<TTNN_Dialect, mnemonic, TTNN_MaybeDevice, (ins TTNN_ShapeAttr:$shape, TT_DType:$dtype), text,
-                    "filled(report, op.getShape().getShape(), ::mlir::Float32Type::get(context), results)">;
+                    "creation">;
 
 def TTNN_ZerosOp : TTNN_FilledOp<"zeros", "Zeros.">;
 def TTNN_OnesOp : TTNN_FilledOp<"ones", "Ones.">;
 def TTNN_FullOp : TT_CreationOp<TTNN_Dialect, "full", TTNN_MaybeDevice,
     (ins TTNN_ShapeAttr:$shape, TT_Number:$fill_value, TT_DType:$dtype), "One value everywhere.",
-    "filled(report, op.getShape().getShape(), ::llvm::cast<::mlir::TypedAttr>(op.getFillValue()).getType(), results)">;
+    "creation", [], "@fill_value">;
 def TTNN_ConstantOp : TT_CreationOp<TTNN_Dialect, "constant", TTNN_MaybeDevice, (ins ElementsAttr:$value, TT_DType:$dtype),
-    "The values of an attribute.", "constant(report, op.getValue(), results)">;
+    "The values of an attribute.", "constant", [], "@value">;
 def TTNN_ArangeOp : TT_CreationOp<TTNN_Dialect, "arange", TTNN_MaybeDevice,
     (ins SI64Attr:$start, SI64Attr:$end, SI64Attr:$step, TT_DType:$dtype),
     "start, start + step, ... up to, not including, end.",
-    "sequence(report, op.getStart(), op.getEnd(), op.getStep(), ::mlir::Float32Type::get(context), results)">;
+    "arange">;
 
 def TTNN_EmptyOp : Op<TTNN_Dialect, "empty", [TT_CreationTrait,
-    TT_InferShape<(ins TTNN_Device:$device),
-                  "filled(report, op.getShape().getShape(), ::mlir::Float32Type::get(context), results)">]> {
+    TT_InferShape<(ins TTNN_Device:$device), "creation", "f32">]> {
   let summary = "A tensor of any values, to be written.";
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$shape, TT_DType:$dtype);
   let results = (outs TT_FreshTensor:$result);
 }
 def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_CreationTrait,
-    TT_InferShape<(ins TTNN_Device:$device),
-                  "filled(report, op.getSize().getShape(), ::mlir::Float32Type::get(context), results)">]> {
+    TT_InferShape<(ins TTNN_Device:$device), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
                        DefaultValuedAttr<UI32Attr, "0">:$seed, TT_DType:$dtype);
@@ -146,6 +136,6 @@ def TTNN_AllReduceAsyncOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce_async", TTN
 def TTNN_PointToPointOp : TT_PureOp<TTNN_Dialect, "point_to_point",
     (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$optional_output_tensor),
     (ins DenseI64ArrayAttr:$sender_coord, DenseI64ArrayAttr:$receiver_coord),
-    "The tensor of one chip, sent to another.", "same(report, op.getInput(), results)", [TT_CollectiveTrait]>;
+    "The tensor of one chip, sent to another.", "pointToPoint", [TT_CollectiveTrait]>;
 
 #endif // TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD

@@ -22,7 +22,7 @@ def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure]> {
 
 // The values stay, their place or order changes: the result's encoding says to what.
 class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
-    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same(report, op.getInput(), results)"> {
+    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same"> {
   let description = [{
     Changes where or how a tensor lies in memory, or its data type. The values stay, but for rounding to the data type.
   }];
@@ -47,17 +47,18 @@ def TTNN_AllocOp : Op<TTNN_Dialect, "alloc", [TT_CreationTrait]> {
   let hasVerifier = 1;
 }
 
-def TTNN_CopyOp : Op<TTNN_Dialect, "copy", [MemoryEffects<[MemWrite]>]> {
+def TTNN_CopyOp : Op<TTNN_Dialect, "copy", [
+    MemoryEffects<[MemWrite]>, TT_CheckShape<(ins AnyRankedTensor:$src, AnyRankedTensor:$dst), "copy">]> {
   let summary = "Writes one tensor into another.";
   let arguments = (ins AnyRankedTensor:$src, AnyRankedTensor:$dst);
-  let hasVerifier = 1;
 }
 
-def TTNN_WriteTensorOp : Op<TTNN_Dialect, "write_tensor", [MemoryEffects<[MemWrite]>]> {
+def TTNN_WriteTensorOp : Op<TTNN_Dialect, "write_tensor", [
+    MemoryEffects<[MemWrite]>,
+    TT_CheckShape<(ins AnyRankedTensor:$host_tensor, AnyRankedTensor:$device_tensor), "copy">]> {
   let summary = "Writes a tensor of the host into one of the device.";
   let arguments = (ins AnyRankedTensor:$host_tensor, AnyRankedTensor:$device_tensor, TT_Bool<"false">:$blocking,
                        DefaultValuedAttr<UI32Attr, "0">:$cq_id);
-  let hasVerifier = 1;
 }
 
 // Another op may write the file.
@@ -78,19 +79,19 @@ def TTNN_DumpTensorOp : Op<TTNN_Dialect, "dump_tensor", [MemoryEffects<[MemWrite
 // Meshes
 //===----------------------------------------------------------------------===//
 
-def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [Pure, TT_CollectiveTrait]> {
+def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [
+    Pure, TT_CollectiveTrait, TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "distribute">]> {
   let summary = "Spreads a tensor of the host over a mesh; the result is what one device holds.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshMapperConfigAttr:$mapper_config,
                        OptionalAttr<UI32Attr>:$cq_id);
   let results = (outs AnyRankedTensor:$result);
-  let hasVerifier = 1;
 }
 
-def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [Pure, TT_CollectiveTrait]> {
+def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [
+    Pure, TT_CollectiveTrait, TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "aggregate">]> {
   let summary = "Joins the parts of a tensor that the devices of a mesh hold.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshComposerConfigAttr:$composer_config);
   let results = (outs AnyRankedTensor:$result);
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,8 +100,7 @@ def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [Pure, TT_Coll
 
 class TTNN_QuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, parameters),
-                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text,
-                "same(report, op.getInput(), results)"> {
+                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text, "quantize"> {
   let description = [{
     quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
   }];

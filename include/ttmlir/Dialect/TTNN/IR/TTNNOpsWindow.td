@@ -21,13 +21,9 @@ defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAtt
                               OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config);
 
 // The bias may be left out, the device not, so that three operands are never ambiguous.
-class TTNN_ConvOp<string mnemonic, dag extra, string text, string transposed, string outputPadding>
+class TTNN_ConvOp<string mnemonic, dag extra, string text, string rule>
     : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
-                !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, [{
-        convolutionOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
-            {signedInt(op.getBatchSize()), {signedInt(op.getInputHeight()), signedInt(op.getInputWidth())},
-             signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
-             op.getPadding(), op.getDilation(), }] # outputPadding # ", /*ceilMode=*/false, " # transposed # "}, results)"> {
+                !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, rule> {
   let description = [{
     The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. The
     weight is [out, in / groups, kernel height, kernel width]. `padding` is [height, width] or [top, bottom, left, right].
@@ -35,10 +31,10 @@ class TTNN_ConvOp<string mnemonic, dag extra, string text, string transposed, st
 }
 
 def TTNN_Conv2dOp : TTNN_ConvOp<"conv2d", (ins),
-    "Convolution; the weight is [out channels, in channels / groups, height, width] or prepared.", "false", "{}">;
+    "Convolution; the weight is [out channels, in channels / groups, height, width] or prepared.", "conv2d">;
 def TTNN_ConvTranspose2dOp : TTNN_ConvOp<"conv_transpose2d", (ins DenseI32ArrayAttr:$output_padding),
-    "Transposed convolution; the weight is [in channels, out channels / groups, height, width] or prepared.", "true",
-    "op.getOutputPadding()">;
+    "Transposed convolution; the weight is [in channels, out channels / groups, height, width] or prepared.",
+    "convTranspose2d">;
 
 def TTNN_Conv1dOp : TT_PureOp<TTNN_Dialect, "conv1d", TTNN_ConvOperands,
     (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_length, I32Attr:$kernel_size,
@@ -46,11 +42,7 @@ def TTNN_Conv1dOp : TT_PureOp<TTNN_Dialect, "conv1d", TTNN_ConvOperands,
          OptionalAttr<TTNN_Conv2dConfigAttr>:$conv2d_config,
          OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
          OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config),
-    "Convolution of sequences; the weight is [out channels, in channels / groups, length], or prepared.", [{
-        convolutionOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
-            {signedInt(op.getBatchSize()), {signedInt(op.getInputLength())}, signedInt(op.getInChannels()),
-             signedInt(op.getOutChannels()), static_cast<int32_t>(op.getKernelSize()),
-             static_cast<int32_t>(op.getStride()), op.getPadding(), static_cast<int32_t>(op.getDilation())}, results)}]>;
+    "Convolution of sequences; the weight is [out channels, in channels / groups, length], or prepared.", "conv1d">;
 
 def TTNN_Conv3dOp : TT_PureOp<TTNN_Dialect, "conv3d", TTNN_ConvOperands,
     (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_depth, I32Attr:$input_height,
@@ -59,20 +51,14 @@ def TTNN_Conv3dOp : TT_PureOp<TTNN_Dialect, "conv3d", TTNN_ConvOperands,
          OptionalAttr<TTNN_Conv3dConfigAttr>:$conv3d_config,
          OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config),
     "Convolution of volumes; the weight is [out channels, in channels / groups, depth, height, width], or prepared in "
-    "blocks of `conv3d_config`'s channels. `padding_mode` is 'zeros', or 'replicate' for the nearest element.", [{
-        convolution3dOfAttributes(report, op.getInput(), op.getWeight(), op.getBias(), signedInt(op.getGroups()),
-            {signedInt(op.getBatchSize()),
-             {signedInt(op.getInputDepth()), signedInt(op.getInputHeight()), signedInt(op.getInputWidth())},
-             signedInt(op.getInChannels()), signedInt(op.getOutChannels()), op.getKernelSize(), op.getStride(),
-             op.getPadding(), {1, 1, 1}}, op.getPaddingMode(), results)}]>;
+    "blocks of `conv3d_config`'s channels. `padding_mode` is 'zeros', or 'replicate' for the nearest element.", "conv3d">;
 
 def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weights",
     (ins AnyRankedTensor:$weight_tensor, TTNN_Device:$device),
     (ins I32Attr:$groups, I32Attr:$c_in_block, I32Attr:$alignment),
     "A weight as conv3d reads it: a matrix [rows, out channels] whose rows are blocks of `c_in_block` channels (0: one "
     "block of all), in each the places of the window, at each place the channels; filled up with zeros to `alignment`.",
-    "prepareVolumes(report, op.getWeightTensor(), signedInt(op.getGroups()), signedInt(op.getCInBlock()), "
-    "signedInt(op.getAlignment()), results)">;
+    "prepareVolumes">;
 
 // The result is in the order that the convolution reads fastest; its shape is the library's.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
@@ -104,17 +90,13 @@ def TTNN_PrepareConvTranspose2dWeightsOp : TTNN_PrepareOp<"prepare_conv_transpos
 def TTNN_PrepareConvTranspose2dBiasOp : TTNN_PrepareOp<"prepare_conv_transpose2d_bias", "bias_tensor", (ins), (ins),
     (ins), (ins), "A bias as conv_transpose2d reads it.">;
 
-class TTNN_PoolOp<string mnemonic, string text, dag extra = (ins), string indices = "false">
+class TTNN_PoolOp<string mnemonic, string text, dag extra = (ins), string rule = "pool2d">
     : TT_PureOp<TTNN_Dialect, mnemonic, TT_Unary,
                 !con((ins SI32Attr:$batch_size, SI32Attr:$input_height, SI32Attr:$input_width, SI32Attr:$channels,
                           DenseI32ArrayAttr:$kernel_size, DenseI32ArrayAttr:$stride, DenseI32ArrayAttr:$padding,
                           DenseI32ArrayAttr:$dilation, OptionalAttr<TTNN_TensorMemoryLayoutAttr>:$applied_shard_scheme,
                           BoolAttr:$ceil_mode, TT_Bool<"true">:$reallocate_halo_output), extra,
-                     (ins OptionalAttr<BoolAttr>:$config_tensors_in_dram)), text, [{
-        windowOfAttributes(report, op.getInput(),
-            {op.getBatchSize(), {op.getInputHeight(), op.getInputWidth()}, op.getChannels(), op.getChannels(),
-             op.getKernelSize(), op.getStride(), op.getPadding(), op.getDilation(), {}, op.getCeilMode()},
-            /*withIndices=*/}] # indices # ", results)"> {
+                     (ins OptionalAttr<BoolAttr>:$config_tensors_in_dram)), text, rule, [], "input i32"> {
   let description = [{
     The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. Padding
     does not win a maximum.
@@ -125,7 +107,7 @@ def TTNN_MaxPool2dOp : TTNN_PoolOp<"max_pool2d", "Greatest value of each window.
 def TTNN_AvgPool2dOp : TTNN_PoolOp<"avg_pool2d", "Mean of each window, the padding counted or not.",
     (ins TT_Bool<"true">:$count_include_pad)>;
 def TTNN_MaxPool2dWithIndicesOp : TTNN_PoolOp<"max_pool2d_with_indices",
-    "Greatest value of each window, and its position in height * width.", (ins), "true"> {
+    "Greatest value of each window, and its position in height * width.", (ins), "pool2dWithIndices"> {
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices);
 }
 

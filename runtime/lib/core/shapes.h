@@ -1,0 +1,47 @@
+//===- shapes.h - calls as the shape rules see them -----------------*- C++ -*-===//
+//
+// The rules stand in lib/shapes, the row of each op in Api.def names its rule.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/op.h"
+#include "ttmlir/Target/TTNN/Api.h"
+#include "ttmlir/shapes/Shapes.h"
+
+namespace tt::ttnn {
+
+/// An op, its rule, and what its operands are called; for keeps.
+struct ShapeRule {
+  const api::Function *function;
+  const shapes::Rule *rule;
+  std::vector<std::string_view> operands; // in the order of the dialect
+  bool variadic;                          // the last operand is any number
+};
+/// Of an op that Api.def has, or nullptr.
+const ShapeRule *findShapeRule(const OpInfo &info);
+
+/// A call, or what is known of one.
+class CallOp : public shapes::Op {
+public:
+  CallOp(const ShapeRule &rule, std::span<const std::optional<TensorSpec>> ins, const Attributes &attributes,
+         std::span<const uint32_t> mesh);
+  /// With results that are known.
+  CallOp(const ShapeRule &rule, const OpCall &call);
+  CallOp(const CallOp &) = delete;
+
+  shapes::Attribute attribute(std::string_view name) const override;
+  shapes::View mesh() const override { return meshShape; }
+  std::string text(shapes::View shape) const override;
+
+private:
+  const Attributes &attributes;
+  shapes::Small<shapes::Operand, 4> all;
+  shapes::Small<shapes::View, 3> results;
+  shapes::Sizes meshShape;
+};
+
+/// The op with its operands and attributes is one, and its results have the shapes that follow. Throws OpError.
+void checkShapes(const OpInfo &info, const OpCall &call);
+
+} // namespace tt::ttnn
