@@ -305,14 +305,13 @@ NORMALIZATION = {
 }
 
 
-NEGATIVE_SIZE = [(case(shape=[4, -1], dtype="dtype"), "result shape has a size of -1; sizes cannot be negative")]
-CREATION = {
+NEGATIVE_SIZE = [(case(shape=[4, -1], dtype="dtype"), XX = {
     "zeros": row(case(shape=[33, 65], dtype="dtype"), case(shape=[], dtype="dtype"), wrong=NEGATIVE_SIZE),
     "ones": row(case(shape=[33, 65], dtype="dtype"), case(shape=[7], dtype="dtype"), wrong=NEGATIVE_SIZE),
     "full": row(
         case(shape=[33, 65], fill_value=1.5),
         case(shape=[2, 3, 5], fill_value=-2.0),
-        wrong=[(case(shape=[-1], fill_value=1.0), "result shape has a size of -1; sizes cannot be negative")],
+        wrong=[(case(shape=[-1], fill_value=1.0), r"attribute 'shape' is \[-1\]; sizes cannot be negative")],
         dtypes=("f32",),
     ),
     "arange": row(
@@ -336,7 +335,7 @@ CREATION = {
         wrong=[
             (
                 case(size=[4, -4], dtype="dtype", low=0.0, high=1.0, seed=7),
-                "result shape has a size of -4; sizes cannot be negative",
+                "attribute 'size' is .*; sizes cannot be negative",
             )
         ],
     ),

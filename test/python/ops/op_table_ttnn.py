@@ -94,7 +94,7 @@ CONVOLUTION = {
             ),
             (
                 conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 4, 8), more={"padding_mode": "circular"}),
-                "attribute 'padding_mode' is 'circular'; expected 'zeros' or 'replicate'",
+                'attribute \'padding_mode\' is "circular"; expected "zeros" or "replicate"',
             ),
         ],
     ),
@@ -176,7 +176,7 @@ NORMALIZATION = {
         named(input=(64, 128)),
         named({"activation": "silu"}, input=(2, 3, 33), weight=(33,), bias=(33,), residual_input=(2, 3, 33)),
         wrong=[
-            (named(input=(4, 8), residual_input=(8,)), "operand 'residual' has shape 8; expected 4x8"),
+            (named(input=(4, 8), residual_input=(8,)), "operand 'residual_input' has shape 8; expected 4x8"),
             (named(input=(4, 8), weight=(4,)), "operand 'weight' has shape 4; expected 8"),
         ],
     ),
@@ -189,7 +189,7 @@ NORMALIZATION = {
     "layer_norm_pre_all_gather": row(
         case((64, 128)),
         named(input=(2, 3, 33), residual_input=(2, 3, 33)),
-        wrong=[(named(input=(4, 8), residual_input=(8,)), "operand 'residual' has shape 8; expected 4x8")],
+        wrong=[(named(input=(4, 8), residual_input=(8,)), "operand 'residual_input' has shape 8; expected 4x8")],
     ),
     "layer_norm_post_all_gather": row(
         named({"epsilon": 1e-5}, input=(33, 65), stats=(33, 128), weight=(65,), bias=(65,)),

@@ -106,7 +106,7 @@ TEST(Api, WindowsAndNorms) {
             (Floats{0}));
   EXPECT_EQ(values(ttnn::softmax(tensor({2}, {3, 3}), -1)), (Floats{0.5, 0.5}));
   auto mean = tensor({1}, {0}), variance = tensor({1}, {0});
-  const auto x = tensor({2, 1, 2}, {1, 3, 1, 3});
+  const auto x = tensor({2, 1, 1, 2}, {1, 3, 1, 3});
   EXPECT_EQ(values(ttnn::batch_norm(x, mean, variance, /*training=*/true, /*eps=*/0, /*momentum=*/1)),
             (Floats{-1, 1, -1, 1}));
   EXPECT_EQ(values(mean), (Floats{2}));
@@ -224,7 +224,7 @@ TEST(Api, Constants) {
   auto mean = ttnn::zeros({1}, DataType::FLOAT32), variance = ttnn::ones({1}, DataType::FLOAT32);
   const auto view = ttnn::reshape(mean, {1, 1});
   EXPECT_TRUE(mean.constant());
-  ttnn::batch_norm(tensor({2, 1, 2}, {1, 3, 1, 3}), mean, variance, true, 0, 1);
+  ttnn::batch_norm(tensor({2, 1, 1, 2}, {1, 3, 1, 3}), mean, variance, true, 0, 1);
   EXPECT_FALSE(mean.constant());
   EXPECT_EQ(values(mean), (Floats{2}));
   EXPECT_TRUE(view.constant());
@@ -234,19 +234,22 @@ TEST(Api, Constants) {
 TEST(Api, Errors) {
   const auto x = tensor({2, 3}, Floats(6));
   EXPECT_EQ(errorOf([&] { ttnn::matmul(x, x); }),
-            "ttnn.matmul: inner dimensions 3 and 2 differ (shapes [2, 3] and [2, 3])");
-  EXPECT_EQ(errorOf([&] { ttnn::add(x, tensor({2}, Floats(2))); }), "ttnn.add: shapes [2, 3] and [2] do not broadcast");
+            "ttnn.matmul: inner dimensions 3 and 2 differ; transpose the second operand or set transpose_b");
+  EXPECT_EQ(errorOf([&] { ttnn::add(x, tensor({2}, Floats(2))); }),
+            "ttnn.add: operand shapes [2, 3] and [2] do not broadcast: sizes 3 and 2 in dimension 1");
   EXPECT_EQ(errorOf([&] { ttnn::add(x, {}); }), "ttnn.add: input_tensor_b: the tensor is missing");
-  EXPECT_EQ(errorOf([&] { ttnn::sum(x, 2); }), "ttnn.sum: dim: dimension 2 of a tensor of rank 2");
-  EXPECT_EQ(errorOf([&] { ttnn::permute(x, {0, 0}); }), "ttnn.permute: dims: dimension 0 twice in [0, 0]");
-  EXPECT_EQ(errorOf([&] { ttnn::reshape(x, {4, -1}); }), "ttnn.reshape: shape: [4, -1] for 6 elements of [2, 3]");
-  EXPECT_EQ(errorOf([&] { ttnn::slice(x, {0}, {1}, {1}); }), "ttnn.slice: starts: 1 numbers for a tensor of rank 2");
-  EXPECT_EQ(errorOf([&] { ttnn::max_pool2d(x, 1, 1, 1, 1, {0, 1}); }),
-            "ttnn.max_pool2d: kernel_size: expected two sizes of at least 1; found [0, 1]");
+  EXPECT_EQ(errorOf([&] { ttnn::sum(x, 2); }), "ttnn.sum: dim is 2; expected -2 to 1 for rank 2");
+  EXPECT_EQ(errorOf([&] { ttnn::permute(x, {0, 0}); }), "ttnn.permute: dims has 0 twice");
+  EXPECT_EQ(errorOf([&] { ttnn::reshape(x, {4, -1}); }),
+            "ttnn.reshape: shape is [4, -1], which 6 elements of [2, 3] do not fill");
+  EXPECT_EQ(errorOf([&] { ttnn::slice(x, {0}, {1}, {1}); }),
+            "ttnn.slice: starts has 1 numbers; expected one per dimension, 2");
+  EXPECT_EQ(errorOf([&] { ttnn::max_pool2d(tensor({1, 1, 1, 1}, Floats(1)), 1, 1, 1, 1, {0, 1}); }),
+            "ttnn.max_pool2d: kernel_size is [0, 1]; expected two numbers of 1 or more");
   EXPECT_EQ(errorOf([&] { ttnn::concat({x, tensor({3}, Floats(3))}); }),
-            "ttnn.concat: tensors: tensors of shapes [2, 3] and [3] cannot be joined along dimension 0");
+            "ttnn.concat: operands '0' and '1' have shapes [2, 3] and [3]; they may differ only in dimension 0");
   EXPECT_EQ(errorOf([&] { ttnn::to_device(x, nullptr); }), "ttnn.to_device: device: no device was given");
-  EXPECT_EQ(errorOf([&] { ttnn::topk(x, 4); }), "ttnn.topk: k: 4 of a dimension of size 3");
+  EXPECT_EQ(errorOf([&] { ttnn::topk(x, 4); }), "ttnn.topk: k is 4; expected 1 to 3, the size of dimension 1");
   const auto *sum = ttnn::findCallable("ttnn.sum");
   EXPECT_EQ(errorOf([&] { ttnn::call(*sum, {&x, 1}, {{"keep_dim", {std::string("yes")}}}); }),
             "ttnn.sum: keepdim: expected a bool");

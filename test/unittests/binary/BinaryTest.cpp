@@ -137,6 +137,41 @@ TEST(Binary, ChecksDescriptors) {
   EXPECT_MESSAGE(BinaryError, builder.load({0}), "mesh_shape is 64x64; expected 1 to 1024 devices");
 }
 
+/// The compiler's shape rules hold of a file's ops, too.
+TEST(Binary, ChecksShapes) {
+  const auto message = [](const char *name, std::vector<Shape> ins, const Shape &out, auto attributes,
+                          const std::string &text) {
+    ProgramBuilder builder;
+    std::vector<uint32_t> operands;
+    for (const Shape &shape : ins)
+      operands.push_back(builder.input(hostSpec(shape)));
+    const auto r = builder.op(name, operands, hostSpec(out), attributes(builder));
+    EXPECT_MESSAGE(BinaryError, builder.load({r}), "op 0 (" + std::string(name) + "): " + name + ": " + text);
+  };
+  using Builder = ProgramBuilder;
+  const auto none = [](Builder &) { return Builder::Attributes(); };
+  message("ttnn.add", {{2, 3}, {3}}, {3, 2}, none, "result 0 has shape [3, 2]; expected [2, 3]");
+  message("ttnn.matmul", {{2, 3}, {4, 5}}, {2, 5}, none, "inner dimensions 3 and 4 differ");
+  message(
+      "ttnn.permute", {{2, 3}}, {3, 2},
+      [](Builder &b) { return Builder::Attributes{b.integers("permutation", {1, -2})}; },
+      "attribute 'permutation' has -2; expected 0 to 1");
+  message(
+      "ttnn.all_reduce", {{2, 3}}, {2, 3},
+      [](Builder &b) {
+        return Builder::Attributes{b.enumerator("reduce_type", "ttcore.reduce_type", "sum", 0),
+                                   b.integer("cluster_axis", 2)};
+      },
+      "attribute 'cluster_axis' is 2, but the mesh is [1, 1]");
+  message(
+      "ttnn.quantize", {{2, 3}, {2}, {3}}, {2, 3}, [](Builder &b) { return Builder::Attributes{b.integer("axis", 1)}; },
+      "operand 'scale' has shape [2]; expected 1 value, or 3 for the indices of dimension 1");
+  message(
+      "ttnn.paged_scaled_dot_product_attention_decode", {{1, 2, 4, 8}, {6, 2, 32, 8}, {7, 2, 32, 8}, {2, 3}},
+      {1, 2, 4, 8}, none,
+      "operands 'key' and 'value' have shapes [6, 2, 32, 8] and [7, 2, 32, 8]; they may differ only in the last size");
+}
+
 TEST(Binary, ChecksOps) {
   {
     ProgramBuilder builder;

@@ -56,7 +56,7 @@ TEST(Collectives, ReplicatedAxis) {
   for (const Named &config : {composer({-1, 1}), composer({0, 1}, {1, 4})})
     expectEqual(runMesh("ttnn.aggregate_tensor", parts, f32, {3, 8}, config, true)[0], x.values());
   EXPECT_EQ(errorOf([&] { runMesh("ttnn.distribute_tensor", {x}, f32, {3, 2}, mapper(shard(0), shard(1))); }),
-            "ttnn.distribute_tensor: dimension 0 of size 3 does not divide among 2 devices");
+            "ttnn.distribute_tensor: dimension 0 of size 3 does not divide among 2 chips");
 }
 
 TEST(Collectives, AllGatherAlongBothAxes) {
@@ -182,7 +182,7 @@ TEST(Collectives, Errors) {
               runMesh("ttnn.all_gather", x, f32, {2, 2},
                       {{"all_gather_dim", integer(0)}, {"cluster_axis", integer(2)}});
             }),
-            "ttnn.all_gather: attribute 'cluster_axis' is 2; expected 0 (rows vary) or 1 (columns vary)");
+            "ttnn.all_gather: attribute 'cluster_axis' is 2, but the mesh is [2, 4]");
   EXPECT_EQ(errorOf([&] {
               runMesh("ttnn.all_reduce", x, f32, {2, 2},
                       {{"reduce_type", reduceType("std", 4)}, {"cluster_axis", integer(0)}});

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Elementwise, Broadcast,
 TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {
   const Value a(f32, {3, 4}), b(f32, {4, 3});
   EXPECT_EQ(errorOf([&] { run("ttnn.add", {&a, &b}, f32, {3, 4}); }),
-            "ttnn.add: operand 1 of shape [4, 3] does not broadcast with the operands before it, to [3, 4]");
+            "ttnn.add: operand shapes [3, 4] and [4, 3] do not broadcast: sizes 3 and 4 in dimension 0");
   EXPECT_EQ(errorOf([&] { run("ttnn.add", {&a, &a}, f32, {4, 4}); }),
             "ttnn.add: result 0 has shape [4, 4]; expected [3, 4]");
 }

@@ -120,11 +120,12 @@ TEST(HeadsErrors, NameWhatWasExpected) {
     });
   };
   const std::string name = "ttnn.split_query_key_value_and_split_heads: ";
-  EXPECT_EQ(split({&x}, 2), name + "operand 0 has shape [2, 6, 10]; expected [batch, rows, a multiple of 6]");
-  EXPECT_EQ(split({&x}, 0), name + "attributes 'num_heads' and 'num_kv_heads' are 0 and 0; expected positive numbers");
-  EXPECT_EQ(split({&x, &x}, 2), name + "operand 1 has shape [2, 6, 10]; expected [2, 6, 20]");
+  EXPECT_EQ(split({&x}, 2), name + "the last size 10 of 'input_tensor' does not divide into 6 heads");
+  EXPECT_EQ(split({&x}, 0), name + "has 0 query and 0 key heads; expected 1 or more");
+  EXPECT_EQ(split({&x, &x}, 2),
+            name + "operand 'kv_input_tensor' has shape [2, 6, 10]; expected [2, 6, 4] times the head size 5");
   EXPECT_EQ(errorOf([&] { run("ttnn.nlp_concat_heads", {&x}, f32, {2, 1, 6, 10}); }),
-            "ttnn.nlp_concat_heads: operand 0 has shape [2, 6, 10]; expected [batch, heads, rows, size]");
+            "ttnn.nlp_concat_heads: operand 'input' has shape [2, 6, 10]; expected rank 4");
   EXPECT_EQ(errorOf([&] { run("ttnn.nlp_concat_heads", {&heads}, f32, {2, 1, 4, 14}); }),
             "ttnn.nlp_concat_heads: result 0 has shape [2, 1, 4, 14]; expected [2, 1, 4, 15]");
   EXPECT_EQ(errorOf([&] {
@@ -140,11 +141,11 @@ TEST(HeadsErrors, NameWhatWasExpected) {
   };
   const std::string decodeName = "ttnn.nlp_create_qkv_heads_decode: ";
   EXPECT_EQ(decode({&decoded}, {{"num_kv_heads", integer(3)}}),
-            decodeName + "operand 0 has shape [1, 1, 4, 12]; expected [1, 1, users, a multiple of 8]");
+            decodeName + "the last size 12 of 'input' does not divide into 8 heads");
   EXPECT_EQ(decode({&decoded}, {{"slice_size", integer(2)}}),
-            decodeName + "operand 'batch_offset' and attribute 'slice_size' go together");
+            decodeName + "has attribute 'slice_size' without operand 'batch_offset'");
   EXPECT_EQ(decode({&decoded, &far}, {{"slice_size", integer(5)}}),
-            decodeName + "attribute 'slice_size' is 5; expected 1 to 4");
+            decodeName + "attribute 'slice_size' is 5; expected 1 to 4 users");
   EXPECT_EQ(decode({&decoded, &far}, {{"slice_size", integer(2)}}),
             decodeName + "operand 'batch_offset' is 3; expected 0 to 2");
 }

@@ -180,15 +180,16 @@ TEST(NormErrors, NameOperandsAndSizes) {
     return errorOf([&] { runOnMesh(name, ins, f32, {4, 6}, {{"cluster_axis", integer(axis)}}, 1, 2, 2); });
   };
   const std::string layer = "ttnn.distributed_layer_norm", rms = "ttnn.distributed_rms_norm";
-  EXPECT_EQ(message(layer, {x, short_}, 1), layer + ": operand 'weight' has shape [5]; expected 6 elements");
-  EXPECT_EQ(message(layer, {x, {}, short_}, 1), layer + ": operand 'bias' has shape [5]; expected 6 elements");
-  EXPECT_EQ(message(layer, {x, {}, {}, short_}, 1), layer + ": operand 'residual' has shape [5]; expected 24 elements");
-  EXPECT_EQ(message(rms, {x, {}, flat}, 1), rms + ": operand 2 has shape [24]; expected [4, 6]");
-  EXPECT_EQ(message(rms, {x}, 2), rms + ": attribute 'cluster_axis' is 2; expected 0 (rows vary) or 1 (columns vary)");
+  EXPECT_EQ(message(layer, {x, short_}, 1), layer + ": operand 'weight' has shape [5]; expected [6]");
+  EXPECT_EQ(message(layer, {x, {}, short_}, 1), layer + ": operand 'bias' has shape [5]; expected [6]");
+  EXPECT_EQ(message(layer, {x, {}, {}, short_}, 1), layer + ": operand 'residual' has shape [5]; expected [4, 6]");
+  EXPECT_EQ(message(rms, {x, {}, flat}, 1), rms + ": operand 'residual' has shape [24]; expected [4, 6]");
+  EXPECT_EQ(message(rms, {x}, 2), rms + ": attribute 'cluster_axis' is 2, but the mesh is [1, 2]");
   EXPECT_EQ(message(rms, {whole}, 1), rms + ": operand 0 is of type si32; expected floats");
-  EXPECT_EQ(errorOf([&] { run("ttnn.layer_norm_post_all_gather", {&x[0], &x[1]}, f32, {4, 6}); }),
-            "ttnn.layer_norm_post_all_gather: operand 1 has shape [4, 6]; expected the rows of [4, 6] with 64 columns "
-            "for each device");
+  EXPECT_EQ(
+      errorOf([&] { run("ttnn.layer_norm_post_all_gather", {&x[0], &x[1]}, f32, {4, 6}); }),
+      "ttnn.layer_norm_post_all_gather: operand 'stats' has shape [4, 6]; expected [4, 64] for each chip, side by "
+      "side");
   EXPECT_EQ(errorOf([&] { run("ttnn.rms_norm_pre_all_gather", {&x[0]}, f32, {4, 64}); }),
             "ttnn.rms_norm_pre_all_gather: result 0 has shape [4, 64]; expected [4, 32]");
 }

@@ -173,10 +173,10 @@ TEST(Window, ErrorsNameTheAttribute) {
   const Case k{1, 5, 5, 4, {3, 3}, {1, 1}, {1, 1}, {0, 0}, 6, 4};
   const Value x(f32, {1, 1, 25, 4}), w(f32, {6, 1, 3, 3});
   EXPECT_EQ(errorOf([&] { run("ttnn.conv2d", {&x, &w}, f32, {1, 1, 9, 6}, k.attributes(true)); }),
-            "ttnn.conv2d: attribute 'groups' is 4; expected a divisor of 4 input and 6 output channels");
+            "ttnn.conv2d: attribute 'groups' is 4, which does not divide 4 input and 6 output channels");
   const Case large{1, 5, 5, 4, {7, 7}, {1, 1}, {1, 1}, {0, 0}};
   EXPECT_EQ(errorOf([&] { run("ttnn.max_pool2d", {&x}, f32, {1, 1, 1, 4}, large.attributes(false)); }),
-            "ttnn.max_pool2d: attribute 'kernel_size': the window covers 7 of 5 padded elements of 'input_height'");
+            "ttnn.max_pool2d: the window spans 7 in height, but the padded input is only 5");
 }
 
 } // namespace

@@ -31,7 +31,7 @@ func.func @all_to_all(%x: tensor<32x32xf32>) -> tensor<64x16xf32> {
 // -----
 
 func.func @outside(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  // expected-error@+1 {{'ttir.collective_permute' is not lowered to TTNN: it names chip 2 but the mesh 1x2 has 2}}
+  // expected-error@+1 {{'ttir.collective_permute' op attribute 'source_target_pairs' has target 2; the mesh 1x2 has chips 0 to 1}}
   %0 = "ttir.collective_permute"(%x) <{source_target_pairs = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }

@@ -14,11 +14,11 @@ func.func @split_two(%x: tensor<2x8x16xf32>, %kv: tensor<2x8x16xf32>) -> tensor<
   %q, %k, %v = "ttir.split_query_key_value_and_split_heads"(%x, %kv) <{num_heads = 4 : ui32, num_kv_heads = 2 : ui32, transpose_key = false}> : (tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> (tensor<2x4x8x4xf32>, tensor<2x2x8x4xf32>, tensor<2x2x8x4xf32>)
   return %v : tensor<2x2x8x4xf32>
 }
-func.func @paged(%cache: tensor<8x4x32x64xf32>, %x: tensor<1x4x32x64xf32>, %table: tensor<1x8xi32>, %at: tensor<1xi32>) {
+func.func @paged(%cache: tensor<8x4x32x64xf32>, %x: tensor<1x4x32x64xf32>, %table: tensor<4x8xi32>, %at: tensor<4xi32>) {
   // CHECK: ttir.paged_fill_cache
-  "ttir.paged_fill_cache"(%cache, %x, %table) : (tensor<8x4x32x64xf32>, tensor<1x4x32x64xf32>, tensor<1x8xi32>) -> ()
+  "ttir.paged_fill_cache"(%cache, %x, %table) : (tensor<8x4x32x64xf32>, tensor<1x4x32x64xf32>, tensor<4x8xi32>) -> ()
   // CHECK: "ttir.paged_update_cache"{{.*}} <{share_cache = false}>
-  "ttir.paged_update_cache"(%cache, %x, %at, %table) : (tensor<8x4x32x64xf32>, tensor<1x4x32x64xf32>, tensor<1xi32>, tensor<1x8xi32>) -> ()
+  "ttir.paged_update_cache"(%cache, %x, %at, %table) : (tensor<8x4x32x64xf32>, tensor<1x4x32x64xf32>, tensor<4xi32>, tensor<4x8xi32>) -> ()
   return
 }
 func.func @slice(%x: tensor<4x6xf32>, %begins: tensor<2xi32>, %ends: tensor<2xi32>) -> tensor<2x3xf32> {

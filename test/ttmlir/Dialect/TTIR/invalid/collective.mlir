@@ -105,7 +105,7 @@ func.func @pairs(%a0: tensor<8xf32>) {
 // -----
 
 func.func @pairs_shape(%a0: tensor<8xf32>) {
-  // expected-error@+1 {{'ttir.collective_permute' op attribute 'source_target_pairs' is 'tensor<2xi64>'; expected pairs, tensor<Nx2xi64>}}
+  // expected-error@+1 {{'ttir.collective_permute' op attribute 'source_target_pairs' is no list of pairs of chips}}
   %0 = "ttir.collective_permute"(%a0) <{source_target_pairs = dense<[0, 1]> : tensor<2xi64>}> : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @all_to_all(%a0: tensor<7x8xf32>) {
 // -----
 
 func.func @all_to_all_groups(%a0: tensor<8x8xf32>) {
-  // expected-error@+1 {{'ttir.all_to_all' op attribute 'replica_groups' is 'tensor<1x2xi64>'; expected groups of 'split_count' 4 chips}}
+  // expected-error@+1 {{'ttir.all_to_all' op attribute 'replica_groups' is no list of groups of 4 chips, as 'split_count' says}}
   %0 = "ttir.all_to_all"(%a0) <{concat_dim = 1 : si32, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, split_count = 4 : si32, split_dim = 0 : si32}> : (tensor<8x8xf32>) -> tensor<2x32xf32>
   return
 }
@@ -137,7 +137,7 @@ func.func @all_to_all_groups(%a0: tensor<8x8xf32>) {
 // -----
 
 func.func @groups(%a0: tensor<8xf32>) {
-  // expected-error@+1 {{'ttir.collective_broadcast' op attribute 'replica_groups' is 'tensor<2xi64>'; expected groups of chips, rank 2}}
+  // expected-error@+1 {{'ttir.collective_broadcast' op attribute 'replica_groups' is no list of groups of chips}}
   %0 = "ttir.collective_broadcast"(%a0) <{replica_groups = dense<[0, 1]> : tensor<2xi64>}> : (tensor<8xf32>) -> tensor<8xf32>
   return
 }

@@ -65,7 +65,7 @@ func.func @dynamic_step(%a0: tensor<4x6xf32>, %a1: tensor<2xi32>, %a2: tensor<2x
 // -----
 
 func.func @dynamic_result(%a0: tensor<4x6xf32>, %a1: tensor<2xi32>, %a2: tensor<2xi32>) {
-  // expected-error@+1 {{'ttir.slice_dynamic' op result is 'tensor<2x7xf32>'; expected a part of 4x6}}
+  // expected-error@+1 {{'ttir.slice_dynamic' op has a result of shape 2x7; expected a part of 4x6}}
   %0 = "ttir.slice_dynamic"(%a0, %a1, %a2) : (tensor<4x6xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x7xf32>
   return
 }

@@ -41,7 +41,7 @@ func.func @scalar(%a0: tensor<f32>, %a1: tensor<2x2xf32>) {
 // -----
 
 func.func @vector_transposed(%a0: tensor<2xf32>, %a1: tensor<2x2xf32>) {
-  // expected-error@+1 {{'ttir.matmul' op attribute 'transpose_a' is set, but operand 'a' is 'tensor<2xf32>'; a vector has nothing to transpose}}
+  // expected-error@+1 {{'ttir.matmul' op attribute 'transpose_a' is set, but 'a' has shape 2; a vector has nothing to transpose}}
   %0 = "ttir.matmul"(%a0, %a1) <{transpose_a = true}> : (tensor<2xf32>, tensor<2x2xf32>) -> tensor<2xf32>
   return
 }

@@ -89,7 +89,7 @@ func.func @too_small(%a0: tensor<1x8x9x4xf32>, %a1: tensor<2x4x3x3xf32>) {
 // -----
 
 func.func @dims_twice(%a0: tensor<1x8x8x4xf32>, %a1: tensor<2x4x3x3xf32>) {
-  // expected-error@+1 {{'ttir.conv2d' op has two dimension attributes with 1}}
+  // expected-error@+1 {{'ttir.conv2d' op attribute 'width_dim' is 1, as another dimension attribute}}
   %0 = "ttir.conv2d"(%a0, %a1) <{batch_dim = 0 : i64, channel_dim = 3 : i64, dilation = 1 : i32, groups = 1 : i32, height_dim = 1 : i64, padding = 0 : i32, stride = 1 : i32, width_dim = 1 : i64}> : (tensor<1x8x8x4xf32>, tensor<2x4x3x3xf32>) -> tensor<1x6x6x2xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @dims_twice(%a0: tensor<1x8x8x4xf32>, %a1: tensor<2x4x3x3xf32>) {
 // -----
 
 func.func @dims_range(%a0: tensor<1x8x8x4xf32>, %a1: tensor<2x4x3x3xf32>) {
-  // expected-error@+1 {{'ttir.conv2d' op has dimension attribute -1; expected 0 to 3}}
+  // expected-error@+1 {{'ttir.conv2d' op attribute 'batch_dim' is -1; expected 0 to 3}}
   %0 = "ttir.conv2d"(%a0, %a1) <{batch_dim = -1 : i64, channel_dim = 3 : i64, dilation = 1 : i32, groups = 1 : i32, height_dim = 1 : i64, padding = 0 : i32, stride = 1 : i32, width_dim = 2 : i64}> : (tensor<1x8x8x4xf32>, tensor<2x4x3x3xf32>) -> tensor<1x6x6x2xf32>
   return
 }
@@ -137,7 +137,7 @@ func.func @conv_result(%a0: tensor<1x8x8x4xf32>, %a1: tensor<2x4x3x3xf32>) {
 // -----
 
 func.func @transposed(%a0: tensor<1x2x2x4xf32>, %a1: tensor<4x2x3x3xf32>) {
-  // expected-error@+1 {{'ttir.conv_transpose2d' op height of the result would be -6; expected 0 or more}}
+  // expected-error@+1 {{'ttir.conv_transpose2d' op height of the result would be -6; expected 1 or more}}
   %0 = "ttir.conv_transpose2d"(%a0, %a1) <{batch_dim = 0 : i64, channel_dim = 3 : i64, dilation = 1 : i32, groups = 1 : i32, height_dim = 1 : i64, output_padding = 0 : i32, padding = 5 : i32, stride = 1 : i32, width_dim = 2 : i64}> : (tensor<1x2x2x4xf32>, tensor<4x2x3x3xf32>) -> tensor<1x1x1x2xf32>
   return
 }

@@ -161,7 +161,7 @@ func.func @latent_result(%q: tensor<1x4x8x24xf32>, %k: tensor<1x1x8x24xf32>) {
 // -----
 
 func.func @residual_norm(%x: tensor<4x8xf32>, %r: tensor<8xf32>) {
-  // expected-error@+1 {{'ttnn.dit_rms_norm_unary_fused' op operand 'residual' has shape 8; expected 4x8}}
+  // expected-error@+1 {{'ttnn.dit_rms_norm_unary_fused' op operand 'residual_input' has shape 8; expected 4x8}}
   %r0 = "ttnn.dit_rms_norm_unary_fused"(%x, %r) <{operandSegmentSizes = array<i32: 1, 0, 0, 1>}> : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return
 }

@@ -9,7 +9,7 @@ func.func @input(%x: tensor<1x4x5x7x4xf32>, %w: tensor<8x4x3x3x3xf32>, %d: !ttnn
 // -----
 
 func.func @rank(%x: tensor<1x1x120x4xf32>, %w: tensor<8x4x3x3x3xf32>, %d: !ttnn.device) {
-  // expected-error@+1 {{'ttnn.conv3d' op operand 'input' is 'tensor<1x1x120x4xf32>'; expected rank 5}}
+  // expected-error@+1 {{'ttnn.conv3d' op operand 'input' has shape 1x1x120x4; expected 1x4x5x6x4 by the attributes}}
   %0 = "ttnn.conv3d"(%x, %w, %d) <{batch_size = 1 : i32, groups = 1 : i32, in_channels = 4 : i32, input_depth = 4 : i32, input_height = 5 : i32, input_width = 6 : i32, kernel_size = array<i32: 3, 3, 3>, out_channels = 8 : i32, padding = array<i32: 0, 0, 0>, stride = array<i32: 1, 1, 1>}> : (tensor<1x1x120x4xf32>, tensor<8x4x3x3x3xf32>, !ttnn.device) -> tensor<1x2x3x4x8xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @window(%x: tensor<1x4x5x6x4xf32>, %w: tensor<8x4x5x3x3xf32>, %d: !ttn
 // -----
 
 func.func @padding_mode(%x: tensor<1x4x5x6x4xf32>, %w: tensor<8x4x3x3x3xf32>, %d: !ttnn.device) {
-  // expected-error@+1 {{'ttnn.conv3d' op attribute 'padding_mode' is 'reflect'; expected 'zeros' or 'replicate'}}
+  // expected-error@+1 {{'ttnn.conv3d' op attribute 'padding_mode' is "reflect"; expected "zeros" or "replicate"}}
   %0 = "ttnn.conv3d"(%x, %w, %d) <{batch_size = 1 : i32, groups = 1 : i32, in_channels = 4 : i32, input_depth = 4 : i32, input_height = 5 : i32, input_width = 6 : i32, kernel_size = array<i32: 3, 3, 3>, out_channels = 8 : i32, padding = array<i32: 0, 0, 0>, stride = array<i32: 1, 1, 1>, padding_mode = "reflect"}> : (tensor<1x4x5x6x4xf32>, tensor<8x4x3x3x3xf32>, !ttnn.device) -> tensor<1x2x3x4x8xf32>
   return
 }
