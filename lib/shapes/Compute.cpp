@@ -163,7 +163,8 @@ Sizes productShape(const Op &op) {
     fail(op, "inner dimensions ", a.columns, " and ", b.rows, " differ",
          !helps ? ""
          : set  ? "; clear transpose_b"
-                : "; transpose the second operand or set transpose_b");
+                : "; transpose the second operand or set transpose_b",
+         " (shapes ", shapeOf(op, "a"), " and ", shapeOf(op, "b"), ")");
   }
   Sizes shape = broadcast(op, a.batch, b.batch, "batch dimensions");
   if (!a.isVector)
@@ -232,10 +233,10 @@ std::span<const Rule> computeRules() {
   static constexpr Rule rows[] = {
       {"alongDim", alongDim},
       {"dotGeneral", dotGeneral},
-      {"elementwise", elementwise},
+      {"elementwise", elementwise, /*broadcasts=*/true},
       {"argmax", argmax},
-      {"geluBackward", geluBackward},
-      {"integerElementwise", integerElementwise},
+      {"geluBackward", geluBackward, /*broadcasts=*/true},
+      {"integerElementwise", integerElementwise, /*broadcasts=*/true},
       {"linear", linear},
       {"matmul", matmul},
       {"nothing", nothing},

@@ -185,8 +185,19 @@ void broadcastTo(const Op &op, Results &results) {
   results.push_back(scaled(op, input, "broadcast_dimensions", factors));
 }
 
+/// More numbers than dimensions stand for further dimensions in front, as PyTorch's repeat has it.
 void repeat(const Op &op, Results &results) {
-  results.push_back(scaled(op, shapeOf(op, "input"), "repeat_dims", integers(op, "repeat_dims")));
+  const View input = shapeOf(op, "input");
+  const Sizes factors = integers(op, "repeat_dims");
+  if (factors.size() < input.size())
+    failAttribute(op, "repeat_dims", "has ", factors.size(), " numbers; expected one per dimension or more, ",
+                  input.size());
+  Sizes padded;
+  for (size_t d = input.size(); d < factors.size(); ++d)
+    padded.push_back(1);
+  for (const int64_t size : input)
+    padded.push_back(size);
+  results.push_back(scaled(op, padded, "repeat_dims", factors));
 }
 void repeatDimensions(const Op &op, Results &results) {
   results.push_back(scaled(op, shapeOf(op, "input"), "repeat_dimensions", integers(op, "repeat_dimensions")));

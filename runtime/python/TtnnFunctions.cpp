@@ -107,7 +107,7 @@ size_t Function::mergedPosition(const Parameter &parameter, const FunctionRow &r
 void Function::add(const Callable &callable) {
   FunctionRow row{&callable, {}, false};
   const ttnn::api::Function &function = *callable.function;
-  row.takesNumbers = function.shapeRule == "elementwise" && callable.operands.size() > 1;
+  row.takesNumbers = callable.broadcasts;
   const auto addParameter = [&](const Parameter &parameter) {
     Argument argument = argumentOf(callable, parameter);
     argument.position = mergedPosition(parameter, row, argument);

@@ -36,11 +36,12 @@ LAYERS = {
         "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
         "include/ttmlir/Target/OutputFile.h"
     ),
+    "shapes": Layer("include/ttmlir/shapes/ lib/shapes/"),
     # The runtime: nothing of MLIR.
     "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
     "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base"),
     "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
-    "core": Layer("runtime/lib/core/ runtime/include/tt/ttnn/kernel.h", "tensor"),
+    "core": Layer("runtime/lib/core/ runtime/include/tt/ttnn/kernel.h", "tensor shapes"),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
     "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.elementwise"),
@@ -56,7 +57,7 @@ LAYERS = {
     ),
     "runtime.python": Layer("runtime/python/ runtime/tools/", "api"),
     # The compiler: nothing of the runtime.
-    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema"),
+    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema shapes"),
     "passes": Layer(
         " ".join(
             f"{side}/Dialect/{dialect}/Transforms/"

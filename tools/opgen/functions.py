@@ -138,9 +138,7 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.requantize": Row("..., *, axis"),
     # Types, layouts, memories
     "ttnn.typecast": Row("input_tensor, dtype", doc="The values in another data type."),
-    "ttnn.to_dtype": Row(
-        "tensor=input, dtype", doc="The values of a host tensor in another data type."
-    ),
+    "ttnn.to_dtype": Row("tensor=input, dtype", doc="The values of a host tensor in another data type."),
     "ttnn.bitcast_convert": Row(
         "input_tensor, dtype",
         names="bitcast",
@@ -286,9 +284,7 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.dit_rms_norm_unary_fused": Row("input_tensor, *, ...", names="experimental.dit_rms_norm_unary_fused"),
     "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, ..."),
-    "ttnn.layer_norm_pre_all_gather": Row(
-        "input_tensor, *, residual_input_tensor, recip_tensor=recip, ..."
-    ),
+    "ttnn.layer_norm_pre_all_gather": Row("input_tensor, *, residual_input_tensor, recip_tensor=recip, ..."),
     "ttnn.layer_norm_post_all_gather": Row("input_tensor, stats, *, ..."),
     # Attention and caches
     "ttnn.scaled_dot_product_attention": Row(

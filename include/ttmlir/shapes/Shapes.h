@@ -67,7 +67,7 @@ public:
 
   // For messages.
   virtual std::string text(View shape) const;
-  /// "is tensor<2xf32>"
+  /// "is 'tensor<2xf32>'"
   virtual std::string describe(const Operand &operand) const;
   /// What an operand or attribute is called where the op comes from, in quotes where the text needs them.
   virtual std::string quoted(std::string_view name) const { return "'" + std::string(name) + "'"; }
@@ -88,6 +88,7 @@ struct Failure {
 struct Rule {
   std::string_view name;
   void (*function)(const Op &op, Results &results);
+  bool broadcasts = false; // an elementwise op: a number can stand for an operand
 };
 
 /// By name, or nullptr.

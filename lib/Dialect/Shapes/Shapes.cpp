@@ -211,7 +211,7 @@ public:
     std::string text;
     llvm::raw_string_ostream stream(text);
     Type type = valueOf(operand).getType();
-    stream << "is " << type;
+    stream << "is '" << type << "'"; // as in messages of MLIR
     if (operand.state == rules::Operand::State::Unusable)
       stream << (isa<RankedTensorType>(type) ? "; dynamic dimensions are not supported" : "; expected a ranked tensor");
     return text;

@@ -64,6 +64,7 @@ Callable joined(const api::Function &function, const OpInfo &info) {
   }
   if (std::ranges::all_of(info.attributes, [&](const AttributeSpec &spec) { return mayBeLeftOut(callable, spec); }))
     callable.unset = Attributes(std::string(info.name), callable.defaults);
+  callable.broadcasts = callable.shapes->rule->broadcasts && callable.operands.size() > 1;
   return callable;
 }
 

@@ -50,6 +50,7 @@ CallOp::CallOp(const ShapeRule &rule, std::span<const std::optional<TensorSpec>>
     if (rule.operands.empty())
       break;
     const std::string_view name = rule.operands[std::min(i, rule.operands.size() - 1)];
+    types.push_back(ins[i] ? ins[i]->dtype : DataType());
     if (ins[i])
       all.push_back(
           {name, Operand::State::Present, ins[i]->shape, isFloat(ins[i]->dtype) ? Element::Float : Element::Integer});
@@ -119,6 +120,10 @@ shapes::Attribute CallOp::attribute(std::string_view name) const {
 }
 
 std::string CallOp::text(shapes::View shape) const { return toString(Shape(shape.begin(), shape.end())); }
+
+std::string CallOp::describe(const shapes::Operand &operand) const {
+  return "has shape " + text(operand.shape) + " and type " + std::string(toString(types[&operand - all.data()]));
+}
 
 void checkShapes(const OpInfo &info, const OpCall &call) {
   const ShapeRule *rule = findShapeRule(info);

@@ -33,10 +33,12 @@ public:
   shapes::Attribute attribute(std::string_view name) const override;
   shapes::View mesh() const override { return meshShape; }
   std::string text(shapes::View shape) const override;
+  std::string describe(const shapes::Operand &operand) const override;
 
 private:
   const Attributes &attributes;
   shapes::Small<shapes::Operand, 4> all;
+  shapes::Small<DataType, 4> types; // of `all`
   shapes::Small<shapes::View, 3> results;
   shapes::Sizes meshShape;
 };

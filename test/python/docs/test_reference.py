@@ -65,7 +65,6 @@ NO_EXAMPLE = frozenset(
         "ttir.dealloc",
         "ttir.ttnn_metal_layout_cast",
         "ttnn.alloc",
-        "ttnn.assign",
         "ttnn.copy",
         "ttnn.create_global_semaphore",
         "ttnn.prepare_conv2d_bias",

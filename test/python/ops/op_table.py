@@ -305,7 +305,8 @@ NORMALIZATION = {
 }
 
 
-NEGATIVE_SIZE = [(case(shape=[4, -1], dtype="dtype"), XX = {
+NEGATIVE_SIZE = [(case(shape=[4, -1], dtype="dtype"), r"attribute 'shape' is \[4, -1\]; sizes cannot be negative")]
+CREATION = {
     "zeros": row(case(shape=[33, 65], dtype="dtype"), case(shape=[], dtype="dtype"), wrong=NEGATIVE_SIZE),
     "ones": row(case(shape=[33, 65], dtype="dtype"), case(shape=[7], dtype="dtype"), wrong=NEGATIVE_SIZE),
     "full": row(

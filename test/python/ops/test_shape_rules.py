@@ -77,6 +77,13 @@ OWN: dict[str, Row] = {
     "ttnn.upsample": row(
         named({"scale_factor": [2, 3]}, input=(1, 3, 4, 5)), named({"scale_factor": 2}, input=(1, 3, 4, 5))
     ),
+    # The bias of TTIR's may also widen the product.
+    "ttnn.linear": row(
+        named(a=(64, 128), b=(128, 32), bias=(32,)),
+        named({"transpose_b": True}, a=(33, 65), b=(17, 65), bias=(1, 17)),
+        named(a=(2, 33, 65), b=(65, 17), bias=(17,)),
+        named(a=(33, 65), b=(65, 17)),
+    ),
     "ttnn.prod": row(named({"dim_arg": 1, "keep_dim": True}, input=(2, 3, 4))),
     "ttnn.argmax": row(named({"dim": 1, "keep_dim": False}, input=(2, 3, 4))),
     "ttnn.quantize": row(

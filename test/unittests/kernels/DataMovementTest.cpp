@@ -89,9 +89,9 @@ TEST(DataMovement, SliceWithSteps) {
     forEachIndex(out, [&](const Shape &i) {
       expected.push_back(x.get(flat({7, 9, 11}, {1 + 2 * i[0], 2 + 3 * i[1], i[2] + 1})));
     });
-    // Ends count from the end when negative, and stop at the last element.
+    // Begins and ends count from the end when negative.
     expectEqual(run("ttnn.slice_static", {&x}, type, out,
-                    {{"begins", ints({1, 2, -10})}, {"ends", ints({-1, 9, 100})}, {"step", ints({2, 3, 1})}}),
+                    {{"begins", ints({1, 2, -10})}, {"ends", ints({-1, 9, 11})}, {"step", ints({2, 3, 1})}}),
                 expected);
   }
   const Value x = random(f32, {7});
@@ -103,6 +103,11 @@ TEST(DataMovement, SliceWithSteps) {
                   {{"begins", ints({5})}, {"ends", ints({3})}, {"step", ints({1})}});
             }),
             "ttnn.slice_static: attribute 'ends' is 3, before 'begins' 5, in dimension 0 of size 7");
+  EXPECT_EQ(errorOf([&] {
+              run("ttnn.slice_static", {&x}, f32, {7},
+                  {{"begins", ints({0})}, {"ends", ints({8})}, {"step", ints({1})}});
+            }),
+            "ttnn.slice_static: attribute 'ends' is 8 in dimension 0 of size 7");
 }
 
 TEST(DataMovement, Concat) {

@@ -125,7 +125,7 @@ TEST(HeadsErrors, NameWhatWasExpected) {
   EXPECT_EQ(split({&x, &x}, 2),
             name + "operand 'kv_input_tensor' has shape [2, 6, 10]; expected [2, 6, 4] times the head size 5");
   EXPECT_EQ(errorOf([&] { run("ttnn.nlp_concat_heads", {&x}, f32, {2, 1, 6, 10}); }),
-            "ttnn.nlp_concat_heads: operand 'input' has shape [2, 6, 10]; expected rank 4");
+            "ttnn.nlp_concat_heads: operand 'input' has shape [2, 6, 10] and type f32; expected rank 4");
   EXPECT_EQ(errorOf([&] { run("ttnn.nlp_concat_heads", {&heads}, f32, {2, 1, 4, 14}); }),
             "ttnn.nlp_concat_heads: result 0 has shape [2, 1, 4, 14]; expected [2, 1, 4, 15]");
   EXPECT_EQ(errorOf([&] {

@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Products, Linear,
 TEST(MatmulErrors, NameTheDimensions) {
   const Value a(f32, {2, 3}), b(f32, {4, 5}), c(f32, {3, 5});
   EXPECT_EQ(errorOf([&] { run("ttnn.matmul", {&a, &b}, f32, {2, 5}); }),
-            "ttnn.matmul: inner dimensions 3 and 4 differ");
+            "ttnn.matmul: inner dimensions 3 and 4 differ (shapes [2, 3] and [4, 5])");
   EXPECT_EQ(errorOf([&] { run("ttnn.matmul", {&a, &c}, f32, {5, 2}); }),
             "ttnn.matmul: result 0 has shape [5, 2]; expected [2, 5]");
   EXPECT_EQ(errorOf([&] { run("ttnn.matmul", {&a, &c}, f32, {2, 5}, {{"activation", text("swoosh")}}); }),

@@ -202,12 +202,14 @@ TEST(Executor, RefusesClosedAndOtherDevices) {
 
 TEST(Executor, NamesTheOpThatDoesNotTakeItsOperands) {
   ProgramBuilder builder;
-  const auto a = builder.input(hostSpec({2, 3}));
-  const auto binary =
-      builder.load({builder.op("ttnn.matmul", {a, a}, hostSpec({2, 3}),
-                               {builder.boolean("transpose_a", false), builder.boolean("transpose_b", false)})});
-  EXPECT_MESSAGE(OpError, runtime::submit(runtime::openMeshDevice(), binary, 0, {tensor(Floats(6), {2, 3})}),
-                 "program \"main\": op 0 (ttnn.matmul) at loc(\"op0\"): ");
+  const auto spec = hostSpec({1, 1, 2, 4}, DataType::Int32);
+  const auto a = builder.input(spec);
+  const auto binary = builder.load(
+      {builder.op("ttnn.scaled_dot_product_attention", {a, a, a}, spec, {builder.boolean("is_causal", false)})});
+  EXPECT_MESSAGE(OpError,
+                 runtime::submit(runtime::openMeshDevice(), binary, 0,
+                                 {runtime::castTensor(tensor(Floats(8), {1, 1, 2, 4}), DataType::Int32)}),
+                 "program \"main\": op 0 (ttnn.scaled_dot_product_attention) at loc(\"op0\"): ");
 }
 
 TEST(Executor, SaysWhatFillsTheMemory) {

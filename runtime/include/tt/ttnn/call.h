@@ -35,6 +35,7 @@ struct Callable {
   std::optional<Attributes> unset;              // of a call that leaves out all; nothing when it must not
   const ShapeRule *shapes = nullptr;
   std::vector<Tensor> (*perform)(const CallArguments &) = nullptr; // ops that are no kernel's business (to_device)
+  bool broadcasts = false; // an elementwise op with several operands: a number can stand for one of them
 };
 
 /// The function of an op ("ttnn.add"), or nullptr when this runtime cannot call it. For keeps: look it up once.

@@ -110,8 +110,9 @@ std::unique_ptr<Kernel> makeSlice(const OpCall &call) {
 }
 
 std::unique_ptr<Kernel> makeRepeat(const OpCall &call) {
-  const Shape &shape = operand(call, 0).shape;
+  Shape shape = operand(call, 0).shape;
   const auto &repeats = call.attributes.get<std::vector<int64_t>>("repeat_dims");
+  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
   const std::vector<int64_t> from = rowMajorStrides(shape);
   Shape dims;
   std::vector<int64_t> strides;

@@ -79,9 +79,9 @@ def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeA
     "repeat"> {
   let hasFolder = 1;
 }
-// A tensor of its own: two copies of one tensor may be written to.
 def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_InferShape<TT_Unary, "same">]> {
   let summary = "A copy of the input.";
+  let description = "The result is a tensor of its own: two copies of one tensor may be written to, and are never merged.";
   let arguments = TT_Unary;
   let results = (outs TT_FreshTensor:$result);
 }

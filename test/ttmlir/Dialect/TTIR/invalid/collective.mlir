@@ -146,7 +146,7 @@ func.func @groups(%a0: tensor<8xf32>) {
 
 module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>} {
   func.func @gather_mesh(%a: tensor<8x8xf32>) {
-    // expected-error@+1 {{'ttir.all_gather' op dimension 1 has sizes 8 and 16, but the mesh has 4 chips along it}}
+    // expected-error@+1 {{'ttir.all_gather' op result is 'tensor<8x16xf32>'; expected shape 8x32}}
     %0 = "ttir.all_gather"(%a) <{all_gather_dim = 1 : si32, cluster_axis = 1 : ui32}> : (tensor<8x8xf32>) -> tensor<8x16xf32>
     return
   }

@@ -41,7 +41,7 @@ func.func @argmax_dim(%a0: tensor<4x64xf32>) {
 // -----
 
 func.func @repeat(%a0: tensor<4x64xf32>) {
-  // expected-error@+1 {{'ttnn.repeat' op attribute 'repeat_dims' has 1 numbers; expected one per dimension, 2}}
+  // expected-error@+1 {{'ttnn.repeat' op attribute 'repeat_dims' has 1 numbers; expected one per dimension or more, 2}}
   %0 = "ttnn.repeat"(%a0) <{repeat_dims = #ttnn.shape<2>}> : (tensor<4x64xf32>) -> tensor<8x64xf32>
   return
 }
@@ -138,7 +138,7 @@ func.func @sequence(%a0: !ttnn.device) {
 
 func.func @batch_norm(%a0: tensor<2x3x4x4xf32>, %a1: tensor<1x4x1x1xf32>) {
   // expected-error@+1 {{'ttnn.batch_norm_inference' op operand 'running_mean' has shape 1x4x1x1; expected 1x3x1x1}}
-  %0 = "ttnn.batch_norm_inference"(%a0, %a1) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>}> : (tensor<2x3x4x4xf32>, tensor<1x4x1x1xf32>) -> tensor<2x3x4x4xf32>
+  %0 = "ttnn.batch_norm_inference"(%a0, %a1, %a1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<2x3x4x4xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) -> tensor<2x3x4x4xf32>
   return
 }
 
