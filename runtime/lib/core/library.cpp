@@ -46,12 +46,34 @@ dnnl::memory::desc describe(const Shape &dims, DataType type, const std::vector<
   return {dims, dataType(type), strides};
 }
 
-dnnl::primitive_attr attributes(bool relu) {
+namespace {
+
+struct Fused {
+  std::string_view activation;
+  dnnl::algorithm algorithm;
+  float alpha, beta;
+};
+
+constexpr Fused fused[] = {
+    {"relu", dnnl::algorithm::eltwise_relu, 0, 0},
+    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6},
+};
+
+const Fused *findFused(std::string_view activation) {
+  const Fused *found = std::ranges::find(fused, activation, &Fused::activation);
+  return found == std::end(fused) ? nullptr : found;
+}
+
+} // namespace
+
+bool fuses(std::string_view activation) { return findFused(activation); }
+
+dnnl::primitive_attr attributes(std::string_view activation) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (relu) {
+  if (const Fused *row = findFused(activation)) {
     dnnl::post_ops post;
-    post.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    post.append_eltwise(1.0f, row->algorithm, row->alpha, row->beta);
     attributes.set_post_ops(post);
   }
   return attributes;
@@ -78,7 +100,7 @@ void Primitive::run(std::initializer_list<const void *> addresses) const {
 }
 
 Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
-  Primitive primitive(dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to, attributes(false))));
+  Primitive primitive(dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to, attributes())));
   primitive.add(DNNL_ARG_FROM, from);
   primitive.add(DNNL_ARG_TO, to);
   return primitive;

@@ -37,8 +37,12 @@ dnnl::memory::data_type dataType(DataType type);
 /// A dense or strided tensor.
 dnnl::memory::desc describe(const Shape &dims, DataType type, const std::vector<int64_t> &strides);
 
-/// Attributes with a scratchpad that the caller provides, and a fused relu when asked for.
-dnnl::primitive_attr attributes(bool relu);
+/// Whether a primitive can do an activation, by its name in the elementwise table, on its way to memory, with the
+/// values that the elementwise kernels give: before the only rounding, so that results in bf16 need no pass of their
+/// own.
+bool fuses(std::string_view activation);
+/// Attributes with a scratchpad that the caller provides, and an activation that the library fuses or none.
+dnnl::primitive_attr attributes(std::string_view activation = {});
 
 /// A primitive with its arguments, in the order they were added.
 class Primitive {

@@ -184,6 +184,39 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{5, 4, 4}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {1, 0, 0, 1, 3, 2}, 1, 4, 4, 2, {}, "replicate"},
         Case{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1}));
 
+/// The attributes of a convolution with an activation.
+Named activated(const Case &c, const char *name) {
+  const StructAttribute op{"ttnn.unary_with_param", {{"op_type", {EnumAttribute{"ttnn.unary_op_type", name, 3}}}}};
+  return with(c.attributes(), "conv2d_config", {StructAttribute{"ttnn.conv2d_config", {{"activation", {op}}}}});
+}
+
+TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
+  // Images of one group and of as many as channels, which the library computes in other ways; values beyond 6.
+  const Case cases[] = {{{9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 32, 16},
+                        {{9, 7}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, 32, 32, 32},
+                        {{6, 6}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 16, 48}};
+  const std::pair<const char *, std::function<double(double)>> activations[] = {
+      {"relu", [](double x) { return std::max(x, 0.0); }},
+      {"relu6", [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
+      {"abs", [](double x) { return std::fabs(x); }},
+      {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+  };
+  for (const Case &c : cases)
+    for (const auto &[name, f] : activations)
+      for (DataType type : {f32, bf16}) {
+        const Value x = random(type, c.images(c.sizes, c.in), -4, 4, 1), w = random(type, c.filter(), -2, 2, 2);
+        const Shape shape = c.images(c.results(), c.out);
+        std::vector<double> expected = run(c.name(), {&x, &w}, f32, shape, c.attributes()).values();
+        EXPECT_GT(*std::ranges::max_element(expected), 6);
+        for (double &v : expected)
+          v = f(v);
+        SCOPED_TRACE(name);
+        expectNear(run(c.name(), {&x, &w}, f32, shape, activated(c, name)), expected, 1e-6, 1e-5);
+        if (type == bf16)
+          expectNear(run(c.name(), {&x, &w}, bf16, shape, activated(c, name)), expected, 0x1p-8, 1e-5);
+      }
+}
+
 TEST(Convolution, ActivationAndWeightsOfSequencesAsImages) {
   const Case c{{9}, {3}, {2}, {1}, {1}, 2};
   const Value x = random(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter());
@@ -192,10 +225,8 @@ TEST(Convolution, ActivationAndWeightsOfSequencesAsImages) {
   std::vector<double> expected = c.expected(x, w);
   for (double &v : expected)
     v = std::max(v, 0.0);
-  const StructAttribute relu{"ttnn.unary_with_param", {{"op_type", {EnumAttribute{"ttnn.unary_op_type", "relu", 3}}}}};
-  const Named attributes =
-      with(c.attributes(), "conv2d_config", {StructAttribute{"ttnn.conv2d_config", {{"activation", {relu}}}}});
-  expectNear(run(c.name(), {&x, &image}, f32, c.images(c.results(), c.out), attributes), expected, 1e-6, 1e-5);
+  expectNear(run(c.name(), {&x, &image}, f32, c.images(c.results(), c.out), activated(c, "relu")), expected, 1e-6,
+             1e-5);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,7 +17,8 @@ class LibraryMatmul final : public Kernel {
 
 public:
   /// biasIndex: an operand to fuse or -1. Throws dnnl::error where the machine has no implementation.
-  LibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu) : p(product), bias(biasIndex) {
+  LibraryMatmul(const OpCall &call, const Product &product, int biasIndex, std::string_view activation)
+      : p(product), bias(biasIndex) {
     packedA = library::Packed(call, 0, type, layout);
     packedB = library::Packed(call, 1, type, layout);
     if (bias >= 0)
@@ -42,7 +43,7 @@ public:
     ownOrder = constant || (p.batches() == 1 && rowBlocks > 1);
     {
       const library::Threads one(1);
-      makePlans(relu);
+      makePlans(activation);
     }
     if (ownOrder)
       orderWeights(constant);
@@ -76,11 +77,11 @@ private:
     int64_t columns = 0;
   };
 
-  void makePlans(bool relu) {
+  void makePlans(std::string_view activation) {
     for (int column = 0; column < 2; ++column) {
       // Blocks at the lower and right edges are smaller and have plans of their own; those of one width share weights.
-      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), relu, nullptr);
-      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, relu,
+      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), activation, nullptr);
+      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, activation,
            &plans[column][0].weights);
     }
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * columnBlocks);
@@ -99,7 +100,8 @@ private:
   int64_t columns(int64_t block) const { return std::min(blockColumns, p.n - block * blockColumns); }
 
   /// weights: the order to take, or nullptr for what `ownOrder` says.
-  void plan(Plan &plan, int64_t rows, int64_t columns, bool relu, const dnnl::memory::desc *weights) const {
+  void plan(Plan &plan, int64_t rows, int64_t columns, std::string_view activation,
+            const dnnl::memory::desc *weights) const {
     using dnnl::memory;
     plan.columns = columns;
     plan.a = library::describe({rows, p.k}, type, {p.aRow, p.aColumn});
@@ -113,7 +115,7 @@ private:
       plan.bias = library::describe({1, columns}, DataType::Float32, {columns, 1});
     const auto description =
         bias >= 0 ? dnnl::matmul::desc(plan.a, b, plan.bias, plan.c) : dnnl::matmul::desc(plan.a, b, plan.c);
-    const dnnl::matmul::primitive_desc made(description, library::attributes(relu), library::engine());
+    const dnnl::matmul::primitive_desc made(description, library::attributes(activation), library::engine());
     plan.weights = made.weights_desc();
     plan.scratchpad = made.scratchpad_desc();
     plan.matmul = dnnl::matmul(made);
@@ -198,8 +200,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu) {
-  return std::make_unique<LibraryMatmul>(call, product, biasIndex, relu);
+std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex,
+                                          std::string_view activation) {
+  return std::make_unique<LibraryMatmul>(call, product, biasIndex, activation);
 }
 
 } // namespace tt::ttnn

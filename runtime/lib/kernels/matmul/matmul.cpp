@@ -119,12 +119,12 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   auto make = [&](DataType type, bool own) -> std::unique_ptr<Kernel> {
     Epilogue rest = epilogue;
     std::string fused;
-    if (rest.bias < 0 && (own || rest.activation == "relu"))
+    if (rest.bias < 0 && (own || library::fuses(rest.activation)))
       std::swap(fused, rest.activation);
     const bool narrow = toBf16 && rest.empty() && own;
     const DataType produced = narrow ? DataType::BFloat16 : DataType::Float32;
-    auto kernel = own ? makePanelMatmul(call, p, type, produced, biasIndex, fused)
-                      : makeLibraryMatmul(call, p, biasIndex, !fused.empty());
+    auto kernel =
+        own ? makePanelMatmul(call, p, type, produced, biasIndex, fused) : makeLibraryMatmul(call, p, biasIndex, fused);
     return kernel ? withEpilogue(call, std::move(kernel), produced, rest) : nullptr;
   };
   if (bf16) {
@@ -135,7 +135,7 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   // The library's blocks are better where there are many rows for each weight; an activation that it does not know
   // would cost it another pass.
   const bool library =
-      p.batches() == 1 && p.m >= libraryRows && (epilogue.activation.empty() || epilogue.activation == "relu");
+      p.batches() == 1 && p.m >= libraryRows && (epilogue.activation.empty() || library::fuses(epilogue.activation));
   if (!library)
     if (auto kernel = make(DataType::Float32, true))
       return kernel;

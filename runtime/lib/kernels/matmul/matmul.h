@@ -5,9 +5,10 @@
 
 namespace tt::ttnn {
 
-/// The kernel library's product in f32, with an operand of one row added (biasIndex, or -1) and relu fused. Throws
-/// dnnl::error where the machine has no implementation.
-std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex, bool relu);
+/// The kernel library's product in f32, with an operand of one row added (biasIndex, or -1) and an activation that the
+/// library fuses (library::fuses) or none. Throws dnnl::error where the machine has no implementation.
+std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex,
+                                          std::string_view activation);
 
 /// Our own product in panels, with an operand of one row added and any unary elementwise op fused (a name of the
 /// elementwise table, or empty); nullptr where the machine lacks the units or the shape does not suit panels.

@@ -7,23 +7,27 @@
 #include "tensor/storage.h"
 #include "tt/units.h"
 
+#include <utility>
+
 namespace tt::ttnn {
 namespace {
 
 class LibraryConvolution final : public Kernel {
 public:
   /// Throws dnnl::error where the machine has no implementation for the type.
-  LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced, bool relu)
+  LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced,
+                     std::string_view activation)
       : biased(optionalOperand(call, 2) != nullptr) {
     input = library::Packed(call, 0, type, layout);
     weights = library::Packed(call, 1, type, layout);
     if (biased)
       bias = library::Packed(call, 2, DataType::Float32, layout);
     if (c.transposed)
-      prepare<dnnl::deconvolution_forward>(c, type, produced, relu, dnnl::algorithm::deconvolution_direct,
+      prepare<dnnl::deconvolution_forward>(c, type, produced, activation, dnnl::algorithm::deconvolution_direct,
                                            call.constants);
     else
-      prepare<dnnl::convolution_forward>(c, type, produced, relu, dnnl::algorithm::convolution_direct, call.constants);
+      prepare<dnnl::convolution_forward>(c, type, produced, activation, dnnl::algorithm::convolution_direct,
+                                         call.constants);
   }
 
   void run(const Buffers &buffers) const override {
@@ -44,8 +48,8 @@ private:
   using memory = dnnl::memory;
 
   template <class Forward>
-  void prepare(const Convolution &c, DataType type, DataType produced, bool relu, dnnl::algorithm algorithm,
-               const ConstantStore *store) {
+  void prepare(const Convolution &c, DataType type, DataType produced, std::string_view activation,
+               dnnl::algorithm algorithm, const ConstantStore *store) {
     const size_t rank = c.window.axes.size();
     memory::dims from = {c.window.batch, c.window.channels}, to = {c.window.batch, c.out}, strides, dilations, before,
                  behind;
@@ -71,7 +75,7 @@ private:
     const auto description =
         biased ? Description(kind, algorithm, source, anyOrder, biasDesc, target, strides, dilations, before, behind)
                : Description(kind, algorithm, source, anyOrder, target, strides, dilations, before, behind);
-    const typename Forward::primitive_desc plan(description, library::attributes(relu), library::engine());
+    const typename Forward::primitive_desc plan(description, library::attributes(activation), library::engine());
     convolution = library::Primitive(Forward(plan));
     convolution.add(DNNL_ARG_SRC, source);
     convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
@@ -142,16 +146,16 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
     return kernelOf([](const Buffers &) {});
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
-  const bool relu = epilogue.activation == "relu";
-  if (relu)
-    epilogue.activation.clear();
+  std::string fused;
+  if (library::fuses(epilogue.activation))
+    fused = std::exchange(epilogue.activation, {});
   // Without a unit for bf16 the library's bf16 is slower than its f32.
   const bool unit = units() == Units::None || units() >= Units::AVX512_BF16;
   if (unit && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
     const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
     try {
-      return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, DataType::BFloat16, produced, relu),
+      return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, DataType::BFloat16, produced, fused),
                           produced, epilogue);
     } catch (const dnnl::error &) {
       // This CPU has no bf16 products: bf16 values are exact in f32.
@@ -159,7 +163,7 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
   }
   try {
     constexpr DataType f32 = DataType::Float32;
-    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, relu), f32, epilogue);
+    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused), f32, epilogue);
   } catch (const dnnl::error &error) {
     fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
                    toString(operand(call, 1).shape) + ": " + error.what());
