@@ -6,11 +6,15 @@
 #include "tt/units.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <new>
+#include <numeric>
 #include <utility>
 
 // libgomp's, which the library runs on; clang's omp.h is that of another runtime.
 extern "C" {
+void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_max_threads();
 void omp_set_num_threads(int count);
 }
@@ -52,11 +56,14 @@ struct Fused {
   std::string_view activation;
   dnnl::algorithm algorithm;
   float alpha, beta;
+  float (*exact)(float); // as the elementwise table has it
 };
 
 constexpr Fused fused[] = {
-    {"relu", dnnl::algorithm::eltwise_relu, 0, 0},
-    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6},
+    {"relu", dnnl::algorithm::eltwise_relu, 0, 0, [](float x) { return x < 0 ? 0 : x; }},
+    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6, [](float x) { return x < 0   ? 0
+                                                                        : x > 6 ? 6
+                                                                                : x; }},
 };
 
 const Fused *findFused(std::string_view activation) {
@@ -66,7 +73,13 @@ const Fused *findFused(std::string_view activation) {
 
 } // namespace
 
-bool fuses(std::string_view activation) { return findFused(activation); }
+bool fuses(std::string_view activation) {
+#if defined(__x86_64__)
+  return findFused(activation);
+#else
+  return false; // nothing tells what became of NaN (takeInvalid)
+#endif
+}
 
 dnnl::primitive_attr attributes(std::string_view activation) {
   dnnl::primitive_attr attributes;
@@ -86,6 +99,66 @@ void Primitive::add(int argument, const dnnl::memory::desc &desc) {
   arguments.push_back({argument, memories.back().get()});
 }
 
+namespace {
+
+/// Whether an instruction on floats met a NaN or made one since the last call, in this thread: also the comparison with
+/// 0 that a relu is. Products of bf16 set no flag, what follows them does.
+bool takeInvalid() {
+#if defined(__x86_64__)
+  constexpr unsigned invalid = 1;
+  const unsigned state = __builtin_ia32_stmxcsr();
+  if (state & invalid)
+    __builtin_ia32_ldmxcsr(state & ~invalid);
+  return state & invalid;
+#else
+  return false;
+#endif
+}
+
+/// The same in any of the first threads of the pool.
+bool takeInvalid(int threads) {
+  if (threads == 1)
+    return takeInvalid();
+  std::atomic<bool> found{false};
+  GOMP_parallel(
+      [](void *data) {
+        if (takeInvalid())
+          static_cast<std::atomic<bool> *>(data)->store(true, std::memory_order_relaxed);
+      },
+      &found, static_cast<unsigned>(threads), 0);
+  return found;
+}
+
+/// f of every value of a tensor that lies in plain rows, in place.
+void apply(float (*f)(float), const dnnl::memory::desc &desc, void *values) {
+  const dnnl::memory::dims dims = desc.dims();
+  const auto *strides = desc.data.format_desc.blocking.strides;
+  const bool isBf16 = desc.data_type() == dnnl::memory::data_type::bf16;
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = 0, rest = i;
+    for (size_t d = dims.size(); d-- > 0; rest /= dims[d])
+      at += rest % dims[d] * strides[d];
+    if (isBf16) {
+      auto &value = static_cast<uint16_t *>(values)[at];
+      value = static_cast<uint16_t>(
+          std::bit_cast<uint32_t>(f(std::bit_cast<float>(static_cast<uint32_t>(value) << 16))) >> 16);
+    } else {
+      auto &value = static_cast<float *>(values)[at];
+      value = f(value);
+    }
+  }
+}
+
+} // namespace
+
+void Primitive::keepNaN(std::string_view fusedActivation, Plain makePlain) {
+  if (const Fused *row = findFused(fusedActivation)) {
+    activation = row->activation;
+    plain = std::move(makePlain);
+  }
+}
+
 void Primitive::run(std::initializer_list<const void *> addresses) const {
   if (detail::threadsAreLost())
     throw OpError("this process was forked from inside of a parallel loop: the kernel library has no threads");
@@ -93,8 +166,32 @@ void Primitive::run(std::initializer_list<const void *> addresses) const {
   size_t i = 0;
   for (const void *address : addresses)
     dnnl_memory_set_data_handle(arguments[i++].memory, const_cast<void *>(address));
+  if (plain)
+    takeInvalid(threads); // what ran in these threads before
+  execute(primitive, arguments);
+  if (plain && takeInvalid(threads))
+    runPlainly();
+}
+
+void Primitive::runPlainly() const {
+  const auto [without, bytes] = plain();
+  const AlignedBytes room(bytes);
+  const dnnl::memory scratchpad({{static_cast<int64_t>(bytes)}, dnnl::memory::data_type::u8, {1}}, engine(),
+                                room.data());
+  std::vector<dnnl_exec_arg_t> with = arguments;
+  for (dnnl_exec_arg_t &argument : with)
+    if (argument.arg == DNNL_ARG_SCRATCHPAD)
+      argument.memory = scratchpad.get();
+  execute(without, with);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].arg == DNNL_ARG_DST)
+      apply(findFused(activation)->exact, memories[i].get_desc(), memories[i].get_data_handle());
+  takeInvalid(threads);
+}
+
+void Primitive::execute(const dnnl::primitive &what, const std::vector<dnnl_exec_arg_t> &with) const {
   const dnnl_status_t status =
-      dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data());
+      dnnl_primitive_execute(what.get(), stream().get(), static_cast<int>(with.size()), with.data());
   if (status != dnnl_success)
     throw OpError("the kernel library could not run a primitive (status " + std::to_string(status) + ")");
 }

@@ -12,7 +12,9 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace tt::ttnn::library {
 
@@ -52,15 +54,25 @@ public:
   explicit operator bool() const { return static_cast<bool>(primitive); }
   /// argument: DNNL_ARG_SRC and so on.
   void add(int argument, const dnnl::memory::desc &desc);
+  /// The same without its activation, and the size of its scratchpad.
+  using Plain = std::function<std::pair<dnnl::primitive, size_t>()>;
+  /// For a primitive that fuses an activation: NaN stays NaN. The library's give 0 or another bound for it, so a run
+  /// that met a NaN or made one is done again, plainly, and the activation after it.
+  void keepNaN(std::string_view activation, Plain plain);
   /// One address per argument added; an argument of size 0 may have nullptr. Runs on as many threads as it was made
   /// for.
   void run(std::initializer_list<const void *> addresses) const;
 
 private:
+  void execute(const dnnl::primitive &what, const std::vector<dnnl_exec_arg_t> &with) const;
+  void runPlainly() const;
+
   dnnl::primitive primitive;
   int threads = 1;
   std::vector<dnnl::memory> memories;
   std::vector<dnnl_exec_arg_t> arguments;
+  std::string_view activation;
+  Plain plain;
 };
 
 /// A reorder between two descriptions of the same values.

@@ -2,7 +2,45 @@
 
 #include "program/planner.h"
 
+#include "kernels/elementwise/elementwise.h"
+
+#include <algorithm>
+
 namespace tt::runtime {
+
+std::vector<uint32_t> Planner::findReplaced() const {
+  std::vector<uint32_t> replaced(program.values.size(), absentOperand);
+  if (made.mode != Mode::Fast)
+    return replaced;
+  for (size_t s = 0; s < made.steps.size(); ++s) {
+    const auto &[ins, outs] = operands[s];
+    if (!made.steps[s].kernel)
+      continue;
+    std::vector<uint32_t> taken;
+    for (size_t o = 0; o < outs.size(); ++o)
+      for (size_t i = 0; i < ins.size() && replaced[outs[o]] == absentOperand; ++i) {
+        if (ins[i] == absentOperand || made.rootOf[ins[i]] != ins[i] || !isReplaceable(ins[i], outs[o], made.steps[s].op))
+          continue;
+        // One name of the value, and no other result in its place.
+        const auto names =
+            std::ranges::count_if(ins, [&](uint32_t in) { return in != absentOperand && made.rootOf[in] == ins[i]; });
+        if (names != 1 || std::ranges::find(taken, ins[i]) != taken.end() ||
+            !ttnn::mayOverwrite(*made.steps[s].kernel, i, o))
+          continue;
+        replaced[outs[o]] = ins[i];
+        taken.push_back(ins[i]);
+      }
+  }
+  return replaced;
+}
+
+/// Both lie in memory that this plan gives, as large as each other, and the older one dies where the other begins.
+bool Planner::isReplaceable(uint32_t value, uint32_t by, uint32_t at) const {
+  const Plan::Root &older = made.roots[value], &younger = made.roots[by];
+  return older.home == Plan::Home::Arena && younger.home == Plan::Home::Arena && made.rootOf[by] == by &&
+         older.lastOp == at && younger.firstOp == at && older.shards == younger.shards && !made.written[value] &&
+         !made.written[by] && program.spec(value).bytes() == program.spec(by).bytes();
+}
 
 void Planner::placeValues() {
   if (observed) {
@@ -14,13 +52,19 @@ void Planner::placeValues() {
     for (uint32_t output : program.outputs)
       made.roots[output].lastOp = opCount;
   }
+  const std::vector<uint32_t> replaced = findReplaced();
+  std::vector<bool> passedOn(program.values.size(), false);
+  for (uint32_t value : replaced)
+    if (value != absentOperand)
+      passedOn[value] = true;
   std::vector<std::vector<uint32_t>> begins(opCount + 1), ends(opCount + 1);
   for (uint32_t value = 0; value < made.roots.size(); ++value) {
     const Plan::Root &root = made.roots[value];
     if (root.home != Plan::Home::Arena || made.rootOf[value] != value)
       continue; // elsewhere, a view, or between two ops of a chain
     begins[root.firstOp].push_back(value);
-    ends[root.lastOp].push_back(value);
+    if (!passedOn[value])
+      ends[root.lastOp].push_back(value);
   }
   const size_t base = alignUp(made.scratchBytes);
   sim::BankAllocator space(0, int64_t(1) << 62, sim::hostAlignment);
@@ -30,6 +74,10 @@ void Planner::placeValues() {
     for (uint32_t value : begins[at]) {
       Plan::Root &root = made.roots[value];
       root.stride = alignUp(program.spec(value).bytes());
+      if (replaced[value] != absentOperand) {
+        root.offset = made.roots[replaced[value]].offset;
+        continue;
+      }
       const auto block = space.allocate(static_cast<int64_t>(root.stride * root.shards), label);
       if (!block)
         throw OutOfMemoryError(made.name() + ": intermediate values need more than 2^62 bytes of host memory");

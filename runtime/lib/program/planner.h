@@ -101,6 +101,9 @@ private:
   //===- Memory and pointers (placement.cpp) --------------------------------===//
 
   void placeValues();
+  /// For each value that is computed in the place of another, which dies with it: that one; else absentOperand.
+  std::vector<uint32_t> findReplaced() const;
+  bool isReplaceable(uint32_t value, uint32_t by, uint32_t at) const;
   void bindSteps();
   void bindStep(Plan::Step &step, const Operands &operands);
   void bindMeshStep(Plan::Step &step, const Operands &operands);

@@ -217,6 +217,27 @@ TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
       }
 }
 
+TEST(Convolution, NaNPassesActivations) {
+  // A NaN, and a value of which weights of 0 make one.
+  for (const double special : {NaN, Inf})
+    for (const auto &[kernel, groups] : {std::pair{3, 1}, {1, 1}, {3, 32}})
+      for (const char *name : {"relu", "relu6", "sigmoid"})
+        for (DataType type : {f32, bf16}) {
+          const int64_t k = kernel;
+          const Case c{{9, 7}, {k, k}, {1, 1}, {1, 1}, {k / 2, k / 2}, 1, 32, 32, groups};
+          Value x = random(type, c.images(c.sizes, c.in), -4, 4, 1), w = random(type, c.filter(), -2, 2, 2);
+          x.set(100, special);
+          for (size_t i = 0; i < w.size() / 4; ++i) // of the first 8 channels of the result
+            w.set(i, 0);
+          const Shape shape = c.images(c.results(), c.out);
+          const std::vector<double> sums = run(c.name(), {&x, &w}, f32, shape, c.attributes()).values();
+          const Value found = run(c.name(), {&x, &w}, type, shape, activated(c, name));
+          EXPECT_TRUE(std::ranges::any_of(sums, [](double v) { return std::isnan(v); }));
+          for (size_t i = 0; i < sums.size(); ++i)
+            ASSERT_EQ(std::isnan(found.get(i)), std::isnan(sums[i])) << name << " at " << i << " of " << sums[i];
+        }
+}
+
 TEST(Convolution, ActivationAndWeightsOfSequencesAsImages) {
   const Case c{{9}, {3}, {2}, {1}, {1}, 2};
   const Value x = random(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter());

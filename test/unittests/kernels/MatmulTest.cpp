@@ -155,6 +155,19 @@ INSTANTIATE_TEST_SUITE_P(Products, Linear,
                                          LinearCase{{-2, -1}, "relu"}, LinearCase{{-2, 1}, ""},
                                          LinearCase{{}, "relu"}));
 
+TEST(MatmulFused, NaNPassesActivations) {
+  // As many rows as the kernel library takes, and fewer.
+  for (const int64_t rows : {1024, 64})
+    for (const char *name : {"relu", "relu6", "tanh"}) {
+      Value a = random(f32, {rows, 64}, -2, 2, 1);
+      const Value b = random(f32, {64, 96}, -2, 2, 2);
+      a.set(static_cast<size_t>(rows / 2 * 64 + 3), NaN);
+      const Value found = run("ttnn.linear", {&a, &b}, f32, {rows, 96}, {{"activation", text(name)}});
+      for (int64_t i = 0; i < rows * 96; ++i)
+        ASSERT_EQ(std::isnan(found.get(static_cast<size_t>(i))), i / 96 == rows / 2) << name << " at " << i;
+    }
+}
+
 TEST(MatmulErrors, NameTheDimensions) {
   const Value a(f32, {2, 3}), b(f32, {4, 5}), c(f32, {3, 5});
   EXPECT_EQ(errorOf([&] { run("ttnn.matmul", {&a, &b}, f32, {2, 5}); }),

@@ -166,6 +166,66 @@ TEST(Fusion, KeepsNothingInMemoryBetweenTheOps) {
   }
 }
 
+/// A sum is written where an operand lies that nothing needs any more: never more than two values at a time.
+TEST(Fusion, TakesThePlaceOfAnOperandThatDies) {
+  for (const DataType type : {DataType::Float32, DataType::BFloat16}) {
+    ProgramBuilder builder;
+    const TensorSpec spec = deviceSpec({64, 1024}, type);
+    const auto heavy = [&](uint32_t value) {
+      return builder.op("ttnn.softmax", {value}, spec, {builder.integer("dimension", 1)});
+    };
+    const auto x = builder.input(spec), y = builder.input(spec);
+    auto sum = builder.op("ttnn.add", {heavy(x), heavy(y)}, spec);
+    for (int i = 0; i < 3; ++i)
+      sum = builder.op("ttnn.relu", {builder.op("ttnn.subtract", {heavy(sum), sum}, spec)}, spec);
+    const auto binary = builder.load({heavy(sum)});
+    const auto device = runtime::openMeshDevice();
+    std::mt19937 random(1);
+    const std::vector<runtime::Tensor> inputs = {randomTensor(random, spec), randomTensor(random, spec)};
+    const auto expected = runOpByOp(device, binary, inputs);
+    for (const int threads : {1, 2, 3}) {
+      setThreads(threads);
+      EXPECT_EQ(run(device, binary, inputs), expected);
+    }
+    setThreads(0);
+    EXPECT_LT(runtime::lastRun(device)->arenaBytes, 3 * spec.bytes());
+  }
+}
+
+/// An operand keeps its place when a later op of the chain reads it, when it is of another width, when it is broadcast,
+/// when it is read under two names, and when it is needed afterwards.
+TEST(Fusion, TakesNoPlaceThatIsStillRead) {
+  for (const DataType type : {DataType::Float32, DataType::BFloat16}) {
+    const DataType other = type == DataType::Float32 ? DataType::BFloat16 : DataType::Float32;
+    ProgramBuilder builder;
+    const TensorSpec spec = deviceSpec({96, 512}, type), wide = deviceSpec({96, 512}, other),
+                     row = deviceSpec({1, 512}, type);
+    const auto heavy = [&](uint32_t value, const TensorSpec &of) {
+      return builder.op("ttnn.softmax", {value}, of, {builder.integer("dimension", 1)});
+    };
+    const auto x = builder.input(spec), y = builder.input(row);
+    const auto a = heavy(x, spec);
+    const auto inner = builder.op("ttnn.exp", {a}, spec);                      // stored, and
+    const auto later = builder.op("ttnn.add", {inner, a}, spec);               // read beside what it came from
+    const auto cast = builder.op("ttnn.typecast", {heavy(later, spec)}, wide); // another width
+    const auto b = heavy(y, row);
+    const auto sum = builder.op("ttnn.add", {heavy(inner, spec), b}, spec); // broadcast
+    const auto needed = heavy(sum, spec);
+    const auto twice = builder.op("ttnn.multiply", {needed, needed}, spec);
+    const auto square = builder.op("ttnn.add", {heavy(twice, spec), needed}, spec);
+    const auto binary = builder.load({heavy(cast, wide), square, heavy(inner, spec)});
+    const auto device = runtime::openMeshDevice();
+    std::mt19937 random(2);
+    const std::vector<runtime::Tensor> inputs = {randomTensor(random, spec), randomTensor(random, row)};
+    const auto expected = runOpByOp(device, binary, inputs);
+    for (const int threads : {1, 2, 3}) {
+      setThreads(threads);
+      EXPECT_EQ(run(device, binary, inputs), expected);
+    }
+    setThreads(0);
+  }
+}
+
 /// What is between two ops of a chain and looks at a value, or changes one, sees it as it would without the chain.
 TEST(Fusion, StopsAtWhatUsesOrChangesValues) {
   ProgramBuilder builder;

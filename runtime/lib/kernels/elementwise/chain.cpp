@@ -18,6 +18,22 @@ size_t chainSlots(const Kernel &kernel) {
   return ElementwiseKernel::slotsOf(dynamic_cast<const ElementwiseKernel &>(kernel).stages.front());
 }
 
+bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result) {
+  const auto *elementwise = dynamic_cast<const ElementwiseKernel *>(&kernel);
+  if (!elementwise)
+    return false;
+  bool stored = false;
+  for (const Stage &stage : elementwise->stages) {
+    // A stage reads its part of a chunk before it stores: later ones would find the result.
+    for (const Operand &read : stage.operands)
+      if (read.access != Access::Stage && read.index == operand &&
+          (stored || read.access != Access::Same || read.bytes != elementwise->outBytes(result)))
+        return false;
+    stored = stored || stage.out == static_cast<int>(result);
+  }
+  return stored;
+}
+
 /// Whether a stage takes an operand of bf16 as the f32 of the same value.
 static bool takesBf16AsF32(const Stage &stage, size_t k) {
   return stage.f && stage.loadsF[k] == loader<float>(DataType::BFloat16);

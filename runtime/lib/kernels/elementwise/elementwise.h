@@ -50,6 +50,10 @@ const ElementwiseRow *findActivation(std::string_view name);
 /// The kernel of the row that the call is named like.
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call);
 
+/// Whether an elementwise kernel may write a result where an operand lies that nothing needs afterwards: every element
+/// is read before the one that takes its place is written, on any number of threads. False for other kernels.
+bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result);
+
 //===----------------------------------------------------------------------===//
 // Chains: several ops in one pass over memory
 //===----------------------------------------------------------------------===//

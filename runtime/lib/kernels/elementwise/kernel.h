@@ -89,6 +89,12 @@ public:
     }
   }
 
+  /// Of an element of a result.
+  size_t outBytes(size_t result) const {
+    const auto stage = std::ranges::find(stages, static_cast<int>(result), &Stage::out);
+    return stage == stages.end() ? 0 : stage->outBytes;
+  }
+
   std::vector<Stage> stages;
   size_t total, unit = 1;
 

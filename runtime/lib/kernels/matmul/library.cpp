@@ -18,7 +18,7 @@ class LibraryMatmul final : public Kernel {
 public:
   /// biasIndex: an operand to fuse or -1. Throws dnnl::error where the machine has no implementation.
   LibraryMatmul(const OpCall &call, const Product &product, int biasIndex, std::string_view activation)
-      : p(product), bias(biasIndex) {
+      : p(product), bias(biasIndex), activation(activation) {
     packedA = library::Packed(call, 0, type, layout);
     packedB = library::Packed(call, 1, type, layout);
     if (bias >= 0)
@@ -43,7 +43,7 @@ public:
     ownOrder = constant || (p.batches() == 1 && rowBlocks > 1);
     {
       const library::Threads one(1);
-      makePlans(activation);
+      makePlans();
     }
     if (ownOrder)
       orderWeights(constant);
@@ -73,16 +73,16 @@ public:
 private:
   struct Plan {
     dnnl::matmul matmul;
+    library::Primitive::Plain plain; // without the activation
     dnnl::memory::desc a, weights, c, bias, scratchpad;
     int64_t columns = 0;
   };
 
-  void makePlans(std::string_view activation) {
+  void makePlans() {
     for (int column = 0; column < 2; ++column) {
       // Blocks at the lower and right edges are smaller and have plans of their own; those of one width share weights.
-      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), activation, nullptr);
-      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, activation,
-           &plans[column][0].weights);
+      plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), nullptr);
+      plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, &plans[column][0].weights);
     }
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * columnBlocks);
     size_t largest = 0;
@@ -100,8 +100,7 @@ private:
   int64_t columns(int64_t block) const { return std::min(blockColumns, p.n - block * blockColumns); }
 
   /// weights: the order to take, or nullptr for what `ownOrder` says.
-  void plan(Plan &plan, int64_t rows, int64_t columns, std::string_view activation,
-            const dnnl::memory::desc *weights) const {
+  void plan(Plan &plan, int64_t rows, int64_t columns, const dnnl::memory::desc *weights) const {
     using dnnl::memory;
     plan.columns = columns;
     plan.a = library::describe({rows, p.k}, type, {p.aRow, p.aColumn});
@@ -119,6 +118,11 @@ private:
     plan.weights = made.weights_desc();
     plan.scratchpad = made.scratchpad_desc();
     plan.matmul = dnnl::matmul(made);
+    plan.plain = [description = bias >= 0 ? dnnl::matmul::desc(plan.a, plan.weights, plan.bias, plan.c)
+                                          : dnnl::matmul::desc(plan.a, plan.weights, plan.c)] {
+      const dnnl::matmul::primitive_desc plain(description, library::attributes(), library::engine());
+      return std::pair<dnnl::primitive, size_t>(dnnl::matmul(plain), plain.scratchpad_desc().get_size());
+    };
   }
 
   library::Primitive instance(const Plan &plan) const {
@@ -129,6 +133,7 @@ private:
     primitive.add(DNNL_ARG_SCRATCHPAD, plan.scratchpad);
     if (bias >= 0)
       primitive.add(DNNL_ARG_BIAS, plan.bias);
+    primitive.keepNaN(activation, plan.plain);
     return primitive;
   }
 
@@ -184,6 +189,7 @@ private:
 
   Product p;
   int bias;
+  std::string activation;
   ScratchLayout layout;
   library::Packed packedA, packedB, packedBias;
   int64_t blockRows, blockColumns, rowBlocks, columnBlocks, slots;

@@ -72,10 +72,11 @@ private:
     const memory::desc biasDesc({c.out}, memory::data_type::f32, memory::format_tag::a);
     constexpr auto kind = dnnl::prop_kind::forward_inference;
     using Description = typename Forward::desc;
-    const auto description =
-        biased ? Description(kind, algorithm, source, anyOrder, biasDesc, target, strides, dilations, before, behind)
-               : Description(kind, algorithm, source, anyOrder, target, strides, dilations, before, behind);
-    const typename Forward::primitive_desc plan(description, library::attributes(activation), library::engine());
+    const auto describe = [=, biased = biased](const memory::desc &filter) {
+      return biased ? Description(kind, algorithm, source, filter, biasDesc, target, strides, dilations, before, behind)
+                    : Description(kind, algorithm, source, filter, target, strides, dilations, before, behind);
+    };
+    const typename Forward::primitive_desc plan(describe(anyOrder), library::attributes(activation), library::engine());
     convolution = library::Primitive(Forward(plan));
     convolution.add(DNNL_ARG_SRC, source);
     convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
@@ -83,6 +84,10 @@ private:
     convolution.add(DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc());
     if (biased)
       convolution.add(DNNL_ARG_BIAS, biasDesc);
+    convolution.keepNaN(activation, [describe, order = plan.weights_desc()] {
+      const typename Forward::primitive_desc plain(describe(order), library::attributes(), library::engine());
+      return std::pair<dnnl::primitive, size_t>(Forward(plain), plain.scratchpad_desc().get_size());
+    });
     scratchpad = layout.take(plan.scratchpad_desc().get_size());
     ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
   }
