@@ -19,7 +19,8 @@ std::vector<uint32_t> Planner::findReplaced() const {
     std::vector<uint32_t> taken;
     for (size_t o = 0; o < outs.size(); ++o)
       for (size_t i = 0; i < ins.size() && replaced[outs[o]] == absentOperand; ++i) {
-        if (ins[i] == absentOperand || made.rootOf[ins[i]] != ins[i] || !isReplaceable(ins[i], outs[o], made.steps[s].op))
+        if (ins[i] == absentOperand || made.rootOf[ins[i]] != ins[i] ||
+            !isReplaceable(ins[i], outs[o], made.steps[s].op))
           continue;
         // One name of the value, and no other result in its place.
         const auto names =

@@ -20,7 +20,6 @@ std::optional<shapes::ConfigNumbers> ttir::readConfig(Attribute config, StringRe
 // Creation
 //===----------------------------------------------------------------------===//
 
-
 LogicalResult AllocOp::verify() {
   if (shapes::signedInt(getSize()) < 1)
     return emitOpError("attribute 'size' is ") << shapes::signedInt(getSize()) << "; expected 1 or more";
