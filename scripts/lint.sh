@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks formatting and style of C++ and Python, and types of Python; --fix mends what can be mended.
+# Checks formatting and style of C++ and Python, types of Python, and licence lines; --fix mends what can be mended.
 #
 # usage: scripts/lint.sh [--fix]
 set -euo pipefail
@@ -14,12 +14,14 @@ if [ "${1:-}" = --fix ]; then
   clang-format-22 -i "${cpp[@]}"
   .venv/bin/ruff check --fix .
   .venv/bin/ruff format .
+  scripts/spdx.py --fix
 else
   clang-format-22 --dry-run --Werror "${cpp[@]}"
   .venv/bin/ruff check .
   .venv/bin/ruff format --check .
   [ -e build/python_packages/ttmlir/ir.pyi ] || { echo "lint: type stubs are not there; run make build" >&2; exit 1; }
   .venv/bin/mypy
-  .venv/bin/mypy examples/digits/*.py examples/models/*.py examples/ttnn/*.py
+  .venv/bin/mypy scripts/spdx.py examples/digits/*.py examples/models/*.py examples/ttnn/*.py
+  scripts/spdx.py
   echo "lint: clean"
 fi
