@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: `python -m bench [--only PATTERN]` from the root of the repository."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that runs one benchmark: `python -m bench.child SETTINGS`, JSON as `isolated.py` writes it.
 
 What it finds goes to the pipe that SETTINGS name, a line for each outcome as soon as it is measured.

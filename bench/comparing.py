@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network on the simulated chip beside the same in each peer: results checked, then timed in turns."""
 
 from __future__ import annotations

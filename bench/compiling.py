@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast compiling is: BERT from TTIR text to a flatbuffer, by depth, with and without its weights; long chains."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A built module on the simulated chip, as a function without arguments that runs it once."""
 
 from __future__ import annotations

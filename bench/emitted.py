@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted C++ and Python beside the flatbuffer executor: the same program, on the same device, with the same bits."""
 
 from __future__ import annotations

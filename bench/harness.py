@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timing several ways of doing the same work fairly, and what is written down of it."""
 
 from __future__ import annotations

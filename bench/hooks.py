@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What hooks cost: a run without any beside runs after they were there, and with ones that do nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A benchmark in a process of its own.
 
 What a network leaves behind in torch, OpenVINO, the compiler and the runtime (weights in every form, compiled code,

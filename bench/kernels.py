@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single heavy ops and a chain of light ones."""
 
 from __future__ import annotations

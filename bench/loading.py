@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long it takes until a compiled network is there, from a file of bert-base that the system has in its cache."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peak memory of loading and running a network, of torch doing the same, and of compiling it; each in a new process."""
 
 from __future__ import annotations

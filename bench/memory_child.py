@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that memory.py measures. Prints what it found as JSON: bytes of peak, weights and activations.
 
 usage: python -m bench.memory_child run FLATBUFFER | code FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE

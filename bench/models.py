@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of examples, as published, with batch 1. Weights are random: a run takes as long with trained ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names of the peers, without loading them."""
 
 EAGER, INDUCTOR, OPENVINO = "torch eager", "torch inductor", "OpenVINO"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our kernels beside the library they call, in C++: bench/cpp/kernels.cpp, of which each line becomes a result."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outcomes as lines of JSON, between the process that measures and the one that writes the files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The libraries that do the same work beside us. Each makes a function without arguments that runs a network once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ratios as a picture: a dot for each peer on a line for each benchmark, right of 1 where we are faster."""
 
 from __future__ import annotations

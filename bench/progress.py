@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of a run, which are those of a finished one at any time but for the benchmarks that have not run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was measured, for people: tables, means, reasons. And for programs: results.json and what lies beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles through ccache where it is installed. Set `TTMLIR_CCACHE_ROOT`, the folder of the sources, before.
 #
 # Paths below that folder are hashed as seen from the build folder, so that a clone elsewhere, or the build of a wheel,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds Debian's MLIR and sets up its CMake functions.
 
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Declares the core of MLIR's Python bindings from Debian's sources, which its MLIR packages leave out.
 
 set(TTMLIR_MLIR_PYTHON_SOURCES "" CACHE PATH "mlir/ folder of LLVM's sources; empty: fetched from Debian's archive")

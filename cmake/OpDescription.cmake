@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Describes every op once, from ODS and tools/opgen/functions.py, for compiler, runtime and Python: tools/opgen/__main__.py
 # tells which files it writes. Needs llvm-tblgen, MLIR's .td files and Python, none of MLIR's libraries.
 include_guard(GLOBAL)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler, warnings and output folders for all of our own code.
 
 if(NOT CMAKE_BUILD_TYPE)

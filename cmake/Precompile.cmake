@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Precompiled headers, made and used by CMake; -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without them.
 #
 # A precompiled header remembers where the files are that it read, and is refused when they are gone or newer: what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Divides what mlir-tblgen -op-shard-count generates, so that a change of one op compiles what needs it and no more:
 #
 #   NAME.all.h.inc      into NAME.h.inc, without the comments, which hold the ops' descriptions

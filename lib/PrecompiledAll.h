@@ -1,4 +1,5 @@
 //===- PrecompiledAll.h - what crosses dialects, precompiled ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Not to be included: see lib/CMakeLists.txt.
 //

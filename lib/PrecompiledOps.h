@@ -1,4 +1,5 @@
 //===- PrecompiledOps.h - precompiled header of the op classes --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Not to be included: see lib/CMakeLists.txt.
 //

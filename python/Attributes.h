@@ -1,4 +1,5 @@
 //===- Attributes.h - Python classes of attributes and types ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A Python class for an attribute is declared with `attributeClass<Attr>` and
 // given its `get` and properties; values of it that come out of the IR are

@@ -1,4 +1,5 @@
 //===- Main.cpp - the extension behind ttmlir.dialects, util and passes ---===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Attributes.h"
 

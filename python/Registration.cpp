@@ -1,4 +1,5 @@
 //===- Registration.cpp - registration for the Python bindings ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir-c/Registration.h"
 

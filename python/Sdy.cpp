@@ -1,4 +1,5 @@
 //===- Sdy.cpp - Python classes of the sdy dialect ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Attributes.h"
 

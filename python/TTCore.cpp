@@ -1,4 +1,5 @@
 //===- TTCore.cpp - Python classes of the ttcore dialect ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Attributes.h"
 

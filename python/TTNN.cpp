@@ -1,4 +1,5 @@
 //===- TTNN.cpp - Python classes of the ttnn dialect ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Attributes.h"
 

@@ -1,4 +1,5 @@
 //===- Util.cpp - IR utilities and translation ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Attributes.h"
 

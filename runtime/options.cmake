@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Per-file flags of the kernels. The loops in these files are elementwise, or sum in an order they spell out, so that
 # fused multiply-add and full-width vectors change no order of summation.
 set(TTRT_VECTOR_SOURCES

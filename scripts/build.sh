@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sets up what is missing and builds, under one progress bar; logs are in build/log.
 #
 # usage: scripts/build.sh [--product | --tests] [--demo]

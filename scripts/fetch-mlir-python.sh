@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fetches the sources of MLIR's Python bindings, which Debian's MLIR packages leave out, from Debian's own source
 # package of the same version, and prints the folder that holds them.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks formatting and style of C++ and Python, types of Python, and licence lines; --fix mends what can be mended.
 #
 # usage: scripts/lint.sh [--fix]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For scripts that source it: jobs with logs, beside each other, under one progress bar.
 #
 # On a terminal the bar is the last line and is drawn anew; elsewhere (logs of CI) each step is a line, and each twentieth

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the reference pages of a built tree: a page for each dialect, one for the passes.
 
 Text comes from ODS. The example of an op is a function around one of the tests, so that it is one that parses.

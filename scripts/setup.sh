@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what building and testing need. Says what it does, skips what is done, and can be run again.
 #
 # usage: scripts/setup.sh [--bench] [--sanitize] [PART...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every tracked source file names its licence in its first lines; --fix adds the line where it is missing.
 
 usage: scripts/spdx.py [--fix]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs every test of a built tree: C++ (ctest), MLIR (lit), the guide's programs, Python (pytest, last).
 #
 # usage: scripts/test.sh [--all]     --all: also the sanitizer build with the full count of mutations, and slow tests

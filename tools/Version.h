@@ -1,4 +1,5 @@
 //===- Version.h - what --version says --------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TOOLS_VERSION_H
 #define TTMLIR_TOOLS_VERSION_H
 

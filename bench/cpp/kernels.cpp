@@ -1,4 +1,5 @@
 //===- kernels.cpp - kernels beside bare oneDNN -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Times the op library's kernels and, in turns with them, the same work given to
 // oneDNN directly with its operands already in the order that it likes best.

@@ -1,4 +1,5 @@
 //===- attention.cpp - a layer of a transformer, by hand ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Self-attention of a few tokens on a simulated chip, with the functions of
 // TTNN: weights are made once and lie in DRAM, what is between lies in L1.

@@ -1,4 +1,5 @@
 //===- run_flatbuffer.cpp - load and run a TTNN flatbuffer ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Runs a program of a flatbuffer on a simulated mesh of the shape it was compiled for, with inputs of all ones, and
 // prints the outputs' first values, the estimated time on the chip, and the most memory it took.

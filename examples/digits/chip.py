@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The digits network for the simulated chip: built with TTIRBuilder, compiled to a flatbuffer, run and measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train a small network on handwritten digits, compile it, and run it on a simulated chip in three number formats.
 
     make demo          or, in a built tree:  .venv/bin/python examples/digits/demo.py [--arch blackhole]

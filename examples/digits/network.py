@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small convolutional network for scikit-learn's handwritten digits, trained in PyTorch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The BERT encoder (Devlin et al., 2018)."""
 
 from __future__ import annotations

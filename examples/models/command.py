@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line of zoo.py: one network on the simulated chip, beside PyTorch.
 
 Nothing here loads PyTorch or the compiler before the progress display is on the screen.

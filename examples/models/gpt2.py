@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The GPT-2 stack (Radford et al., 2019): words in, one score for each word of the vocabulary out."""
 
 from __future__ import annotations

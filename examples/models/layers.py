@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layers of torch networks as TTIR ops: what all networks of this folder are made of."""
 
 from __future__ import annotations

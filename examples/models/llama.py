@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Llama block (Touvron et al., 2023): RMS norm, rotary embedding, grouped-query attention with a key/value cache.
 
 Prefill runs a whole sequence and fills the cache; decode runs one new row after what the cache holds.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MobileNetV2 (Sandler et al., 2018): inverted residuals of depthwise convolutions."""
 
 from __future__ import annotations

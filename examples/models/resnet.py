@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ResNet (He et al., 2015): ResNet-18 of basic blocks, ResNet-50 of bottlenecks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The block that BERT, GPT-2 and ViT are stacks of: attention and two linear layers, each with a shortcut."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vision transformer (Dosovitskiy et al., 2020): an image as a sequence of patches."""
 
 from __future__ import annotations

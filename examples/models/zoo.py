@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of this folder, by name: in torch, for the chip, and what goes into them.
 
     python examples/models/zoo.py resnet-50 --dtype bf16

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A transformer block written by hand against TTNN, beside the same block in PyTorch.
 
     python examples/ttnn/transformer_block.py [--rows 128] [--width 256] [--heads 8]

@@ -1,4 +1,5 @@
 //===- Registration.h - C API: dialects, passes, translations ----*- C -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_C_REGISTRATION_H
 #define TTMLIR_C_REGISTRATION_H
 

@@ -1,4 +1,5 @@
 //===- InitAll.h - registration of everything -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_INITALL_H
 #define TTMLIR_INITALL_H
 

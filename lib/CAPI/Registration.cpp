@@ -1,4 +1,5 @@
 //===- Registration.cpp - C API: dialects, passes, translations -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir-c/Registration.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"

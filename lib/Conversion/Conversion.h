@@ -1,4 +1,5 @@
 //===- Conversion.h - running the patterns of a conversion ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_CONVERSION_H
 #define TTMLIR_LIB_CONVERSION_CONVERSION_H
 

@@ -1,4 +1,5 @@
 //===- Rules.h - tables of lowering rules -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_RULES_H
 #define TTMLIR_LIB_CONVERSION_RULES_H
 

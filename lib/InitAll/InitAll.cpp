@@ -1,4 +1,5 @@
 //===- InitAll.cpp - registration of everything ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/InitAll.h"
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"

@@ -1,4 +1,5 @@
 //===- Attention.cpp - attention and heads --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

@@ -1,4 +1,5 @@
 //===- Compute.cpp - elementwise ops, reductions, orderings, products -----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

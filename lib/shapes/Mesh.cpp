@@ -1,4 +1,5 @@
 //===- Mesh.cpp - ops across the chips of a mesh --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

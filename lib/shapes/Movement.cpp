@@ -1,4 +1,5 @@
 //===- Movement.cpp - data movement and creation --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

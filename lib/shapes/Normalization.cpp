@@ -1,4 +1,5 @@
 //===- Normalization.cpp - norms and statistics of rows -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

@@ -1,4 +1,5 @@
 //===- Rules.cpp - the table of shape rules, and what they share ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
 

@@ -1,4 +1,5 @@
 //===- Rules.h - what the shape rules share ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A rule stops at the first thing that is wrong by throwing, which `infer`
 // catches: exceptions do not leave this library.

@@ -1,4 +1,5 @@
 //===- Windows.cpp - convolution and pooling ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // TTIR's forms say where batch, space and channels are, and give sizes as one
 // number or a list; TTNN's say everything in attributes and work on images that

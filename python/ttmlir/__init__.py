@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """The TT dialects, passes and translations, on MLIR's Python bindings."""

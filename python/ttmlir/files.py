@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Atomic output files: written completely or not at all. include/ttmlir/Target/OutputFile.h is the same in C++."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ir.py adds to the extension at run time, for type checkers."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passes and pipelines as functions, and translation to flatbuffers, C++ and Python.
 
 Every pipeline takes a module, changes it in place, and raises `ttmlir.ir.MLIRError` with the diagnostics of whatever

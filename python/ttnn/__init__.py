@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TTNN on simulated chips: tensors in the memories of a device, and functions of them.
 
     import torch

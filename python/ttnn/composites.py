@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of TTNN that are others under another name, or a few of them together."""
 
 from __future__ import annotations

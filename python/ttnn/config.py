@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where C++ programs find the library: headers, libttrt.so and its CMake package.
 
 They lie in the package ttrt, beside the extension, in an installation as in the build folder:

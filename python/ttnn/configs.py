@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How ops run on the chip: block sizes, precision, slicing, and placement on a mesh.
 
 One class for each struct of the dialect, made from the rows of the runtime. Fields that are not given are left to the

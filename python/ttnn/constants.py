@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TTNN's short names of data types, layouts and memories."""
 
 from _ttmlir_runtime.ttnn import BufferType, DataType, Layout, MemoryConfig, TensorMemoryLayout

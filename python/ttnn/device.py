@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated devices: one chip, or a mesh of them."""
 
 from __future__ import annotations

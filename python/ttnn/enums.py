@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Enums of TTNN that say how ops run, made from the rows of the runtime.
 
 Members have TTNN's names (ReduceType.Sum); the dialect's symbols in capitals are second names of them (ReduceType.SUM).

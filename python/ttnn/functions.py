@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The functions of TTNN, made from the rows of the runtime when the package is imported.
 
 A function is Python that knows its parameters, and one call of the runtime, which converts and checks the arguments:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How tensors of the host are spread over a mesh of chips, and put together again.
 
 A mapper cuts a torch tensor into one part for each device, row by row; a composer is its inverse.

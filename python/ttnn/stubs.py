@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the type stubs of what this package makes when it is imported: `python -m ttnn.stubs FOLDER`.
 
 FOLDER/__init__.pyi holds the functions, enums and configs, and imports the rest from the modules that are written out;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors from and to PyTorch."""
 
 from __future__ import annotations

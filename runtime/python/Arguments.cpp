@@ -1,4 +1,5 @@
 //===- Arguments.cpp - checked conversion of Python integers --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Arguments.h"
 

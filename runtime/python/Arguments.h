@@ -1,4 +1,5 @@
 //===- Arguments.h - checked conversion of Python integers ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // nanobind refuses a number that a parameter's type cannot hold as it refuses a
 // string: with the signatures of all overloads. Parameters of these types take

@@ -1,4 +1,5 @@
 //===- Binary.cpp - flatbuffers for Python --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 

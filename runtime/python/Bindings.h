@@ -1,4 +1,5 @@
 //===- Bindings.h - declarations shared by the bindings ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "Arguments.h"

@@ -1,4 +1,5 @@
 //===- Device.cpp - simulated devices for Python --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 #include "ttmlir/Target/OutputFile.h"

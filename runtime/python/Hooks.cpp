@@ -1,4 +1,5 @@
 //===- Hooks.cpp - execution and debug hooks for Python -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 #include "Interrupts.h"

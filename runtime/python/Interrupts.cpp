@@ -1,4 +1,5 @@
 //===- Interrupts.cpp - Ctrl-C while programs run -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Python's own handlers of signals note the signal and leave the rest to the
 // interpreter, which is not there while a program runs. So they get one in front

@@ -1,4 +1,5 @@
 //===- Interrupts.h - Ctrl-C while programs run ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/interrupt.h"

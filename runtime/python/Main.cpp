@@ -1,4 +1,5 @@
 //===- Main.cpp - the Python module _ttmlir_runtime -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 #include "tt/range_error.h"

@@ -1,4 +1,5 @@
 //===- Precompiled.h - what the parts of the extension include ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Not to be included: see CMakeLists.txt.
 //

@@ -1,4 +1,5 @@
 //===- Programs.cpp - libraries of compiled programs for Python -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 #include "Interrupts.h"

@@ -1,4 +1,5 @@
 //===- Reports.cpp - run reports and the op registry for Python -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 #include "Interrupts.h"

@@ -1,4 +1,5 @@
 //===- Tensor.cpp - tensors for Python ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnBindings.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,5 @@
 //===- TtnnArguments.cpp - Python values as operands and attributes -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,5 @@
 //===- TtnnBindings.h - the Python package ttnn, in C++ ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "Bindings.h"

@@ -1,4 +1,5 @@
 //===- TtnnCalls.cpp - binding of Python calls to library functions -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"

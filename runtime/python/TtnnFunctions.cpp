@@ -1,4 +1,5 @@
 //===- TtnnFunctions.cpp - the functions of ttnn for Python ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"

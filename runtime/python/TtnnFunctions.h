@@ -1,4 +1,5 @@
 //===- TtnnFunctions.h - the functions of ttnn for Python -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "TtnnBindings.h"

@@ -1,4 +1,5 @@
 //===- TtnnOperators.cpp - operators and indexing of tensors --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 

@@ -1,4 +1,5 @@
 //===- TtnnTensor.cpp - the ttnn.Tensor class -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
 #include "TtnnText.h"

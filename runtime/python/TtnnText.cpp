@@ -1,4 +1,5 @@
 //===- TtnnText.cpp - printing of tensors ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnText.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,5 @@
 //===- TtnnText.h - printing of tensors -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "TtnnBindings.h"

@@ -1,4 +1,5 @@
 //===- TtnnTypes.cpp - data types and memory layouts by TTNN's names ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnBindings.h"
 #include "ttmlir/Target/TTNN/Api.h"

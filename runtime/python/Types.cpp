@@ -1,4 +1,5 @@
 //===- Types.cpp - enums, and values between Python and tensors -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 #include "tt/parallel.h"

@@ -1,4 +1,5 @@
 //===- Utils.cpp - debug access to device memory --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
 

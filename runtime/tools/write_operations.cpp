@@ -1,4 +1,5 @@
 //===- write_operations.cpp - prints ttnn/operations.hpp --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // One C++ function per op, with types from the registry, and the
 // enums and structs that they take. Run by the build.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all tests share: --slow, --seed, and a folder of their own to work in."""
 
 from __future__ import annotations

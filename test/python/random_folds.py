@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random TTIR functions of ops that fold: constants, neutral numbers, ops that undo each other, casts, clamps, moves.
 
 The text is drawn without goldens, for programs that are compared with each other. Values include -0.0, infinities, NaN

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build: scripts/progress.sh (jobs under one bar, in logs of CI and on a terminal) and cmake/SplitOps.cmake."""
 
 from __future__ import annotations

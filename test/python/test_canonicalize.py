@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Canonicalizing changes no bit of any result: random functions before and after, in TTIR and in TTNN."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every file includes and imports what lies before it: LAYERS says what each layer may use. No cycle between files."""
 
 from __future__ import annotations

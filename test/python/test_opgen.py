@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/opgen: an op's definition is enough for all that read the description, and a wrong override is told."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The core of the wheel works where PyTorch is not installed; what needs it names the extra that brings it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """lit configuration: .mlir files run the tools of the build tree ($TTMLIR_BUILD, or build/ in the checkout)."""
 
 import os

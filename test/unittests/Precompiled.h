@@ -1,4 +1,5 @@
 //===- Precompiled.h - what most unit tests include ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Not to be included: see runtime/CMakeLists.txt.
 //

@@ -1,4 +1,5 @@
 //===- UnitsMain.cpp - main() of tests that run under a cap of vector units --===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // With TTRT_UNITS set, says what runs; where the CPU lacks these units there is nothing to test, which ctest reports as
 // skipped.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write type stubs of the builders' methods, which exist at run time only, for editors and type checkers.
 
 usage: python -m builder.stubs [FOLDER]      (default: beside the modules)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Golden references: what every op computes, as a torch expression, and how results are compared with it.
 
 Needs torch only. See golden/mapping.py for the table. `golden.domains` and `golden.sampling` do not need even that:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Activations that an op applies to its own result: elementwise ops, by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of attention, rotary embeddings and key/value caches."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of ops that look at the shards of all devices of a mesh."""
 
 from __future__ import annotations

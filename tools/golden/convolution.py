@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of convolutions and pooling. Spatial padding is [low..., high...] per dimension, as in the ops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of ops that make tensors from attributes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of ops that move elements and compute nothing."""
 
 from __future__ import annotations

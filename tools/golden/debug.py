@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of the debug dialect: its ops hand a value on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of elementwise ops; operands broadcast as in numpy."""
 
 from __future__ import annotations

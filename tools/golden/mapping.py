@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The op table: op name -> golden and aten name, collected from the families (domains are in golden/domains.py).
 
 A key is the bare name that the dialects share ("sigmoid") or, where a dialect's op of that name is another one, the

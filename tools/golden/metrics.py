@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a computed tensor is compared with its golden."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names under which tables of op facts are looked up; needs no torch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of normalisations, softmax, dropout and the optimiser step."""
 
 from __future__ import annotations

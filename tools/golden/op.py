@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one row of the golden tables says about an op."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch, which is an extra: loaded when it is first used; where it is missing, the error says what installs it.
 
 `from golden.optional import torch` takes the place of `import torch` in modules that also serve those who have none.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of quantisation: integer = round(value / scale) + zero point; one scale, or one for each index of `axis`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of reductions, scans, sorting and selection by value."""
 
 from __future__ import annotations

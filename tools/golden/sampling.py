@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test inputs: random values from an op's domain, the same ones for the same seed.
 
 Values are numpy's, so that they are there without torch; `random_tensor` hands them on to torch, which is loaded then.

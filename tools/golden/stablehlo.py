@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of StableHLO ops without a counterpart of the same meaning: with regions or structured attributes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Golden values on a mesh: one torch tensor for each device."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describe every op of the dialects once, for all that has to know what it takes.
 
 usage: python tools/opgen RECORDS.json FOLDER

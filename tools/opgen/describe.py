@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ODS says of the ops, enums and attributes of our dialects, as plain data.
 
 Reads what `llvm-tblgen --dump-json` prints for include/ttmlir/Dialect/AllOps.td. Everything that has to know operands,

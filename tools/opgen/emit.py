@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files that C++ and Python read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functions of `ttnn` (C++ and Python) have of their own; all else follows from the ops' ODS definitions.
 
 By rule an op of the dialects ttnn and debug is a function of its own name. Its parameters are its tensors, then its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The public functions, enums and structs of `ttnn`: ODS, with what functions.py has of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What programs take on the simulated chip: `with trace(directory, port): ...` records every submit in the block."""
 
 from .files import chrome_trace, op_table, report_page, write_files

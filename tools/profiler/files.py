@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output of recordings: a Chrome (Perfetto) trace, a table, and a self-contained page."""
 
 from __future__ import annotations

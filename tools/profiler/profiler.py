@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The traced block: a recorder, files written at its end, and a page served meanwhile."""
 
 from __future__ import annotations

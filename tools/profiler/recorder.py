@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collects what every submit took, from the runtime's own reports."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 //===- ttmlir-lsp-server.cpp - editor support for .mlir files -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "../Version.h"
 

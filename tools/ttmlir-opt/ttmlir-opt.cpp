@@ -1,4 +1,5 @@
 //===- ttmlir-opt.cpp - runs passes over modules --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "../Version.h"
 

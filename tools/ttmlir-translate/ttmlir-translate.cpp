@@ -1,4 +1,5 @@
 //===- ttmlir-translate.cpp - translation of modules ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "../Version.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: `ttrt COMMAND …` or `python -m ttrt COMMAND …`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values as numpy arrays, one for each device of a mesh: to and from the runtime, and to torch for goldens."""
 
 from __future__ import annotations

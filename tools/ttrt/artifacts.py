@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder in which a command saves its artefacts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check that a flatbuffer can run on a machine: that it is whole, of this version, and compiled for such chips.
 
 The machine is the one that --system-desc describes (see ttrt query --save), else a simulated one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the first op at which two modules compute different values, or the first pass that changes values.
 
   ttrt compare A.mlir B.mlir                                    two modules

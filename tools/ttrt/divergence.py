@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparison of two evaluations: values are matched, and the first that differ are found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tool raises for wrong input."""
 
 from __future__ import annotations

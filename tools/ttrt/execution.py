@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution of one program on a device, and what was recorded of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flatbuffer as the subcommands see it."""
 
 from __future__ import annotations

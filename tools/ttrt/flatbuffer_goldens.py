@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens of a flatbuffer's programs, from the MLIR that it carries."""
 
 from __future__ import annotations

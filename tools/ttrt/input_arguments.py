@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the command line says of inputs: --inputs, --init and --seed. inputs.py makes them, and needs numpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs of a program: from files of tensors, random ones that its ops accept, or as --init says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated machines: what the command line says of them, opening them, and what runs on them took."""
 
 from __future__ import annotations

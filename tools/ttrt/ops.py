@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """List every op of the dialects and which parts of the toolchain know it.
 
 inference  the result type follows from operands and attributes

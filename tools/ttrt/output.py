@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Printing: tables for people, JSON for programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show what every op of a program takes: time of this machine's simulation, and cycles and bytes of the chip.
 
 The chip's figures are estimates of a cost model; with --estimate nothing is run and only they are shown.

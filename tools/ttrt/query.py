@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describe a simulated machine: its chips and their memories.
 
 --save and --save-artifacts write the description as the compiler reads it (system-desc-path of its pipelines); the

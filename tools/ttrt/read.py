@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show what a flatbuffer holds: version, the machine it is for, programs with inputs, outputs and ops, its MLIR."""
 
 from __future__ import annotations

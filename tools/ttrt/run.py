@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a flatbuffer's programs on a simulated machine.
 
 Inputs are random values that the program's ops accept (an embedding gets rows of its table), or come from a file of

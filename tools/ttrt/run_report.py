@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of a run's outputs, and their report."""
 
 from __future__ import annotations

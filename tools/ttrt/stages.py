@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A module after each pass of a pipeline."""
 
 from __future__ import annotations

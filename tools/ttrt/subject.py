@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One side of a comparison: a module of any level, or a flatbuffer."""
 
 from __future__ import annotations

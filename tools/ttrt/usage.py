@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command lines of the Python tools: one line for a mistake, with a suggestion; version and shell completion."""
 
 from __future__ import annotations

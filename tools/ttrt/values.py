@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a module computes: the value of every op and every output, by goldens or on a simulated device."""
 
 from __future__ import annotations

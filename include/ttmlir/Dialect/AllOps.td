@@ -1,4 +1,5 @@
 //===- AllOps.td - every op of our dialects --------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What tools/opgen describes.
 //

@@ -1,4 +1,5 @@
 //===- OutputFile.h - atomic output files -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // How everything in C++ writes files, in compiler and runtime (so neither LLVM
 // nor exceptions here); ttmlir.files is the same for Python.

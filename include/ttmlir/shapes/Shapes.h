@@ -1,4 +1,5 @@
 //===- Shapes.h - the shape rules of all ops --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // One rule a family of ops, in TTIR and TTNN: what it demands of operands and
 // attributes, and the shapes of the results. Dialects (inference and verifiers),

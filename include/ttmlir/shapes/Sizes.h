@@ -1,4 +1,5 @@
 //===- Sizes.h - short lists without allocation -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_SHAPES_SIZES_H
 #define TTMLIR_SHAPES_SIZES_H
 

@@ -1,4 +1,5 @@
 //===- D2MToTTKernel.cpp - lowering of threads to kernels -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 

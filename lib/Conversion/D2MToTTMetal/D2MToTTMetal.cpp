@@ -1,4 +1,5 @@
 //===- D2MToTTMetal.cpp - lowering of buffers and generics to commands ----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- TTKernelToEmitC.cpp - C++ source of kernels ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 

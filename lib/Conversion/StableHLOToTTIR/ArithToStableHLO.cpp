@@ -1,4 +1,5 @@
 //===- ArithToStableHLO.cpp - constants of the arith dialect --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 

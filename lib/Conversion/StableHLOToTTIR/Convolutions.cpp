@@ -1,4 +1,5 @@
 //===- Convolutions.cpp - lowering of StableHLO convolutions --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

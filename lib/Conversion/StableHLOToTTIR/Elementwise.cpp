@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - lowering of elementwise StableHLO ops ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

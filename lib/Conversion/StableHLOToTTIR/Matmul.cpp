@@ -1,4 +1,5 @@
 //===- Matmul.cpp - lowering of StableHLO products ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- Patterns.cpp - what patterns that lower StableHLO share ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

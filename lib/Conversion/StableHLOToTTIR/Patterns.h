@@ -1,4 +1,5 @@
 //===- Patterns.h - patterns that lower StableHLO to TTIR -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Ops that differ from their TTIR counterpart in names only are rows of a
 // table (Elementwise.cpp), the others patterns, by family.

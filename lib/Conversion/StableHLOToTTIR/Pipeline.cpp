@@ -1,4 +1,5 @@
 //===- Pipeline.cpp - from StableHLO to TTIR in a device module -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"

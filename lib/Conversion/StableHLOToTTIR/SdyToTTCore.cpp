@@ -1,4 +1,5 @@
 //===- SdyToTTCore.cpp - meshes and trivial shardings ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 

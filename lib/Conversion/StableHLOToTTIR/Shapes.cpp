@@ -1,4 +1,5 @@
 //===- Shapes.cpp - lowering of StableHLO creation and data movement ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- StableHLOToTTIR.cpp - the lowering of StableHLO to TTIR ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"

@@ -1,4 +1,5 @@
 //===- Windows.cpp - lowering of StableHLO reductions and windows ---------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- Buffers.cpp - L1 buffer layouts of tensors -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Buffers.h"
 

@@ -1,4 +1,5 @@
 //===- Buffers.h - L1 buffer layouts of tensors -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_BUFFERS_H
 

@@ -1,4 +1,5 @@
 //===- Generics.cpp - TTIR ops as d2m.generic -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Generics.h"
 

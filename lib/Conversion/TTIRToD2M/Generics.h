@@ -1,4 +1,5 @@
 //===- Generics.h - TTIR ops as d2m.generic ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_GENERICS_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_GENERICS_H
 

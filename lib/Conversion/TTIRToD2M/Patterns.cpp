@@ -1,4 +1,5 @@
 //===- Patterns.cpp - patterns that lower TTIR to D2M ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

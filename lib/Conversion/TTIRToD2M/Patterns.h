@@ -1,4 +1,5 @@
 //===- Patterns.h - patterns that lower TTIR to D2M -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_PATTERNS_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_PATTERNS_H
 

@@ -1,4 +1,5 @@
 //===- TTIRToD2M.cpp - lowering of TTIR to D2M ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- Decompositions.cpp - decompositions of ops without a TTNN equivalent -===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Products of any dimensions, bits and truth values.
 //

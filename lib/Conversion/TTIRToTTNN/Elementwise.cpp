@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - decompositions of elementwise ops ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Each is an equation of ops that TTNN has. What is computed on the way is
 // f32, so that the result is rounded once.

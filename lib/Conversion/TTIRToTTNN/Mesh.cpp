@@ -1,4 +1,5 @@
 //===- Mesh.cpp - distribution to a mesh and aggregation ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- Normalization.cpp - lowering of normalization ops ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- Patterns.h - patterns that lower TTIR to TTNN ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Most ops become the TTNN op of their name, or differ in names only: rows of
 // one table (Rows.cpp). The rest are patterns, by family.

@@ -1,4 +1,5 @@
 //===- Rows.cpp - table of ops with other names in TTNN -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

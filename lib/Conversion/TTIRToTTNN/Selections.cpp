@@ -1,4 +1,5 @@
 //===- Selections.cpp - parts of tensors ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- Shapes.cpp - lowering of creation, data movement and reductions ----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"
 

@@ -1,4 +1,5 @@
 //===- TTIRToTTNN.cpp - the lowering of TTIR to TTNN ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 

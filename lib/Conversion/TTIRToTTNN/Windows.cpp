@@ -1,4 +1,5 @@
 //===- Windows.cpp - lowering of convolutions and pooling -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // TTNN slides windows over NHWC tensors whose first three dimensions are
 // flattened: 1 x 1 x (batch * height * width) x channels. It takes padding as

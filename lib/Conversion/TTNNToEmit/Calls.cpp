@@ -1,4 +1,5 @@
 //===- Calls.cpp - mapping of TTNN ops to library calls -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Calls.h"
 

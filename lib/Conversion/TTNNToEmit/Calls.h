@@ -1,4 +1,5 @@
 //===- Calls.h - mapping of TTNN ops to library calls -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 

@@ -1,4 +1,5 @@
 //===- Emitter.cpp - shared emitter of TTNN functions ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Emitter.h"
 

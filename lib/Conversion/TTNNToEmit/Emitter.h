@@ -1,4 +1,5 @@
 //===- Emitter.h - shared emitter of TTNN functions -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
 

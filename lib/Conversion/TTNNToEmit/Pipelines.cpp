@@ -1,4 +1,5 @@
 //===- Pipelines.cpp - pipelines to EmitC and EmitPy ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
 

@@ -1,4 +1,5 @@
 //===- RecoverStructure.cpp - recovery of functions from op names ---------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- Spelling.cpp - literals of the target language ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Spelling.h"
 

@@ -1,4 +1,5 @@
 //===- Spelling.h - literals of the target language -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
 

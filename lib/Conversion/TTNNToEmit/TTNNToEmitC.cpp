@@ -1,4 +1,5 @@
 //===- TTNNToEmitC.cpp - lowering of TTNN to EmitC ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

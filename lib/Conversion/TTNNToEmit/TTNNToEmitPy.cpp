@@ -1,4 +1,5 @@
 //===- TTNNToEmitPy.cpp - lowering of TTNN to EmitPy ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- ConstantFolds.cpp - what is computed of constants ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Families/Folds.h"
 #include "ttmlir/Dialect/Families/Traits.h"

@@ -1,4 +1,5 @@
 //===- Folds.cpp - laws by which ops fold ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Families/Folds.h"
 

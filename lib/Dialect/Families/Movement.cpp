@@ -1,4 +1,5 @@
 //===- Movement.cpp - ops that only move values ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Families/Movement.h"
 

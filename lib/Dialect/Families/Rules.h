@@ -1,4 +1,5 @@
 //===- Rules.h - folds and canonical forms of both dialects -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // One implementation for TTIR and TTNN: templates over a dialect's `MovementOps`, or over an op's class.
 //

@@ -1,4 +1,5 @@
 //===- Shapes.cpp - ops of the dialects as the shape rules see them -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Shapes/Shapes.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

@@ -1,4 +1,5 @@
 //===- Api.cpp - the tables that tools/opgen writes ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/Api.h"
 

@@ -1,4 +1,5 @@
 //===- TranslateToCpp.cpp - printing of the emitc dialect as C++ ----------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // MLIR's emitter numbers variables (v1, v2, ...) and writes each statement on
 // one line. Comments put behind the definitions, "//@ v3 weights", tell which

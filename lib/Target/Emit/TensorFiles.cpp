@@ -1,4 +1,5 @@
 //===- TensorFiles.cpp - tensor files of emitted programs -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/Emit/TensorFiles.h"
 

@@ -1,4 +1,5 @@
 //===- Text.cpp - names and formatting of emitted programs ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/Emit/Text.h"
 

@@ -1,4 +1,5 @@
 //===- TranslateToPython.cpp - printing of the emitpy dialect as Python ---===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/Python/TranslateToPython.h"
 

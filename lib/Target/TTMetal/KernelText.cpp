@@ -1,4 +1,5 @@
 //===- KernelText.cpp - C++ source of kernels -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "KernelText.h"
 

@@ -1,4 +1,5 @@
 //===- KernelText.h - C++ source of kernels ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

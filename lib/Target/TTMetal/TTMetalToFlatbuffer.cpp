@@ -1,4 +1,5 @@
 //===- TTMetalToFlatbuffer.cpp - serialization of TTMetal programs --------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 

@@ -1,4 +1,5 @@
 //===- AttributeWriter.cpp - serialization of op attributes ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "AttributeWriter.h"
 

@@ -1,4 +1,5 @@
 //===- AttributeWriter.h - serialization of op attributes -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
 #define TTMLIR_LIB_TARGET_TTNN_ATTRIBUTEWRITER_H
 

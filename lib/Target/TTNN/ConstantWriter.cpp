@@ -1,4 +1,5 @@
 //===- ConstantWriter.cpp - serialization of constants --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ConstantWriter.h"
 

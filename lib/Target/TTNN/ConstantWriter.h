@@ -1,4 +1,5 @@
 //===- ConstantWriter.h - serialization of constants ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_TARGET_TTNN_CONSTANTWRITER_H
 #define TTMLIR_LIB_TARGET_TTNN_CONSTANTWRITER_H
 

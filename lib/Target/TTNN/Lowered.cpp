@@ -1,4 +1,5 @@
 //===- Lowered.cpp - partially lowered modules ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/Lowered.h"
 

@@ -1,4 +1,5 @@
 //===- ModuleText.cpp - printed forms of a module and its ops -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ModuleText.h"
 

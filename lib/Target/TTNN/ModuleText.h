@@ -1,4 +1,5 @@
 //===- ModuleText.h - printed forms of a module and its ops -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "mlir/IR/AsmState.h"

@@ -1,4 +1,5 @@
 //===- SystemWriter.cpp - serialization of the system descriptor ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "SystemWriter.h"
 

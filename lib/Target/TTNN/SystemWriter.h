@@ -1,4 +1,5 @@
 //===- SystemWriter.h - serialization of the system descriptor --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

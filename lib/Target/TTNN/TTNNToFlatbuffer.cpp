@@ -1,4 +1,5 @@
 //===- TTNNToFlatbuffer.cpp - serialization of TTNN programs --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 #include "ttmlir/Target/TTNN/Lowered.h"

@@ -1,4 +1,5 @@
 //===- TensorFile.cpp - tensor files --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/TensorFile.h"
 

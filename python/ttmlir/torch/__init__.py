@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's programs on simulated chips: `torch.compile(model, backend="tt")`, and `compile` for files."""
 
 from .dynamo import backend, compile_graph

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which ops PyTorch takes apart before we see them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The backend of `torch.compile`: graphs of Dynamo, through AOTAutograd, to programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models as files: what `torch.export` captures, compiled ahead."""
 
 from __future__ import annotations

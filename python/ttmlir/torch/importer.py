@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FX graphs of aten ops as TTIR modules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes that ops of TTIR take and Python has no literal for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What functions that lower aten ops work with: values of the program under construction, and ops to make others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs with ops that have no rule: the parts between them are programs, and PyTorch runs those ops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled graph: the flatbuffer, its weights on the device, and calls with PyTorch's tensors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Element types of PyTorch in the IR.
 
 Integers keep their width in TTIR, where signless ones are signed; what the chip computes them in is decided by

@@ -1,4 +1,5 @@
 //===- fork.h - mutexes that survive fork() ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A child that was forked has one thread. Mutexes that other threads of its
 // parent held are held for ever, unless they are of one of these kinds. The

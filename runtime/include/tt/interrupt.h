@@ -1,4 +1,5 @@
 //===- interrupt.h - cancellation of runs -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A run can be ended between two ops, from a signal handler or another thread:
 //

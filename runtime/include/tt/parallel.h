@@ -1,4 +1,5 @@
 //===- parallel.h - loops over all threads -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A parallel loop over libgomp's own pool, which oneDNN uses as well: two pools
 // would fight for the cores. clang's -fopenmp would bring a second OpenMP

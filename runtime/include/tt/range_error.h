@@ -1,4 +1,5 @@
 //===- range_error.h - range errors -----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/types.h"

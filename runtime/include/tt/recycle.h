@@ -1,4 +1,5 @@
 //===- recycle.h - recycling of per-run memory ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Buffers of values, and the small objects that hold them, are kept when they
 // are given back and given out again: a program that runs once more takes

@@ -1,4 +1,5 @@
 //===- types.h - data types, shapes, tensor specs ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What every layer of the runtime shares. Nothing here allocates device memory
 // or knows an op.

@@ -1,4 +1,5 @@
 //===- units.h - vector and matrix units of the host ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

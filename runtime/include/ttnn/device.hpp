@@ -1,4 +1,5 @@
 //===- device.hpp - devices, and values on them --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "ttnn/types.hpp"

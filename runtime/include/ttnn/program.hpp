@@ -1,4 +1,5 @@
 //===- program.hpp - exported programs of a library -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A program is a function of tensors, and of the device if it makes tensors of
 // its own:

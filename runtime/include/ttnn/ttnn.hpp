@@ -1,4 +1,5 @@
 //===- ttnn.hpp - the simulated TTNN library for C++ programs -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 //   #include <ttnn/ttnn.hpp>
 //

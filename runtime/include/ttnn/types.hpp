@@ -1,4 +1,5 @@
 //===- types.hpp - parameter types of TTNN functions ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/ttnn/tensor.h"

@@ -1,4 +1,5 @@
 //===- api.cpp - the C++ functions of TTNN -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "api/callable.h"
 #include "tt/runtime/runtime.h"

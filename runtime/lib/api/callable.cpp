@@ -1,4 +1,5 @@
 //===- callable.cpp - callable ops: signatures and kernels ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "api/callable.h"
 #include "core/op.h"

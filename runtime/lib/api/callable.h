@@ -1,4 +1,5 @@
 //===- callable.h - callable ops --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/ttnn/call.h"

@@ -1,4 +1,5 @@
 //===- invoke.cpp - eager calls with a kernel cache -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A call is looked up by what it was given; only when it is new are shapes,
 // defaults and the kernel worked out. Kernels that were made for constants are

@@ -1,4 +1,5 @@
 //===- program.cpp - exported programs of a library -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttnn/program.hpp"
 

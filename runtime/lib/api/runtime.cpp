@@ -1,4 +1,5 @@
 //===- runtime.cpp - open a mesh, run a program ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/runtime.h"
 #include "metal/execute.h"

@@ -1,4 +1,5 @@
 //===- transfer.cpp - transfers and deallocation --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Tensors that go to a device, come from it, or end. A program's executor does
 // these by itself (see lib/program).

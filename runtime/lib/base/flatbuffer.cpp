@@ -1,4 +1,5 @@
 //===- flatbuffer.cpp - verification of untrusted flatbuffers -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "base/flatbuffer.h"
 

@@ -1,4 +1,5 @@
 //===- flatbuffer.h - verification of untrusted flatbuffers -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What the readers of all kinds of files share. A file has passed FlatBuffers'
 // Verifier when its fields are read: every offset, vector and string lies in the

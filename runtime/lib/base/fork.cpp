@@ -1,4 +1,5 @@
 //===- fork.cpp - fork handlers -------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/fork.h"
 #include "tt/parallel.h"

@@ -1,4 +1,5 @@
 //===- interrupt.cpp - cancellation of runs -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/interrupt.h"
 

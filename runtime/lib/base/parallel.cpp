@@ -1,4 +1,5 @@
 //===- parallel.cpp - loops over all threads ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/parallel.h"
 #include "tt/types.h"

@@ -1,4 +1,5 @@
 //===- recycle.cpp - recycling of per-run memory --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/recycle.h"
 #include "base/regions.h"

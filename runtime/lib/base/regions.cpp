@@ -1,4 +1,5 @@
 //===- regions.cpp - arenas -----------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "base/regions.h"
 

@@ -1,4 +1,5 @@
 //===- regions.h - arenas ---------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Blocks for values that come and go. The lowest place that a block fits in is
 // taken, so what is alive at one time lies in little memory, and a new result

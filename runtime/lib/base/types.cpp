@@ -1,4 +1,5 @@
 //===- types.cpp - data types, shapes, tensor specs -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/types.h"
 

@@ -1,4 +1,5 @@
 //===- units.cpp - vector and matrix units of the host ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/units.h"
 #include "tt/types.h"

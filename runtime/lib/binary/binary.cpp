@@ -1,4 +1,5 @@
 //===- binary.cpp - a TTNN or TTMetal flatbuffer, checked -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/binary.h"
 #include "base/flatbuffer.h"

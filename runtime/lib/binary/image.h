@@ -1,4 +1,5 @@
 //===- image.h - the contents of a loaded binary -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/fork.h"

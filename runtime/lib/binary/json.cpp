@@ -1,4 +1,5 @@
 //===- json.cpp - a binary as JSON ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "binary/json.h"
 #include "binary/metal/image.h"

@@ -1,4 +1,5 @@
 //===- json.h - JSON as text --------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <charconv>

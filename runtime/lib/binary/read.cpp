@@ -1,4 +1,5 @@
 //===- read.cpp - from a verified flatbuffer to checked programs ----------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // FlatBuffers' Verifier has shown that every offset, vector and string lies in the file. Here its meaning is checked:
 // nothing that the executor or a kernel later relies on is taken on trust.

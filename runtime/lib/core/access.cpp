@@ -1,4 +1,5 @@
 //===- access.cpp - index operands and contiguous runs --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
 

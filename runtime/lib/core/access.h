@@ -1,4 +1,5 @@
 //===- access.h - index operands and contiguous runs ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Positions, page tables and lengths are operands: known only when the kernel
 // runs, and checked there.

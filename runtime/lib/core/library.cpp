@@ -1,4 +1,5 @@
 //===- library.cpp - primitives of the kernel library (oneDNN) ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
 #include "tt/parallel.h"

@@ -1,4 +1,5 @@
 //===- library.h - primitives of the kernel library (oneDNN) -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A primitive is created with all its memory objects when a kernel is made;
 // running it only sets their addresses. Scratchpads come from the kernel's

@@ -1,4 +1,5 @@
 //===- math.h - elementary functions that vectorise ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // libm's functions are calls, and a loop with a call in it is not vectorised.
 // These are straight-line code: polynomials (near-minimax fits of our own) and

@@ -1,4 +1,5 @@
 //===- mesh.cpp - helpers of mesh ops -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/mesh.h"
 

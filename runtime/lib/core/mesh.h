@@ -1,4 +1,5 @@
 //===- mesh.h - helpers of mesh ops -----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

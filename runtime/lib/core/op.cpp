@@ -1,4 +1,5 @@
 //===- op.cpp - helpers of all kernels ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/op.h"
 

@@ -1,4 +1,5 @@
 //===- op.h - helpers of all kernels ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/ttnn/kernel.h"

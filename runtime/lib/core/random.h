@@ -1,4 +1,5 @@
 //===- random.h - pseudo-random bits by element number ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TT_LIB_TTNN_RANDOM_H
 #define TT_LIB_TTNN_RANDOM_H
 

@@ -1,4 +1,5 @@
 //===- shapes.cpp - calls as the shape rules see them -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/shapes.h"
 

@@ -1,4 +1,5 @@
 //===- shapes.h - calls as the shape rules see them -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The rules stand in lib/shapes, the row of each op in Api.def names its rule.
 //

@@ -1,4 +1,5 @@
 //===- calls.cpp - ops that run another program of the binary --------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // They have no kernel: the executor knows them by name (see lib/program).
 //

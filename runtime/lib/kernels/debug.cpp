@@ -1,4 +1,5 @@
 //===- debug.cpp - the ops of the debug dialect ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Places at which somebody looks, with hooks (see tt/runtime/runtime.h). They
 // change nothing themselves and take no time on the chip: results are the

@@ -1,4 +1,5 @@
 //===- registry.cpp - the table of all ops ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/op.h"
 #include "core/shapes.h"

@@ -1,4 +1,5 @@
 //===- api.cpp - table of the kernel API ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/core.h"
 #include "metal/library.h"

@@ -1,4 +1,5 @@
 //===- compute.cpp - elementwise ops on tiles -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // An op on tiles is the row of the elementwise table that the TTNN op of the same name runs: the results have the same
 // bits. Integers are computed in int64 and wrapped to their type, as when a TTNN op stores them.

@@ -1,4 +1,5 @@
 //===- core.cpp - simulated cores -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/core.h"
 #include "tt/parallel.h"

@@ -1,4 +1,5 @@
 //===- core.h - a simulated core --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What the kernels of one program see of a core: its L1, its circular buffers,
 // its registers. All addresses and numbers that kernels give are checked; what

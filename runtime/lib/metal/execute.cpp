@@ -1,4 +1,5 @@
 //===- execute.cpp - the commands of a metal program ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/execute.h"
 #include "metal/core.h"

@@ -1,4 +1,5 @@
 //===- execute.h - run a metal program ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/runtime/run.h"

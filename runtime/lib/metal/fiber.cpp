@@ -1,4 +1,5 @@
 //===- fiber.cpp - cooperative fibers -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/fiber.h"
 #include "tt/fork.h"

@@ -1,4 +1,5 @@
 //===- fiber.h - cooperative fibers -----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of a core run at the same time on the chip and wait for each
 // other at circular buffers. Here each has a stack of its own, and a thread that

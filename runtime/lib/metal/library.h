@@ -1,4 +1,5 @@
 //===- library.h - the kernels of a binary, compiled --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "binary/metal/image.h"

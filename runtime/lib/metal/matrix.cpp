@@ -1,4 +1,5 @@
 //===- matrix.cpp - products, reductions, transposes of tiles -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/tile.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,5 @@
 //===- registers.cpp - copies between tiles and registers -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/core.h"
 #include "metal/tile.h"

@@ -1,4 +1,5 @@
 //===- ring.cpp - circular buffers and transfers of a kernel --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "metal/core.h"
 #include "tt/metal/kernel_api.h"

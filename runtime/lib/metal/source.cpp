@@ -1,4 +1,5 @@
 //===- source.cpp - the kernels of a binary as one C++ program ------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // One compilation takes a quarter of a second, most of it the start of the compiler: all kernels go through it
 // together.

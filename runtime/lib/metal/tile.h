@@ -1,4 +1,5 @@
 //===- tile.h - elements of a tile in registers -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "metal/core.h"

@@ -1,4 +1,5 @@
 //===- constants.cpp - preparation of constants ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/executable.h"
 #include "program/planner.h"

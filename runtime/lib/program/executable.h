@@ -1,4 +1,5 @@
 //===- executable.h - executable programs -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What a plan says, with memory of its own: a run binds inputs and outputs and
 // calls the kernels one after another.

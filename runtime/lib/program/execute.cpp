@@ -1,4 +1,5 @@
 //===- execute.cpp - run a prepared program -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/executable.h"
 #include "program/inputs.h"

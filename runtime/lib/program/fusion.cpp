@@ -1,4 +1,5 @@
 //===- fusion.cpp - fusion of elementwise chains --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise ops whose results have the same number of elements, each using
 // what another gave, become one step: a chunk goes through all of them before

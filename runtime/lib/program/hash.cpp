@@ -1,4 +1,5 @@
 //===- hash.cpp - hashing of input values ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/inputs.h"
 #include "tt/parallel.h"

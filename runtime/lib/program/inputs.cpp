@@ -1,4 +1,5 @@
 //===- inputs.cpp - program inputs ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/inputs.h"
 #include "tt/sim/formats.h"

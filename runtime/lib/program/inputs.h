@@ -1,4 +1,5 @@
 //===- inputs.h - program inputs --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "program/plan.h"

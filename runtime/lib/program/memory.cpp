@@ -1,4 +1,5 @@
 //===- memory.cpp - the device memory of a program ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/plan.h"
 

@@ -1,4 +1,5 @@
 //===- placement.cpp - memory placement of values -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
 

@@ -1,4 +1,5 @@
 //===- plan.h - how a program runs on a device --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Everything that does not depend on the values of the inputs: kernels, prepared
 // constants, a place in host memory for every value, and device memory as a list

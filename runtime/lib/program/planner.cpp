@@ -1,4 +1,5 @@
 //===- planner.cpp - prepare a program for a device -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
 #include "core/op.h"

@@ -1,4 +1,5 @@
 //===- planner.h - prepares a program for a device ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Op by op: kernels (planner.cpp) and what is computed ahead (constants.cpp).
 // Then, for the program as a whole: chains of elementwise ops (fusion.cpp), a

@@ -1,4 +1,5 @@
 //===- prepare.cpp - cache of prepared programs ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "program/executable.h"
 #include "tt/recycle.h"

@@ -1,4 +1,5 @@
 //===- run.cpp - interface of the back ends -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/run.h"
 #include "tt/sim/host.h"

@@ -1,4 +1,5 @@
 //===- allocator.cpp - allocators of memory banks -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/allocator.h"
 

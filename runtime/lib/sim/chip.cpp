@@ -1,4 +1,5 @@
 //===- chip.cpp - models of the simulated chips ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/chip.h"
 

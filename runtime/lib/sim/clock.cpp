@@ -1,4 +1,5 @@
 //===- clock.cpp - the cost model -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/clock.h"
 

@@ -1,4 +1,5 @@
 //===- device.cpp - a simulated mesh of chips -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/device.h"
 

@@ -1,4 +1,5 @@
 //===- formats.cpp - number formats and tile order ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/formats.h"
 

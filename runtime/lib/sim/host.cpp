@@ -1,4 +1,5 @@
 //===- host.cpp - host memory that holds the values -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/host.h"
 #include "tt/recycle.h"

@@ -1,4 +1,5 @@
 //===- storage.cpp - loads and stores of data types -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tensor/storage.h"
 

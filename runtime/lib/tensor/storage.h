@@ -1,4 +1,5 @@
 //===- storage.h - loads and stores of data types ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Kernels compute in f32 or int64 on short contiguous runs; these loops convert
 // between that and the storage of each data type. A block format is quantised

@@ -1,4 +1,5 @@
 //===- strided.cpp - strided copies ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tensor/strided.h"
 

@@ -1,4 +1,5 @@
 //===- strided.h - strided copies -------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // permute, transpose, slice, repeat and sharding are the same loop: result
 // element [i, j, ...] is source element offset + i * stride0 + j * stride1 + ...

@@ -1,4 +1,5 @@
 //===- tensor.cpp - host and mesh tensors ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/ttnn/tensor.h"
 #include "tt/recycle.h"

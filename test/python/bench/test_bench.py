@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The benchmarks' harness: who runs, what is written, what is said. No test looks at how long something took."""
 
 from __future__ import annotations

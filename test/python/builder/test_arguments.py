@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that are of another kind are named, with what was found and what was expected."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python numbers in attributes: what a type holds arrives as it is, what it does not hold is an error that says so."""
 
 from __future__ import annotations

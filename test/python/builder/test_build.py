@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Building: methods, types, attributes, locations, functions, and what wrong calls are told."""
 
 from __future__ import annotations

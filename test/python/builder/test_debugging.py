@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Breakpoints, memory snapshots, prints and dumps while a program runs."""
 
 from __future__ import annotations

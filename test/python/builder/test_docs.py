@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The code of docs/builder.md runs, in order, as one program; that of the README prints what the README shows."""
 
 from __future__ import annotations

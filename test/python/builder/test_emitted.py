@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets "emitc" and "emitpy": files, names, editing and running them, and what goes wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/emitted-code.md and examples/emitted: what they show is so."""
 
 from __future__ import annotations

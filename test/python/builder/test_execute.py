@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiling and running: verdicts, reports, artefacts, meshes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls as a newcomer writes them, with as few arguments as possible: all of them build, run and agree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Goldens: when and from what they are computed, for built, loaded and split modules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a build, a compilation or a run leaves behind: nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fusions, erased movements and constant evaluation as a builder sees them: values, goldens and what is observed."""
 
 from __future__ import annotations

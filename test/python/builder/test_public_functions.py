@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public function of builder_apis and builder_runtime names the argument that is wrong, and uses all it takes."""
 
 from __future__ import annotations

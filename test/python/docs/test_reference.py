@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference pages: every op has a summary, a description and an example that parses; every pass a description."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparison of results: everything counts, and nothing hides behind the correlation."""
 
 from __future__ import annotations

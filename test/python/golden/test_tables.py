@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The op table: every golden runs, and says what an independent formula says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/models/zoo.py as a program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of examples/models: flatbuffer, emitted Python and emitted C++ give the same bits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted Python and C++ of modules beside their flatbuffers, bit for bit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From rows of the op table to modules, compiled programs and their results on the simulated chip."""
 
 from __future__ import annotations

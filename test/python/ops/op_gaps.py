@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of the dialects that the toolchain reads and checks but does not run yet, and columns that an op cannot have.
 
 Each entry is tested: an op of GAPS must be refused by an error that names it; an entry whose op works by now, or is no

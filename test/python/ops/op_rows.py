@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a row of the op tables is: calls of an op, shapes, dtypes and attributes, and families of rows."""
 
 from __future__ import annotations

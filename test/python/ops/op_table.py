@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The op table of the tests: how each op is called, over shapes, attributes and dtypes.
 
 One row an op (see op_rows.py). test_op_tables.py runs every row through the builder, the compiler, the flatbuffer and

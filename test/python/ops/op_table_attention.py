@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of attention, heads, positions and caches (see op_rows.py)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How ops are called on meshes: what each chip has of the operands, and attributes that follow from the mesh.
 
 Every operand comes whole (an argument without annotation, the same on every chip), split over the mesh, and replicated

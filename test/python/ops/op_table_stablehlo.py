@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """StableHLO's rows of the op table. Its operands do not broadcast, so operands of one op have the same shape."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of TTNN ops that no op of TTIR is lowered to, for programs that are written in TTNN."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The op table and small networks under every cap of vector units (TTRT_UNITS) that this CPU has.
 
     .venv/bin/python test/python/ops/run_under_units.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every op row: flatbuffer, emitted Python and emitted C++ give the same bits."""
 
 from __future__ import annotations

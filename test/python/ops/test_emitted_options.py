@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of emitting: programs in several files, of lists, of parts, and for meshes give the flatbuffer's bits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """StableHLO's integers of every width on the chip, which has si32, ui32, ui16 and ui8, and their goldens, beside numpy.
 
 References compute in 64 bits and wrap to the type at the end. Values are all of 8 bits, and the edges of the others.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops on meshes of 1x2, 2x2 and 2x4 chips, of operands that are whole, split and replicated."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every op, from one table: its golden on the chip, round trips, wrong inputs, and that nothing of it is missing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dialect and the `ttnn` functions ask one shape rule: they accept the same calls and give results the same shapes.
 
 Calls are those of the op tables and, of each, many with one thing changed: a size of an operand, a dimension more or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """run_under_units.py, on one op: make test runs all of it."""
 
 from __future__ import annotations

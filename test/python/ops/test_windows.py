@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions and pools over degenerate windows: the chip, and the goldens, beside PyTorch itself.
 
 The goldens of these ops add padding and permute dimensions before they call torch; here torch gets dense tensors and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report in a browser, where there is one."""
 
 from __future__ import annotations

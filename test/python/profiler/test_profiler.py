@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a trace records, writes and serves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The code of docs/profiler.md runs, in order, as one program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random TTIR modules of one function, on one chip or on a mesh, as the text of a builder program.
 
 A module is drawn op by op beside what it computes: every value is known as tensors of torch, one for each chip where

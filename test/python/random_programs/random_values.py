@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values and modules that are drawn at random, beside what they compute; see random_modules.py."""
 
 from __future__ import annotations

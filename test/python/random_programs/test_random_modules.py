@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random modules, on one chip and on meshes: the chip, the goldens, hooks and emitted Python beside a reference."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program of the module's own, and a device to run it on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops called one by one give the bits that the executor gives, with the shapes that the compiler inferred."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs run in children that were forked from a process that has run programs on several threads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals are handled while programs run: Ctrl-C ends a run between two ops, and the device can be used again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """target="ttmetal": kernels on the simulated cores give the bits of the simulated library, and the values of torch."""
 
 from __future__ import annotations

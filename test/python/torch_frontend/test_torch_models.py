@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The families of the nineteen models, small: one whole graph each, numbers as PyTorch's, forward and backward."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How compiled functions behave: weights that change, arguments that are written, sizes that change, randomness, ops
 that the chip lacks, options, files."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flatbuffer says of its ops: each alone and in full, whatever its strings hold."""
 
 from ttmlir import ir, passes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A pipeline that is parsed once and run on many modules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A device that stays open for the tests of a module."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the programs of a flatbuffer op by op through the functions of the package ttnn."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of ttnn beside torch: a reference that shares no code with the library, its executor or the goldens."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ programs that stand alone: built outside of the project, against what the package says of itself."""
 
 from __future__ import annotations

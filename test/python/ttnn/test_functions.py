@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of the package ttnn: signatures, defaults, numbers in place of tensors, what can go wrong."""
 
 from __future__ import annotations

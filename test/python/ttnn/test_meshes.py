@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors over a mesh of chips."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python number that a type or attribute cannot hold is an error that names the argument; nothing wraps."""
 
 from __future__ import annotations

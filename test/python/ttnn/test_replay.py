@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every op that a compiled program has, through ttnn: the same bits as from the executor of flatbuffers."""
 
 from __future__ import annotations

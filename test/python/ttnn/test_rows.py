@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of Api.def: every op of the runtime has one, with the operands and attributes of its ODS definition."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of the package ttnn: from and to PyTorch, types, layouts, memories, printing, what can go wrong."""
 
 from __future__ import annotations

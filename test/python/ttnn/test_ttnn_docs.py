@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/ttnn.md and the example run as they are written; stubs say what the package has."""
 
 from __future__ import annotations

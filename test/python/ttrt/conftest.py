@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flatbuffers to look into, and the tool as a function."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ttrt compare: where the numbers of two modules part, and after which pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inputs that ttrt makes: values that the ops accept, also behind ops that keep values, and --init."""
 
 from __future__ import annotations

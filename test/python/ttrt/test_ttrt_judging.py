@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that PCC says nothing of, and goldens that are freed, in ttrt."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random use of the command line, mostly wrong: always one line that says why, never a stack trace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ttrt read, query and ops, and the tool as a program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ttrt run and ttrt perf: results, reports, messages and exit codes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can go wrong when programs are compiled, loaded and run, and the text that says so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Module texts that are damaged somewhere: every pipeline takes them or says what is wrong, and never crashes or hangs.
 
 The texts are those of the MLIR tests. Numbers are replaced by others that matter, tokens are dropped, doubled, swapped.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every writer of files follows links, writes what is no regular file in place, keeps permissions, and leaves nothing
 half-written. One test for each place to write to, over all writers."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrong calls of what Python programs can call end in an exception that says what is wrong: no crash, no hang."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrong calls of everything public, made up from a seed. `python wrong_calls.py SEED FIRST COUNT LOG` makes some of
 them in a process of its own (test_wrong_calls.py starts and watches it); with COUNT 1 it makes call FIRST again. SEED
 "sweep" puts every odd value into every place that takes anything.

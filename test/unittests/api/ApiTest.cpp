@@ -1,4 +1,5 @@
 //===- ApiTest.cpp - the library as C++ functions ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include <ttnn/ttnn.hpp>
 

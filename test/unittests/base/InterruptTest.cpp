@@ -1,4 +1,5 @@
 //===- InterruptTest.cpp - interrupted runs and forked processes ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/interrupt.h"
 #include "MetalSamples.h"

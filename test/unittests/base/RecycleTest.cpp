@@ -1,4 +1,5 @@
 //===- RecycleTest.cpp - recycling of per-run memory ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/recycle.h"
 #include "tt/sim/host.h"

@@ -1,4 +1,5 @@
 //===- BinaryTest.cpp - rejected flatbuffers and their errors -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
 

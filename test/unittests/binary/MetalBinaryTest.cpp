@@ -1,4 +1,5 @@
 //===- MetalBinaryTest.cpp - TTMetal files, right and damaged -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "MetalBuilder.h"
 

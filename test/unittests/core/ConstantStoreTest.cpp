@@ -1,4 +1,5 @@
 //===- ConstantStoreTest.cpp - constants released while they are packed ---===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A kernel that says it does not need values again must not look at them: the
 // store of these tests writes over what it is told.

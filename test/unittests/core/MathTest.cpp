@@ -1,4 +1,5 @@
 //===- MathTest.cpp - accuracy of the elementary functions ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Every op is compared with libm in double (long double where that rounds to
 // f32 and could disagree) over f32 bit patterns spread over the whole range.

@@ -1,4 +1,5 @@
 //===- PanelsTest.cpp - products and attention in panels ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Shapes around the edges of panels, blocks and pieces, against loops in double.
 //

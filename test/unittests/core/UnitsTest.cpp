@@ -1,4 +1,5 @@
 //===- UnitsTest.cpp - vector and matrix units of the host -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "tt/units.h"
 #include "OpTest.h"

@@ -1,4 +1,5 @@
 //===- CollectiveTest.cpp - distribution and collectives on a 2x4 mesh ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

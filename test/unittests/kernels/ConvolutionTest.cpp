@@ -1,4 +1,5 @@
 //===- ConvolutionTest.cpp - convolutions of 1 to 3 dimensions, prepared weights -===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

@@ -1,4 +1,5 @@
 //===- DataMovementTest.cpp - data movement, creation, conversion ---------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

@@ -1,4 +1,5 @@
 //===- ElementwiseTest.cpp - types, broadcasting, rounding ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

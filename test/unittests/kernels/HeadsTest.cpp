@@ -1,4 +1,5 @@
 //===- HeadsTest.cpp - projections into heads and back --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

@@ -1,4 +1,5 @@
 //===- MatmulTest.cpp - matmul and linear --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

@@ -1,4 +1,5 @@
 //===- NormalizationTest.cpp - norms of rows sharded over a mesh ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

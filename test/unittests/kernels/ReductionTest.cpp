@@ -1,4 +1,5 @@
 //===- ReductionTest.cpp - reductions, softmax, norms ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

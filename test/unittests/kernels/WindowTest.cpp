@@ -1,4 +1,5 @@
 //===- WindowTest.cpp - conv2d and pools ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

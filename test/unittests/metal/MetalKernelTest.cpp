@@ -1,4 +1,5 @@
 //===- MetalKernelTest.cpp - the kernel API, right and wrong --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "MetalSamples.h"
 

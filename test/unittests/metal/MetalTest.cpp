@@ -1,4 +1,5 @@
 //===- MetalTest.cpp - metal programs from file to result -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "MetalSamples.h"
 #include "tt/parallel.h"

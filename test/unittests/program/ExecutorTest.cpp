@@ -1,4 +1,5 @@
 //===- ExecutorTest.cpp - execution of programs ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
 #include "tt/sim/host.h"

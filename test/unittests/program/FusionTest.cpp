@@ -1,4 +1,5 @@
 //===- FusionTest.cpp - chains of elementwise ops -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Runs with hooks take every op by itself. Results in one pass must have the
 // same bits.

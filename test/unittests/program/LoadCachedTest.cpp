@@ -1,4 +1,5 @@
 //===- LoadCachedTest.cpp - cached results of const-eval functions --------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
 

@@ -1,4 +1,5 @@
 //===- SteadyStateTest.cpp - steady state of repeated runs ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // It allocates nothing, and gives the same bits, on any number of threads;
 // outputs that somebody keeps stay as they are.

@@ -1,4 +1,5 @@
 //===- WeightsTest.cpp - memory-mapped weights ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Pages of the file go when the weights on them have been packed, and values
 // computed ahead go with the op that they were for. Whatever is needed again is

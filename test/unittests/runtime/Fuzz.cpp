@@ -1,4 +1,5 @@
 //===- Fuzz.cpp - mutated flatbuffers -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
 // errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. TTMetal files

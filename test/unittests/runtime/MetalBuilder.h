@@ -1,4 +1,5 @@
 //===- MetalBuilder.h - TTMetal flatbuffers for tests ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Builds TTMetal flatbuffers by hand, right ones and wrong ones.
 //

@@ -1,4 +1,5 @@
 //===- MetalSamples.h - values for tests of metal programs -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "MetalBuilder.h"

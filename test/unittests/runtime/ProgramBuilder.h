@@ -1,4 +1,5 @@
 //===- ProgramBuilder.h - flatbuffers for tests ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Builds TTNN flatbuffers by hand, right ones and wrong ones.
 //

@@ -1,4 +1,5 @@
 //===- RunFolder.cpp - runs every flatbuffer of a folder -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Loads each .ttnn of a folder and runs its public programs on random inputs: twice as users do, and once with hooks,
 // which must give the same bits. An input that an op refuses (an index outside of its table) is no failure. In a

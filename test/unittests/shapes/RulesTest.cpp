@@ -1,4 +1,5 @@
 //===- RulesTest.cpp - shape rules by themselves ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/shapes/Shapes.h"
 

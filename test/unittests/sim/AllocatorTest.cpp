@@ -1,4 +1,5 @@
 //===- AllocatorTest.cpp - banks, footprints, meshes ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
 #include "tt/sim/clock.h"

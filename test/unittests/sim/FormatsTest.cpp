@@ -1,4 +1,5 @@
 //===- FormatsTest.cpp - block formats and tile order ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "OpTest.h"
 

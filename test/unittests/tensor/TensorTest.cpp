@@ -1,4 +1,5 @@
 //===- TensorTest.cpp - tensor handles ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
 

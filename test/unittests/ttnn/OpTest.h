@@ -1,4 +1,5 @@
 //===- OpTest.h - running one op on values ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/parallel.h"

@@ -1,4 +1,5 @@
 //===- eager_check.cpp - check of eager calls against the executor --------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Runs every program of the given flatbuffers twice: by the executor, and op by
 // op through tt::ttnn::call, as emitted C++ and Python do. Shapes of results

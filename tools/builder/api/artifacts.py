@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a module is compiled to: a flatbuffer, or a C++ or Python program with its constants beside it."""
 
 from __future__ import annotations

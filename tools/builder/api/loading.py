@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules from text, and modules of single ops: one generic walk each, for ops of any dialect."""
 
 from __future__ import annotations

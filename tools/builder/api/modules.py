@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build, compile, execute, load and split modules."""
 
 from __future__ import annotations

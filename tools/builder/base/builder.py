@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The builder: ops and goldens in the functions of a `ModuleBuilder`. Op methods come from the dialects (see `ops`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What programs import to build, compile, run, load and split modules. The functions are in `builder.api.modules`."""
 
 from builder.api import modules

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Enums of op attributes; a member's value is what MLIR's attribute prints."""
 
 from __future__ import annotations

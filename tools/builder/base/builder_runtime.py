@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What programs import to run flatbuffers beside goldens. The functions are in `builder.execution.flatbuffers`."""
 
 from builder.execution import flatbuffers

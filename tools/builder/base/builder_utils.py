@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types that programs name, element types of torch and MLIR, and where in the user's program a call is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locations as people write them. Needs no torch."""
 
 from __future__ import annotations

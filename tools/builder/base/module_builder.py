@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules and functions while they are being built: arguments, results, calls, meshes, locations."""
 
 from __future__ import annotations

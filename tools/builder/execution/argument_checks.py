@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of the functions that run programs, checked before anything runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted C++ as a shared library: found compiler, kept results, errors by file and line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution of the debug dialect: breakpoints, memory snapshots, prints and dumps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors and binaries of the runtime: to and from torch, into a program's layouts, and a device to run on."""
 
 from __future__ import annotations

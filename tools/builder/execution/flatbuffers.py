@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run compiled programs on the simulated device and compare what they compute with the goldens."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory in use on a device after each op. Needs no torch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hooks that record values, times and memory of each op of a run, and replace values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What programs return beside their goldens, whatever ran them."""
 
 from __future__ import annotations

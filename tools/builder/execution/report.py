@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an execution found: each compared value with its figures, as objects, a table, or JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Acceptance criteria: which results count as equal to a golden."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluation of goldens: a walk over the IR, op by op, that keeps live values only.
 
 Ops are identified by their number: the position among all ops with results in a walk over the module, as in the

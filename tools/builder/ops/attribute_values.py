@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes of an operation as Python values and tensors."""
 
 from __future__ import annotations

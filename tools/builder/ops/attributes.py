@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MLIR attributes from Python values, by the kind that ODS names for them."""
 
 from __future__ import annotations

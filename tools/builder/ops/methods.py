@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builder methods from the description of the ops, which says everything that a method needs.
 
 Operands and attributes are those of ODS, the order and defaults of parameters those of `signatures` where it has a row;

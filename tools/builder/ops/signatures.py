@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of builder methods, where they are not the op's operands and attributes in ODS order.
 
 By rule, the parameters of a method are the operands of its op, of which plain ones (input, lhs, ...) are called in0,

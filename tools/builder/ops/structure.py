@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading IR: functions, calls, operand groups, and the numbers that identify ops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Meshes and shardings of Shardy: how a program's tensors are split over the axes of a mesh."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builder of StableHLO modules, with Shardy's annotations. Its methods are the ops of the dialect."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """StableHLO ops with a body or with windows: reductions, pooling, convolution."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builder of TTIR modules. Its methods are the ops of the dialect; see builder.ops.methods."""
 
 from __future__ import annotations

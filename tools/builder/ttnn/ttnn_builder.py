@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builder of TTNN modules: TTIR's mechanism, with a layout in every tensor type."""
 
 from __future__ import annotations

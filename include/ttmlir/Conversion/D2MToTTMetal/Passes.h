@@ -1,4 +1,5 @@
 //===- Passes.h - lowering of D2M to TTKernel and TTMetal -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
 #define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- Passes.td - lowering of D2M to TTKernel and TTMetal -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD
 #define TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_TD

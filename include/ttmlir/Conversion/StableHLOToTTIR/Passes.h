@@ -1,4 +1,5 @@
 //===- Passes.h - the lowering of StableHLO to TTIR -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_H
 #define TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_H
 

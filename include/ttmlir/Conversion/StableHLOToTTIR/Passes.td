@@ -1,4 +1,5 @@
 //===- Passes.td - the lowering of StableHLO to TTIR -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_TD
 #define TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_TD

@@ -1,4 +1,5 @@
 //===- Passes.h - lowering of TTIR to D2M -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_TTIRTOD2M_PASSES_H
 #define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- Passes.td - lowering of TTIR to D2M -----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD
 #define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD

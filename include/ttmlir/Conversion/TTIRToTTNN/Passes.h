@@ -1,4 +1,5 @@
 //===- Passes.h - the lowering of TTIR to TTNN ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_TTIRTOTTNN_PASSES_H
 #define TTMLIR_CONVERSION_TTIRTOTTNN_PASSES_H
 

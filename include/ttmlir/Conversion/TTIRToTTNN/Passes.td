@@ -1,4 +1,5 @@
 //===- Passes.td - the lowering of TTIR to TTNN ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_CONVERSION_TTIRTOTTNN_PASSES_TD
 #define TTMLIR_CONVERSION_TTIRTOTTNN_PASSES_TD

@@ -1,4 +1,5 @@
 //===- Passes.h - lowering of TTNN to EmitC and EmitPy ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- Passes.td - lowering of TTNN to EmitC and EmitPy ----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PASSES_TD

@@ -1,4 +1,5 @@
 //===- Pipelines.h - pipelines to EmitC and EmitPy --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_CONVERSION_TTNNTOEMIT_PIPELINES_H
 #define TTMLIR_CONVERSION_TTNNTOEMIT_PIPELINES_H
 

@@ -1,4 +1,5 @@
 //===- Attention.td - attention, heads and caches ---------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_FAMILIES_ATTENTION_TD
 #define TTMLIR_DIALECT_FAMILIES_ATTENTION_TD

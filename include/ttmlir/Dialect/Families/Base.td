@@ -1,4 +1,5 @@
 //===- Base.td - base classes of the TTIR and TTNN op families -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A family file defines classes that know a dialect only as a parameter, and, with multiclasses, the rows of the ops
 // that both dialects carry alike: `defm Abs : ...` makes TTIR_AbsOp and TTNN_AbsOp. Each dialect's C++ is generated with

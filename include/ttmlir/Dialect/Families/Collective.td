@@ -1,4 +1,5 @@
 //===- Collective.td - ops over the chips of a mesh ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A tensor type is what one chip holds, except on the full side of mesh_shard. `cluster_axis` is the axis of the mesh
 // along which chips exchange values: 0 for rows' direction, 1 for columns'.

@@ -1,4 +1,5 @@
 //===- Creation.td - creation ops --------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Without a declared result, values are f32 (those of `full` have the type of the fill value).
 //

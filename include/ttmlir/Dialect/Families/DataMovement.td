@@ -1,4 +1,5 @@
 //===- DataMovement.td - data movement ops -----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_FAMILIES_DATAMOVEMENT_TD
 #define TTMLIR_DIALECT_FAMILIES_DATAMOVEMENT_TD

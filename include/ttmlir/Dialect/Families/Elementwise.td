@@ -1,4 +1,5 @@
 //===- Elementwise.td - elementwise ops ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Operands broadcast as in NumPy. The result has the element type of the first operand (of `second` in `where`) unless it
 // is declared otherwise; comparisons and logical ops give 0 or 1 in it. TTNN's forms take an optional `dtype`: the data

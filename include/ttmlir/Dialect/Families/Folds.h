@@ -1,4 +1,5 @@
 //===- Folds.h - laws by which ops fold -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A fold leaves every bit of every result as it is: -0.0, NaN, infinities and the rounding of the format count. What
 // folds only for "ordinary" numbers does not fold here.

@@ -1,4 +1,5 @@
 //===- Matmul.td - matrix products -----------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Shapes follow torch.matmul: batch dimensions broadcast, a vector is a row on the left and a column on the right.
 //

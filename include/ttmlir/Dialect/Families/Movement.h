@@ -1,4 +1,5 @@
 //===- Movement.h - ops that only move values -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_FAMILIES_MOVEMENT_H
 #define TTMLIR_DIALECT_FAMILIES_MOVEMENT_H
 

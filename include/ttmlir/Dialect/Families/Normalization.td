@@ -1,4 +1,5 @@
 //===- Normalization.td - softmax and norms --------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD
 #define TTMLIR_DIALECT_FAMILIES_NORMALIZATION_TD

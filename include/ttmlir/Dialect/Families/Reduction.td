@@ -1,4 +1,5 @@
 //===- Reduction.td - reductions, scans and orderings -----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_FAMILIES_REDUCTION_TD
 #define TTMLIR_DIALECT_FAMILIES_REDUCTION_TD

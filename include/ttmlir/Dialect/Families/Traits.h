@@ -1,4 +1,5 @@
 //===- Traits.h - markers of op families ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Passes ask for a family by trait, never for an op by name:
 // `op->hasTrait<mlir::tt::trait::Elementwise>()`.

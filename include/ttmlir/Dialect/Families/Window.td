@@ -1,4 +1,5 @@
 //===- Window.td - convolution and pooling ---------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // TTIR gives sizes as one number or an array, and padding as one number, [height, width] or [top, left, bottom, right].
 // TTNN gives padding as [height, width] or [top, bottom, left, right], and works on the flattened shape

@@ -1,4 +1,5 @@
 //===- Shapes.h - shape rules asked by TTIR and TTNN ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The rules stand in ttmlir/shapes/Shapes.h, which knows no MLIR: this is how
 // ops of the dialects ask them, for inference and for verification. Element

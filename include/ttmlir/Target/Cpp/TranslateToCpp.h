@@ -1,4 +1,5 @@
 //===- TranslateToCpp.h - printing of the emitc dialect as C++ --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
 #define TTMLIR_TARGET_CPP_TRANSLATETOCPP_H
 

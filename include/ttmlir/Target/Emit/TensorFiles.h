@@ -1,4 +1,5 @@
 //===- TensorFiles.h - tensor files of emitted programs ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_EMIT_TENSORFILES_H
 #define TTMLIR_TARGET_EMIT_TENSORFILES_H
 

@@ -1,4 +1,5 @@
 //===- Text.h - names and formatting of emitted programs --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_EMIT_TEXT_H
 #define TTMLIR_TARGET_EMIT_TEXT_H
 

@@ -1,4 +1,5 @@
 //===- TranslateToPython.h - printing of the emitpy dialect as Python -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_PYTHON_TRANSLATETOPYTHON_H
 #define TTMLIR_TARGET_PYTHON_TRANSLATETOPYTHON_H
 

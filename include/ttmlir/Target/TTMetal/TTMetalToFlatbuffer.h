@@ -1,4 +1,5 @@
 //===- TTMetalToFlatbuffer.h - serialization of TTMetal programs -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_TTMETAL_TTMETALTOFLATBUFFER_H
 #define TTMLIR_TARGET_TTMETAL_TTMETALTOFLATBUFFER_H
 

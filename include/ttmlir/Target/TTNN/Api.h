@@ -1,4 +1,5 @@
 //===- Api.h - the ops and functions of TTNN -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What ODS says of the ops of ttnn and debug, and names, parameters and defaults
 // of the public functions, as tables: read by the compiler, which writes calls

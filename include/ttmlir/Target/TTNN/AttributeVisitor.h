@@ -1,4 +1,5 @@
 //===- AttributeVisitor.h - visitor over TTNN attributes --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Enums and structured attributes with their fields, from ODS (tools/opgen).
 //

@@ -1,4 +1,5 @@
 //===- Lowered.h - partially lowered modules --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_TTNN_LOWERED_H
 #define TTMLIR_TARGET_TTNN_LOWERED_H
 

@@ -1,4 +1,5 @@
 //===- Schema.h - versions of the flatbuffer schemas ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The constants that the writer (lib/Target) and the reader (runtime) must
 // agree on.

@@ -1,4 +1,5 @@
 //===- TTNNToFlatbuffer.h - serialization of TTNN programs ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
 #define TTMLIR_TARGET_TTNN_TTNNTOFLATBUFFER_H
 

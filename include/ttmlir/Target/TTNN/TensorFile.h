@@ -1,4 +1,5 @@
 //===- TensorFile.h - tensor files ------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_TARGET_TTNN_TENSORFILE_H
 #define TTMLIR_TARGET_TTNN_TENSORFILE_H
 

@@ -1,4 +1,5 @@
 //===- D2MDialect.cpp - the D2M dialect ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 

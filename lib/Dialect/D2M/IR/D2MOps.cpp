@@ -1,4 +1,5 @@
 //===- D2MOps.cpp - parsers, printers and verifiers of D2M ops ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 

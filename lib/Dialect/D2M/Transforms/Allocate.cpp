@@ -1,4 +1,5 @@
 //===- Allocate.cpp - L1 buffer allocation --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"

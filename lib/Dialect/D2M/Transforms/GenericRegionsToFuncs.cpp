@@ -1,4 +1,5 @@
 //===- GenericRegionsToFuncs.cpp - outlining of threads to functions ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

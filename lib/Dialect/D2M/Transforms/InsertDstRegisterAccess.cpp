@@ -1,4 +1,5 @@
 //===- InsertDstRegisterAccess.cpp - allocation of destination registers --===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- SplitUnifiedThread.cpp - splitting into data movement and compute threads -===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 

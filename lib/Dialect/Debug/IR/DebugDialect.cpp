@@ -1,4 +1,5 @@
 //===- DebugDialect.cpp - the debug dialect -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 

@@ -1,4 +1,5 @@
 //===- EmitPyDialect.cpp - the emitpy dialect -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 

@@ -1,4 +1,5 @@
 //===- SdyAttrs.cpp - attributes of the Shardy dialect --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,4 +1,5 @@
 //===- SdyDialect.cpp - the Shardy dialect --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Verify.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

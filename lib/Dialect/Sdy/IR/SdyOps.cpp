@@ -1,4 +1,5 @@
 //===- SdyOps.cpp - ops of the Shardy dialect -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
 #include "Verify.h"

@@ -1,4 +1,5 @@
 //===- ShardingRule.cpp - syntax and verification of sharding rules -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
 

@@ -1,4 +1,5 @@
 //===- Syntax.cpp - directives of the Shardy assembly formats -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
 

@@ -1,4 +1,5 @@
 //===- Verify.cpp - verification of shardings -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Verify.h"
 

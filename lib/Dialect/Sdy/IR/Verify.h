@@ -1,4 +1,5 @@
 //===- Verify.h - verification of shardings ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_LIB_DIALECT_SDY_IR_VERIFY_H
 #define TTMLIR_LIB_DIALECT_SDY_IR_VERIFY_H

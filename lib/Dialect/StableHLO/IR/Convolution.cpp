@@ -1,4 +1,5 @@
 //===- Convolution.cpp - StableHLO convolutions ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 

@@ -1,4 +1,5 @@
 //===- Creation.cpp - StableHLO creation ops ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 

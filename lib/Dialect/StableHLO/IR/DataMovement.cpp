@@ -1,4 +1,5 @@
 //===- DataMovement.cpp - StableHLO data movement ops ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 #include "llvm/Support/CheckedArithmetic.h"

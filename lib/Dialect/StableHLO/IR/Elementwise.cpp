@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - elementwise StableHLO ops ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 

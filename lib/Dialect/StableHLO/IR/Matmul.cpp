@@ -1,4 +1,5 @@
 //===- Matmul.cpp - StableHLO matrix products -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 

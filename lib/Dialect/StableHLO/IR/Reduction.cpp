@@ -1,4 +1,5 @@
 //===- Reduction.cpp - StableHLO ops with reduction regions ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 #include "Syntax.h"

@@ -1,4 +1,5 @@
 //===- Shape.cpp - helpers of the shape functions -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 #include "llvm/ADT/SmallBitVector.h"

@@ -1,4 +1,5 @@
 //===- Shape.h - helpers of the shape functions -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_IR_SHAPE_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_IR_SHAPE_H

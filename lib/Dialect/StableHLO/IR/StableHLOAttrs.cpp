@@ -1,4 +1,5 @@
 //===- StableHLOAttrs.cpp - attributes of the StableHLO dialect -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,4 +1,5 @@
 //===- StableHLODialect.cpp - the StableHLO dialect -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 

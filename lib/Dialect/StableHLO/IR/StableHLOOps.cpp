@@ -1,4 +1,5 @@
 //===- StableHLOOps.cpp - generated parts of the StableHLO ops ------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Shape.h"
 #include "Syntax.h"

@@ -1,4 +1,5 @@
 //===- Syntax.h - directives of the StableHLO assembly formats --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_IR_SYNTAX_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_IR_SYNTAX_H

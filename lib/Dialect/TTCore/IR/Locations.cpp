@@ -1,4 +1,5 @@
 //===- Locations.cpp - printing of locations ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/IR/Locations.h"
 

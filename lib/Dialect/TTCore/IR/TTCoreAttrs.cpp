@@ -1,4 +1,5 @@
 //===- TTCoreAttrs.cpp - attributes and types of the TTCore dialect -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/IR/AsmDirectives.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

@@ -1,4 +1,5 @@
 //===- TTCoreDialect.cpp - registration of the TTCore dialect -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/IR/Locations.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

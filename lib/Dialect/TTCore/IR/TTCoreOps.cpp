@@ -1,4 +1,5 @@
 //===- TTCoreOps.cpp - ops of the TTCore dialect --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 

@@ -1,4 +1,5 @@
 //===- TTCoreSystem.cpp - default systems and their devices ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The figures are those of the chips' public system descriptors, as the
 // ecosystem's IR carries them.

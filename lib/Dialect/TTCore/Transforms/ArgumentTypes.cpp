@@ -1,4 +1,5 @@
 //===- ArgumentTypes.cpp - argument types of functions --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- ConstEvalHoist.cpp - hoisting of constant subgraphs ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"

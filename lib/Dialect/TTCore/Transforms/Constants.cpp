@@ -1,4 +1,5 @@
 //===- Constants.cpp - values that do not change between runs -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 

@@ -1,4 +1,5 @@
 //===- DeviceModule.cpp - wrapping and unwrapping of device modules -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 

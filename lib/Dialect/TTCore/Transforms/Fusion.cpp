@@ -1,4 +1,5 @@
 //===- Fusion.cpp - what patterns that fuse ops ask and leave -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 

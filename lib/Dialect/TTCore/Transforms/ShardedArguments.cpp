@@ -1,4 +1,5 @@
 //===- ShardedArguments.cpp - arguments that come in shards ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 

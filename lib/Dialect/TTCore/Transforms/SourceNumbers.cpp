@@ -1,4 +1,5 @@
 //===- SourceNumbers.cpp - source numbers in locations --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 

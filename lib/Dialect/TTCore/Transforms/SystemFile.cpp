@@ -1,4 +1,5 @@
 //===- SystemFile.cpp - system descriptor files ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"
 

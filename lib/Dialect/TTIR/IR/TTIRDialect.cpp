@@ -1,4 +1,5 @@
 //===- TTIRDialect.cpp - registration of the TTIR dialect -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/IR/AsmDirectives.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"

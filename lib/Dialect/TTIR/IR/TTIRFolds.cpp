@@ -1,4 +1,5 @@
 //===- TTIRFolds.cpp - folds and canonical forms of TTIR ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "../../Families/Rules.h"
 

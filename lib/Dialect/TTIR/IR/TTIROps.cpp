@@ -1,4 +1,5 @@
 //===- TTIROps.cpp - hand-written TTIR verifiers and folders --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 

@@ -1,4 +1,5 @@
 //===- TTIROpsPart2.cpp - generated code of TTIR ops, part 2 --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 

@@ -1,4 +1,5 @@
 //===- TTIROpsPart3.cpp - generated code of TTIR ops, part 3 --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 

@@ -1,4 +1,5 @@
 //===- ChannelsLast.cpp - channels-last layout of images ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 #include "ttmlir/Dialect/TTIR/IR/MovementOps.h"

@@ -1,4 +1,5 @@
 //===- ElementTypeNormalization.cpp - legalization of element types -------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Integers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

@@ -1,4 +1,5 @@
 //===- EraseInverseOps.cpp - cancellation of inverse data movement --------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Movements next to each other become one, or none. To bring them next to each other, they are moved down through
 // elementwise ops, a whole group of these at a time, and only where fewer of them are left in the end. So the number of

@@ -1,4 +1,5 @@
 //===- Fusing.cpp - fusion of TTIR ops ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 

@@ -1,4 +1,5 @@
 //===- Fusing.h - fusion of TTIR ops ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_FUSING_H
 #define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_FUSING_H
 

@@ -1,4 +1,5 @@
 //===- FusingActivations.cpp - recognition of decomposed activations ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 

@@ -1,4 +1,5 @@
 //===- FusingConvolution.cpp - fusion of biases and scales into convolutions -===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 

@@ -1,4 +1,5 @@
 //===- FusingMatmul.cpp - fusion around matrix products -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 

@@ -1,4 +1,5 @@
 //===- GlobalDataFormatConversion.cpp - conversion to one float format ----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

@@ -1,4 +1,5 @@
 //===- HoistConstants.cpp - large constants as resources ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- ImplicitBroadcastFold.cpp - removal of implicit broadcasts ---------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"

@@ -1,4 +1,5 @@
 //===- InlineFunctions.cpp - inlining of calls ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 

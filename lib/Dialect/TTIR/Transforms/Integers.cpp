@@ -1,4 +1,5 @@
 //===- Integers.cpp - integer types that the chip lacks -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Integers.h"
 

@@ -1,4 +1,5 @@
 //===- Integers.h - integer types that the chip lacks -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The chip has si32, ui32, ui16 and ui8. Signed integers of 8 and 16 bits are computed in si32; whatever may leave the
 // narrow type is brought back to it, modulo 2^8 or 2^16, right after the op. Integers of 64 bits are held in 32: those

@@ -1,4 +1,5 @@
 //===- LocalizePresharded.cpp - presharded arguments and results ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

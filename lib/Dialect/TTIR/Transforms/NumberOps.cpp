@@ -1,4 +1,5 @@
 //===- NumberOps.cpp - numbering of source ops ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

@@ -1,4 +1,5 @@
 //===- TTKernelDialect.cpp - the TTKernel dialect --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
 

@@ -1,4 +1,5 @@
 //===- ControlDstSection.cpp - handover of the destination registers ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- TTMetalDialect.cpp - the TTMetal dialect and its attributes ---------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 

@@ -1,4 +1,5 @@
 //===- TTMetalOps.cpp - verifiers of TTMetal ops --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 

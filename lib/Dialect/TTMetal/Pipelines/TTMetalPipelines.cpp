@@ -1,4 +1,5 @@
 //===- TTMetalPipelines.cpp - pipelines from TTIR to TTMetal --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTMetal/Pipelines/TTMetalPipelines.h"
 

@@ -1,4 +1,5 @@
 //===- TTNNAttrs.cpp - parsers and verifiers of TTNN attributes -----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,5 @@
 //===- TTNNDialect.cpp - registration of the TTNN dialect -----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

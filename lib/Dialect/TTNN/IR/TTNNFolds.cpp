@@ -1,4 +1,5 @@
 //===- TTNNFolds.cpp - folds and canonical forms of TTNN ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A tensor type says where and how a tensor lies, so an op that keeps the type moves nothing. Ops of constants are not
 // computed here: constants of TTNN lie on a device.

@@ -1,4 +1,5 @@
 //===- TTNNKernelAttrs.cpp - verifiers of generic programs ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,5 @@
 //===- TTNNLayout.cpp - the TTNN layout attribute -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

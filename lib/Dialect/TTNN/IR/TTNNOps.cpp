@@ -1,4 +1,5 @@
 //===- TTNNOps.cpp - hand-written TTNN verifiers and folders --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,5 @@
 //===- TTNNOpsPart1.cpp - generated code of TTNN ops, part 1 --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

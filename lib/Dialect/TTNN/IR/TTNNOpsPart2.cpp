@@ -1,4 +1,5 @@
 //===- TTNNOpsPart2.cpp - generated code of TTNN ops, part 2 --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 

@@ -1,4 +1,5 @@
 //===- AbsentOptions.cpp - options accepted for compatibility only --------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Pipelines/AbsentOptions.h"
 

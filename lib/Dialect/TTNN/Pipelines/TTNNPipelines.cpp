@@ -1,4 +1,5 @@
 //===- TTNNPipelines.cpp - pipelines from TTIR to TTNN --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 

@@ -1,4 +1,5 @@
 //===- Deallocate.cpp - deallocation after the last use -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

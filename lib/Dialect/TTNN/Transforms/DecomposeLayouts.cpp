@@ -1,4 +1,5 @@
 //===- DecomposeLayouts.cpp - decomposition of layout changes -------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

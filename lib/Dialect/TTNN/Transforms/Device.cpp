@@ -1,4 +1,5 @@
 //===- Device.cpp - the device value of a function ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 

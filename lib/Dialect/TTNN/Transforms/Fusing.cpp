@@ -1,4 +1,5 @@
 //===- Fusing.cpp - fusion of activations into TTNN ops -------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 

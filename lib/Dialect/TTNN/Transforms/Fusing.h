@@ -1,4 +1,5 @@
 //===- Fusing.h - fusion of activations into TTNN ops -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 #define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 

@@ -1,4 +1,5 @@
 //===- KVCacheDtypeConversion.cpp - block formats for key/value caches ----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- Layout.cpp - assignment of layouts ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"

@@ -1,4 +1,5 @@
 //===- SetComputeKernelConfig.cpp - compute kernel configuration ----------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- UniqueLocations.cpp - check of unique locations --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -1,4 +1,5 @@
 //===- WeightDtypeConversion.cpp - block formats for weights --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"

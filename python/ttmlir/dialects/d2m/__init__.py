@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops and enums of the d2m dialect."""
 
 from .._d2m_enum_gen import *  # noqa: F403

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of the debug dialect."""
 
 from .._debug_ops_gen import *  # noqa: F403

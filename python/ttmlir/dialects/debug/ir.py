@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes of the debug dialect: it has none."""

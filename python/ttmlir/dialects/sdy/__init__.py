@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops and attributes of the sdy dialect."""
 
 from .._sdy_ops_gen import *  # noqa: F403

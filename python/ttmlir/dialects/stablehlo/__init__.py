@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops and attributes of the stablehlo dialect."""
 
 from .._stablehlo_ops_gen import *  # noqa: F403

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops, enums and attributes of the ttcore dialect."""
 
 from .._ttcore_enum_gen import *  # noqa: F403

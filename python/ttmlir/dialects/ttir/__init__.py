@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops and attributes of the ttir dialect."""
 
 from .._ttir_ops_gen import *  # noqa: F403

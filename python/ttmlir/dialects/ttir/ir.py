@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes of the ttir dialect: none with a Python class of its own."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions, pools, resampling. PyTorch's images are NCHW; pools of TTIR are NHWC, and the permutes that this takes
 are what `ttir-erase-inverse-ops` removes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of aten that make tensors of nothing, or of a shape."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementwise ops of aten: rows of the golden tables where an op of TTIR agrees, and what differs from them."""
 
 from __future__ import annotations

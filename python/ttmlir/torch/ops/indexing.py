@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of aten that read or write elements at positions that other tensors hold."""
 
 from __future__ import annotations

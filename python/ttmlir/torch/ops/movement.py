@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Views, slices, joins: ops of aten that move elements. Views are values here: the graph is functional."""
 
 from __future__ import annotations

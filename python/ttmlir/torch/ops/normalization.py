@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normalisations over layers, groups and batches."""
 
 from __future__ import annotations

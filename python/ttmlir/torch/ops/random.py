@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random numbers. They are PyTorch's own, of its generator and seed: drawn on the host before the program runs, in the
 order of the graph, and passed to the program as inputs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions, cumulative ops, sorting."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 //===- kernel_abi.h - ABI of compiled kernels -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Kernels are compiled by the system's compiler to a shared library that is not
 // linked with the runtime: it is given this table of functions. Everything here

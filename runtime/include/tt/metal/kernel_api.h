@@ -1,4 +1,5 @@
 //===- kernel_api.h - the kernel API of tt-metal ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The kernel API of tt-metal as the simulated cores offer it; the headers that
 // kernels include (dataflow_api.h, compute_kernel_api/*.h) all lead here.

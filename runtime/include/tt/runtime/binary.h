@@ -1,4 +1,5 @@
 //===- binary.h - a TTNN or TTMetal flatbuffer, checked ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A file is untrusted until it has passed, in this order: size, identifier,
 // FlatBuffers' Verifier with limits on depth and tables, schema version, and

@@ -1,4 +1,5 @@
 //===- run.h - run arguments and reports ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What both back ends (programs of TTNN ops, and of TTMetal commands) take and
 // give. tt/runtime/runtime.h has the functions that open devices and run

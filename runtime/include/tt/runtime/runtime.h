@@ -1,4 +1,5 @@
 //===- runtime.h - open a mesh, run a program --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The runtime as a C++ program uses it:
 //

@@ -1,4 +1,5 @@
 //===- allocator.h - allocators of memory banks -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // All banks of a memory (the L1 of every core, the channels of DRAM, on every
 // chip of the mesh) are allocated in lockstep: a buffer has the same address in

@@ -1,4 +1,5 @@
 //===- chip.h - models of the simulated chips -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What is known of a chip, as a table, and how many bytes a tensor takes on it.
 //

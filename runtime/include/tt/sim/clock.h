@@ -1,4 +1,5 @@
 //===- clock.h - the cost model ---------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // An estimate, not a measurement: the work an op reports over the throughput of
 // the chip. docs/runtime.md has the model and its constants.

@@ -1,4 +1,5 @@
 //===- device.h - a simulated mesh of chips ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A mesh device is a rectangle of equal chips that a program runs on as one.
 // Memory is allocated in lockstep on all of them, as the hardware's library

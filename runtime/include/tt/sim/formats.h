@@ -1,4 +1,5 @@
 //===- formats.h - number formats and tile order ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between f32 and the formats of the chip, quantisation to the
 // block formats, and the bytes a tensor has on the device (tile order, shared

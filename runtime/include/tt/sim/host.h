@@ -1,4 +1,5 @@
 //===- host.h - host memory that holds the values ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The values of tensors lie in host memory, aligned for the vector units, and
 // recycled (see tt/recycle.h).

@@ -1,4 +1,5 @@
 //===- call.h - calls of library ops by name --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // How the C++ functions (ttnn/ttnn.hpp) and the Python package run an op: with
 // its operands, its attributes and what its results shall be. The kernels that

@@ -1,4 +1,5 @@
 //===- kernel.h - interface of the TTNN kernels -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A kernel is made once, at plan time, for the exact shapes, types and
 // attributes of an op, and run many times: what can be looked up, allocated or

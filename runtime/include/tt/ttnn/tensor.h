@@ -1,4 +1,5 @@
 //===- tensor.h - host and mesh tensors -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A tensor is a list of shards: one per device of the mesh when it is
 // distributed, else one that stands for all of them. Its values are held in

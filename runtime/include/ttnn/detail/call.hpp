@@ -1,4 +1,5 @@
 //===- call.hpp - helpers of the generated operations.hpp -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "ttnn/types.hpp"

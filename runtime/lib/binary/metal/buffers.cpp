@@ -1,4 +1,5 @@
 //===- buffers.cpp - checks of buffers in a file --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "binary/metal/checker.h"
 #include "tt/sim/formats.h"

@@ -1,4 +1,5 @@
 //===- checker.h - buffers and kernels of a file, checked ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "base/flatbuffer.h"

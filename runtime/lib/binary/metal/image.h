@@ -1,4 +1,5 @@
 //===- image.h - contents of a loaded TTMetal binary ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "binary/image.h"

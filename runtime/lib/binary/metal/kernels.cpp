@@ -1,4 +1,5 @@
 //===- kernels.cpp - checks of kernels in a file --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "binary/metal/checker.h"
 #include "binary/metal/image.h"

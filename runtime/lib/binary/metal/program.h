@@ -1,4 +1,5 @@
 //===- program.h - a TTMetal program, checked ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // What a .ttm file says, after everything in it that could be wrong was looked
 // at: buffers lie inside of the L1 of cores that exist and do not overlap while

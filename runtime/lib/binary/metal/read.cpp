@@ -1,4 +1,5 @@
 //===- read.cpp - from a verified TTMetal flatbuffer to checked programs --===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // FlatBuffers' Verifier has shown that every offset, vector and string lies in the file. Here its meaning is checked:
 // nothing that running it relies on is taken on trust, but for the source of kernels, which is code.

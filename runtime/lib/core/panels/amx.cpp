@@ -1,4 +1,5 @@
 //===- amx.cpp - panels of the matrix unit ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Needs AMX for bf16. Products of bf16 values, sums in f32.
 //

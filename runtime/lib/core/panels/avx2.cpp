@@ -1,4 +1,5 @@
 //===- avx2.cpp - panels of AVX2 ---------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Needs AVX2 and FMA: f32 in the same order as AVX-512 has it.
 //

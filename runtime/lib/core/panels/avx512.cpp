@@ -1,4 +1,5 @@
 //===- avx512.cpp - panels of AVX-512 ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Needs AVX-512 F, BW and VL: f32, and the order of bf16 that the other units
 // multiply.

@@ -1,4 +1,5 @@
 //===- pairs.cpp - panels of AVX512_BF16 -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Needs AVX512_BF16, whose products take pairs of bf16 values of k as they lie in
 // the matrix unit's panels. Sums in f32.

@@ -1,4 +1,5 @@
 //===- panels.cpp - products of matrices in panels --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/panels/panels.h"
 

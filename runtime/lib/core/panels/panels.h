@@ -1,4 +1,5 @@
 //===- panels.h - products of matrices in panels --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The right operand of a product is cut into panels of a few columns that lie in
 // memory as the vector and matrix units read them; the left one is read where it

@@ -1,4 +1,5 @@
 //===- units.h - vector units of the packed panels --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The files that define these are compiled for one unit each, whatever the rest is
 // compiled for; nothing of them runs before `units()` has named the unit. They

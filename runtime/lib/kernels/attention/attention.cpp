@@ -1,4 +1,5 @@
 //===- attention.cpp - scaled dot product attention -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Here for a few rows, as of a decoding step, and for machines without the units
 // of panels: two products of the matmul kernel with a masked softmax between them,

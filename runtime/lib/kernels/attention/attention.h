@@ -1,4 +1,5 @@
 //===- attention.h - scaled dot product attention -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

@@ -1,4 +1,5 @@
 //===- cache.cpp - key/value caches, written in place -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A cache is [users, heads, positions, size], or in pages [pages, heads,
 // positions of a page, size] that a table [users, n] puts in order.

@@ -1,4 +1,5 @@
 //===- heads.cpp - projections into heads and back, rotary embeddings ------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
 #include "tensor/strided.h"

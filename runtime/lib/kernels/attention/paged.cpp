@@ -1,4 +1,5 @@
 //===- paged.cpp - attention with caches in pages -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The pages of keys and values are laid one after another as the table says, and
 // the attention of whole caches does the rest.

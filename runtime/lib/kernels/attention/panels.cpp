@@ -1,4 +1,5 @@
 //===- panels.cpp - attention of many rows -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A block of rows of one head at a time: its scores against a piece of the keys,
 // their exponentials, and these times the values are made one after another in

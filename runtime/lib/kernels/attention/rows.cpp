@@ -1,4 +1,5 @@
 //===- rows.cpp - attention masks by row ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/attention/attention.h"
 

@@ -1,4 +1,5 @@
 //===- collective.cpp - distribution over the mesh and collectives ------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Devices are numbered row-major over the mesh. Axis 0 joins devices of one
 // column (their rows vary), axis 1 those of one row.

@@ -1,4 +1,5 @@
 //===- creation.cpp - creation ops ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/op.h"
 #include "core/random.h"

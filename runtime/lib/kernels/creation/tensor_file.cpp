@@ -1,4 +1,5 @@
 //===- tensor_file.cpp - tensors as files -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/creation/tensor_file.h"
 #include "base/flatbuffer.h"

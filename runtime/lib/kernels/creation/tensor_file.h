@@ -1,4 +1,5 @@
 //===- tensor_file.h - tensors as files -----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/ttnn/tensor.h"

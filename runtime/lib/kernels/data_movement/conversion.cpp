@@ -1,4 +1,5 @@
 //===- conversion.cpp - layouts, memories, types ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The simulator holds logical row-major values, so a change of layout or memory
 // moves nothing on the host: the result is the operand's bytes, and what the

@@ -1,4 +1,5 @@
 //===- data_movement.cpp - reshape, permute, concat, slice, repeat, ... ---===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/op.h"
 #include "tensor/strided.h"

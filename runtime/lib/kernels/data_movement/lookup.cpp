@@ -1,4 +1,5 @@
 //===- lookup.cpp - embedding, gather, scatter, slice_dynamic --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
 #include "tensor/strided.h"

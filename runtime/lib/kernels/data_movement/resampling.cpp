@@ -1,4 +1,5 @@
 //===- resampling.cpp - upsample, group_norm, bitcast_convert, dropout -----===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
 #include "core/random.h"

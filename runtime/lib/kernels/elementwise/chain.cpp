@@ -1,4 +1,5 @@
 //===- chain.cpp - fused chains of elementwise ops ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/elementwise/kernel.h"
 

@@ -1,4 +1,5 @@
 //===- elementwise.cpp - the elementwise kernel ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/elementwise/kernel.h"
 

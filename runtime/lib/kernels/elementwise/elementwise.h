@@ -1,4 +1,5 @@
 //===- elementwise.h - the table of elementwise ops ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A row is an op's name and its expression as a function over a run of values,
 // one variant in f32 and, where the op is exact on integers, one in int64. Runs

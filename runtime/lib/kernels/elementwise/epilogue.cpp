@@ -1,4 +1,5 @@
 //===- epilogue.cpp - elementwise epilogues of other kernels --------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/elementwise/epilogue.h"
 

@@ -1,4 +1,5 @@
 //===- epilogue.h - elementwise epilogues of other kernels ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Bias shapes and activations that the kernel library does not fuse are passes
 // of the elementwise kernels over the heavy kernel's f32 result.

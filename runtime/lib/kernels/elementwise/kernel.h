@@ -1,4 +1,5 @@
 //===- kernel.h - elementwise ops as stages of a kernel -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

@@ -1,4 +1,5 @@
 //===- rows.cpp - table of elementwise expressions ------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/math.h"
 #include "kernels/elementwise/elementwise.h"

@@ -1,4 +1,5 @@
 //===- direct.cpp - small and integer matrix products ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/matmul/direct.h"
 

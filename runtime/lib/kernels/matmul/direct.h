@@ -1,4 +1,5 @@
 //===- direct.h - small and integer matrix products ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

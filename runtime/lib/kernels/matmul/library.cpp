@@ -1,4 +1,5 @@
 //===- library.cpp - matrix products of the kernel library --------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
 #include "kernels/matmul/matmul.h"

@@ -1,4 +1,5 @@
 //===- matmul.cpp - ttnn.matmul and ttnn.linear ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Four ways: panels for f32 and bf16 (sums in f32) where the machine has the
 // units, the kernel library where it has not or is faster, direct loops where

@@ -1,4 +1,5 @@
 //===- matmul.h - the ways to multiply matrices ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/matmul/product.h"

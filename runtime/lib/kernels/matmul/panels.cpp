@@ -1,4 +1,5 @@
 //===- panels.cpp - matrix products in panels of our own ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The work is a list of (batch, block of rows, panel) that the threads share in
 // contiguous pieces. How it is cut depends on the shape alone, so the order of

@@ -1,4 +1,5 @@
 //===- product.cpp - matrix products of tensors ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/matmul/product.h"
 

@@ -1,4 +1,5 @@
 //===- product.h - matrix products of tensors -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

@@ -1,4 +1,5 @@
 //===- distributed.cpp - norms of rows cut over a mesh -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // distributed_layer_norm and distributed_rms_norm do the whole of it; of
 // *_pre_all_gather, a gather and layer_norm_post_all_gather each is a step.

@@ -1,4 +1,5 @@
 //===- normalization.cpp - softmax, batch, layer and rms norms ---------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Statistics are sums in double over a fixed order, centred before squaring.
 //

@@ -1,4 +1,5 @@
 //===- normalization.h - helpers of normalization kernels -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

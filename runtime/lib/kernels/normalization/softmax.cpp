@@ -1,4 +1,5 @@
 //===- softmax.cpp - ttnn.softmax --------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Always the stable form: numericStable chooses a slower path on the chip, and
 // nothing here is won by the other.

@@ -1,4 +1,5 @@
 //===- softmax.h - ttnn.softmax ------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/op.h"

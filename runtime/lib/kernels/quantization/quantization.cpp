@@ -1,4 +1,5 @@
 //===- quantization.cpp - ttnn.quantize, dequantize, requantize ----------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // integer = round(value / scale) + zero point, ties to even; one scale and zero
 // point for all, or one for each index of `axis`.

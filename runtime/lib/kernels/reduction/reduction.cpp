@@ -1,4 +1,5 @@
 //===- reduction.cpp - sum, mean, max, min, prod, argmax ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The order of every sum is fixed by the shape alone, so results do not depend
 // on the number of threads: runs of up to `piece` values are added in lanes and

@@ -1,4 +1,5 @@
 //===- scan.cpp - cumsum, cumprod, sort, topk -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Along one dimension; neighbouring lines are scanned together, so that memory
 // is read in order. Sums and products are kept in double, integers modulo 2^32.

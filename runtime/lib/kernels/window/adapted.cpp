@@ -1,4 +1,5 @@
 //===- adapted.cpp - convolutions with layout adaptation ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/convolution.h"
 #include "kernels/window/images.h"

@@ -1,4 +1,5 @@
 //===- convolution.cpp - convolutions in the kernel library ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/convolution.h"
 

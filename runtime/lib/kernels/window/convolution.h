@@ -1,4 +1,5 @@
 //===- convolution.h - convolutions in the kernel library ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Sequences, images and volumes, transposed or not: one set-up. Weights are
 // [O, I / groups, window...], transposed [I, O / groups, window...], and go into

@@ -1,4 +1,5 @@
 //===- convolution_ops.cpp - ttnn.conv1d, conv2d, conv_transpose2d, conv3d ---===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/convolution.h"
 #include "kernels/window/weights.h"

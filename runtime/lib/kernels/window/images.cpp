@@ -1,4 +1,5 @@
 //===- images.cpp - padded images -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/images.h"
 

@@ -1,4 +1,5 @@
 //===- images.h - padded images ---------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/window/window.h"

@@ -1,4 +1,5 @@
 //===- pooling.cpp - max_pool2d (with indices), avg_pool2d ------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/window.h"
 #include "tensor/storage.h"

@@ -1,4 +1,5 @@
 //===- weights.cpp - weight and bias preparation ops ----------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/weights.h"
 

@@ -1,4 +1,5 @@
 //===- weights.h - prepared weights of convolutions ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "core/library.h"

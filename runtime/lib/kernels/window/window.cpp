@@ -1,4 +1,5 @@
 //===- window.cpp - sliding windows over images ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/window.h"
 

@@ -1,4 +1,5 @@
 //===- window.h - sliding windows over images ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // TTNN's convolutions and pools take sequences and images as one matrix
 // [1, 1, N * H * W, C] and volumes as [N, D, H, W, C]; the sizes are attributes.

@@ -1,4 +1,5 @@
 //===- D2M.h - the D2M dialect ----------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2M_H
 #define TTMLIR_DIALECT_D2M_IR_D2M_H

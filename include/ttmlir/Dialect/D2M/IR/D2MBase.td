@@ -1,4 +1,5 @@
 //===- D2MBase.td - the D2M dialect ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2MBASE_TD
 #define TTMLIR_DIALECT_D2M_IR_D2MBASE_TD

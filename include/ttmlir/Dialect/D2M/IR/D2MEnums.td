@@ -1,4 +1,5 @@
 //===- D2MEnums.td - enums of the D2M dialect --------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2MENUMS_TD
 #define TTMLIR_DIALECT_D2M_IR_D2MENUMS_TD

@@ -1,4 +1,5 @@
 //===- D2MOps.td - generics, layouts and thread ops --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2MOPS_TD
 #define TTMLIR_DIALECT_D2M_IR_D2MOPS_TD

@@ -1,4 +1,5 @@
 //===- D2MTileOps.td - computations on tiles ---------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_IR_D2MTILEOPS_TD
 #define TTMLIR_DIALECT_D2M_IR_D2MTILEOPS_TD

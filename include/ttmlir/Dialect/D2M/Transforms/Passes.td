@@ -1,4 +1,5 @@
 //===- Passes.td - passes on D2M ---------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_D2M_TRANSFORMS_PASSES_TD
 #define TTMLIR_DIALECT_D2M_TRANSFORMS_PASSES_TD

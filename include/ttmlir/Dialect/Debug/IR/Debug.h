@@ -1,4 +1,5 @@
 //===- Debug.h - the debug dialect -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_DEBUG_IR_DEBUG_H
 #define TTMLIR_DIALECT_DEBUG_IR_DEBUG_H

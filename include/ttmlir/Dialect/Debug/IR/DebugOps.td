@@ -1,4 +1,5 @@
 //===- DebugOps.td - the debug dialect -------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD
 #define TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD

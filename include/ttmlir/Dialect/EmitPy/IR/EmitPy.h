@@ -1,4 +1,5 @@
 //===- EmitPy.h - the emitpy dialect ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_EMITPY_IR_EMITPY_H
 #define TTMLIR_DIALECT_EMITPY_IR_EMITPY_H

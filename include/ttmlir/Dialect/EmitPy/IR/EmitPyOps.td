@@ -1,4 +1,5 @@
 //===- EmitPyOps.td - the emitpy dialect -----------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_EMITPY_IR_EMITPYOPS_TD
 #define TTMLIR_DIALECT_EMITPY_IR_EMITPYOPS_TD

@@ -1,4 +1,5 @@
 //===- Sdy.h - the Shardy dialect ------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_SDY_IR_SDY_H
 #define TTMLIR_DIALECT_SDY_IR_SDY_H

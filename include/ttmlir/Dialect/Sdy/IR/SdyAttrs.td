@@ -1,4 +1,5 @@
 //===- SdyAttrs.td - attributes of the Shardy dialect ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_SDY_IR_SDYATTRS_TD
 #define TTMLIR_DIALECT_SDY_IR_SDYATTRS_TD

@@ -1,4 +1,5 @@
 //===- SdyBase.td - the Shardy dialect ---------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_SDY_IR_SDYBASE_TD
 #define TTMLIR_DIALECT_SDY_IR_SDYBASE_TD

@@ -1,4 +1,5 @@
 //===- SdyEnums.td - enums of the Shardy dialect -----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_SDY_IR_SDYENUMS_TD
 #define TTMLIR_DIALECT_SDY_IR_SDYENUMS_TD

@@ -1,4 +1,5 @@
 //===- SdyOps.td - ops of the Shardy dialect ---------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_SDY_IR_SDYOPS_TD
 #define TTMLIR_DIALECT_SDY_IR_SDYOPS_TD

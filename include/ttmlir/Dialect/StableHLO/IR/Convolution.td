@@ -1,4 +1,5 @@
 //===- Convolution.td - StableHLO convolutions -------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_CONVOLUTION_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_CONVOLUTION_TD

@@ -1,4 +1,5 @@
 //===- Creation.td - StableHLO creation ops ----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_CREATION_TD

@@ -1,4 +1,5 @@
 //===- DataMovement.td - StableHLO data movement ops -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_DATAMOVEMENT_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_DATAMOVEMENT_TD

@@ -1,4 +1,5 @@
 //===- Elementwise.td - elementwise StableHLO ops ----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_ELEMENTWISE_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_ELEMENTWISE_TD

@@ -1,4 +1,5 @@
 //===- Matmul.td - StableHLO matrix products ---------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_MATMUL_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_MATMUL_TD

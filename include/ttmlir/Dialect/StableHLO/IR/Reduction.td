@@ -1,4 +1,5 @@
 //===- Reduction.td - StableHLO ops with reduction regions -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_REDUCTION_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_REDUCTION_TD

@@ -1,4 +1,5 @@
 //===- StableHLO.h - the StableHLO dialect --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H

@@ -1,4 +1,5 @@
 //===- StableHLOAttrs.td - attributes of the StableHLO dialect -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOATTRS_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOATTRS_TD

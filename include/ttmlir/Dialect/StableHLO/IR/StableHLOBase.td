@@ -1,4 +1,5 @@
 //===- StableHLOBase.td - the StableHLO dialect ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD

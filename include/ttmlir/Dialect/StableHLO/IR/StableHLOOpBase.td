@@ -1,4 +1,5 @@
 //===- StableHLOOpBase.td - base classes of StableHLO ops --*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPBASE_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPBASE_TD

@@ -1,4 +1,5 @@
 //===- StableHLOOps.td - ops of the StableHLO dialect ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPS_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPS_TD

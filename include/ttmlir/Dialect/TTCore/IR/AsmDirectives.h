@@ -1,4 +1,5 @@
 //===- AsmDirectives.h - custom directives of attribute syntax --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Parsers and printers that the attribute formats of several dialects name:
 // `custom<DimensionList>` and its relatives.

@@ -1,4 +1,5 @@
 //===- Locations.h - printing of locations ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_IR_LOCATIONS_H
 #define TTMLIR_DIALECT_TTCORE_IR_LOCATIONS_H
 

@@ -1,4 +1,5 @@
 //===- TTCore.h - the TTCore dialect ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_IR_TTCORE_H
 #define TTMLIR_DIALECT_TTCORE_IR_TTCORE_H
 

@@ -1,4 +1,5 @@
 //===- TTCoreAttrs.td - attributes of the TTCore dialect ---*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTCORE_IR_TTCOREATTRS_TD
 #define TTMLIR_DIALECT_TTCORE_IR_TTCOREATTRS_TD

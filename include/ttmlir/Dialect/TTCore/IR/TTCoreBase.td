@@ -1,4 +1,5 @@
 //===- TTCoreBase.td - the TTCore dialect ------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTCORE_IR_TTCOREBASE_TD
 #define TTMLIR_DIALECT_TTCORE_IR_TTCOREBASE_TD

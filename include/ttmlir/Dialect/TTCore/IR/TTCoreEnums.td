@@ -1,4 +1,5 @@
 //===- TTCoreEnums.td - enums of the TTCore dialect --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Symbols, spellings and values as in the ecosystem's IR (facts/ttcore.json).
 //

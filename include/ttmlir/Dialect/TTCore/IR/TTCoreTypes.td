@@ -1,4 +1,5 @@
 //===- TTCoreTypes.td - types of the TTCore dialect --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD
 #define TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD

@@ -1,4 +1,5 @@
 //===- Constants.h - values that do not change between runs -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 

@@ -1,4 +1,5 @@
 //===- Fusion.h - what patterns that fuse ops ask and leave -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // A fusion looks at the last op of a group and puts one op in its place, with its location: its value is the one that
 // is compared with a golden. The others of the group are dead then. They are erased after the walk, because the driver

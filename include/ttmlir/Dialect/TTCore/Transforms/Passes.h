@@ -1,4 +1,5 @@
 //===- Passes.h - passes on TTCore ops and on modules -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_H
 

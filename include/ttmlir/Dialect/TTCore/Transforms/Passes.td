@@ -1,4 +1,5 @@
 //===- Passes.td - passes on TTCore ops and on modules -----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_TD
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_TD

@@ -1,4 +1,5 @@
 //===- ShardedArguments.h - presharded arguments ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARDEDARGUMENTS_H
 

@@ -1,4 +1,5 @@
 //===- SourceNumbers.h - source numbers in locations ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The first pass of a pipeline numbers the ops of the source module. A number
 // is metadata of a fused location, `loc(fused<12 : i64>["x.py":3:1])`, so it

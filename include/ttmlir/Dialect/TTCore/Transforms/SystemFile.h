@@ -1,4 +1,5 @@
 //===- SystemFile.h - system descriptor files -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SYSTEMFILE_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SYSTEMFILE_H
 

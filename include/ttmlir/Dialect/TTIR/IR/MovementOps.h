@@ -1,4 +1,5 @@
 //===- MovementOps.h - TTIR's ops that only move values ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTIR_IR_MOVEMENTOPS_H
 #define TTMLIR_DIALECT_TTIR_IR_MOVEMENTOPS_H
 

@@ -1,4 +1,5 @@
 //===- TTIR.h - the TTIR dialect --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTIR_IR_TTIR_H
 #define TTMLIR_DIALECT_TTIR_IR_TTIR_H
 

@@ -1,4 +1,5 @@
 //===- TTIRAttrs.td - attributes of the TTIR dialect -----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTIR_IR_TTIRATTRS_TD
 #define TTMLIR_DIALECT_TTIR_IR_TTIRATTRS_TD

@@ -1,4 +1,5 @@
 //===- TTIRBase.td - the TTIR dialect --------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTIR_IR_TTIRBASE_TD
 #define TTMLIR_DIALECT_TTIR_IR_TTIRBASE_TD

@@ -1,4 +1,5 @@
 //===- TTIROps.td - the ops of the TTIR dialect ----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTIR_IR_TTIROPS_TD
 #define TTMLIR_DIALECT_TTIR_IR_TTIROPS_TD

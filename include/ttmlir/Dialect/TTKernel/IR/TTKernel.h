@@ -1,4 +1,5 @@
 //===- TTKernel.h - the TTKernel dialect ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H
 #define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H

@@ -1,4 +1,5 @@
 //===- TTKernelOps.td - ops of the TTKernel dialect --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
 #define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD

@@ -1,4 +1,5 @@
 //===- Passes.h - passes on TTKernel ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_H
 #define TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- TTMetal.h - the TTMetal dialect --------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETAL_H
 #define TTMLIR_DIALECT_TTMETAL_IR_TTMETAL_H

@@ -1,4 +1,5 @@
 //===- TTMetalEnums.td - enums of the TTMetal dialect ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD
 #define TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD

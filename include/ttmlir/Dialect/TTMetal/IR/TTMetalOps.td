@@ -1,4 +1,5 @@
 //===- TTMetalOps.td - ops of the TTMetal dialect ----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTMETAL_IR_TTMETALOPS_TD
 #define TTMLIR_DIALECT_TTMETAL_IR_TTMETALOPS_TD

@@ -1,4 +1,5 @@
 //===- TTMetalPipelines.h - pipelines from TTIR to TTMetal ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 #define TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 

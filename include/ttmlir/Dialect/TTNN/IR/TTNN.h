@@ -1,4 +1,5 @@
 //===- TTNN.h - the TTNN dialect --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNN_H
 #define TTMLIR_DIALECT_TTNN_IR_TTNN_H
 

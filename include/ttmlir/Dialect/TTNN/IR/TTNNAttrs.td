@@ -1,4 +1,5 @@
 //===- TTNNAttrs.td - attributes of the TTNN dialect -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNATTRS_TD

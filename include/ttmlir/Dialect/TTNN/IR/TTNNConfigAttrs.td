@@ -1,4 +1,5 @@
 //===- TTNNConfigAttrs.td - configuration attributes of TTNN ops -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNCONFIGATTRS_TD

@@ -1,4 +1,5 @@
 //===- TTNNEnums.td - enums of the TTNN dialect ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Symbols, spellings and values as in the ecosystem's IR.
 //

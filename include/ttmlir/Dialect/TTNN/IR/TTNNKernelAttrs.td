@@ -1,4 +1,5 @@
 //===- TTNNKernelAttrs.td - programs of generic ops --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNKERNELATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNKERNELATTRS_TD

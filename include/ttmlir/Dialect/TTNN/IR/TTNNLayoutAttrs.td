@@ -1,4 +1,5 @@
 //===- TTNNLayoutAttrs.td - layout and memory attributes of TTNN -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNLAYOUTATTRS_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNLAYOUTATTRS_TD

@@ -1,4 +1,5 @@
 //===- TTNNOpsAttention.td - attention, positions, heads --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSATTENTION_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNOPSATTENTION_TD

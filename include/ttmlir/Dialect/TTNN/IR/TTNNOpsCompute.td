@@ -1,4 +1,5 @@
 //===- TTNNOpsCompute.td - TTNN compute and data movement ops -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD

@@ -1,4 +1,5 @@
 //===- TTNNOpsDevice.td - devices, memory, layouts, programs ----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef TTMLIR_DIALECT_TTNN_IR_TTNNOPSDEVICE_TD
 #define TTMLIR_DIALECT_TTNN_IR_TTNNOPSDEVICE_TD

@@ -1,4 +1,5 @@
 //===- TTNNOpsWindow.td - TTNN's convolution and pooling --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Images and sequences are flattened: 1 x 1 x (batch * height * width) x channels (see Families/Window.td). Volumes are
 // batch x depth x height x width x channels.

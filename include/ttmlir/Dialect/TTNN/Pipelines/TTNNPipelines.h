@@ -1,4 +1,5 @@
 //===- TTNNPipelines.h - pipelines from TTIR to TTNN ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 #define TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 

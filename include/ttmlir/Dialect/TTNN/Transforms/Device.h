@@ -1,4 +1,5 @@
 //===- Device.h - the device value of a function ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_DEVICE_H
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_DEVICE_H
 

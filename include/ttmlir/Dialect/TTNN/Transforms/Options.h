@@ -1,4 +1,5 @@
 //===- Options.h - tri-state pass options -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 

@@ -1,4 +1,5 @@
 //===- Passes.h - passes on TTNN --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- dataflow_api.h - for data movement kernels -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "tt/metal/kernel_api.h"
