@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 target=all tests=false demo=false
 for option in "$@"; do
   case $option in
-    -h | --help) sed -n '2,/^set/s/^# \?//p' "$0"; exit ;;
+    -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
     --product) target=product ;;
     --tests) tests=true ;;
     --demo) target=product demo=true ;;
