@@ -84,6 +84,12 @@ def slice_start(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
     return (0, max(min((shapes[0][d] - sizes[d] for d in mapped), default=0), 0))
 
 
+def scattered_start(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
+    """Starts of a StableHLO scatter of one tensor: inside along every dimension that they are for."""
+    mapped = listed(attributes["scatter_dimension_numbers"], "scatter_dims_to_operand_dims")
+    return (0, max(min((shapes[0][d] for d in mapped), default=1) - 1, 0))
+
+
 def listed(attribute: Any, name: str) -> list[int]:
     """The list called `name` in the text of a structured attribute; absent means empty."""
     _, found, rest = str(attribute).partition(f"{name} = [")
@@ -189,6 +195,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "scatter": Accepts(operands={1: along_dim}, keeps=frozenset({0, 2})),
     "slice_dynamic": Accepts(operands={1: fixed(0, 0), 2: lambda s, attributes: (s[0][0], s[0][0])}, keeps=FIRST),
     "stablehlo.gather": Accepts(operands={1: slice_start}, keeps=FIRST),
+    "stablehlo.scatter": Accepts(operands={1: scattered_start}),
     "stablehlo.torch_index_select": Accepts(operands={1: along_dim}, keeps=FIRST),
     "nlp_create_qkv_heads_decode": Accepts(operands={1: first_of_slice}, keeps=FIRST),
     # caches: positions, pages and users

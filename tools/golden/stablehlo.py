@@ -195,11 +195,49 @@ def gather(x: Tensor, indices: Tensor, dimension_numbers: Any, slice_sizes: Sequ
     stacked = torch.stack(slices) if slices else x.new_zeros(0)
     rank = len(batch_shape) + len(offset)
     batch_dims = [d for d in range(rank) if d not in offset]
-    y = stacked.reshape(*batch_shape, *stacked.shape[1:])
+    y = stacked.reshape([*batch_shape, *stacked.shape[1:]])
     order = [0] * rank
     for i, d in enumerate([*batch_dims, *offset]):
         order[d] = i
     return y.permute(order)
+
+
+def scatter(
+    values: list[Tensor],
+    indices: Tensor,
+    updates: list[Tensor],
+    scatter_dimension_numbers: Any,
+    regions: Sequence[Any],
+) -> list[Tensor]:
+    """The specification's loop over updates, window by window; elements outside of the inputs are left out."""
+    text = str(scatter_dimension_numbers)
+    window, inserted = numbers(text, "update_window_dims"), numbers(text, "inserted_window_dims")
+    batching, index_batching = numbers(text, "input_batching_dims"), numbers(text, "scatter_indices_batching_dims")
+    start_map, vector_dim = numbers(text, "scatter_dims_to_operand_dims"), number(text, "index_vector_dim")
+    starts = indices.long().unsqueeze(-1) if vector_dim == indices.dim() else indices.long().movedim(vector_dim, -1)
+    rank, done = values[0].dim(), [value.clone() for value in values]
+    kept = [d for d in range(rank) if d not in inserted and d not in batching]
+    batch_dims = [d for d in range(updates[0].dim()) if d not in window]
+    for position in itertools.product(*map(range, starts.shape[:-1])):
+        begin = [0] * rank
+        for dim, value in zip(start_map, starts[position].tolist(), strict=True):
+            begin[dim] = value
+        for dim, index_dim in zip(batching, index_batching, strict=True):
+            begin[dim] = position[index_dim if index_dim < vector_dim else index_dim - 1]
+        at = dict(zip(batch_dims, position, strict=True))
+        pieces = [u[tuple(at.get(d, slice(None)) for d in range(u.dim()))] for u in updates]
+        size = dict(zip(kept, pieces[0].shape, strict=True))
+        low = [max(b, 0) for b in begin]
+        high = [min(b + size.get(d, 1), values[0].shape[d]) for d, b in enumerate(begin)]
+        if any(h <= b for b, h in zip(low, high, strict=True)):
+            continue
+        inside = tuple(slice(b, h) for b, h in zip(low, high, strict=True))
+        part = tuple(slice(low[d] - begin[d], high[d] - begin[d]) for d in kept)
+        shape = [h - b for b, h in zip(low, high, strict=True)]
+        new = regions[0](*(v[inside] for v in done), *(p[part].reshape(shape) for p in pieces))
+        for value, changed in zip(done, new, strict=True):
+            value[inside] = changed
+    return done
 
 
 def batch_norm_inference(
@@ -265,7 +303,8 @@ STABLEHLO = {
     "stablehlo.shift_right_arithmetic": Op(shift_right_arithmetic),
     "stablehlo.sign": Op(sign),
     "stablehlo.sort": Op(sort),
-    "stablehlo.gather": Op(gather),
+    "stablehlo.gather": Op(gather, moves=True),
+    "stablehlo.scatter": Op(scatter),
     "stablehlo.map": Op(mapped),
     "stablehlo.clamp": Op(lambda low, x, high: torch.minimum(torch.maximum(x, low), high)),
     "stablehlo.batch_norm_inference": Op(batch_norm_inference),

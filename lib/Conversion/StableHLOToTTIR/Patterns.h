@@ -45,11 +45,14 @@ SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 /// The one value of a constant tensor, or null if it has several or is not constant.
 Attribute splatValue(Value value);
 
+/// The op of a region that returns `op(partial, element)` of its two arguments and does nothing else, or null.
+Operation *onlyOp(Region &region);
 /// Replaces an op of one result. Attributes that are not the op's own go to what takes its place.
 LogicalResult replace(ConversionPatternRewriter &rewriter, Operation *op, Value value);
 
 void addConvolutionPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);
+void addIndexingPatterns(RewritePatternSet &patterns);
 void addMatmulPatterns(RewritePatternSet &patterns);
 void addShapePatterns(RewritePatternSet &patterns);
 void addWindowPatterns(RewritePatternSet &patterns);

@@ -158,7 +158,4 @@ struct LowerPad : OpConversionPattern<stablehlo::PadOp> {
 void hlo::addShapePatterns(RewritePatternSet &patterns) {
   patterns.add<LowerBroadcast, LowerBroadcastInDim, LowerConcatenate, LowerConstant, LowerIota, LowerPad, LowerReshape,
                LowerReverse, LowerSlice, LowerTranspose>(patterns.getContext());
-  for (StringRef op :
-       {stablehlo::DynamicSliceOp::getOperationName(), stablehlo::DynamicUpdateSliceOp::getOperationName()})
-    patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "blocks at a computed start are not lowered"));
 }

@@ -36,6 +36,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   hlo::addConvolutionPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
+  hlo::addIndexingPatterns(patterns);
   hlo::addMatmulPatterns(patterns);
   hlo::addShapePatterns(patterns);
   hlo::addWindowPatterns(patterns);

@@ -11,8 +11,7 @@ using namespace mlir::tt::hlo;
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// The op of a region that returns `op(partial, element)` of its two arguments and does nothing else, or null.
-static Operation *onlyOp(Region &region) {
+Operation *hlo::onlyOp(Region &region) {
   Block &body = region.front();
   if (body.getNumArguments() != 2 || !llvm::hasNItems(body, 2))
     return nullptr;

@@ -112,6 +112,8 @@ INDICES = {
     ("stablehlo.gather", 1): (
         [(50, 8), (3, 1)], {"slice_sizes": [1, 8], "dimension_numbers": "<offset_dims = [1], start_index_map = [0]>"},
         49),
+    ("stablehlo.scatter", 1): (
+        [(50, 8), (3, 1), (3, 8)], {"scatter_dimension_numbers": "<scatter_dims_to_operand_dims = [0]>"}, 49),
     ("stablehlo.torch_index_select", 1): ([(50, 8), (3,)], {"dim": 0}, 49),
     ("ttnn.update_cache", 2): ([CACHE, (1, 2, 8, 16), (1,)], {}, 63),
     ("ttnn.paged_update_cache", 2): ([CACHE, (1, 8, 2, 16), (8,), None], {}, 63),

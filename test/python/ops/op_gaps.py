@@ -22,7 +22,6 @@ NO_LOWERING: dict[str, str] = {
     **reason("no complex numbers on the device", "stablehlo.complex stablehlo.real stablehlo.imag"),
     **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),
     **reason("a buffer of another compiler back end", "ttir.ttnn_metal_layout_cast"),
-    **reason("blocks at a computed start", "stablehlo.dynamic_slice stablehlo.dynamic_update_slice"),
     "ttir.alloc": "addresses are the runtime's",
     "ttir.dealloc": "the compiler adds deallocations after lowering",
     "stablehlo.return": "lowered with the op whose region it ends",

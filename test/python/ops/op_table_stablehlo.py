@@ -38,6 +38,30 @@ def convolution(*operands: Operand, **attributes: object):
     return case(*operands, **CONVOLUTION | attributes)
 
 
+def gather(
+    operand: tuple[int, ...],
+    indices: tuple[int, ...],
+    offset_dims: list[int],
+    collapsed_slice_dims: list[int],
+    start_index_map: list[int],
+    index_vector_dim: int,
+    slice_sizes: list[int],
+    operand_batching_dims: list[int] | None = None,
+    start_indices_batching_dims: list[int] | None = None,
+):
+    return case(
+        operand,
+        indices,
+        offset_dims=offset_dims,
+        collapsed_slice_dims=collapsed_slice_dims,
+        operand_batching_dims=operand_batching_dims or [],
+        start_indices_batching_dims=start_indices_batching_dims or [],
+        start_index_map=start_index_map,
+        index_vector_dim=index_vector_dim,
+        slice_sizes=slice_sizes,
+    )
+
+
 def convolution_over(rank: int, *operands: Operand, **attributes: object):
     """Over another number of dimensions than two."""
     names = ("input_spatial_dimensions", "kernel_spatial_dimensions", "output_spatial_dimensions")
@@ -217,6 +241,10 @@ STABLEHLO: dict[str, Row] = {
         ),
         "dynamic_slice": row(
             case((33, 65), [(), ()], slice_sizes=[5, 65]),
+            case((3, 5, 7), [(), (), ()], slice_sizes=[2, 5, 4]),
+            case((4,), [()], slice_sizes=[4]),
+            case((4,), [()], slice_sizes=[0]),
+            case((), [], slice_sizes=[]),
             wrong=[
                 (
                     case((4, 4), [(), ()], slice_sizes=[5, 4]),
@@ -227,8 +255,38 @@ STABLEHLO: dict[str, Row] = {
         ),
         "dynamic_update_slice": row(
             case((33, 65), (5, 65), [(), ()]),
+            case((3, 5, 7), (2, 5, 4), [(), (), ()]),
+            case((4,), (4,), [()]),
+            case((4,), (0,), [()]),
+            case((), (), []),
             wrong=[(case((4, 4), (5, 4), [(), ()]), "a block of size 5 does not fit dimension 0 of 'tensor<4x4xf32>'")],
             fixed={2: "i32"},
+        ),
+        "gather": row(
+            gather((33, 7), (5, 1), [1], [0], [0], 1, [1, 7]),  # rows
+            gather((33, 7), (5,), [1], [0], [0], 1, [1, 7]),  # the vector has no dimension
+            gather((5, 6, 7), (2, 3, 2), [1], [0, 2], [2, 0], 2, [1, 6, 1]),  # in another order
+            gather((5, 6, 7), (2, 4), [0, 2], [1], [1, 0], 0, [2, 1, 3]),  # parts, vectors in front
+            gather((4, 5, 6), (4, 3, 1), [2], [1], [1], 2, [1, 1, 6], [0], [0]),  # batches
+            gather((4, 5, 6), (3, 6, 4, 1), [], [1], [1], 3, [1, 1, 1], [0, 2], [2, 1]),
+            gather((5,), (0, 1), [], [0], [0], 1, [1]),  # nothing
+            gather((5, 6), (3, 0), [1, 2], [], [], 1, [4, 6]),  # without a start
+            gather((1, 1), (1, 2), [], [0, 1], [0, 1], 1, [1, 1]),
+            wrong=[
+                (gather((4, 4), (2, 1), [1], [0], [0], 1, [1, 5]), "slice_sizes has 5 for dimension 1 of"),
+                (gather((4, 4), (2, 1), [1], [0], [0], 1, [2, 4]), "slice_sizes has 2 for dimension 0, which is in"),
+                (gather((4, 4), (2, 1), [1], [0], [0], 3, [1, 4]), "index_vector_dim is 3; expected 0 to 2"),
+                (gather((4, 4), (2, 2), [1], [0], [0], 1, [1, 4]), "start_index_map has 1 values; expected one for"),
+                (
+                    gather((4, 4), (2, 1), [2], [0], [0], 1, [1, 4]),
+                    "offset_dims names dimension 2 of a tensor of rank 2",
+                ),
+                (
+                    gather((4, 4), (2, 1), [1], [], [0], 1, [1, 4]),
+                    "have 1 values; expected one for each of 2 dimensions",
+                ),
+            ],
+            fixed={1: "i32"},
         ),
         "constant": row(
             case(value="sample"),
@@ -245,6 +303,7 @@ STABLEHLO: dict[str, Row] = {
 }
 
 NO_ROW: dict[str, str] = {
+    "stablehlo.scatter": "has a region; test_scatter.py",
     "stablehlo.return": "ends a region; lit test Dialect/StableHLO",
     "stablehlo.reduce": "has a region; test_reduce.py",
     "stablehlo.reduce_window": "has a region; test_reduce.py",

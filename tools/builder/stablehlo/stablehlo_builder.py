@@ -14,10 +14,11 @@ from builder.ops.attributes import convert
 from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 
+from .indexing import IndexingMixin
 from .shardy import ShardyMixin
 from .windows import WindowMixin
 
-# How the parameters of dot_general, gather and scatter name the lists of their dimension numbers.
+# How the parameters of dot_general name the lists of their dimension numbers.
 DOT = {
     "lhs_batching_dimensions": "batch_dims_lhs",
     "rhs_batching_dimensions": "batch_dims_rhs",
@@ -26,7 +27,7 @@ DOT = {
 }
 
 
-class StableHLOBuilder(ShardyMixin, WindowMixin, Builder):
+class StableHLOBuilder(ShardyMixin, IndexingMixin, WindowMixin, Builder):
     dialects = ("stablehlo", "debug")
 
     def begin_module(self) -> None:

@@ -35,14 +35,13 @@ static FailureOr<RankedTensorType> checkInputs(OptionalLoc loc, StringRef op, Va
   return first;
 }
 
-/// The region takes two scalars for every tensor (first the partial results, then the elements) and returns one.
-static LogicalResult verifyBody(Operation *op, Block &body) {
+LogicalResult stablehlo::verifyCombiner(Operation *op, Block &body, size_t tensors) {
   size_t count = op->getNumResults();
   auto scalar = [&](size_t index) {
     return RankedTensorType::get({}, cast<RankedTensorType>(op->getResult(index).getType()).getElementType());
   };
-  if (op->getNumOperands() != 2 * count || body.getNumArguments() != 2 * count)
-    return op->emitOpError() << "has " << op->getNumOperands() / 2 << " tensors, a region of " << body.getNumArguments()
+  if (tensors != count || body.getNumArguments() != 2 * count)
+    return op->emitOpError() << "has " << tensors << " tensors, a region of " << body.getNumArguments()
                              << " arguments and " << count
                              << " results; expected two arguments and one result for each tensor";
   for (size_t index = 0; index < 2 * count; ++index)
@@ -59,8 +58,8 @@ static LogicalResult verifyBody(Operation *op, Block &body) {
   return success();
 }
 
-LogicalResult ReduceOp::verifyRegions() { return verifyBody(*this, getBody().front()); }
-LogicalResult ReduceWindowOp::verifyRegions() { return verifyBody(*this, getBody().front()); }
+LogicalResult ReduceOp::verifyRegions() { return verifyCombiner(*this, getBody().front(), getNumOperands() / 2); }
+LogicalResult ReduceWindowOp::verifyRegions() { return verifyCombiner(*this, getBody().front(), getNumOperands() / 2); }
 
 /// One result of `shape` for each tensor, with its element type.
 static void appendResults(ArrayRef<int64_t> shape, ValueRange operands, ResultTypes &types) {

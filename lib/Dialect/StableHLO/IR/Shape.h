@@ -40,6 +40,10 @@ LogicalResult checkDimensions(OptionalLoc loc, StringRef op, StringRef name, Arr
 /// One number for each of `rank` dimensions.
 LogicalResult checkLength(OptionalLoc loc, StringRef op, StringRef name, size_t length, int64_t rank);
 
+/// The region of an op that combines elements of `tensors` tensors: it takes two scalars for every tensor (first the
+/// old values, then the new ones) and returns one, of the element types of the results.
+LogicalResult verifyCombiner(Operation *op, Block &body, size_t tensors);
+
 /// A window along one dimension; the defaults are those of absent attributes.
 struct Window {
   int64_t size = 1;

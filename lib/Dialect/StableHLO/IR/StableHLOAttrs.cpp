@@ -58,6 +58,22 @@ static ParseResult parseKeys(AsmParser &parser, ArrayRef<Key> keys) {
   return parser.parseGreater();
 }
 
+/// `<key = [1, 2], number = 3>`, without empty lists and without a number that is 0.
+static void printLists(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
+                       StringRef numberName = {}, int64_t number = 0) {
+  StringRef separator = "";
+  printer << '<';
+  for (const auto &[name, numbers] : lists)
+    if (!numbers.empty()) {
+      printer << separator << name << " = ";
+      printNumbers(printer, numbers);
+      separator = ", ";
+    }
+  if (number != 0)
+    printer << separator << numberName << " = " << number;
+  printer << '>';
+}
+
 //===----------------------------------------------------------------------===//
 // ResultAccuracyAttr
 //===----------------------------------------------------------------------===//
@@ -119,7 +135,7 @@ LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emit
 }
 
 //===----------------------------------------------------------------------===//
-// DotDimensionNumbersAttr, DotAlgorithmAttr
+// Dimension numbers, DotAlgorithmAttr
 //===----------------------------------------------------------------------===//
 
 Attribute DotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
@@ -133,20 +149,56 @@ Attribute DotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
 }
 
 void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  StringRef separator = "";
-  auto print = [&](StringRef name, ArrayRef<int64_t> numbers) {
-    if (numbers.empty())
-      return;
-    printer << separator << name << " = ";
-    printNumbers(printer, numbers);
-    separator = ", ";
-  };
-  printer << '<';
-  print("lhs_batching_dimensions", getLhsBatchingDimensions());
-  print("rhs_batching_dimensions", getRhsBatchingDimensions());
-  print("lhs_contracting_dimensions", getLhsContractingDimensions());
-  print("rhs_contracting_dimensions", getRhsContractingDimensions());
-  printer << '>';
+  printLists(printer, {{"lhs_batching_dimensions", getLhsBatchingDimensions()},
+                       {"rhs_batching_dimensions", getRhsBatchingDimensions()},
+                       {"lhs_contracting_dimensions", getLhsContractingDimensions()},
+                       {"rhs_contracting_dimensions", getRhsContractingDimensions()}});
+}
+
+Attribute GatherDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> offset, collapsed, operandBatching, indicesBatching, map;
+  int64_t indexVector = 0;
+  if (parser.parseLess() || parseKeys(parser, {{"offset_dims", &offset},
+                                               {"collapsed_slice_dims", &collapsed},
+                                               {"operand_batching_dims", &operandBatching},
+                                               {"start_indices_batching_dims", &indicesBatching},
+                                               {"start_index_map", &map},
+                                               {"index_vector_dim", nullptr, &indexVector}}))
+    return {};
+  return get(parser.getContext(), offset, collapsed, operandBatching, indicesBatching, map, indexVector);
+}
+
+void GatherDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  printLists(printer,
+             {{"offset_dims", getOffsetDims()},
+              {"collapsed_slice_dims", getCollapsedSliceDims()},
+              {"operand_batching_dims", getOperandBatchingDims()},
+              {"start_indices_batching_dims", getStartIndicesBatchingDims()},
+              {"start_index_map", getStartIndexMap()}},
+             "index_vector_dim", getIndexVectorDim());
+}
+
+Attribute ScatterDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> window, inserted, inputBatching, indicesBatching, map;
+  int64_t indexVector = 0;
+  if (parser.parseLess() || parseKeys(parser, {{"update_window_dims", &window},
+                                               {"inserted_window_dims", &inserted},
+                                               {"input_batching_dims", &inputBatching},
+                                               {"scatter_indices_batching_dims", &indicesBatching},
+                                               {"scatter_dims_to_operand_dims", &map},
+                                               {"index_vector_dim", nullptr, &indexVector}}))
+    return {};
+  return get(parser.getContext(), window, inserted, inputBatching, indicesBatching, map, indexVector);
+}
+
+void ScatterDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  printLists(printer,
+             {{"update_window_dims", getUpdateWindowDims()},
+              {"inserted_window_dims", getInsertedWindowDims()},
+              {"input_batching_dims", getInputBatchingDims()},
+              {"scatter_indices_batching_dims", getScatterIndicesBatchingDims()},
+              {"scatter_dims_to_operand_dims", getScatterDimsToOperandDims()}},
+             "index_vector_dim", getIndexVectorDim());
 }
 
 LogicalResult DotAlgorithmAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type lhsPrecisionType,

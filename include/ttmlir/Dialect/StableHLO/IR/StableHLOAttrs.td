@@ -84,6 +84,24 @@ def StableHLO_ConvDimensionNumbers : StableHLO_Attr<"ConvDimensionNumbers", "con
   let genVerifyDecl = 1;
 }
 
+def StableHLO_GatherDimensionNumbers : StableHLO_Attr<"GatherDimensionNumbers", "gather"> {
+  let summary = "What each dimension of the operands and the result of a gather means.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$offsetDims, ArrayRefParameter<"int64_t">:$collapsedSliceDims,
+                        ArrayRefParameter<"int64_t">:$operandBatchingDims,
+                        ArrayRefParameter<"int64_t">:$startIndicesBatchingDims,
+                        ArrayRefParameter<"int64_t">:$startIndexMap, "int64_t":$indexVectorDim);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def StableHLO_ScatterDimensionNumbers : StableHLO_Attr<"ScatterDimensionNumbers", "scatter"> {
+  let summary = "What each dimension of the inputs, the indices and the updates of a scatter means.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$updateWindowDims, ArrayRefParameter<"int64_t">:$insertedWindowDims,
+                        ArrayRefParameter<"int64_t">:$inputBatchingDims,
+                        ArrayRefParameter<"int64_t">:$scatterIndicesBatchingDims,
+                        ArrayRefParameter<"int64_t">:$scatterDimsToOperandDims, "int64_t":$indexVectorDim);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def StableHLO_ChannelHandle : StableHLO_Attr<"ChannelHandle", "channel_handle"> {
   let summary = "Names the channel that a collective runs over.";
   let parameters = (ins "int64_t":$handle, "int64_t":$type);

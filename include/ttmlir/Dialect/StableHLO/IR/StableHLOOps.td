@@ -8,6 +8,7 @@ include "ttmlir/Dialect/StableHLO/IR/Convolution.td"
 include "ttmlir/Dialect/StableHLO/IR/Creation.td"
 include "ttmlir/Dialect/StableHLO/IR/DataMovement.td"
 include "ttmlir/Dialect/StableHLO/IR/Elementwise.td"
+include "ttmlir/Dialect/StableHLO/IR/Indexing.td"
 include "ttmlir/Dialect/StableHLO/IR/Matmul.td"
 include "ttmlir/Dialect/StableHLO/IR/Reduction.td"
 
