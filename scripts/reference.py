@@ -25,7 +25,7 @@ from ttmlir.dialects import func
 
 ROOT = Path(__file__).resolve().parents[1]
 MLIR = Path("/usr/lib/llvm-22")
-DIALECTS = ("TTCore", "TTIR", "TTNN", "StableHLO", "Sdy", "D2M", "TTKernel", "TTMetal", "EmitPy", "Debug")
+DIALECTS = ("TTCore", "TTIR", "TTNN", "StableHLO", "Chlo", "Sdy", "D2M", "TTKernel", "TTMetal", "EmitPy", "Debug")
 LONGEST = 2000  # characters of an example
 HEADING = re.compile(r"^### `([\w.]+)` \(", re.M)
 

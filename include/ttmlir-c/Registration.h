@@ -34,7 +34,7 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToPython(MlirOperation modul
 /// Writes the constants of such a module into a folder, which is made when there are any.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder);
 
-/// Hands `callback` the name of the op that the conversions make of an op of TTIR or StableHLO, "rule" where that
+/// Hands `callback` the name of the op that the conversions make of an op of TTIR, StableHLO or CHLO, "rule" where that
 /// depends on the op; does not call it for an op that is not lowered.
 MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,
                                          void *userData);

@@ -53,7 +53,7 @@ void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallbac
   std::string into;
   if (op.starts_with("ttir."))
     into = mlir::tt::ttnn::ttirLowering(op, unwrap(context));
-  else if (op.starts_with("stablehlo."))
+  else if (op.starts_with("stablehlo.") || op.starts_with("chlo."))
     into = mlir::tt::stableHLOLowering(op, unwrap(context));
   if (!into.empty())
     callback(wrap(llvm::StringRef(into)), userData);

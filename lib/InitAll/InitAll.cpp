@@ -8,6 +8,7 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
+#include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
@@ -43,8 +44,8 @@ using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
-                  ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, sdy::SdyDialect,
-                  debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
+                  ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
+                  sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
                   memref::MemRefDialect, scf::SCFDialect>();
   func::registerInlinerExtension(registry);
 }

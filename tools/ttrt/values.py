@@ -23,6 +23,8 @@ from ttmlir import ir, passes, util
 
 from .stages import clone
 
+# Dialects that the conversion to TTIR takes.
+PORTABLE = {"stablehlo", "chlo"}
 EVALUATORS = ("auto", "goldens", "device")
 Mesh = tuple[int, int]
 Inputs = Mapping[str, Sequence[GoldenMapTensor]]
@@ -78,7 +80,7 @@ def evaluated(module: Any, inputs: Inputs, mesh: Mesh, by: str, seed: int) -> Va
     """
     found = dialects(module)
     if by == "auto":
-        by = "device" if "ttnn" in found and not found & {"ttir", "stablehlo"} else "goldens"
+        by = "device" if "ttnn" in found and not found & {"ttir", *PORTABLE} else "goldens"
     try:
         return by_goldens(module, inputs, mesh, seed) if by == "goldens" else on_device(module, inputs, mesh)
     except (TTBuilderGoldenException, ir.MLIRError, rt.Error, ValueError, TypeError) as error:
@@ -155,9 +157,9 @@ def lowered(module: Any, mesh: Mesh) -> Any:
     """A TTNN module for the device: the rest of the way from wherever the module stands."""
     copy, found = clone(module), dialects(module)
     shape = f"mesh-shape={mesh[0]},{mesh[1]}"
-    if "stablehlo" in found:
+    if found & PORTABLE:
         passes.stablehlo_to_ttir_pipeline(copy)
-    if found & {"stablehlo", "ttir"}:
+    if found & {"ttir", *PORTABLE}:
         passes.ttir_to_ttnn_backend_pipeline(copy, shape)
     else:
         passes.run_pass(copy, "ttnn-common-to-runtime-pipeline", shape)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+include "ttmlir/Dialect/Chlo/IR/ChloOps.td"
 include "ttmlir/Dialect/D2M/IR/D2MOps.td"
 include "ttmlir/Dialect/Debug/IR/DebugOps.td"
 include "ttmlir/Dialect/Sdy/IR/SdyOps.td"

@@ -80,13 +80,14 @@ static constexpr Row rows[] = {
     logicalRow<stablehlo::XorOp, ttir::LogicalXorOp, ttir::BitwiseXorOp>(),
 
     row<stablehlo::SelectOp, ttir::WhereOp>(),
-};
 
-/// Ops that TTIR has no counterpart for.
-template <class... OpTs> static void addMissing(RewritePatternSet &patterns) {
-  for (StringRef op : {OpTs::getOperationName()...})
-    patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "TTIR has no op that computes this"));
-}
+    row<chlo::AcosOp, ttir::AcosOp>(),
+    row<chlo::AsinOp, ttir::AsinOp>(),
+    row<chlo::AtanOp, ttir::AtanOp>(),
+    row<chlo::ErfOp, ttir::ErfOp>(),
+    row<chlo::ErfcOp, ttir::ErfcOp>(),
+    row<chlo::TanOp, ttir::TanOp>(),
+};
 
 //===----------------------------------------------------------------------===//
 // Ops that differ

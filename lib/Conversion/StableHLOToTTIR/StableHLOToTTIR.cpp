@@ -34,6 +34,7 @@ static std::string unsupportedType(Operation *op) {
 
 static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
+  hlo::addChloPatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
   hlo::addIndexingPatterns(patterns);
@@ -59,14 +60,15 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
     ConversionTarget target(getContext());
     target.addLegalDialect<ttir::TTIRDialect>();
     // No pattern sees types that TTIR does not have.
-    target.addDynamicallyLegalDialect<stablehlo::StablehloDialect>([](Operation *op) -> std::optional<bool> {
-      return unsupportedType(op).empty() ? std::nullopt : std::optional(true);
-    });
+    target.addDynamicallyLegalDialect<chlo::ChloDialect, stablehlo::StablehloDialect>(
+        [](Operation *op) -> std::optional<bool> {
+          return unsupportedType(op).empty() ? std::nullopt : std::optional(true);
+        });
     Refusals refusals = convertAll(getOperation(), target, patterns);
 
     // Regions of StableHLO ops belong to them and go with them.
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isa_and_present<stablehlo::StablehloDialect>(op->getDialect()))
+      if (!isa_and_present<chlo::ChloDialect, stablehlo::StablehloDialect>(op->getDialect()))
         return WalkResult::advance();
       std::string reason = unsupportedType(op);
       if (reason.empty())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -134,7 +135,7 @@ def clone(module: Any) -> Any:
 def lowered(module: Any, mesh: tuple[int, int], options: str = "") -> Any:
     """The TTNN module of a module of any dialect, as the pipelines make it."""
     result = clone(module)
-    if "stablehlo." in str(result):
+    if re.search(r"\b(stablehlo|chlo)\.", str(result)):
         stablehlo_to_ttir_pipeline(result)
     ttir_to_ttnn_backend_pipeline(result, f"mesh-shape={mesh[0]},{mesh[1]} {options}".strip())
     return result

@@ -279,11 +279,11 @@ STABLEHLO: dict[str, Row] = {
                 (gather((4, 4), (2, 2), [1], [0], [0], 1, [1, 4]), "start_index_map has 1 values; expected one for"),
                 (
                     gather((4, 4), (2, 1), [2], [0], [0], 1, [1, 4]),
-                    "offset_dims names dimension 2 of a tensor of rank 2",
+                    "offset_dims names dimension 2 of a tensor of rank",
                 ),
                 (
                     gather((4, 4), (2, 1), [1], [], [0], 1, [1, 4]),
-                    "have 1 values; expected one for each of 2 dimensions",
+                    "have 1 values; expected one for each of 2",
                 ),
             ],
             fixed={1: "i32"},

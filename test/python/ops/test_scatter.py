@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO's gather and scatter with random dimension numbers: through the pipelines to the chip, beside their goldens.
+"""StableHLO's gather and scatter with random dimension numbers: through the pipelines to the chip, beside goldens.
 
 The goldens loop over index vectors as the specification does; the compiler makes lookups and scatters of rows.
 """
