@@ -228,7 +228,6 @@ void hlo::addElementwisePatterns(RewritePatternSet &patterns) {
   patterns
       .add<LowerBitcast, LowerClamp, LowerCompare, LowerConvert, LowerRemainder, LowerShiftRightArithmetic, LowerSign>(
           patterns.getContext());
-  addMissing<stablehlo::ClzOp, stablehlo::PopulationCountOp, stablehlo::ReducePrecisionOp,
-             stablehlo::RoundNearestEvenOp, stablehlo::RoundOp, stablehlo::ComplexOp, stablehlo::ImagOp,
-             stablehlo::RealOp>(patterns);
+  addMissing<stablehlo::ClzOp, stablehlo::PopulationCountOp, stablehlo::ReducePrecisionOp, stablehlo::ComplexOp,
+             stablehlo::ImagOp, stablehlo::RealOp>(patterns);
 }

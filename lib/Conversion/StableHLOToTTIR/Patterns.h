@@ -57,11 +57,12 @@ template <class... OpTs> void addMissing(RewritePatternSet &patterns) {
     patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "TTIR has no op that computes this"));
 }
 
-void addChloPatterns(RewritePatternSet &patterns);
 void addConvolutionPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);
+void addFormulaPatterns(RewritePatternSet &patterns);
 void addIndexingPatterns(RewritePatternSet &patterns);
 void addMatmulPatterns(RewritePatternSet &patterns);
+void addOrderingPatterns(RewritePatternSet &patterns);
 void addShapePatterns(RewritePatternSet &patterns);
 void addWindowPatterns(RewritePatternSet &patterns);
 

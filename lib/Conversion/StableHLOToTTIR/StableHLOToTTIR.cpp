@@ -34,11 +34,12 @@ static std::string unsupportedType(Operation *op) {
 
 static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
-  hlo::addChloPatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
+  hlo::addFormulaPatterns(patterns);
   hlo::addIndexingPatterns(patterns);
   hlo::addMatmulPatterns(patterns);
+  hlo::addOrderingPatterns(patterns);
   hlo::addShapePatterns(patterns);
   hlo::addWindowPatterns(patterns);
   return patterns;

@@ -16,8 +16,7 @@ def reason(text: str, names: str) -> dict[str, str]:
 NO_LOWERING: dict[str, str] = {
     **reason(
         "TTIR has no op that computes it",
-        """stablehlo.count_leading_zeros stablehlo.popcnt stablehlo.reduce_precision stablehlo.round_nearest_afz
-        stablehlo.round_nearest_even""",
+        """stablehlo.count_leading_zeros stablehlo.popcnt stablehlo.reduce_precision""",
     ),
     **reason("no complex numbers on the device", "stablehlo.complex stablehlo.real stablehlo.imag"),
     **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),

@@ -304,6 +304,7 @@ STABLEHLO: dict[str, Row] = {
 
 NO_ROW: dict[str, str] = {
     "stablehlo.scatter": "has a region; test_scatter.py",
+    "stablehlo.sort": "has a region; test_sort.py",
     "stablehlo.return": "ends a region; lit test Dialect/StableHLO",
     "stablehlo.reduce": "has a region; test_reduce.py",
     "stablehlo.reduce_window": "has a region; test_reduce.py",

@@ -15,6 +15,7 @@ from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 
 from .indexing import IndexingMixin
+from .ordering import OrderingMixin
 from .shardy import ShardyMixin
 from .windows import WindowMixin
 
@@ -27,7 +28,7 @@ DOT = {
 }
 
 
-class StableHLOBuilder(ShardyMixin, IndexingMixin, WindowMixin, Builder):
+class StableHLOBuilder(ShardyMixin, IndexingMixin, OrderingMixin, WindowMixin, Builder):
     dialects = ("stablehlo", "debug")
 
     def begin_module(self) -> None:

@@ -49,12 +49,16 @@ class WindowMixin(Base):
         return convert(f"stablehlo.{op}", name, "DenseI64ArrayAttr", values, self.context)
 
     def _with_body(self, op: str, operands: list[ir.Value], attributes: dict[str, ir.Attribute], body: Any,
-                   results: Sequence[ir.Type], common: dict[str, Any]) -> Any:  # fmt: skip
-        """An op whose region takes two scalars for each result: what was computed so far, and the next element."""
+                   results: Sequence[ir.Type], common: dict[str, Any], in_pairs: bool = False) -> Any:  # fmt: skip
+        """An op whose region takes two scalars for each result: what was computed so far, and the next element.
+
+        in_pairs: both of the first result, then both of the second, instead of the first ones of all.
+        """
         info = self.op_info(op)
         made = self.create_op(info, operands, attributes, common={**common, "result_types": list(results)}, regions=1)
         owner = (made[0] if isinstance(made, tuple) else made).owner
-        scalars = [tensor_type([], ir.RankedTensorType(t).element_type) for t in results] * 2
+        each = [tensor_type([], ir.RankedTensorType(t).element_type) for t in results]
+        scalars = [scalar for scalar in each for _ in range(2)] if in_pairs else each * 2
         location = owner.location
         block = owner.regions[0].blocks.append(*scalars, arg_locs=[location] * len(scalars))
         returned = self.build_block(body_function(body), block)

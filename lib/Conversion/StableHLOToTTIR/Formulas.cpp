@@ -1,8 +1,8 @@
-//===- Chlo.cpp - lowering of CHLO to TTIR --------------------------------===//
+//===- Formulas.cpp - functions computed from others ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that TTIR has no op for are computed from those it has, in f32
-// where the elements are narrower.
+// Functions of StableHLO and CHLO that TTIR has no op for are computed from
+// those it has, in f32 where the elements are narrower; and CHLO's other ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +105,23 @@ Value inverseErf(Formula &f, Value x) {
 
 Value squareOf(Formula &f, Value x) { return f.multiply(x, x); }
 
+/// To the nearest integer: f32 from 2^23 on are integers, and below have their last place at 1 once 2^23 is added,
+/// which rounds halves to even.
+Value roundEven(Formula &f, Value x) {
+  Value a = f.abs(x), whole = f.number(8388608);
+  Value rounded = f.subtract(f.add(a, whole), whole);
+  Value result = f.where(f.isLess(x, f.number(0)), f.negate(rounded), rounded);
+  return f.where(f.isLess(a, whole), result, x);
+}
+
+/// Halves away from zero, which adding a half before cutting is not: 0.49999997 + 0.5 is 1 in f32.
+Value roundAway(Formula &f, Value x) {
+  Value a = f.abs(x), below = f.of<ttir::FloorOp>(a);
+  Value rounded = f.where(f.isLess(f.subtract(a, below), f.number(0.5)), below, f.add(below, f.number(1)));
+  Value result = f.where(f.isLess(x, f.number(0)), f.negate(rounded), rounded);
+  return f.where(f.isLess(a, f.number(8388608)), result, x);
+}
+
 template <class OpT> struct LowerByFormula : OpConversionPattern<OpT> {
   using Function = Value (*)(Formula &, Value);
   LowerByFormula(MLIRContext *context, Function function) : OpConversionPattern<OpT>(context), function(function) {}
@@ -164,13 +181,15 @@ struct LowerTopK : OpConversionPattern<chlo::TopKOp> {
 };
 } // namespace
 
-void hlo::addChloPatterns(RewritePatternSet &patterns) {
+void hlo::addFormulaPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<LowerByFormula<chlo::AcoshOp>>(context, inverseCosh);
   patterns.add<LowerByFormula<chlo::AsinhOp>>(context, inverseSinh);
   patterns.add<LowerByFormula<chlo::AtanhOp>>(context, inverseTanh);
   patterns.add<LowerByFormula<chlo::CoshOp>>(context, hyperbolicCosine);
   patterns.add<LowerByFormula<chlo::ErfInvOp>>(context, inverseErf);
+  patterns.add<LowerByFormula<stablehlo::RoundNearestEvenOp>>(context, roundEven);
+  patterns.add<LowerByFormula<stablehlo::RoundOp>>(context, roundAway);
   patterns.add<LowerByFormula<chlo::SinhOp>>(context, hyperbolicSine);
   patterns.add<LowerByFormula<chlo::SquareOp>>(context, squareOf);
   patterns

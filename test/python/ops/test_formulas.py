@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CHLO through the pipelines to the chip, beside PyTorch's functions in f64."""
+"""CHLO, and functions of StableHLO computed from others, through the pipelines to the chip, beside PyTorch in f64."""
 
 from __future__ import annotations
 
@@ -41,7 +41,24 @@ FUNCTIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], list[float]]]
     "is_neg_inf": (torch.isneginf, HUGE),
     "is_pos_inf": (torch.isposinf, HUGE),
 }
+HALVES = [0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 8388607.5, 4194304.5, 8388608.0, 16777217.0, -3.7, 1e9]
+
+
+def away(x: torch.Tensor) -> torch.Tensor:
+    """The nearest integer, halves away from zero."""
+    return torch.sign(x) * torch.floor(torch.abs(x) + 0.5)  # exact in f64 for values of f32
+
+
+ROUNDING: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], list[float]]] = {
+    "round_nearest_afz": (away, WIDE + HALVES),
+    "round_nearest_even": (torch.round, WIDE + HALVES),
+}
+FUNCTIONS |= ROUNDING
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+def applied(name: str, operand: str, result: str) -> str:
+    return f"stablehlo.{name} %x : {operand}" if name in ROUNDING else f"chlo.{name} %x : {operand} -> {result}"
 
 
 def run(text: str, x: torch.Tensor) -> list[torch.Tensor]:
@@ -56,9 +73,10 @@ def test_function(name: str, element: str) -> None:
     function, values = FUNCTIONS[name]
     x = torch.tensor([*SPECIAL, *values]).to(TYPES[element])
     result = "i1" if name.startswith("is_") else element
-    text = f"""func.func @main(%x: tensor<{len(x)}x{element}>) -> tensor<{len(x)}x{result}> {{
-      %0 = chlo.{name} %x : tensor<{len(x)}x{element}> -> tensor<{len(x)}x{result}>
-      return %0 : tensor<{len(x)}x{result}>
+    of, to = f"tensor<{len(x)}x{element}>", f"tensor<{len(x)}x{result}>"
+    text = f"""func.func @main(%x: {of}) -> {to} {{
+      %0 = {applied(name, of, to)}
+      return %0 : {to}
     }}"""
     (found,) = run(text, x)
     wanted = function(x.double())
@@ -75,7 +93,7 @@ def test_function(name: str, element: str) -> None:
 def test_rank_zero(name: str) -> None:
     result = "i1" if name.startswith("is_") else "f32"
     text = f"""func.func @main(%x: tensor<f32>) -> tensor<{result}> {{
-      %0 = chlo.{name} %x : tensor<f32> -> tensor<{result}>
+      %0 = {applied(name, "tensor<f32>", f"tensor<{result}>")}
       return %0 : tensor<{result}>
     }}"""
     (found,) = run(text, torch.tensor(0.25))
