@@ -57,6 +57,7 @@ template <class... OpTs> void addMissing(RewritePatternSet &patterns) {
     patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "TTIR has no op that computes this"));
 }
 
+void addArgReductionPatterns(RewritePatternSet &patterns);
 void addConvolutionPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);
 void addFormulaPatterns(RewritePatternSet &patterns);

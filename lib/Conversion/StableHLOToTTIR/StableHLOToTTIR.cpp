@@ -34,6 +34,7 @@ static std::string unsupportedType(Operation *op) {
 
 static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
+  hlo::addArgReductionPatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
   hlo::addFormulaPatterns(patterns);

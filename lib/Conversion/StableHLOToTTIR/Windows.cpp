@@ -106,6 +106,8 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ReduceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (op.getInputs().size() == 2)
+      return failure(); // values and their positions: ArgReductions.cpp
     FailureOr<Combiner> combiner = findCombiner(rewriter, op);
     if (failed(combiner))
       return failure();

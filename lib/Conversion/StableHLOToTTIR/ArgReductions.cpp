@@ -1,0 +1,192 @@
+//===- ArgReductions.cpp - where the greatest or smallest element is ------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// StableHLO reduces pairs of a value and its position. There are many ways to
+// write the region, so it is not compared with any: it is computed for pairs
+// of numbers, and told by what it gives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+//===----------------------------------------------------------------------===//
+// What a region computes
+//===----------------------------------------------------------------------===//
+
+/// Whether a comparison holds of two numbers.
+static bool holds(stablehlo::ComparisonDirection direction, double a, double b) {
+  switch (direction) {
+  case stablehlo::ComparisonDirection::EQ:
+    return a == b;
+  case stablehlo::ComparisonDirection::NE:
+    return a != b;
+  case stablehlo::ComparisonDirection::GE:
+    return a >= b;
+  case stablehlo::ComparisonDirection::GT:
+    return a > b;
+  case stablehlo::ComparisonDirection::LE:
+    return a <= b;
+  case stablehlo::ComparisonDirection::LT:
+    return a < b;
+  }
+  llvm_unreachable("no such direction");
+}
+
+/// The number of an op of scalars that compares, selects or combines predicates; nothing for other ops.
+static std::optional<double> evaluate(Operation *op, ArrayRef<double> x) {
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op))
+    return holds(compare.getComparisonDirection(), x[0], x[1]);
+  if (isa<stablehlo::SelectOp>(op))
+    return x[0] != 0 ? x[1] : x[2];
+  if (isa<stablehlo::MaxOp>(op))
+    return std::max(x[0], x[1]);
+  if (isa<stablehlo::MinOp>(op))
+    return std::min(x[0], x[1]);
+  if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1))
+    return std::nullopt;
+  if (isa<stablehlo::AndOp>(op))
+    return x[0] != 0 && x[1] != 0;
+  if (isa<stablehlo::OrOp>(op))
+    return x[0] != 0 || x[1] != 0;
+  if (isa<stablehlo::NotOp>(op))
+    return x[0] == 0;
+  return std::nullopt;
+}
+
+/// What the region returns for these arguments, or nothing where it has other ops.
+static std::optional<SmallVector<double>> evaluate(Block &body, ArrayRef<double> arguments) {
+  DenseMap<Value, double> values;
+  for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
+    values[argument] = value;
+  auto known = [&](ValueRange operands) -> std::optional<SmallVector<double>> {
+    SmallVector<double> numbers;
+    for (Value operand : operands) {
+      auto found = values.find(operand);
+      if (found == values.end())
+        return std::nullopt;
+      numbers.push_back(found->second);
+    }
+    return numbers;
+  };
+  for (Operation &op : body.without_terminator()) {
+    std::optional<SmallVector<double>> operands = known(op.getOperands());
+    if (!operands || op.getNumResults() != 1)
+      return std::nullopt;
+    std::optional<double> result = evaluate(&op, *operands);
+    if (!result)
+      return std::nullopt;
+    values[op.getResult(0)] = *result;
+  }
+  return known(body.getTerminator()->getOperands());
+}
+
+/// 1 for a region that keeps the greater of two values with its position, and the smaller position of equal ones; -1
+/// for the smaller value; 0 for another region.
+static int directionOf(Block &body) {
+  constexpr double numbers[] = {-INFINITY, -2, -1, 0, 1, 3, INFINITY}, positions[] = {0, 1, 5};
+  const bool isFloat = isa<FloatType>(getElementTypeOrSelf(body.getArgument(0).getType()));
+  int direction = 0;
+  for (double a : numbers)
+    for (double b : numbers)
+      for (double i : positions)
+        for (double j : positions) {
+          if (i == j || (!isFloat && (std::isinf(a) || std::isinf(b))))
+            continue;
+          std::optional<SmallVector<double>> found = evaluate(body, {a, i, b, j});
+          if (!found)
+            return 0;
+          const double value = found->front(), position = found->back();
+          if (a == b && (value != a || position != std::min(i, j)))
+            return 0;
+          if (a == b)
+            continue;
+          if ((value != a && value != b) || position != (value == a ? i : j))
+            return 0;
+          const int chosen = (value == std::max(a, b)) ? 1 : -1;
+          if (direction != 0 && chosen != direction)
+            return 0;
+          direction = chosen;
+        }
+  return direction;
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+/// Whether a tensor counts along a dimension, from 0. What makes it is TTIR already.
+static bool counts(Value value, int64_t dimension) {
+  const int64_t size = typeOf(value).getDimSize(dimension);
+  if (auto broadcast = value.getDefiningOp<ttir::BroadcastOp>())
+    return typeOf(broadcast.getInput()).getDimSize(dimension) == size && counts(broadcast.getInput(), dimension);
+  if (auto reshape = value.getDefiningOp<ttir::ReshapeOp>()) {
+    RankedTensorType from = typeOf(reshape.getInput());
+    return from.getRank() == 1 && from.getDimSize(0) == size && counts(reshape.getInput(), 0);
+  }
+  auto range = value.getDefiningOp<ttir::ArangeOp>();
+  return range && range.getStart() == 0 && range.getStep() == 1 &&
+         static_cast<int64_t>(range.getArangeDimension()) == dimension;
+}
+
+/// Whether no element is behind this one: an infinity, or the least or greatest integer.
+static bool isLast(Value init, bool greatest) {
+  Attribute value = splatValue(init);
+  if (auto attr = dyn_cast_if_present<FloatAttr>(value))
+    return attr.getValue().isInfinity() && attr.getValue().isNegative() == greatest;
+  auto attr = dyn_cast_if_present<IntegerAttr>(value);
+  if (!attr || attr.getType().isInteger(1))
+    return false;
+  const APInt number = attr.getValue();
+  if (attr.getType().isUnsignedInteger())
+    return greatest ? number.isMinValue() : number.isMaxValue();
+  return greatest ? number.isMinSignedValue() : number.isMaxSignedValue();
+}
+
+namespace {
+struct LowerArgReduce : OpConversionPattern<stablehlo::ReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ReduceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getInputs().size() != 2)
+      return failure(); // another pattern's
+    if (op.getDimensions().size() != 1 || !counts(adaptor.getInputs()[1], op.getDimensions().front()))
+      return notifyMatchFailure(rewriter, op, "it reduces two tensors, of which the second is no position");
+    const int direction = directionOf(op.getBody().front());
+    if (direction == 0 || !isLast(op.getInitValues()[0], direction > 0))
+      return notifyMatchFailure(rewriter, op,
+                                "it reduces two tensors, not to the greatest or smallest value and its first position");
+
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value input = adaptor.getInputs().front(), ordered = input;
+    RankedTensorType type = typeOf(input), positions = typeOf(op.getResult(1));
+    ArrayAttr dimensions = rewriter.getI32ArrayAttr(narrow(op.getDimensions()));
+    // The smallest is the greatest of -x; of integers, of ~x, which -x is not of the least.
+    if (direction < 0)
+      ordered = isa<FloatType>(type.getElementType()) ? make<ttir::NegOp>(builder, type, input)
+                                                      : make<ttir::BitwiseNotOp>(builder, type, input);
+    Value position = ttir::ArgMaxOp::create(builder, positions.clone(builder.getI32Type()), ordered,
+                                            builder.getBoolAttr(false), dimensions);
+    Value value = op.getResult(0).use_empty() ? zeros(builder, typeOf(op.getResult(0)))
+                  : direction > 0             ? reduced<ttir::MaxOp>(builder, op, input, dimensions)
+                                              : reduced<ttir::MinOp>(builder, op, input, dimensions);
+    rewriter.replaceOp(op, {value, typecast(builder, position, positions.getElementType())});
+    if (value.use_empty())
+      rewriter.eraseOp(value.getDefiningOp());
+    return success();
+  }
+
+private:
+  template <class OpT>
+  static Value reduced(ImplicitLocOpBuilder &builder, stablehlo::ReduceOp op, Value input, ArrayAttr dimensions) {
+    return OpT::create(builder, op->getResult(0).getType(), input, builder.getBoolAttr(false), dimensions);
+  }
+};
+} // namespace
+
+void hlo::addArgReductionPatterns(RewritePatternSet &patterns) { patterns.add<LowerArgReduce>(patterns.getContext()); }
