@@ -63,6 +63,7 @@ void addElementwisePatterns(RewritePatternSet &patterns);
 void addFormulaPatterns(RewritePatternSet &patterns);
 void addIndexingPatterns(RewritePatternSet &patterns);
 void addMatmulPatterns(RewritePatternSet &patterns);
+void addNormalizationPatterns(RewritePatternSet &patterns);
 void addOrderingPatterns(RewritePatternSet &patterns);
 void addShapePatterns(RewritePatternSet &patterns);
 void addWindowPatterns(RewritePatternSet &patterns);

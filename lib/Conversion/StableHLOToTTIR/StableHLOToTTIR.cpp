@@ -40,6 +40,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   hlo::addFormulaPatterns(patterns);
   hlo::addIndexingPatterns(patterns);
   hlo::addMatmulPatterns(patterns);
+  hlo::addNormalizationPatterns(patterns);
   hlo::addOrderingPatterns(patterns);
   hlo::addShapePatterns(patterns);
   hlo::addWindowPatterns(patterns);

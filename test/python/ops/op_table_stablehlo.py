@@ -288,6 +288,43 @@ STABLEHLO: dict[str, Row] = {
             ],
             fixed={1: "i32"},
         ),
+        "batch_norm_inference": row(
+            case((2, 3, 5, 7), *[(3,)] * 4, epsilon=1e-5, feature_index=1),
+            case((4, 5), *[(5,)] * 4, epsilon=1e-3, feature_index=1),
+            case((2, 5, 7, 3), *[(3,)] * 4, epsilon=1e-3, feature_index=3),
+            wrong=[
+                (
+                    case((2, 3, 5), *[(5,)] * 4, epsilon=1e-5, feature_index=1),
+                    "operand 1 is 'tensor<5xf32>'; expected a value for each of 3 features",
+                ),
+                (
+                    case((2, 3), *[(3,)] * 4, epsilon=1e-5, feature_index=2),
+                    "feature_index is 2; expected less than the rank 2",
+                ),
+            ],
+        ),
+        "batch_norm_training": row(
+            case((2, 3, 5, 7), (3,), (3,), epsilon=1e-5, feature_index=1),
+            case((9, 5), (5,), (5,), epsilon=1e-3, feature_index=1),
+            case((2, 5, 7, 1), (1,), (1,), epsilon=1e-3, feature_index=3),
+            wrong=[
+                (
+                    case((2, 3), (3,), (2,), epsilon=1e-5, feature_index=1),
+                    "operand 2 is 'tensor<2xf32>'; expected a value for each of 3 features",
+                )
+            ],
+        ),
+        "batch_norm_grad": row(
+            case((2, 3, 5, 7), *[(3,)] * 3, (2, 3, 5, 7), epsilon=1e-5, feature_index=1),
+            case((9, 5), *[(5,)] * 3, (9, 5), epsilon=1e-3, feature_index=1),
+            case((2, 5, 7, 1), *[(1,)] * 3, (2, 5, 7, 1), epsilon=1e-3, feature_index=3),
+            wrong=[
+                (
+                    case((2, 3), *[(3,)] * 3, (3, 2), epsilon=1e-5, feature_index=1),
+                    "operand 4 is 'tensor<3x2xf32>'; expected the shape of 'tensor<2x3xf32>'",
+                )
+            ],
+        ),
         "constant": row(
             case(value="sample"),
             wrong=[(case(value=[[1.0, 2.0], [3.0]]), "value = .*expected sequence of length 2 at dim 1")],

@@ -79,6 +79,8 @@ template <typename OpT> LogicalResult checkOperandCount(Location loc, size_t fou
     return exactly(2);
   else if constexpr (OpT::template hasTrait<OpTrait::NOperands<3>::Impl>())
     return exactly(3);
+  else if constexpr (OpT::template hasTrait<OpTrait::NOperands<5>::Impl>())
+    return exactly(5);
   else if constexpr (OpT::template hasTrait<OpTrait::AtLeastNOperands<1>::Impl>())
     return atLeast(1);
   else if constexpr (OpT::template hasTrait<OpTrait::AtLeastNOperands<2>::Impl>())

@@ -10,6 +10,7 @@ include "ttmlir/Dialect/StableHLO/IR/DataMovement.td"
 include "ttmlir/Dialect/StableHLO/IR/Elementwise.td"
 include "ttmlir/Dialect/StableHLO/IR/Indexing.td"
 include "ttmlir/Dialect/StableHLO/IR/Matmul.td"
+include "ttmlir/Dialect/StableHLO/IR/Normalization.td"
 include "ttmlir/Dialect/StableHLO/IR/Ordering.td"
 include "ttmlir/Dialect/StableHLO/IR/Reduction.td"
 
