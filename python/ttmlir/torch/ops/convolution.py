@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, pools, resampling. PyTorch's images are NCHW; pools of TTIR are NHWC, and the permutes that this takes
-are what `ttir-erase-inverse-ops` removes."""
+"""Convolutions, pools, resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so that
+`ttir-fusing` sees what follows them; pools are NHWC, and the permutes that this takes are what `ttir-erase-inverse-ops`
+removes."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from ..ir_attributes import i32_array
 from ..lowering import Lowering, Number, Value, rule
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
+NCHW = {"batch_dim": 0, "channel_dim": 1, "height_dim": 2, "width_dim": 3}
 
 
 def spatial(values: Any, rank: int) -> list[int]:
@@ -69,10 +71,9 @@ def _conv2d(
     g: Lowering, x: Value, weight: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
     dilation: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
-    image = g.permute(x, TO_NHWC)
     last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size)).ir
-    y = ttir.conv2d(image.ir, weight.ir, i32_array(stride), i32_array(padding), i32_array(dilation), groups, bias=last)
-    return g.permute(g.value(y, x.dtype), TO_NCHW)
+    sizes = [i32_array(values) for values in (stride, padding, dilation)]
+    return g.value(ttir.conv2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype)
 
 
 def transposed_convolution(
@@ -87,13 +88,9 @@ def transposed_convolution(
         x, weight = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (x, weight))
         stride, dilation = [1, *stride], [1, *dilation]
         padding, output_padding = [0, *padding], [0, *output_padding]
-    image = g.permute(x, TO_NHWC)
     last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size)).ir
-    y = ttir.conv_transpose2d(
-        image.ir, weight.ir, i32_array(stride), i32_array(padding), i32_array(output_padding), i32_array(dilation),
-        groups, bias=last,
-    )  # fmt: skip
-    return g.finish(g.permute(g.value(y, x.dtype), TO_NCHW), out)
+    sizes = [i32_array(values) for values in (stride, padding, output_padding, dilation)]
+    return g.finish(g.value(ttir.conv_transpose2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype), out)
 
 
 @rule("convolution_backward")
@@ -133,11 +130,8 @@ def _image_gradient(
             x.shape[2:], grad.shape[2:], stride, padding, dilation, weight.shape[2:], strict=True
         )
     ]
-    image = g.permute(grad, TO_NHWC)
-    y = ttir.conv_transpose2d(
-        image.ir, weight.ir, i32_array(stride), i32_array(padding), i32_array(extra), i32_array(dilation), groups
-    )
-    return g.permute(g.value(y, grad.dtype), TO_NCHW)
+    sizes = [i32_array(values) for values in (stride, padding, extra, dilation)]
+    return g.value(ttir.conv_transpose2d(grad.ir, weight.ir, *sizes, groups, **NCHW), grad.dtype)
 
 
 def _weight_gradient(
