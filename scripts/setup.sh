@@ -105,10 +105,11 @@ install_build_python() {
   local site
   site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   printf '%s\n' "$PWD/build/python_packages" "$PWD/tools" >"$site/ttmlir-dev.pth"
-  # What pip would know of an installed package: the name of PyTorch's backend.
+  # What pip would know of an installed package: the names of PyTorch's backend and of pytest's plugin.
   mkdir -p "$site/ttmlir_dev-0.dist-info"
   printf 'Metadata-Version: 2.1\nName: ttmlir-dev\nVersion: 0\n' >"$site/ttmlir_dev-0.dist-info/METADATA"
-  printf '[torch_dynamo_backends]\ntt = ttmlir.torch:backend\n' >"$site/ttmlir_dev-0.dist-info/entry_points.txt"
+  sed -n '/^\[project\.entry-points\./,/^$/{s/^\[project\.entry-points\./[/;s/"//g;p}' pyproject.toml \
+    >"$site/ttmlir_dev-0.dist-info/entry_points.txt"
   cat >.venv/bin/ttrt <<END
 #!$PWD/.venv/bin/python
 import sys

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,10 +17,11 @@ from torch.fx import GraphModule
 
 from .decompositions import decompositions
 from .errors import UnsupportedError
-from .importer import ON_HOST, import_graph, unsupported_ops
+from .importer import ON_HOST, import_graph
 from .options import Options
 from .partition import split
 from .program import Program, Times
+from .report import BACKWARD, FORWARD, Report, add, counted, left_on_host
 
 
 def compile_graph(
@@ -41,18 +43,27 @@ def compile_graph(
 
 
 def compile_whole(
-    graph_module: GraphModule, parameters: Sequence[int], options: Options
+    graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str = FORWARD
 ) -> Callable[[Sequence[Any]], Any]:
     """A program of the graph, or several where PyTorch has to run ops in between."""
+    report = Report(kind, counted(graph_module.graph))
+    add(report)
+
+    def part(graph: GraphModule, weights: Sequence[int]) -> Program:
+        program = compile_graph(graph, weights, options)
+        report.programs.append(program)
+        return program
+
     while True:
+        report.on_host = left_on_host(graph_module.graph)
+        report.programs.clear()
         try:
-            if not unsupported_ops(graph_module.graph):
-                return compile_graph(graph_module, parameters, options)
-            return split(graph_module, parameters, lambda part, weights: compile_graph(part, weights, options))
+            return split(graph_module, parameters, part) if report.on_host else part(graph_module, parameters)
         except UnsupportedError as error:
             name = getattr(error.node, "name", None)
             refused = [n for n in graph_module.graph.nodes if n.name == name and not n.meta.get(ON_HOST)]
             if not refused:
+                report.error = str(error)
                 raise
             refused[0].meta[ON_HOST] = True
 
@@ -90,8 +101,8 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
 class Specialising:
     """A graph whose sizes change: a program for each set of sizes that it was called with."""
 
-    def __init__(self, graph_module: GraphModule, parameters: Sequence[int], options: Options) -> None:
-        self.graph_module, self.parameters, self.options = graph_module, parameters, options
+    def __init__(self, graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str) -> None:
+        self.graph_module, self.parameters, self.options, self.kind = graph_module, parameters, options, kind
         self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -99,15 +110,24 @@ class Specialising:
         program = self.programs.get(key)
         if program is None:
             known = specialised(self.graph_module, arguments)
-            program = self.programs[key] = compile_whole(known, self.parameters, self.options)
+            program = self.programs[key] = compile_whole(known, self.parameters, self.options, self.kind)
         return program(arguments)
 
 
-def static_inputs() -> Sequence[int]:
-    """Inputs of the graph that is being compiled whose memory stays: parameters and buffers."""
+def static_inputs(graph: torch.fx.Graph, kind: str) -> Sequence[int]:
+    """Inputs of the graph that is being compiled whose memory stays: parameters and buffers.
+
+    Those of a backward graph are what the forward one saved; inputs of that keep their names.
+    """
     tracing = torch._guards.TracingContext.try_get()
     metadata = tracing.fw_metadata if tracing is not None else None
-    return list(metadata.static_input_indices) if metadata is not None else []
+    if metadata is None:
+        return []
+    if kind == FORWARD:
+        return list(metadata.static_input_indices)
+    names = {f"primals_{i + 1}" for i in metadata.static_input_indices}
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    return [i for i, node in enumerate(placeholders) if node.name in names]
 
 
 def backend(
@@ -121,14 +141,18 @@ def backend(
     """
     chosen = Options.of(options)
 
-    def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-        parameters = static_inputs()
+    def compile_one(graph: GraphModule, _inputs: Sequence[Any], kind: str) -> Callable[..., Any]:
+        parameters = static_inputs(graph.graph, kind)
         program: Callable[[Sequence[Any]], Any]
         if is_dynamic(graph):
-            program = Specialising(graph, parameters, chosen)
+            program = Specialising(graph, parameters, chosen, kind)
         else:
-            program = compile_whole(graph, parameters, chosen)
+            program = compile_whole(graph, parameters, chosen, kind)
         return make_boxed_func(lambda *arguments: program(arguments))
 
-    compiled = aot_autograd(fw_compiler=compile_one, bw_compiler=compile_one, decompositions=decompositions())
+    compiled = aot_autograd(
+        fw_compiler=functools.partial(compile_one, kind=FORWARD),
+        bw_compiler=functools.partial(compile_one, kind=BACKWARD),
+        decompositions=decompositions(),
+    )
     return compiled(graph_module, example_inputs)

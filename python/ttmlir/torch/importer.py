@@ -49,6 +49,11 @@ def op_name(target: Any) -> str:
     return name.removesuffix(".default")
 
 
+def is_call(node: Node) -> bool:
+    """Whether a node is an op; taking one of several results is none."""
+    return node.op == "call_function" and node.target is not operator.getitem
+
+
 def is_supported(node: Node) -> bool:
     """Whether a node of a graph has a rule, and tensors of types that the chip has."""
     if node.op != "call_function":
@@ -60,15 +65,6 @@ def is_supported(node: Node) -> bool:
     read = [n.meta.get("val") for n in node.all_input_nodes] if node.target is not operator.getitem else []
     values, _ = tree_flatten([node.meta.get("val"), read])
     return all(value.dtype in ELEMENT_TYPES for value in values if isinstance(value, torch.Tensor))
-
-
-def unsupported_ops(graph: torch.fx.Graph) -> dict[str, int]:
-    """Ops without a rule, and how many of each."""
-    found: dict[str, int] = {}
-    for node in graph.nodes:
-        if not is_supported(node) and node.target is not operator.getitem:
-            found[str(node.target)] = found.get(str(node.target), 0) + 1
-    return found
 
 
 _FRAME = re.compile(r'File "([^"]*)", line (\d+)')

@@ -13,7 +13,8 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from .importer import is_supported, unsupported_ops
+from .importer import is_supported
+from .report import left_on_host
 
 
 class _Supported(OperatorSupportBase):
@@ -43,7 +44,7 @@ def split(
     Warns:
         UserWarning: names the ops that PyTorch runs.
     """
-    left = unsupported_ops(graph_module.graph)
+    left = left_on_host(graph_module.graph)
     names = ", ".join(f"{name} ({count})" for name, count in sorted(left.items()))
     warnings.warn(f"PyTorch runs what the chip has no op for: {names}", stacklevel=2)
     whole = copy.copy(graph_module)

@@ -109,6 +109,12 @@ class Program:
         self.ttnn = str(self.imported.module) if self.keep_text else ""
         self.resident: dict[int, Resident] = {}
 
+    @property
+    def transfers(self) -> int:
+        """Tensors that a call sends to the device or fetches. Weights stay there, and are not among them."""
+        sent = len(self.tensors) - len(self.parameters.intersection(self.tensors)) + len(self.imported.draws)
+        return sent + sum(number is not None for number in self.imported.results)
+
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the program.
 

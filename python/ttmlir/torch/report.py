@@ -1,0 +1,72 @@
+"""What became of the graphs that were compiled: ops, those that PyTorch runs, transfers, times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch.fx import Graph
+
+from .importer import is_call, is_supported
+from .program import Program
+
+FORWARD, BACKWARD = "forward", "backward"
+
+
+@dataclass
+class Report:
+    """One graph, compiled for one set of sizes.
+
+    kind: "forward", or "backward" of training.
+    ops: aten ops of the graph, and how many of each. on_host: those that PyTorch runs between the programs.
+    programs: what the rest became, in order.
+    error: why it could not be compiled, or "".
+    """
+
+    kind: str
+    ops: Counter[str]
+    on_host: Counter[str] = field(default_factory=Counter)
+    programs: list[Program] = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def transfers(self) -> int:
+        """Tensors that one run sends to the device or fetches, without weights, which stay there."""
+        return sum(program.transfers for program in self.programs)
+
+
+def counted(graph: Graph) -> Counter[str]:
+    """Ops of a graph by name, "aten.add.Tensor"."""
+    return Counter(str(node.target) for node in graph.nodes if is_call(node))
+
+
+def left_on_host(graph: Graph) -> Counter[str]:
+    """Those that have no rule, or whose rule refused them."""
+    return Counter(str(node.target) for node in graph.nodes if is_call(node) and not is_supported(node))
+
+
+_listening: list[list[Report]] = []
+
+
+def add(report: Report) -> None:
+    for reports in _listening:
+        reports.append(report)
+
+
+@contextmanager
+def record() -> Iterator[list[Report]]:
+    """A list that gets a `Report` for each graph that is compiled in the block; PyTorch compiles at the first call."""
+    reports: list[Report] = []
+    _listening.append(reports)
+    try:
+        yield reports
+    finally:
+        _listening[:] = [other for other in _listening if other is not reports]
+
+
+def total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    """The sum over several graphs."""
+    return sum(counts, Counter[Any]())
