@@ -84,6 +84,13 @@ LAYERS = {
     "ttnn": Layer("python/ttnn/"),
     "golden": Layer("tools/golden/"),
     "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
+    # Models, and what tools tell of them.
+    "torch_zoo": Layer("tools/torch_zoo/"),
+    "torch_stat": Layer("tools/torch_stat/", "torch"),
+    "tools": Layer(
+        " ".join(f"tools/{n}.py" for n in ("stat_models", "generate_report", "run_transformers", "collect_metrics")),
+        "torch_zoo torch_stat",
+    ),
     "builder.common": Layer(
         " ".join(
             f"tools/builder/base/{name}.py"

@@ -9,22 +9,16 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten
 from ttmlir.torch import backend
+from ttmlir.torch.metrics import tensors
 
 # Largest error as a part of the output's range.
 TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 4e-2}
 
 
-def tensors(value: Any) -> list[torch.Tensor]:
-    """All tensors in a result, those of a key-value cache included."""
-    if hasattr(value, "to_tuple"):
-        value = value.to_tuple()
-    found = []
-    for leaf in tree_flatten(value)[0]:
-        if isinstance(leaf, torch.Tensor):
-            found.append(leaf)
-        elif hasattr(leaf, "layers"):
-            found += [x for layer in leaf.layers for x in (layer.keys, layer.values)]
-    return found
+def error_of(found: torch.Tensor, expected: torch.Tensor) -> float:
+    """The largest error, as a part of the expected values' range."""
+    scale = max(float(expected.double().abs().max()), 1e-30)
+    return float((found.double() - expected.double()).abs().max()) / scale
 
 
 def assert_agree(got: Any, want: Any, what: str = "") -> None:
@@ -46,8 +40,7 @@ def assert_agree(got: Any, want: Any, what: str = "") -> None:
         assert torch.isfinite(a[~odd]).all(), f"{where}: not finite where PyTorch is"
         if odd.all():
             continue
-        scale = max(float(b[~odd].abs().max()), 1e-30)
-        error = float((a[~odd].double() - b[~odd].double()).abs().max()) / scale
+        error = error_of(a[~odd], b[~odd])
         assert error <= TOLERANCE[b.dtype], f"{where}: off by {error:.2e} of its range"
 
 
