@@ -23,7 +23,7 @@ acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
 if [ -d "$acceptance" ]; then
   echo "== programs of the builder guide"
   pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
-  .venv/bin/python "$acceptance/run_snippets.py" --only "^($pattern)" -j "$jobs" --path build/python_packages --path tools
+  .venv/bin/python "$acceptance/run_snippets.py" --only "^($pattern)" -j "$jobs" --path build/python_packages --path tools --repo-root .
 else
   # Said by pytest at its end, where it is read (test/python/conftest.py).
   export TTMLIR_TESTS_LEFT_OUT="the programs of the builder guide: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
