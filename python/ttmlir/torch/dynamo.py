@@ -37,6 +37,7 @@ def compile_graph(
     (output,) = [n for n in graph.nodes if n.op == "output"]
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     outputs = [n.meta["val"] if isinstance(n, torch.fx.Node) else n for n in returned]
+    outputs += [placeholders[number].meta["val"] for number, _ in imported.writes]
     times = Times(import_graph=time.perf_counter() - started)
     options = options or Options()
     return Program(imported, tensors, frozenset(parameters), outputs, options, times=times, keep_text=keep_text)
@@ -154,5 +155,6 @@ def backend(
         fw_compiler=functools.partial(compile_one, kind=FORWARD),
         bw_compiler=functools.partial(compile_one, kind=BACKWARD),
         decompositions=decompositions(),
+        keep_inference_input_mutations=True,
     )
     return compiled(graph_module, example_inputs)

@@ -31,12 +31,14 @@ class Imported:
     draws: what the host makes before each run, for the inputs behind those of the graph.
     results: for each output of the graph, the number of the function's result, or what the output is when that is known
         now (None, a number).
+    writes: (placeholder, by number; number of the function's result) of the arguments that the graph writes.
     """
 
     module: ir.Module
     results: list[int | None]
     known: list[Any] = field(default_factory=list)
     draws: list[Callable[[], torch.Tensor]] = field(default_factory=list)
+    writes: list[tuple[int, int]] = field(default_factory=list)
 
 
 # Marks nodes that PyTorch runs: their rule refused them.
@@ -50,13 +52,26 @@ def op_name(target: Any) -> str:
 
 
 def is_call(node: Node) -> bool:
-    """Whether a node is an op; taking one of several results is none."""
-    return node.op == "call_function" and node.target is not operator.getitem
+    """Whether a node is an op; taking one of several results is none, nor is arithmetic of sizes."""
+    return node.op == "call_function" and node.target is not operator.getitem and not is_known(node)
+
+
+def is_known(node: Node) -> bool:
+    """Whether a node is a number, known for the sizes that the graph is compiled for."""
+    return isinstance(node.meta.get("val"), int | float)
+
+
+def is_write(node: Node) -> bool:
+    """Whether a node writes to an argument of the graph; AOTAutograd makes such nodes the last ones."""
+    if node.target is not torch.ops.aten.copy_.default:
+        return False
+    written = node.args[0]
+    return isinstance(written, Node) and written.op == "placeholder"
 
 
 def is_supported(node: Node) -> bool:
     """Whether a node of a graph has a rule, and tensors of types that the chip has."""
-    if node.op != "call_function":
+    if node.op != "call_function" or is_write(node) or is_known(node):
         return True
     if node.meta.get(ON_HOST):
         return False
@@ -124,6 +139,7 @@ class _Importer:
         self.context = context
         self.lowering = Lowering(context)
         self.values: dict[Node, Any] = {}
+        self.written: dict[Node, Value] = {}
 
     def run(self) -> Imported:
         placeholders = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
@@ -147,6 +163,8 @@ class _Importer:
         with ir.InsertionPoint(block):
             outputs = self.body()
             returned = [x for x in outputs if isinstance(x, Value)]
+            writes = [(numbers[node], len(returned) + i) for i, node in enumerate(self.written)]
+            returned += self.written.values()
             func.ReturnOp([x.ir for x in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(
             ir.FunctionType.get([a.type for a in block.arguments], [x.ir.type for x in returned])
@@ -157,7 +175,7 @@ class _Importer:
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
-        return Imported(module, results, known, self.lowering.draws)
+        return Imported(module, results, known, self.lowering.draws, writes)
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]
@@ -172,7 +190,7 @@ class _Importer:
                 self.values[node] = self.attribute(node)
             elif node.op == "call_function":
                 with location(node, self.context):
-                    self.values[node] = self.call(node)
+                    self.values[node] = self.write(node) if is_write(node) else self.call(node)
             elif node.op != "placeholder":
                 raise UnsupportedError(f"{described(node)}: a graph of aten ops has no node '{node.op}'")
         raise UnsupportedError("the graph has no output")
@@ -182,6 +200,14 @@ class _Importer:
         for name in str(node.target).split("."):
             value = getattr(value, name)
         return self.lowering.constant(value) if isinstance(value, torch.Tensor) else value
+
+    def write(self, node: Node) -> Value:
+        written: Any = node.args[0]
+        fake = written.meta["val"]
+        lowering = self.lowering
+        value = lowering.expand(lowering.cast(self.values_of(node.args[1]), fake.dtype), tuple(fake.shape))
+        self.written[written] = value
+        return value
 
     def call(self, node: Node) -> Any:
         if node.target is operator.getitem:

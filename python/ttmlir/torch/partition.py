@@ -13,13 +13,13 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from .importer import is_supported
+from .importer import is_supported, is_write
 from .report import left_on_host
 
 
 class _Supported(OperatorSupportBase):
     def is_node_supported(self, _submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
-        return node.op == "call_function" and is_supported(node)
+        return node.op == "call_function" and is_supported(node) and not is_write(node)
 
 
 class _Part(torch.nn.Module):

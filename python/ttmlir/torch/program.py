@@ -15,6 +15,7 @@ import torch
 from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
 from .importer import Imported
 from .options import Options
+from .residence import is_sole_user, kept
 
 runtime = tt.runtime
 DATA_TYPES = {
@@ -85,7 +86,9 @@ class Program:
 
     tensors: numbers of the arguments that are tensors, in the order of the program's inputs.
     parameters: numbers of the arguments that are weights.
-    outputs: fake tensors of the graph's outputs, which say what dtype and strides PyTorch expects.
+    outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
+        strides PyTorch expects.
+    calls: how many there were. transfers: tensors that the last one sent to the device, and fetched from it.
     """
 
     imported: Imported
@@ -96,6 +99,7 @@ class Program:
     keep_text: bool = False
     times: Times = field(default_factory=Times)
     calls: int = 0
+    transfers: int = 0
 
     def __post_init__(self) -> None:
         self.ttir = str(self.imported.module) if self.keep_text else ""
@@ -109,45 +113,83 @@ class Program:
         self.ttnn = str(self.imported.module) if self.keep_text else ""
         self.resident: dict[int, Resident] = {}
 
-    @property
-    def transfers(self) -> int:
-        """Tensors that a call sends to the device or fetches. Weights stay there, and are not among them."""
-        sent = len(self.tensors) - len(self.parameters.intersection(self.tensors)) + len(self.imported.draws)
-        return sent + sum(number is not None for number in self.imported.results)
-
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the program.
 
         Args:
             arguments: of the graph, tensors on the CPU.
         Returns:
-            The graph's outputs, tensors of their own.
+            The graph's outputs, tensors of their own. Arguments that the graph writes are written.
         """
         device = self.options.device if self.options.device is not None else default_device()
+        self.calls += 1
+        self.transfers = 0
         inputs = [
-            self.on_device(place, number, arguments[number], device)
+            self.weight(place, number, arguments[number], device)
             if number in self.parameters
-            else host_tensor(arguments[number].detach())
+            else self.activation(arguments[number], device)
             for place, number in enumerate(self.tensors)
         ]
         drawn = [sample() for sample in self.imported.draws]  # alive until the run ends
-        inputs += [host_tensor(tensor) for tensor in drawn]
-        self.calls += 1
+        inputs += [self.send(tensor) for tensor in drawn]
         results = runtime.submit(device, self.binary, 0, inputs)
-        return [
-            known if number is None else to_torch(results[number], fake)
-            for number, known, fake in zip(self.imported.results, self.imported.known, self.outputs, strict=True)
-        ]
+        count = len(self.imported.results)
+        # A program may return what it was given: that is no memory of its own.
+        taken = {arguments[number].data_ptr() for number in self.tensors}
+        returned = []
+        for number, known, fake in zip(self.imported.results, self.imported.known, self.outputs[:count], strict=True):
+            self.transfers += number is not None
+            returned.append(known if number is None else own(results[number], fake, taken, device))
+        for (number, result), fake in zip(self.imported.writes, self.outputs[count:], strict=True):
+            self.write(arguments[number], results[result], fake, taken, device)
+        return returned
 
-    def on_device(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
+    def send(self, tensor: torch.Tensor) -> Any:
+        self.transfers += 1
+        return host_tensor(tensor.detach())
+
+    def activation(self, tensor: torch.Tensor, device: Any) -> Any:
+        known = kept.find(tensor, device)
+        return known if known is not None else self.send(tensor)
+
+    def write(self, tensor: torch.Tensor, result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> None:
+        """Gives an argument its new values.
+
+        It takes the result's memory, which is the device's, where it alone uses its own; else values are copied.
+        """
+        value = own(result, fake, taken, device)
+        with torch.no_grad():
+            if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
+                tensor.set_(value)
+            else:
+                self.transfers += 1
+                tensor.copy_(value)
+
+    def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
         """A weight where the program wants it; it is sent again when it is another tensor or was written."""
         known = self.resident.get(number)
         if known is not None and known.is_of(tensor):
             return known.value
-        host = host_tensor(tensor.detach())
-        value = runtime.to_layout(host, device, runtime.get_layout(self.binary, 0, place), True)
+        if (value := kept.find(tensor, device)) is None:
+            host = host_tensor(tensor.detach())
+            value = runtime.to_layout(host, device, runtime.get_layout(self.binary, 0, place), True)
         self.resident[number] = Resident(weakref.ref(tensor), tensor.data_ptr(), tensor._version, value)
         return value
+
+
+def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.Tensor:
+    """A result with memory that nothing else has, which is added to `taken`; where it is the device's, that is kept."""
+    tensor = to_torch(result, fake)
+    address = tensor.data_ptr()
+    if tensor.numel() and address in taken:
+        return tensor.clone()
+    taken.add(address)
+    # The same element type and no other strides: the memory is that of the result.
+    if tensor.numel() and tensor.dtype in SHARED and tensor.is_contiguous() and result.is_on_device():
+        (host,) = runtime.to_host(result, untilize=True)
+        if torch.from_dlpack(host).data_ptr() == address:
+            kept.keep(tensor, result, device)
+    return tensor
 
 
 def to_torch(result: Any, fake: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,76 @@
+"""Tensors that stay on the device between calls.
+
+What a program returns is a PyTorch tensor over the memory of the device's tensor. As long as PyTorch has that memory,
+the device's tensor is kept, and a later call that is given it takes the device's: a key-value cache goes from call to
+call without a transfer. What PyTorch writes to it is seen, for the memory is one.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+# Bytes of results that are kept on the device; the oldest are given up first. A chip has 12 GB.
+MOST_BYTES = 2 << 30
+
+
+@dataclass
+class Entry:
+    """storage: PyTorch's, whose memory `value` has."""
+
+    storage: weakref.ref[torch.UntypedStorage]
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    nbytes: int
+    value: Any
+    device: Any
+
+
+class Residence:
+    """Tensors of the device by the memory that they share with PyTorch's."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self.entries: OrderedDict[int, Entry] = OrderedDict()
+        self.most_bytes, self.nbytes = most_bytes, 0
+
+    def keep(self, tensor: torch.Tensor, value: Any, device: Any) -> None:
+        """tensor: contiguous, of the memory of `value`."""
+        address = tensor.data_ptr()
+        self.drop(address)
+
+        def gone(_: object, address: int = address) -> None:
+            self.drop(address)
+
+        storage = weakref.ref(tensor.untyped_storage(), gone)
+        self.entries[address] = Entry(storage, tuple(tensor.shape), tensor.dtype, tensor.nbytes, value, device)
+        self.nbytes += tensor.nbytes
+        while self.nbytes > self.most_bytes:
+            self.drop(next(iter(self.entries)))
+
+    def drop(self, address: int) -> None:
+        entry = self.entries.pop(address, None)
+        if entry is not None:
+            self.nbytes -= entry.nbytes
+
+    def find(self, tensor: torch.Tensor, device: Any) -> Any | None:
+        """The device's tensor of the memory, shape and dtype of `tensor`, if it is there."""
+        entry = self.entries.get(tensor.data_ptr())
+        if entry is None or entry.device is not device or not tensor.is_contiguous():
+            return None
+        same = tuple(tensor.shape) == entry.shape and tensor.dtype is entry.dtype
+        if not same or entry.storage() is not tensor.untyped_storage() or not entry.value.is_allocated():
+            return None
+        return entry.value
+
+
+kept = Residence()
+
+
+def is_sole_user(tensor: torch.Tensor) -> bool:
+    """Whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved."""
+    storage = tensor.untyped_storage()  # is itself counted
+    return torch._C._storage_Use_Count(storage._cdata) <= 2

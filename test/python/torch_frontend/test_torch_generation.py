@@ -1,0 +1,173 @@
+"""Text generation with a key-value cache that stays on the device, and results that stay there in general."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch_zoo
+from compiled import assert_agree, on_chip
+from torch import nn
+from ttmlir.torch.metrics import measure
+from ttmlir.torch.report import record
+from ttmlir.torch.residence import Residence, is_sole_user, kept
+
+GENERATING = [name for name, row in torch_zoo.MODELS.items() if row.generates]
+TOKENS = 6
+
+
+def prompt(name: str) -> tuple[Any, dict[str, Any]]:
+    """A small model, and what its `generate` takes: two prompts, the second one padded."""
+    model, inputs = torch_zoo.make(name, small=True)
+    ids = inputs["input_ids"][:, :7]
+    mask = torch.ones_like(ids)
+    mask[1, :2] = 0
+    greedy = {"max_new_tokens": TOKENS, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    return model, {"input_ids": ids, "attention_mask": mask, "disable_compile": True, **greedy}
+
+
+@pytest.mark.parametrize("cache", ["static", "dynamic"])
+@pytest.mark.parametrize("name", GENERATING)
+def test_the_tokens_are_those_of_pytorch(name: str, cache: str) -> None:
+    model, arguments = prompt(name)
+    arguments["cache_implementation"] = cache
+    want = model.generate(**arguments)
+    model.forward = torch.compile(model.forward, backend="tt")
+    with record() as reports:
+        got = model.generate(**arguments)
+    assert torch.equal(got, want)
+    assert not any(report.on_host for report in reports)
+
+
+def test_a_cache_does_not_leave_the_device() -> None:
+    model, arguments = prompt("Llama")
+    model.forward = torch.compile(model.forward, backend="tt")
+    with record() as reports:
+        model.generate(**arguments, cache_implementation="static")
+    prefill, decode = (report.programs[0] for report in reports)
+    assert (prefill.calls, decode.calls) == (1, TOKENS - 1)
+    written = [
+        model.config.num_key_value_heads in decode.outputs[-1 - i].shape for i in range(len(decode.imported.writes))
+    ]
+    assert sum(written) == 2 * model.config.num_hidden_layers  # keys and values of each layer
+    # Inputs and results but for the caches, each of which would be sent and fetched.
+    everything = len(decode.tensors) - len(decode.parameters) + len(decode.imported.writes) + 1
+    assert decode.transfers == everything - 2 * sum(written)
+
+
+def test_metrics_of_generate() -> None:
+    model, arguments = prompt("GPT-2")
+    found = measure("GPT-2", model.generate, {**arguments, "cache_implementation": "static"}, seconds=0.01)
+    assert found.success and found.accuracy == 100.0 and found.graphs >= 2
+
+
+class Counter(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(4, 32))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total.add_(x)
+        return self.total * 2
+
+
+def test_what_is_written_in_between_is_seen() -> None:
+    ours, theirs = Counter(), Counter()
+    compiled = on_chip(ours)
+    x = torch.rand(4, 32)
+
+    def step(what: str) -> None:
+        assert_agree(compiled(x), theirs(x), what)
+        assert_agree(ours.total, theirs.total, what)
+
+    with torch.no_grad():
+        step("first")
+        step("second")
+        for model in (ours, theirs):
+            model.total[1] = 7
+        step("after a write of PyTorch's")
+        for model in (ours, theirs):
+            model.load_state_dict({"total": torch.ones(4, 32)})
+        step("after load_state_dict")
+        views = [model.total[2:] for model in (ours, theirs)]
+        step("with a view")
+        assert_agree(views[0], views[1], "a view sees what the program writes")
+        for view in views:
+            view.zero_()
+        step("after a write to the view")
+        for model in (ours, theirs):
+            model.total = torch.full((4, 32), 3.0)
+        step("with another tensor")
+
+
+def test_results_are_memory_of_their_own() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y.copy_(x)
+        return x + 0, y * 1, x.clone()
+
+    compiled = on_chip(function)
+    x, y = torch.rand(4, 4), torch.zeros(4, 4)
+    for _ in range(3):
+        results = [*compiled(x, y), x, y]
+        assert len({r.data_ptr() for r in results}) == len(results)
+        for i, result in enumerate(results):
+            result.fill_(i)
+        assert [float(r.mean()) for r in results] == [0, 1, 2, 3, 4]
+
+
+def test_a_result_is_taken_again_where_it_is() -> None:
+    compiled = on_chip(lambda x: x * 2 + 1)
+    with record() as reports:
+        y = compiled(torch.rand(8, 8))
+    (program,) = reports[0].programs
+    assert program.transfers == 2
+    want = y * 2 + 1
+    assert torch.equal(compiled(y), want) and program.transfers == 1
+    y.add_(1)
+    assert torch.equal(compiled(y), y * 2 + 1), "the memory is one"
+    assert torch.equal(compiled(y.t()), y.t() * 2 + 1)
+    address = y.data_ptr()
+    assert address in kept.entries
+    del y
+    assert address not in kept.entries
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 5)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool])
+def test_arguments_of_all_types_are_written(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        x.copy_(~x if x.dtype is torch.bool else x + 1)
+        return x.clone()
+
+    compiled = on_chip(function)
+    ours, theirs = torch.ones(shape, dtype=dtype), torch.ones(shape, dtype=dtype)
+    for _ in range(3):
+        assert_agree(compiled(ours), function(theirs))
+        assert_agree(ours, theirs)
+
+
+def test_the_oldest_results_are_given_up() -> None:
+    class Value:
+        def is_allocated(self) -> bool:
+            return True
+
+    residence, device = Residence(most_bytes=100), object()
+    first, second = torch.zeros(16), torch.zeros(16)
+    residence.keep(first, Value(), device)
+    assert residence.find(first, device) is not None and residence.find(first, object()) is None
+    assert residence.find(first[1:], device) is None and residence.find(first.view(4, 4), device) is None
+    residence.keep(second, Value(), device)
+    assert residence.find(first, device) is None and residence.find(second, device) is not None
+    assert residence.nbytes == 64
+    del second
+    assert residence.nbytes == 0
+
+
+def test_sole_users() -> None:
+    x = torch.zeros(4)
+    assert is_sole_user(x)
+    view = x[1:]
+    assert not is_sole_user(x)
+    del view
+    assert is_sole_user(x)
