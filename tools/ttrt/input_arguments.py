@@ -17,7 +17,7 @@ from .errors import InputError
 if TYPE_CHECKING:
     from .file import Program, Tensor
 
-READS = (".npz", ".npy", ".pt", ".pth")
+READS = (".npz", ".npy", ".safetensors", ".pt", ".pth")
 WRITES = (".npz", ".pt", ".pth")
 
 
@@ -79,7 +79,12 @@ def init(text: str) -> Init:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("inputs")
-    group.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
+    group.add_argument(
+        "--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .safetensors, .pt; for one program"
+    )
+    group.add_argument(
+        "--weights", metavar="FILE", help="tensors for those inputs that it names; --init makes the others"
+    )
     group.add_argument("--init", type=init, action="append", default=[], metavar="[NAME=]WHAT", help=HELP)
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of random inputs (default: %(default)s)")
 
@@ -90,6 +95,8 @@ def check(args: argparse.Namespace, programs: Sequence[Program]) -> None:
     Raises:
         InputError: says which do not.
     """
+    if args.inputs and args.weights:
+        raise InputError("--inputs gives all values and --weights some; give one of them")
     if args.inputs and args.init:
         raise InputError("--inputs gives values and --init makes them; give one of them")
     if args.inputs and len(programs) > 1:

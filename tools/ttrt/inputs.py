@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from golden.domains import Body, Domain, Use, Value, argument_domains
 from golden.sampling import generator, random_array
+from ttmlir import safetensors
 from ttmlir.files import whole_file
 
 from .arrays import BFLOAT16, Shards, from_torch, numpy_dtype, to_torch
@@ -30,6 +31,8 @@ def read_tensors(path: str) -> dict[str, np.ndarray]:
     with Path(path).open("rb"):  # says why not, in the system's words
         pass
     try:
+        if suffix == ".safetensors":
+            return safetensors.read(path)
         return read_numpy(path) if suffix in (".npz", ".npy") else read_torch(path)
     except InputError:
         raise
@@ -111,7 +114,7 @@ def on_devices(value: np.ndarray, wanted: Tensor, program: Program, where: str) 
         if not (info.min <= low and high <= info.max):
             wrong = high if info.min <= low else low
             raise InputError(f"{where} has {wrong:.0f}, which {wanted.dtype} cannot hold")
-    value = value.astype(dtype)
+    value = value.astype(dtype, copy=False)
     return Shards(dict(enumerate(value)) if wanted.distributed else {0: value}, program.mesh)
 
 
@@ -166,7 +169,23 @@ def of_program(args: argparse.Namespace, file: File, program: Program) -> list[S
     """The inputs of a program as the command line says."""
     if args.inputs:
         return given(args.inputs, program)
-    return made(args.init, program, ranges(file, program), args.seed)
+    weights = named(args.weights, program) if args.weights else {}
+    return made(args.init, program, ranges(file, program), args.seed, weights)
+
+
+def named(path: str, program: Program) -> dict[int, Shards]:
+    """Those inputs of a program that a file has, by index; each tensor must be one of them."""
+    found = {}
+    for name, value in read_tensors(path).items():
+        index = next((i for i, wanted in enumerate(program.inputs) if wanted.name == name), None)
+        if index is None:
+            raise InputError(f'{path}: no input named "{name}"; the program "{program.name}" takes: {takes(program)}')
+        wanted = program.inputs[index]
+        dtype = numpy_dtype(wanted.host_dtype())
+        if value.dtype != dtype and value.dtype.kind in "fV" and dtype.kind in "fV":  # ml_dtypes' kind is V
+            raise InputError(f"{path}: {name} has elements of type {value.dtype}, the program takes {dtype}")
+        found[index] = on_devices(value, wanted, program, f"{path}: {name}")
+    return found
 
 
 def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
@@ -174,10 +193,20 @@ def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
     return made((), program, ranges(file, program), seed)
 
 
-def made(inits: Sequence[Init], program: Program, accepted: Mapping[int, Domain], seed: int) -> list[Shards]:
-    """Inputs as --init says; one array for each device where an input is distributed."""
+def made(
+    inits: Sequence[Init],
+    program: Program,
+    accepted: Mapping[int, Domain],
+    seed: int,
+    known: Mapping[int, Shards] | None = None,
+) -> list[Shards]:
+    """Inputs as --init says, but for those that are known, by index; one array for each device where an input is
+    distributed."""
     result = []
     for index, wanted in enumerate(program.inputs):
+        if known and index in known:
+            result.append(known[index])
+            continue
         entry = next((e for n in [*names_of(wanted, index), None] for e in inits if e.name == n), Init(DOMAIN))
         if entry.is_file:
             result.append(from_file(entry, wanted, index, program))

@@ -3,8 +3,17 @@
 
 from .dynamo import backend, compile_graph
 from .errors import UnsupportedError
-from .exported import CompiledModel, compile
+from .exported import CompiledModel, compile, export
 from .importer import import_graph
 from .options import Options
 
-__all__ = ["CompiledModel", "Options", "UnsupportedError", "backend", "compile", "compile_graph", "import_graph"]
+__all__ = [
+    "CompiledModel",
+    "Options",
+    "UnsupportedError",
+    "backend",
+    "compile",
+    "compile_graph",
+    "export",
+    "import_graph",
+]

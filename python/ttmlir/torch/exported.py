@@ -8,18 +8,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from .. import ir, passes, safetensors
 from ..files import write_whole
 from .decompositions import decompositions
 from .dynamo import compile_graph
+from .emitted import LANGUAGES, write_program
 from .errors import UnsupportedError
+from .importer import import_graph
 from .options import Options
 from .program import Program
 
+# Where a saved program has its weights.
+BESIDE, INSIDE = "beside", "inside"
 STATE = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
@@ -31,7 +39,7 @@ class CompiledModel:
     """
 
     def __init__(self, exported: ExportedProgram, options: Options) -> None:
-        self.exported = exported
+        self.exported, self.options = exported, options
         signature = exported.graph_signature
         specs = signature.input_specs
         if any(spec.kind is InputKind.TOKEN for spec in specs):
@@ -78,28 +86,76 @@ class CompiledModel:
                     raise UnsupportedError(f"an output of kind {spec.kind.name}")
         return tree_unflatten(results, self.exported.call_spec.out_spec)
 
-    def save(self, path: str | os.PathLike[str]) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], weights: str = BESIDE) -> list[Path]:
         """Writes the program; the suffix of `path` says as what.
 
-        .ttnn (flatbuffer), .mlir (TTIR, and TTNN beside it).
+        Args:
+            path: .ttnn (flatbuffer), .mlir (TTIR, and TTNN in a `.ttnn.mlir` beside it), .cpp or .py (a program that
+                calls the library), .safetensors (the weights alone).
+            weights: of a flatbuffer: "beside", as inputs whose values are in a `.safetensors` of the same name
+                (`ttrt run --weights`), or "inside", as constants. Of .cpp and .py they are inputs or constants, too.
         Returns:
             The files that were written.
+        Raises:
+            ValueError: another suffix, or another place for the weights.
         """
         target = Path(path)
-        writers = {".ttnn": self._flatbuffer_to, ".mlir": self._text_to}
-        if target.suffix not in writers:
-            raise ValueError(f"save to {target.name}: suffix {target.suffix!r}; known: {', '.join(writers)}")
-        return writers[target.suffix](target)
+        suffixes = (".ttnn", ".mlir", ".safetensors", *LANGUAGES)
+        if target.suffix not in suffixes:
+            raise ValueError(f"save to {target.name}: suffix {target.suffix!r}; known: {', '.join(suffixes)}")
+        if weights not in (BESIDE, INSIDE):
+            raise ValueError(f"save with weights={weights!r}; expected {BESIDE!r} or {INSIDE!r}")
+        if target.suffix == ".mlir":
+            lowered = target.with_suffix(".ttnn.mlir")
+            write_whole(target, self.ttir)
+            write_whole(lowered, self.ttnn)
+            return [target, lowered]
+        if target.suffix in LANGUAGES:
+            return write_program(self._module(weights), target, self.options.pipeline_options())
+        written = []
+        if target.suffix == ".ttnn":
+            data = self.flatbuffer
+            if weights == INSIDE:
+                module = self._module(weights)
+                passes.ttir_to_ttnn_backend_pipeline(module, self.options.pipeline_options())
+                data = passes.ttnn_to_flatbuffer_bin(module)
+            write_whole(target, data)
+            written.append(target)
+        if self._state and weights == BESIDE:
+            values = target.with_suffix(".safetensors")
+            safetensors.write(values, {name: as_numpy(tensor) for name, tensor in self.weights().items()})
+            written.append(values)
+        return written
 
-    def _flatbuffer_to(self, path: Path) -> list[Path]:
-        write_whole(path, self.flatbuffer)
-        return [path]
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Parameters and buffers by the names of the program's inputs."""
+        names = [node.name for node in self.exported.graph.nodes if node.op == "placeholder"]
+        return {names[i]: tensor for i, tensor in self._state.items()}
 
-    def _text_to(self, path: Path) -> list[Path]:
-        lowered = path.with_suffix(".ttnn.mlir")
-        write_whole(path, self.ttir)
-        write_whole(lowered, self.ttnn)
-        return [path, lowered]
+    def _module(self, weights: str) -> ir.Module:
+        constants = {i: tensor.detach() for i, tensor in self._state.items()} if weights == INSIDE else None
+        with unset_fake_temporarily():
+            return import_graph(self.exported.graph_module, self._state, constants=constants).module
+
+
+def as_numpy(tensor: torch.Tensor) -> np.ndarray:
+    """The values of a tensor, without a copy where they lie in rows."""
+    tensor = tensor.detach().contiguous()
+    if tensor.dtype is torch.bfloat16:  # which numpy lacks
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram,
+    args: Sequence[Any],
+    path: str | os.PathLike[str],
+    kwargs: Mapping[str, Any] | None = None,
+    options: Options | Mapping[str, Any] | None = None,
+    weights: str = BESIDE,
+) -> list[Path]:
+    """Compiles a model for these example arguments and saves it; see `compile` and `CompiledModel.save`."""
+    return compile(model, args, kwargs, options).save(path, weights)
 
 
 def compile(

@@ -118,23 +118,34 @@ def described(node: Node) -> str:
 
 
 def import_graph(
-    graph_module: GraphModule, parameters: Iterable[int] = (), context: ir.Context | None = None
+    graph_module: GraphModule,
+    parameters: Iterable[int] = (),
+    context: ir.Context | None = None,
+    constants: Mapping[int, torch.Tensor] | None = None,
 ) -> Imported:
     """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
 
     Args:
         parameters: placeholders, by number, whose values stay: weights. They become parameters of the program.
+        constants: placeholders, by number, whose values become a part of the module.
     Raises:
         UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
     """
     context = context or ir.Context()
     with context, ir.Location.unknown():
-        return _Importer(graph_module, frozenset(parameters), context).run()
+        return _Importer(graph_module, frozenset(parameters), context, constants or {}).run()
 
 
 class _Importer:
-    def __init__(self, graph_module: GraphModule, parameters: frozenset[int], context: ir.Context) -> None:
+    def __init__(
+        self,
+        graph_module: GraphModule,
+        parameters: frozenset[int],
+        context: ir.Context,
+        constants: Mapping[int, torch.Tensor],
+    ) -> None:
         self.graph_module = graph_module
+        self.constants = constants
         self.parameters = parameters
         self.context = context
         self.lowering = Lowering(context)
@@ -143,12 +154,14 @@ class _Importer:
 
     def run(self) -> Imported:
         placeholders = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
-        tensors = [n for n in placeholders if isinstance(n.meta.get("val"), torch.Tensor)]
+        numbers = {node: i for i, node in enumerate(placeholders)}
+        tensors = [
+            n for n in placeholders if isinstance(n.meta.get("val"), torch.Tensor) and numbers[n] not in self.constants
+        ]
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
             function = func.FuncOp("main", ([self.type_of(n) for n in tensors], []))
         block = function.add_entry_block()
-        numbers = {node: i for i, node in enumerate(placeholders)}
         attributes = []
         for node, argument in zip(tensors, block.arguments, strict=True):
             fake = node.meta["val"]
@@ -156,11 +169,14 @@ class _Importer:
             kind = PARAMETER if numbers[node] in self.parameters else INPUT
             attributes.append({"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{kind}>")})
             argument.set_location(location(node, self.context))
-        for node in placeholders:
-            if node not in self.values:
-                self.values[node] = static(node.meta.get("val"), node)
         self.lowering.block = block
         with ir.InsertionPoint(block):
+            for node in placeholders:
+                if numbers[node] in self.constants:
+                    with location(node, self.context):
+                        self.values[node] = self.lowering.constant(self.constants[numbers[node]])
+                elif node not in self.values:
+                    self.values[node] = static(node.meta.get("val"), node)
             outputs = self.body()
             returned = [x for x in outputs if isinstance(x, Value)]
             writes = [(numbers[node], len(returned) + i) for i, node in enumerate(self.written)]

@@ -1,0 +1,32 @@
+"""Compiled modules as programs to read and change: C++ and Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import ir, passes
+from ..files import write_whole
+
+# Suffix -> (pipeline from TTIR, text of its module).
+LANGUAGES = {
+    ".cpp": (passes.ttir_to_emitc_pipeline, passes.mlir_to_cpp),
+    ".py": (passes.ttir_to_emitpy_pipeline, passes.mlir_to_python),
+}
+
+
+def write_program(ttir: ir.Module, path: Path, pipeline: str = "") -> list[Path]:
+    """Writes the program that a TTIR module makes, which is lowered by this, and its constants beside it.
+
+    Args:
+        path: its suffix says in which language.
+        pipeline: options of the pipeline to TTNN, as text.
+    Returns:
+        The program, and the folder of its constants where there are any.
+    """
+    lower, text = LANGUAGES[path.suffix]
+    tensors = path.with_name(path.name + ".tensors")
+    lower(ttir, f"tensor-directory={tensors.name} {pipeline}".strip())
+    program = text(ttir)
+    passes.write_tensor_files(ttir, tensors)
+    write_whole(path, program)
+    return [path, *([tensors] if tensors.is_dir() else [])]
