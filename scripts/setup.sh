@@ -124,7 +124,11 @@ for part in "${parts[@]}"; do
   case $part in
     packages) install_packages ;;
     build-python) install_build_python ;;
-    python) pip_install .installed "${groups[@]}" ;;
+    python)
+      pip_install .installed "${groups[@]}"
+      # Not by a group: the torchvision that it asks for brings another PyTorch.
+      .venv/bin/python -m pip show -q onnx2torch 2>/dev/null ||
+        .venv/bin/python -m pip install --quiet --no-deps onnx2torch==1.5.15 ;;
     sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
     browser) install_browser ;;
   esac
