@@ -24,7 +24,8 @@ NEEDS_TORCHVISION = ("NonMaxSuppression", "RoiAlign")
 TO_ONNX = "python -m tf2onnx.convert --{kind} {path} --output model.onnx"
 TENSORFLOW = (
     "is TensorFlow's; export it as StableHLO, "
-    "jax.jit(jax.experimental.jax2tf.call_tf(function)).lower(*inputs).as_text(), for ttmlir-opt --stablehlo-to-ttir-pipeline, or as ONNX: {to_onnx}"
+    "jax.jit(jax.experimental.jax2tf.call_tf(function)).lower(*inputs).as_text(), "
+    "for ttmlir-opt --stablehlo-to-ttir-pipeline, or as ONNX: {to_onnx}"
 )
 # Suffixes of TensorFlow's files, and tf2onnx's option for them.
 OTHERS = {".tflite": "tflite", ".pb": "graphdef", ".keras": "keras", ".h5": "keras"}

@@ -1,0 +1,33 @@
+"""The programs of examples/torch, short."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "torch"
+
+
+def run(name: str, *words: str) -> str:
+    done = subprocess.run([sys.executable, EXAMPLES / name, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_model_beside_pytorch() -> None:
+    printed = run("compare.py", "--small", "--repeats", "1")
+    assert re.search(r"deit\.layers\.1 .* 1\.000000 ", printed) and "ops left to PyTorch: 0" in printed
+    assert "<html" in Path("compare/report.html").read_text()
+
+
+def test_training_beside_pytorch() -> None:
+    printed = run("train.py", "--epochs", "9", "--output", "curve.png")
+    found = re.findall(r"loss (\S+) -> (\S+) in (\d+) steps, (\S+) % right", printed)
+    assert len(found) == 2
+    (first, last, steps, right), (first_, last_, steps_, right_) = ([float(x) for x in row] for row in found)
+    assert (steps, steps_) == (198, 198) and abs(first - first_) < 1e-3
+    assert last < first / 5 and abs(last - last_) <= 0.01 * last
+    assert abs(right - right_) <= 1
+    assert Path("curve.png").read_bytes().startswith(b"\x89PNG")
