@@ -21,7 +21,7 @@ import torch
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
-from bench import comparing, harness, kernels, models, peers, report  # noqa: E402
+from bench import comparing, harness, kernels, models, peers, report, torch_models  # noqa: E402
 from bench.harness import Absent, Measure, Profile, Result, Settings  # noqa: E402
 from bench.names import EAGER, INDUCTOR, ONEDNN, OPENVINO  # noqa: E402
 
@@ -268,3 +268,21 @@ def test_wrong_arguments(arguments: list[str], code: int, text: str) -> None:
 def test_every_benchmark_has_one_name() -> None:
     listed = bench("--list").stdout.splitlines()
     assert len(listed) == len(set(listed)) and {"bert-base", "compile bert", "load bert-base"} <= set(listed)
+
+
+def test_a_model_by_torch_compile() -> None:
+    outcomes = list(torch_models.benchmark("Mnist (Eval)", FAST))
+    measures = {(o.name, o.dtype): o.value for o in outcomes if isinstance(o, Measure)}
+    name = "torch Mnist (Eval)"
+    assert [measures[f"{name}, ops left to PyTorch", dtype] for dtype in comparing.DTYPES] == [0, 0]
+    assert measures[f"{name}, error", "f32"] <= torch_models.F32_ERROR
+    # Logarithms of nearly equal probabilities: bf16 results of this model are their own rounding errors.
+    (note,) = (o.note for o in outcomes if isinstance(o, Measure) and o.name == f"{name}, agreement")
+    ours, pytorch = (float(x) for x in re.findall(r"\d\.\d+", note))
+    assert ours >= pytorch - 1e-3
+    assert [(o.name, o.dtype, o.peer) for o in outcomes if isinstance(o, Result)] == [
+        (f"{name}{what}", dtype, peer)
+        for dtype in comparing.DTYPES
+        for what, peer in ((", compile and first run", None), ("", EAGER))
+    ]
+    assert set(torch_models.BENCHMARKS) == {f"torch {model}" for model in torch_models.torch_zoo.MODELS}
