@@ -76,18 +76,18 @@ def benchmark(model_name: str, settings: Settings) -> Iterator[Outcome]:
             left = sum(sum(report.on_host.values()) for report in reports)
             yield Measure(f"{name}, ops left to PyTorch", dtype, left, "ops", "<= 0", note)
             yield agreement(name, dtype, want, got, exact)
-            sides: dict[str, Callable[[], object]] = {"ours": lambda run=ours, x=inputs: run(**x)}
+            sides: dict[str, Callable[[], object]] = {"ours": functools.partial(ours, **inputs)}
             if EAGER in settings.peers:
-                sides[EAGER] = lambda run=model, x=inputs: run(**x)
+                sides[EAGER] = functools.partial(model, **inputs)
             if INDUCTOR in settings.peers:
                 if reason := no_compiler():
                     yield Absent(name, dtype, INDUCTOR, reason)
                 else:
                     theirs, _, theirs_ms = first_call(model, inputs)
                     yield Result(f"{name}, compile and first run", dtype, ours_ms, INDUCTOR, theirs_ms)
-                    sides[INDUCTOR] = lambda run=theirs, x=inputs: run(**x)
+                    sides[INDUCTOR] = functools.partial(theirs, **inputs)
                     ours, _, _ = first_call(model, inputs, backend="tt")  # Dynamo was reset
-                    sides["ours"] = lambda run=ours, x=inputs: run(**x)
+                    sides["ours"] = functools.partial(ours, **inputs)
             else:
                 yield Result(f"{name}, compile and first run", dtype, ours_ms)
             with settings.quiet():

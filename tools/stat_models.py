@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch_zoo
-from torch import nn
 from torch.utils._pytree import tree_leaves
 from torch_stat import Tracer
 from ttmlir.torch.decompositions import decompositions
@@ -27,7 +27,7 @@ DEFAULT = ("Mnist (Train)", "ResNet18", "MobileNetV2", "distilbert-base-uncased"
 ALL = "all"
 
 
-def run(model: nn.Module, inputs: torch_zoo.Inputs, backward: bool) -> None:
+def run(model: Callable[..., Any], inputs: torch_zoo.Inputs, backward: bool) -> None:
     if not backward:
         with torch.no_grad():
             model(**inputs)

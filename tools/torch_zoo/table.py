@@ -75,7 +75,12 @@ def beit(card: str, **settings: Any) -> Row:
     return Row("BeitForImageClassification", card, {**common, **settings}, VISION, image=PHOTO, small_image=THUMBNAIL)
 
 
-ALBERT_BASE = {"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12, "intermediate_size": 3072}
+ALBERT_BASE: dict[str, Any] = {
+    "hidden_size": 768,
+    "num_attention_heads": 12,
+    "num_hidden_layers": 12,
+    "intermediate_size": 3072,
+}
 
 MODELS: dict[str, Row] = {
     "BERT": Row(

@@ -135,10 +135,12 @@ class Compiled:
     """`model` on the chip: a module, a function, or the method `generate` of a module, whose `forward` is compiled."""
 
     def __init__(self, model: Callable[..., Any], options: Options | None = None) -> None:
-        self.owner = getattr(model, "__self__", None)
+        self.owner: Any = getattr(model, "__self__", None)
         self.model = model
-        forward = self.owner.forward if self.is_method else model
-        self.compiled = torch.compile(forward, backend=backend, options=options)
+        owner: Any = self.owner
+        forward = owner.forward if self.is_method else model
+        chosen: Any = options  # the backend takes its own class, too
+        self.compiled = torch.compile(forward, backend=backend, options=chosen)
 
     @property
     def is_method(self) -> bool:
@@ -147,7 +149,6 @@ class Compiled:
     def __call__(self, inputs: Any) -> Any:
         if not self.is_method:
             return called(self.compiled, inputs)
-        assert self.owner is not None
         self.owner.forward = self.compiled
         try:
             return called(self.model, inputs)

@@ -160,7 +160,7 @@ class Program:
         value = own(result, fake, taken, device)
         with torch.no_grad():
             if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
-                tensor.set_(value)
+                tensor.set_(value)  # type: ignore[call-overload]
             else:
                 self.transfers += 1
                 tensor.copy_(value)
