@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch.compile(backend="tt") of the nineteen models beside PyTorch eager and inductor, f32 and bf16.
 
 python -m bench --module bench.torch_models [--only 'torch BERT'] [--peers 'torch eager']

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of models that run compiled, from the metrics that were measured.
 
     tools/collect_metrics.py                                 of metrics/, which pytest's plugin wrote

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tables and plots of the graphs that tools/stat_models.py traced.
 
     tools/generate_report.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run a model of `transformers` compiled, beside PyTorch.
 
     tools/run_transformers.py --model ./my-model --backend torch_ttnn

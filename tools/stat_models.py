@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trace the graphs of models: which ops they have, of which shapes, forward and backward.
 
     tools/stat_models.py --trace_orig --backward --profile

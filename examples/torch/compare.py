@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model of the table of nineteen, compiled for the simulated chip beside PyTorch: agreement by layer, time by op.
 
     .venv/bin/python examples/torch/compare.py                                  DeiT-base, as published

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train a small network on scikit-learn's handwritten digits on the simulated chip, and the same in PyTorch.
 
     .venv/bin/python examples/torch/train.py                 20 epochs; loss.png has both loss curves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plugin of pytest: models that tests record run compiled, too, and their metrics are written.
 
 A test that calls `record_property("model_name", name)` and `record_property("torch_ttnn", (model, inputs, outputs))`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors in a file of the safetensors format: eight bytes with the size of a header in JSON, the header, the values.
 
 Source: https://github.com/huggingface/safetensors#format. Read by mapping the file: values are not copied.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tracer of PyTorch's graphs: which ops models have, of which sizes, for `stat_models.py` and `generate_report.py`.
 
 with torch_stat.Tracer("my model", Path("stat")) as tracer:

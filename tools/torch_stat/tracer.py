@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs as lists of calls, one JSON file a graph: `<folder>/raw/<model>/fw_0.json`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nineteen models of the PyTorch backend's table, built from published configurations with random weights.
 
 model, inputs = torch_zoo.make("BERT")           # as published

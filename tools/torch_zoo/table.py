@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nineteen models: what `transformers` calls them, their published settings, and what they are given.
 
 Configurations are those of the model cards named in `card`; settings that equal the defaults of `transformers` are left

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files as modules of PyTorch, by onnx2torch, and compiled."""
 
 from __future__ import annotations

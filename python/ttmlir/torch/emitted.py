@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled modules as programs to read and change: C++ and Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What became of the graphs that were compiled: ops, those that PyTorch runs, transfers, times."""
 
 from __future__ import annotations

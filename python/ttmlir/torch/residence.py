@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors that stay on the device between calls.
 
 What a program returns is a PyTorch tensor over the memory of the device's tensor. As long as PyTorch has that memory,

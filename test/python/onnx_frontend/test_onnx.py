@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files compiled for the chip: a small network, and what is wrong with others."""
 
 from __future__ import annotations

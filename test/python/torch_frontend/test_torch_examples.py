@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of examples/torch, short."""
 
 from __future__ import annotations

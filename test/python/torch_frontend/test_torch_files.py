@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that were compiled ahead, as files: flatbuffers, MLIR, C++, Python, weights inside and beside."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text generation with a key-value cache that stays on the device, and results that stay there in general."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tools over models: metrics that tests record, the table of models, the tracer and its report."""
 
 from __future__ import annotations
