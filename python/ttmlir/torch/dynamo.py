@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -131,6 +130,21 @@ def static_inputs(graph: torch.fx.Graph, kind: str) -> Sequence[int]:
     return [i for i, node in enumerate(placeholders) if node.name in names]
 
 
+def compiler(options: Options, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+    """What AOTAutograd calls with each of its graphs, forward or backward."""
+
+    def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        parameters = static_inputs(graph.graph, kind)
+        program: Callable[[Sequence[Any]], Any]
+        if is_dynamic(graph):
+            program = Specialising(graph, parameters, options, kind)
+        else:
+            program = compile_whole(graph, parameters, options, kind)
+        return make_boxed_func(lambda *arguments: program(arguments))
+
+    return compile_one
+
+
 def backend(
     graph_module: GraphModule, example_inputs: Sequence[Any], options: Options | Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
@@ -141,19 +155,9 @@ def backend(
         UnsupportedError: an op that neither the chip nor PyTorch runs; names the line of Python.
     """
     chosen = Options.of(options)
-
-    def compile_one(graph: GraphModule, _inputs: Sequence[Any], kind: str) -> Callable[..., Any]:
-        parameters = static_inputs(graph.graph, kind)
-        program: Callable[[Sequence[Any]], Any]
-        if is_dynamic(graph):
-            program = Specialising(graph, parameters, chosen, kind)
-        else:
-            program = compile_whole(graph, parameters, chosen, kind)
-        return make_boxed_func(lambda *arguments: program(arguments))
-
     compiled = aot_autograd(
-        fw_compiler=functools.partial(compile_one, kind=FORWARD),
-        bw_compiler=functools.partial(compile_one, kind=BACKWARD),
+        fw_compiler=compiler(chosen, FORWARD),
+        bw_compiler=compiler(chosen, BACKWARD),
         decompositions=decompositions(),
         keep_inference_input_mutations=True,
     )

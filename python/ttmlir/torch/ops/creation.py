@@ -50,11 +50,13 @@ def arange(g: Lowering, *arguments: Any, **options: Any) -> Value:
         values = torch.arange(start, start + count * step, step, dtype=g.out().dtype)
     else:
         values = torch.arange(*arguments, dtype=g.out().dtype)
-    steps = values.diff()
-    regular = not values.dtype.is_floating_point and values.numel() > 1 and bool((steps == steps[0]).all())
-    if not regular:
+    if values.dtype.is_floating_point or values.numel() < 2:
         return g.constant(values)
+    steps = values.long().diff()  # in their own type, steps of values that wrap around would be equal
     first, step = int(values[0]), int(steps[0])
+    end = torch.tensor(first + step * values.numel()).to(values.dtype)
+    if bool((steps != step).any()) or int(end) != first + step * values.numel():
+        return g.constant(values)
     result = ttir.arange(first, first + step * values.numel(), step, 0, results=[g.type(values.shape, values.dtype)])
     return Value(result, tuple(values.shape), values.dtype)
 

@@ -1,0 +1,377 @@
+"""PyTorch's own samples of its ops (`OpInfo`) through the backend: what passes, for each op, dtype and direction.
+
+    python test/python/torch_frontend/op_samples.py --csv samples.csv [--ops REGEX] [--samples N] [--jobs N]
+
+A run that is stopped goes on where it was: cases that the file has are not run again (`--again wrong,error` runs those
+that ended so). The last line is the sum.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import faulthandler
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._functorch.aot_autograd import aot_function
+from torch.testing._internal import common_methods_invocations
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from ttmlir.torch import Options
+from ttmlir.torch.decompositions import decompositions
+from ttmlir.torch.dynamo import compiler
+
+FORWARD = [torch.float32, torch.bfloat16, torch.float16, torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool]
+BACKWARD = [torch.float32, torch.bfloat16]
+# Largest error: relative to the element, and as a part of the largest element of the reference.
+TOLERANCE = {torch.float32: (1e-4, 1e-5), torch.float16: (2e-3, 2e-3), torch.bfloat16: (1.6e-2, 1e-2)}
+# Their results are whatever was in memory.
+UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+# Samples of random ops set the seed when they are called, which a graph does not record; it is set by us.
+common_methods_invocations.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)  # type: ignore[assignment]
+# How a sample ends: whole on the chip; right, with ops that PyTorch ran; PyTorch has no graph of it (its size depends on
+# values: Dynamo breaks the graph); refused; other numbers than PyTorch's; any other exception.
+ENDS = ("passed", "host", "untraced", "unlowered", "wrong", "error")
+HOST = re.compile(r"PyTorch runs what the chip has no op for: (.*)")
+
+
+@dataclass
+class Row:
+    """A case, how many of its samples ended how, and the first message of the worst."""
+
+    op: str
+    dtype: str
+    direction: str
+    samples: int = 0
+    passed: int = 0
+    host: int = 0
+    untraced: int = 0
+    unlowered: int = 0
+    wrong: int = 0
+    error: int = 0
+    seconds: float = 0.0
+    host_ops: str = ""
+    message: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.op, self.dtype, self.direction
+
+
+@dataclass(frozen=True)
+class Case:
+    op: Any  # an OpInfo
+    dtype: torch.dtype
+    backward: bool
+
+    @property
+    def name(self) -> str:
+        return self.op.name + (f".{self.op.variant_test_name}" if self.op.variant_test_name else "")
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.name, str(self.dtype).removeprefix("torch."), "backward" if self.backward else "forward"
+
+
+def cases(pattern: str = ".", exact: Sequence[str] = ()) -> Iterator[Case]:
+    """All cases of ops whose name matches, or that are named."""
+    for op in op_db:
+        name = Case(op, torch.float32, False).name
+        if name not in exact if exact else not re.search(pattern, name):
+            continue
+        known = op.supported_dtypes("cpu")
+        yield from (Case(op, dtype, False) for dtype in FORWARD if dtype in known)
+        if op.supports_autograd:
+            known = op.supported_backward_dtypes("cpu")
+            yield from (Case(op, dtype, True) for dtype in BACKWARD if dtype in known)
+
+
+class Sample:
+    """A call of an op: the tensors among its arguments, and a function of them that gives a list of tensors."""
+
+    def __init__(self, case: Case, given: Any) -> None:
+        self.case = case
+        self.leaves, self.spec = tree_flatten(([given.input, *given.args], dict(given.kwargs)))
+        self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)]
+        self.process = given.output_process_fn_grad if case.backward else lambda output: output
+
+    def tensors(self, wide: bool = False) -> list[torch.Tensor]:
+        found = []
+        for place in self.places:
+            leaf = self.leaves[place]
+            copy = leaf.detach().clone()
+            if wide and leaf.dtype.is_floating_point:
+                copy = copy.double()
+            found.append(copy.requires_grad_(leaf.requires_grad))
+        return found
+
+    def call(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        leaves = list(self.leaves)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            leaves[place] = tensor
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        output = self.process(self.case.op.op(*args, **kwargs))
+        return [x for x in tree_flatten(output)[0] if isinstance(x, torch.Tensor)]
+
+    def results(self, function: Callable[..., list[torch.Tensor]], wide: bool = False) -> list[torch.Tensor]:
+        """Outputs, or gradients of the inputs for cotangents that are the same for all."""
+        tensors = self.tensors(wide)
+        torch.manual_seed(1)
+        if not self.case.backward:
+            with torch.no_grad():
+                return list(function(*tensors))
+        outputs = [x for x in function(*tensors) if x.requires_grad]
+        inputs = [x for x in tensors if x.requires_grad]
+        generator = torch.Generator().manual_seed(2)
+        cotangents = [
+            torch.randn(x.shape, generator=generator).to(self.case.dtype).to(x.dtype) for x in outputs
+        ]
+        if not outputs or not inputs:
+            return []
+        grads = torch.autograd.grad(outputs, inputs, cotangents, allow_unused=True)
+        return [torch.zeros_like(x) if g is None else g for g, x in zip(grads, inputs, strict=True)]
+
+    def __str__(self) -> str:
+        def text(leaf: Any) -> str:
+            return f"{leaf.dtype}{list(leaf.shape)}".removeprefix("torch.") if isinstance(leaf, torch.Tensor) else repr(leaf)
+
+        args, kwargs = tree_unflatten([text(leaf) for leaf in self.leaves], self.spec)
+        return ", ".join([*map(str, args), *(f"{k}={v}" for k, v in kwargs.items())])
+
+
+def near(got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Which elements agree within the tolerance of `dtype`; NaN with NaN, Inf with Inf."""
+    if not got.dtype.is_floating_point and not got.dtype.is_complex:
+        return got == want
+    relative, of_range = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
+    kind = torch.complex128 if got.dtype.is_complex else torch.float64
+    a, b = got.to(kind), want.to(kind)
+    finite = b[torch.isfinite(b)]
+    # What a type cannot hold is infinite in it.
+    if got.dtype.is_floating_point:
+        limit = torch.finfo(got.dtype).max
+        b = torch.where(b.abs() > limit * (1 + relative), b.sign() * torch.inf, b)
+    scale = float(finite.abs().max()) if finite.numel() else 0.0
+    return torch.isclose(a, b, rtol=relative, atol=of_range * scale + 1e-7, equal_nan=True)
+
+
+def difference(
+    got: Sequence[torch.Tensor], eager: Sequence[torch.Tensor], wide: Sequence[torch.Tensor] | None, dtype: torch.dtype
+) -> str:
+    """What is wrong, or nothing.
+
+    An element is right when it is as the wide reference or as eager's, whose rounding is not to judge; so it is when its
+    error is of the size of eager's largest, as where the exact value is 0 and what is seen is rounding.
+    """
+    if len(got) != len(eager):
+        return f"{len(got)} results, expected {len(eager)}"
+    for i, (a, b) in enumerate(zip(got, eager, strict=True)):
+        if a.shape != b.shape or a.dtype is not b.dtype:
+            return f"result {i} is {a.dtype}{list(a.shape)}, expected {b.dtype}{list(b.shape)}"
+        right = near(a, b, dtype)
+        if wide is not None and i < len(wide) and wide[i].shape == a.shape:
+            right |= near(a, wide[i], dtype)
+            if a.dtype.is_floating_point and a.numel():
+                own = (b.double() - wide[i]).abs().nan_to_num(0, 0, 0).max()
+                right |= (a.double() - wide[i]).abs() <= 4 * own
+        if not bool(right.all()):
+            at = tuple((~right).nonzero()[0].tolist())
+            want = b[at].item() if wide is None else f"{b[at].item()} ({wide[i][at].item()} in f64)"
+            return f"result {i}: {int((~right).sum())} of {a.numel()} differ; at {list(at)} {a[at].item()}, expected {want}"
+    return ""
+
+
+def run_sample(case: Case, sample: Sample) -> tuple[str, str, str] | None:
+    """How it ended, with a message and the ops that PyTorch ran; None where PyTorch itself refuses the sample."""
+    try:
+        eager = sample.results(sample.call)
+    except Exception:
+        return None
+    if not eager:
+        return None
+    wide = None
+    if case.dtype.is_floating_point:
+        try:
+            wide = sample.results(sample.call, wide=True)
+        except Exception:
+            wide = None
+    compile_one, entered = compiler(Options()), []
+
+    def ours(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
+        entered.append(True)
+        return compile_one(graph, inputs)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            compiled = aot_function(sample.call, fw_compiler=ours, bw_compiler=ours, decompositions=decompositions())
+            got = sample.results(compiled)
+        except Exception as error:
+            text = re.sub(r"^\S*:\d+: ", "", " ".join(str(error).split("\n")[:3]))
+            text = f"{type(error).__name__}: {text[:300]} for ({sample})"
+            if not entered:
+                return "untraced", text, ""
+            return ("unlowered" if type(error).__name__ == "UnsupportedError" else "error"), text, ""
+    host = ", ".join(sorted({m[1] for w in seen if (m := HOST.search(str(w.message)))}))
+    if case.op.name in UNINITIALISED:
+        text = "" if [x.shape for x in got] == [x.shape for x in eager] else "shapes differ"
+    else:
+        text = difference(got, eager, wide, case.dtype)
+    if not text:
+        return ("host" if host else "passed"), "", host
+    return "wrong", f"{text}{aside(case, sample, eager, wide)} for ({sample})", host
+
+
+def aside(case: Case, sample: Sample, eager: Any, wide: Any) -> str:
+    """Whether PyTorch's decompositions, run by PyTorch, have other numbers as well."""
+    try:
+        run = aot_function(sample.call, fw_compiler=lambda graph, _: graph, decompositions=decompositions())
+        text = difference(sample.results(run), eager, wide, case.dtype)
+    except Exception:
+        return ""
+    return f" [PyTorch's decompositions: {text}]" if text else ""
+
+
+def run_case(case: Case, limit: int) -> Row:
+    row = Row(*case.key)
+    started = time.perf_counter()
+    torch.manual_seed(0)
+    try:
+        given = list(case.op.sample_inputs("cpu", case.dtype, requires_grad=case.backward))
+    except Exception as error:
+        row.message = f"no samples: {error}"[:200]
+        return row
+    if len(given) > limit:  # spread over all
+        given = [given[i * len(given) // limit] for i in range(limit)]
+    rank = -1
+    hosts: set[str] = set()
+    for one in given:
+        ended = run_sample(case, Sample(case, one))
+        if ended is None:
+            continue
+        end, message, host = ended
+        row.samples += 1
+        setattr(row, end, getattr(row, end) + 1)
+        if host:
+            hosts.add(host)
+        if message and ENDS.index(end) > rank:
+            rank, row.message = ENDS.index(end), message
+    row.host_ops = "; ".join(sorted(hosts))
+    row.seconds = round(time.perf_counter() - started, 2)
+    return row
+
+
+#
+# The runner
+#
+
+
+def read_rows(path: Path) -> dict[tuple[str, str, str], Row]:
+    """Rows of a file; of those of one case the last."""
+    kinds = {f.name: f.type for f in fields(Row)}
+    convert: dict[Any, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        rows = [Row(**{k: convert[kinds[k]](v) for k, v in r.items()}) for r in csv.DictReader(file)]
+    return {row.key: row for row in rows}
+
+
+def append(path: Path, row: Row) -> None:
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Row)])
+        if not file.tell():
+            writer.writeheader()
+        writer.writerow(asdict(row))
+
+
+def work(path: Path, part: int, limit: int, timeout: int) -> None:
+    """Runs the cases that standard input names, one a line."""
+    torch.set_num_threads(1)
+    known = {case.key: case for case in cases()}
+    mark = path.with_suffix(f".running{part}")
+    for line in sys.stdin:
+        case = known[tuple(json.loads(line))]
+        mark.write_text(line)
+        faulthandler.dump_traceback_later(timeout, exit=True)
+        row = run_case(case, limit)
+        faulthandler.cancel_dump_traceback_later()
+        append(path, row)
+        mark.unlink()
+
+
+def run_part(path: Path, part: int, keys: Sequence[tuple[str, str, str]], options: argparse.Namespace) -> None:
+    """Runs cases in a process of their own; a case that ends the process is an error of that case."""
+    mark = path.with_suffix(f".running{part}")
+    left = list(keys)
+    log = path.with_suffix(f".log{part}")
+    while left:
+        command = [sys.executable, __file__, "--csv", str(path), "--worker", str(part)]
+        command += ["--samples", str(options.samples), "--timeout", str(options.timeout)]
+        with log.open("a") as errors:
+            text = "".join(json.dumps(key) + "\n" for key in left)
+            code = subprocess.run(command, input=text, text=True, stderr=errors, stdout=errors).returncode
+        if not mark.exists():
+            if code:
+                raise RuntimeError(f"the worker ended with {code}; see {log}")
+            return
+        key = tuple(json.loads(mark.read_text()))
+        mark.unlink()
+        append(path, Row(*key, samples=1, error=1, message=f"the process ended with {code}; see {log}"))
+        left = left[left.index(key) + 1 :]
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as text, and a line with the sums."""
+    lines = [f"{'op':44} {'dtype':9} {'way':8} {'samples':>7}" + "".join(f"{end:>10}" for end in ENDS)]
+    for row in sorted(rows, key=lambda r: r.key):
+        counts = "".join(f"{getattr(row, end) or '':>10}" for end in ENDS)
+        lines.append(f"{row.op:44} {row.dtype:9} {row.direction:8} {row.samples:>7}{counts}")
+    sums = "".join(f"{sum(getattr(r, end) for r in rows):>10}" for end in ENDS)
+    ops = f"{len({r.op for r in rows})} ops, {len(rows)} cases"
+    lines.append(f"{ops:63} {sum(r.samples for r in rows):>7}{sums}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--csv", type=Path, required=True, help="where rows are added; cases that it has are not run")
+    parser.add_argument("--ops", default=".", help="regular expression of names")
+    parser.add_argument("--samples", type=int, default=10, help="at most so many of a case, spread over all")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for a case")
+    parser.add_argument("--again", default="", help="run cases again that have samples that ended so: wrong,error")
+    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.worker is not None:
+        work(options.csv, options.worker, options.samples, options.timeout)
+        return 0
+    again = [end for end in options.again.split(",") if end]
+    if unknown := [end for end in again if end not in ENDS]:
+        parser.error(f"--again {unknown[0]}: known: {', '.join(ENDS)}")
+    done = {k for k, r in read_rows(options.csv).items() if not any(getattr(r, end) for end in again)}
+    keys = [case.key for case in cases(options.ops)]
+    left = [key for key in keys if key not in done]
+    import concurrent.futures
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda n: run_part(options.csv, n, left[n :: options.jobs], options), range(options.jobs)))
+    rows = [r for k, r in read_rows(options.csv).items() if k in set(keys)]
+    print(table(rows))
+    return 1 if any(r.wrong or r.error for r in rows) else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main())
