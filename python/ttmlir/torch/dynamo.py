@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +16,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.fx import GraphModule
 
+from ..ir import MLIRError
 from .decompositions import decompositions
 from .errors import UnsupportedError
 from .importer import ON_HOST, import_graph
@@ -24,13 +27,21 @@ from .report import BACKWARD, FORWARD, Report, add, counted, left_on_host
 
 
 def compile_graph(
-    graph_module: GraphModule, parameters: Sequence[int] = (), options: Options | None = None, keep_text: bool = False
+    graph_module: GraphModule,
+    parameters: Sequence[int] = (),
+    options: Options | None = None,
+    keep_text: bool = False,
+    training: bool = False,
 ) -> Program:
-    """A graph of aten ops, functional and with fake tensors, as a program."""
+    """A graph of aten ops, functional and with fake tensors, as a program.
+
+    training: the graph has a backward pass, or is one.
+    """
     started = time.perf_counter()
     graph = graph_module.graph
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
-    tensors = [i for i, n in enumerate(placeholders) if isinstance(n.meta.get("val"), torch.Tensor)]
+    values = [n.meta.get("val") for n in placeholders]
+    tensors = {i: value.dtype for i, value in enumerate(values) if isinstance(value, torch.Tensor)}
     with unset_fake_temporarily():  # constants are computed while importing
         imported = import_graph(graph_module, parameters)
     (output,) = [n for n in graph.nodes if n.op == "output"]
@@ -39,33 +50,56 @@ def compile_graph(
     outputs += [placeholders[number].meta["val"] for number, _ in imported.writes]
     times = Times(import_graph=time.perf_counter() - started)
     options = options or Options()
-    return Program(imported, tensors, frozenset(parameters), outputs, options, times=times, keep_text=keep_text)
+    watch = training if options.watch_weights is None else options.watch_weights
+    weights = frozenset(parameters)
+    return Program(imported, tensors, weights, outputs, options, watch, times=times, keep_text=keep_text)
 
 
 def compile_whole(
-    graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str = FORWARD
+    graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str = FORWARD, training: bool = False
 ) -> Callable[[Sequence[Any]], Any]:
-    """A program of the graph, or several where PyTorch has to run ops in between."""
+    """A program of the graph, or several where PyTorch has to run ops in between.
+
+    kind: FORWARD or BACKWARD, for the report. training: the graph has a backward pass, or is one.
+
+    Warns:
+        UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
+    """
     report = Report(kind, counted(graph_module.graph))
     add(report)
 
     def part(graph: GraphModule, weights: Sequence[int]) -> Program:
-        program = compile_graph(graph, weights, options)
+        program = compile_graph(graph, weights, options, training=training)
         report.programs.append(program)
         return program
 
     while True:
-        report.on_host = left_on_host(graph_module.graph)
+        report.on_host, report.reasons = left_on_host(graph_module.graph)
         report.programs.clear()
         try:
-            return split(graph_module, parameters, part) if report.on_host else part(graph_module, parameters)
-        except UnsupportedError as error:
-            name = getattr(error.node, "name", None)
-            refused = [n for n in graph_module.graph.nodes if n.name == name and not n.meta.get(ON_HOST)]
+            if not report.on_host:
+                return part(graph_module, parameters)
+            program = split(graph_module, parameters, part)
+        except (UnsupportedError, MLIRError) as error:
+            refused = blamed(graph_module.graph, error)
             if not refused:
                 report.error = str(error)
                 raise
-            refused[0].meta[ON_HOST] = True
+            reason = str(error) if isinstance(error, UnsupportedError) else error.error_diagnostics[0].message
+            for node in refused:
+                node.meta[ON_HOST] = reason
+        else:
+            warnings.warn(f"PyTorch runs what the chip has no op for: {report.host_text()}", stacklevel=2)
+            return program
+
+
+def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[torch.fx.Node]:
+    """The nodes that an error is about and that are not on the host yet: a rule's, or where a pass points."""
+    if isinstance(error, UnsupportedError):
+        names = {getattr(error.node, "name", None)}
+    else:
+        names = {name for d in error.error_diagnostics for name in re.findall(r'"([^"]*)"', str(d.location))}
+    return [n for n in graph.nodes if n.op == "call_function" and n.name in names and not n.meta.get(ON_HOST)]
 
 
 def is_dynamic(graph_module: GraphModule) -> bool:
@@ -101,8 +135,11 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
 class Specialising:
     """A graph whose sizes change: a program for each set of sizes that it was called with."""
 
-    def __init__(self, graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str) -> None:
-        self.graph_module, self.parameters, self.options, self.kind = graph_module, parameters, options, kind
+    def __init__(
+        self, graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str, training: bool
+    ) -> None:
+        self.graph_module, self.parameters, self.options = graph_module, parameters, options
+        self.kind, self.training = kind, training
         self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -110,14 +147,16 @@ class Specialising:
         program = self.programs.get(key)
         if program is None:
             known = specialised(self.graph_module, arguments)
-            program = self.programs[key] = compile_whole(known, self.parameters, self.options, self.kind)
+            program = compile_whole(known, self.parameters, self.options, self.kind, self.training)
+            self.programs[key] = program
         return program(arguments)
 
 
-def static_inputs(graph: torch.fx.Graph, kind: str) -> Sequence[int]:
-    """Inputs of the graph that is being compiled whose memory stays: parameters and buffers.
+def static_inputs(graph: torch.fx.Graph, kind: str) -> list[int]:
+    """Arguments of the graph that is being compiled whose memory stays: parameters and buffers.
 
-    Those of a backward graph are what the forward one saved; inputs of that keep their names.
+    AOTAutograd numbers those of the forward graph. A backward graph takes some of them over, by their name
+    `primals_<number, from 1>`, among what was computed.
     """
     tracing = torch._guards.TracingContext.try_get()
     metadata = tracing.fw_metadata if tracing is not None else None
@@ -127,19 +166,19 @@ def static_inputs(graph: torch.fx.Graph, kind: str) -> Sequence[int]:
         return list(metadata.static_input_indices)
     names = {f"primals_{i + 1}" for i in metadata.static_input_indices}
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    return [i for i, node in enumerate(placeholders) if node.name in names]
+    return [i for i, node in enumerate(placeholders) if str(node.target) in names]
 
 
-def compiler(options: Options, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
-    """What AOTAutograd calls with each of its graphs, forward or backward."""
+def compiler(options: Options, kind: str, training: bool) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+    """What AOTAutograd calls with each of its graphs: one for inference, or a forward and a backward one."""
 
     def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
         parameters = static_inputs(graph.graph, kind)
         program: Callable[[Sequence[Any]], Any]
         if is_dynamic(graph):
-            program = Specialising(graph, parameters, options, kind)
+            program = Specialising(graph, parameters, options, kind, training)
         else:
-            program = compile_whole(graph, parameters, options, kind)
+            program = compile_whole(graph, parameters, options, kind, training)
         return make_boxed_func(lambda *arguments: program(arguments))
 
     return compile_one
@@ -156,8 +195,9 @@ def backend(
     """
     chosen = Options.of(options)
     compiled = aot_autograd(
-        fw_compiler=compiler(chosen, FORWARD),
-        bw_compiler=compiler(chosen, BACKWARD),
+        fw_compiler=compiler(chosen, FORWARD, training=True),
+        bw_compiler=compiler(chosen, BACKWARD, training=True),
+        inference_compiler=compiler(chosen, FORWARD, training=False),
         decompositions=decompositions(),
         keep_inference_input_mutations=True,
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
-from torch.utils._pytree import tree_flatten
+from torch.utils._pytree import tree_flatten, tree_map
 
 from .. import ir
 from ..dialects import func
@@ -41,7 +41,7 @@ class Imported:
     writes: list[tuple[int, int]] = field(default_factory=list)
 
 
-# Marks nodes that PyTorch runs: their rule refused them.
+# Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
 ON_HOST = "tt_on_host"
 
 
@@ -71,10 +71,10 @@ def is_write(node: Node) -> bool:
 
 def is_supported(node: Node) -> bool:
     """Whether a node of a graph has a rule, and tensors of types that the chip has."""
-    if node.op != "call_function" or is_write(node) or is_known(node):
-        return True
     if node.meta.get(ON_HOST):
         return False
+    if node.op != "call_function" or is_write(node) or is_known(node):
+        return True
     if node.target is not operator.getitem and op_name(node.target) not in RULES:
         return False
     read = [n.meta.get("val") for n in node.all_input_nodes] if node.target is not operator.getitem else []
@@ -237,16 +237,22 @@ class _Importer:
             raise UnsupportedError(f"{described(node)}: no rule lowers this op to TTIR")
         lowering = self.lowering
         lowering.fake, lowering.used = fake, read_results(node)
+        tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
+        if tensors and not any(x.numel() for x in tensors):
+            # Nothing is computed, whatever the op: not all kernels take no elements.
+            return tree_map(lambda x: lowering.full(x.shape, 0, x.dtype) if isinstance(x, torch.Tensor) else x, fake)
         try:
             result = rule(lowering, *map(self.values_of, node.args), **self.values_of(dict(node.kwargs)))
-        except UnsupportedError as error:
-            blamed = UnsupportedError(f"{described(node)}: {error}")
+            self.check(fake, result)
+        except Exception as error:
+            # Whatever a rule did not foresee is PyTorch's to run, too, and not an error of the user's.
+            reason = str(error) if isinstance(error, UnsupportedError) else f"{type(error).__name__}: {error}"
+            blamed = UnsupportedError(f"{described(node)}: {reason}")
             blamed.node = node
-            raise blamed from None
-        self.check(node, fake, result)
+            raise blamed from error
         return result
 
-    def check(self, node: Node, fake: Any, result: Any) -> None:
+    def check(self, fake: Any, result: Any) -> None:
         """A rule gives what PyTorch says the op gives, where it is read."""
         single = isinstance(fake, torch.Tensor)
         pairs = (
@@ -257,8 +263,7 @@ class _Importer:
                 continue
             if have.shape != tuple(want.shape) or have.dtype is not want.dtype:
                 raise AssertionError(
-                    f"{described(node)}: the rule gives {have.dtype}{list(have.shape)}, "
-                    f"PyTorch {want.dtype}{list(want.shape)}"
+                    f"the rule gives {have.dtype}{list(have.shape)}, PyTorch {want.dtype}{list(want.shape)}"
                 )
 
     def values_of(self, argument: Any) -> Any:

@@ -17,12 +17,15 @@ class Options:
     device: an open mesh device of `ttnn.open_device` or of the runtime; None for one chip that is opened when needed.
     target_format: the float format that the chip computes in: "f32", "bf16", "bfp_bf8", ...; None for the model's own.
     weight_format: block format of weights: "bfp_bf8" or "bfp_bf4"; None for their own.
+    watch_weights: compare the values of weights at each call, so that writes are seen that PyTorch does not count: through
+        `.data`, NumPy, DLPack. It costs reading the weights. None: in graphs that have a backward pass only.
     pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
     """
 
     device: Any = None
     target_format: str | None = None
     weight_format: str | None = None
+    watch_weights: bool | None = None
     pipeline: str = ""
 
     def __post_init__(self) -> None:
@@ -34,6 +37,8 @@ class Options:
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
+        if self.watch_weights not in (None, False, True):
+            raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
         if not isinstance(self.pipeline, str):
             raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,6 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .importer import is_supported, is_write
-from .report import left_on_host
 
 
 class _Supported(OperatorSupportBase):
@@ -39,14 +37,7 @@ def split(
     parameters: Sequence[int],
     compile_part: Callable[[GraphModule, Sequence[int]], Callable[[Sequence[Any]], list[Any]]],
 ) -> Callable[[Sequence[Any]], Any]:
-    """The graph with a program for each part that can be one.
-
-    Warns:
-        UserWarning: names the ops that PyTorch runs.
-    """
-    left = left_on_host(graph_module.graph)
-    names = ", ".join(f"{name} ({count})" for name, count in sorted(left.items()))
-    warnings.warn(f"PyTorch runs what the chip has no op for: {names}", stacklevel=2)
+    """The graph with a program for each part that can be one; PyTorch runs the rest."""
     whole = copy.copy(graph_module)
     whole.graph = copy.deepcopy(graph_module.graph)
     graph_module = whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,29 +46,40 @@ def default_device() -> Any:
     return _device
 
 
-def host_tensor(tensor: torch.Tensor) -> Any:
+def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
     """A host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie in rows;
-    the caller keeps `tensor` alive."""
-    if tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel():
-        make = runtime.create_borrowed_host_tensor
-    else:
-        tensor = tensor.contiguous()
-        make = runtime.create_owned_host_tensor
+    the caller keeps `tensor` alive.
+
+    dtype: what the program was made for. An op that PyTorch runs can return another than its graph says.
+    """
+    shared = is_shared(tensor) and dtype in (None, tensor.dtype)
+    tensor = (tensor if dtype is None else tensor.to(dtype)).contiguous()
+    make = runtime.create_borrowed_host_tensor if shared else runtime.create_owned_host_tensor
     shape = list(tensor.shape)
     return make(tensor.data_ptr(), shape, list(tensor.stride()), tensor.element_size(), DATA_TYPES[tensor.dtype])
 
 
+def is_shared(tensor: torch.Tensor) -> bool:
+    """Whether the runtime can use PyTorch's memory."""
+    return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
+
+
 @dataclass
 class Resident:
-    """A weight on the device, and which state of which tensor it is."""
+    """A weight as the program has it, and which state of which tensor it is.
+
+    copy: the values that were sent, where they are to be compared.
+    """
 
     tensor: weakref.ref[torch.Tensor]
     address: int
     version: int
     value: Any
+    copy: torch.Tensor | None = None
 
     def is_of(self, tensor: torch.Tensor) -> bool:
-        return self.tensor() is tensor and self.version == tensor._version and self.address == tensor.data_ptr()
+        same = self.tensor() is tensor and self.version == tensor._version and self.address == tensor.data_ptr()
+        return same and (self.copy is None or torch.equal(self.copy, tensor))
 
 
 @dataclass
@@ -84,18 +95,20 @@ class Times:
 class Program:
     """A graph that was compiled, to be called with the graph's arguments.
 
-    tensors: numbers of the arguments that are tensors, in the order of the program's inputs.
+    tensors: numbers of the arguments that are tensors, in the order of the program's inputs, and their dtypes.
     parameters: numbers of the arguments that are weights.
     outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
         strides PyTorch expects.
+    watch: compare the values of weights with those that were sent, at each call.
     calls: how many there were. transfers: tensors that the last one sent to the device, and fetched from it.
     """
 
     imported: Imported
-    tensors: Sequence[int]
+    tensors: Mapping[int, torch.dtype]
     parameters: frozenset[int]
     outputs: Sequence[Any]
     options: Options
+    watch: bool = False
     keep_text: bool = False
     times: Times = field(default_factory=Times)
     calls: int = 0
@@ -127,8 +140,8 @@ class Program:
         inputs = [
             self.weight(place, number, arguments[number], device)
             if number in self.parameters
-            else self.activation(arguments[number], device)
-            for place, number in enumerate(self.tensors)
+            else self.activation(arguments[number], dtype, device)
+            for place, (number, dtype) in enumerate(self.tensors.items())
         ]
         drawn = [sample() for sample in self.imported.draws]  # alive until the run ends
         inputs += [self.send(tensor) for tensor in drawn]
@@ -144,13 +157,13 @@ class Program:
             self.write(arguments[number], results[result], fake, taken, device)
         return returned
 
-    def send(self, tensor: torch.Tensor) -> Any:
+    def send(self, tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
         self.transfers += 1
-        return host_tensor(tensor.detach())
+        return host_tensor(tensor.detach(), dtype)
 
-    def activation(self, tensor: torch.Tensor, device: Any) -> Any:
-        known = kept.find(tensor, device)
-        return known if known is not None else self.send(tensor)
+    def activation(self, tensor: torch.Tensor, dtype: torch.dtype, device: Any) -> Any:
+        known = kept.find(tensor, device) if tensor.dtype is dtype else None
+        return known if known is not None else self.send(tensor, dtype)
 
     def write(self, tensor: torch.Tensor, result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> None:
         """Gives an argument its new values.
@@ -166,14 +179,26 @@ class Program:
                 tensor.copy_(value)
 
     def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
-        """A weight where the program wants it; it is sent again when it is another tensor or was written."""
+        """A weight where the program wants it; it is sent again when it is another tensor or was written.
+
+        PyTorch's memory is used as it is where the types agree: there is no second copy of the values but the form that
+        a kernel likes. PyTorch counts writes, but not those through `.data` or another library's view of the memory;
+        with `watch` the values decide: the runtime compares those that it keeps in a form of its own.
+        """
         known = self.resident.get(number)
         if known is not None and known.is_of(tensor):
             return known.value
+        values, layout, copy = tensor.detach(), runtime.get_layout(self.binary, 0, place), None
         if (value := kept.find(tensor, device)) is None:
-            host = host_tensor(tensor.detach())
-            value = runtime.to_layout(host, device, runtime.get_layout(self.binary, 0, place), True)
-        self.resident[number] = Resident(weakref.ref(tensor), tensor.data_ptr(), tensor._version, value)
+            value = host_tensor(values)
+            if is_shared(values) and layout.dtype == DATA_TYPES[values.dtype]:
+                if not self.watch:
+                    value.set_constant()
+            else:
+                self.resident.pop(number, None)  # the old copy goes before there is a new one
+                value = runtime.to_layout(value, device, layout, True)
+                copy = values.clone() if self.watch else None
+        self.resident[number] = Resident(weakref.ref(tensor), tensor.data_ptr(), tensor._version, value, copy)
         return value
 
 

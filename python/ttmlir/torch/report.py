@@ -11,7 +11,7 @@ from typing import Any
 
 from torch.fx import Graph
 
-from .importer import is_call, is_supported
+from .importer import ON_HOST, is_call, is_supported
 from .program import Program
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -23,6 +23,7 @@ class Report:
 
     kind: "forward", or "backward" of training.
     ops: aten ops of the graph, and how many of each. on_host: those that PyTorch runs between the programs.
+    reasons: why, of those ops that the chip has and that a rule or a pass refused.
     programs: what the rest became, in order.
     error: why it could not be compiled, or "".
     """
@@ -30,6 +31,7 @@ class Report:
     kind: str
     ops: Counter[str]
     on_host: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, str] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     error: str = ""
 
@@ -38,15 +40,23 @@ class Report:
         """Tensors that one run sends to the device or fetches, without weights, which stay there."""
         return sum(program.transfers for program in self.programs)
 
+    def host_text(self) -> str:
+        """Ops that PyTorch runs, how many of each, and the reasons that are known."""
+        reasons = {name: f": {reason}" for name, reason in self.reasons.items()}
+        return ", ".join(f"{name} ({n}{reasons.get(name, '')})" for name, n in sorted(self.on_host.items()))
+
 
 def counted(graph: Graph) -> Counter[str]:
     """Ops of a graph by name, "aten.add.Tensor"."""
     return Counter(str(node.target) for node in graph.nodes if is_call(node))
 
 
-def left_on_host(graph: Graph) -> Counter[str]:
-    """Those that have no rule, or whose rule refused them."""
-    return Counter(str(node.target) for node in graph.nodes if is_call(node) and not is_supported(node))
+def left_on_host(graph: Graph) -> tuple[Counter[str], dict[str, str]]:
+    """Ops that have no rule, or that a rule or a pass refused, with the first reason of those that were refused."""
+    left = [node for node in graph.nodes if is_call(node) and not is_supported(node)]
+    # The first one's, therefore backwards.
+    reasons = {str(node.target): node.meta[ON_HOST] for node in reversed(left) if node.meta.get(ON_HOST)}
+    return Counter(str(node.target) for node in left), reasons
 
 
 _listening: list[list[Report]] = []

@@ -206,16 +206,23 @@ def run_sample(case: Case, sample: Sample) -> tuple[str, str, str] | None:
             wide = sample.results(sample.call, wide=True)
         except Exception:
             wide = None
-    compile_one, entered = compiler(Options()), []
+    entered = []
 
-    def ours(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
-        entered.append(True)
-        return compile_one(graph, inputs)
+    def ours(backward: bool) -> Callable[..., Any]:
+        compile_one = compiler(Options(), training=case.backward, backward=backward)
+
+        def compile_and_say(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
+            entered.append(True)
+            return compile_one(graph, inputs)
+
+        return compile_and_say
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            compiled = aot_function(sample.call, fw_compiler=ours, bw_compiler=ours, decompositions=decompositions())
+            compiled = aot_function(
+                sample.call, fw_compiler=ours(False), bw_compiler=ours(True), decompositions=decompositions()
+            )
             got = sample.results(compiled)
         except Exception as error:
             text = re.sub(r"^\S*:\d+: ", "", " ".join(str(error).split("\n")[:3]))

@@ -98,9 +98,11 @@ def batch_norm_training(
     results = [g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))]
     count = math.prod(x.shape[d] for d in dims)
     unbiased = count / (count - 1) if count > 1 else math.nan
-    for stat, new, factor in ((running, mean, 1.0), (running_variance, square, unbiased)):
+    for number, (stat, new, factor) in enumerate(((running, mean, 1.0), (running_variance, square, unbiased)), 3):
         if stat is not None:
-            new = g.cast(g.reshape(new, stat.shape), stat.dtype)
+            new, old = g.reshape(new, stat.shape), g.cast(stat, torch.float32)
             moved = g.mul(new, g.scalar(factor * momentum, new))
-            results.append(g.add(moved, g.mul(stat, g.scalar(1 - momentum, stat))))
+            moved = g.add(moved, g.mul(old, g.scalar(1 - momentum, old)))
+            # PyTorch's graph can have another dtype than the statistics have; what is written to them is converted.
+            results.append(g.cast(moved, g.out(number).dtype if number < len(g.fake) else stat.dtype))
     return tuple(results)
