@@ -23,9 +23,33 @@ MORE = [
 ]  # fmt: skip
 
 
+# Ops whose decompositions compute integers differently from PyTorch's own kernels, which run instead: pixels of bytes
+# in fixed point, steps between integers.
+FLOATS_ONLY = [
+    aten.upsample_bilinear2d, aten.upsample_bicubic2d, aten.linspace, aten.logspace,
+]  # fmt: skip
+
+
+def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decomposition that leaves calls alone that give integers."""
+
+    @functools.wraps(function)
+    def decomposed(*args: Any, **kwargs: Any) -> Any:
+        tensor = next((x for x in args if isinstance(x, torch.Tensor)), None)
+        dtype = kwargs.get("dtype") or (tensor.dtype if tensor is not None else torch.get_default_dtype())
+        return function(*args, **kwargs) if dtype.is_floating_point else NotImplemented
+
+    return decomposed
+
+
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """PyTorch's core decompositions, without those of ops that have a rule."""
     table = dict(core_aten_decompositions())
     table.update(get_decompositions([op for op in MORE if op]))
+    for packet in FLOATS_ONLY:
+        for overload in packet.overloads():
+            op = getattr(packet, overload)
+            if op in table:
+                table[op] = for_floats(table[op])
     return {op: function for op, function in table.items() if op_name(op) not in RULES}

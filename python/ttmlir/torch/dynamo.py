@@ -19,7 +19,7 @@ from torch.fx import GraphModule
 from ..ir import MLIRError
 from .decompositions import decompositions
 from .errors import UnsupportedError
-from .importer import ON_HOST, import_graph
+from .importer import ON_HOST, import_graph, source_line
 from .options import Options
 from .partition import split
 from .program import Program, Times
@@ -102,6 +102,24 @@ def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[t
     return [n for n in graph.nodes if n.op == "call_function" and n.name in names and not n.meta.get(ON_HOST)]
 
 
+def warn_of_doubles(graph: torch.fx.Graph) -> None:
+    """Says where 64-bit floats come from, which the chip computes in 32 bits."""
+
+    def is_double(node: torch.fx.Node) -> bool:
+        value = node.meta.get("val")
+        return isinstance(value, torch.Tensor) and value.dtype is torch.float64
+
+    named = []
+    for node in graph.nodes:
+        if is_double(node) and not any(map(is_double, node.all_input_nodes)):
+            place = next((p for n in (node, *node.users) if (p := source_line(n))), None)
+            what = f"{node.name} float64{list(node.meta['val'].shape)}"
+            named.append(what + (f" ({place[0]}:{place[1]})" if place else ""))
+    if named:
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        warnings.warn(f"float64 is computed in float32 on the chip: {', '.join(named[:3])}{more}", stacklevel=2)
+
+
 def is_dynamic(graph_module: GraphModule) -> bool:
     """Whether sizes of the graph's arguments are known only when it is called."""
     for node in graph_module.graph.nodes:
@@ -174,6 +192,8 @@ def compiler(options: Options, kind: str, training: bool) -> Callable[[GraphModu
 
     def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
         parameters = static_inputs(graph.graph, kind)
+        if kind == FORWARD:
+            warn_of_doubles(graph.graph)
         program: Callable[[Sequence[Any]], Any]
         if is_dynamic(graph):
             program = Specialising(graph, parameters, options, kind, training)

@@ -17,8 +17,8 @@ class Options:
     device: an open mesh device of `ttnn.open_device` or of the runtime; None for one chip that is opened when needed.
     target_format: the float format that the chip computes in: "f32", "bf16", "bfp_bf8", ...; None for the model's own.
     weight_format: block format of weights: "bfp_bf8" or "bfp_bf4"; None for their own.
-    watch_weights: compare the values of weights at each call, so that writes are seen that PyTorch does not count: through
-        `.data`, NumPy, DLPack. It costs reading the weights. None: in graphs that have a backward pass only.
+    watch_weights: compare the values of weights at each call, so that writes are seen that PyTorch does not count:
+        through `.data`, NumPy, DLPack. It costs reading the weights. None: in graphs that have a backward pass only.
     pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
     """
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ DATA_TYPES = {
 SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32}
 
 _device: Any = None
+_said_64_bit = False
 
 
 def default_device() -> Any:
@@ -62,6 +64,24 @@ def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
 def is_shared(tensor: torch.Tensor) -> bool:
     """Whether the runtime can use PyTorch's memory."""
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
+
+
+def lower(module: Any, options: str) -> None:
+    """The pipeline. That 64-bit integers are 32 bits wide is said once: most models have some."""
+    global _said_64_bit
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ttir_to_ttnn_backend_pipeline(module, options)
+    for warning in found:
+        if "64-bit integers" not in str(warning.message):
+            warnings.warn(warning.message, stacklevel=2)
+        elif not _said_64_bit:
+            _said_64_bit = True
+            warnings.warn(
+                "64-bit integers are held in 32 bits on the chip: inputs that do not fit are refused, and results of "
+                "arithmetic wrap around (this is said once)",
+                stacklevel=2,
+            )
 
 
 @dataclass
@@ -117,7 +137,7 @@ class Program:
     def __post_init__(self) -> None:
         self.ttir = str(self.imported.module) if self.keep_text else ""
         started = time.perf_counter()
-        ttir_to_ttnn_backend_pipeline(self.imported.module, self.options.pipeline_options())
+        lower(self.imported.module, self.options.pipeline_options())
         self.times.passes = time.perf_counter() - started
         started = time.perf_counter()
         self.flatbuffer = ttnn_to_flatbuffer_bin(self.imported.module)
@@ -137,15 +157,19 @@ class Program:
         device = self.options.device if self.options.device is not None else default_device()
         self.calls += 1
         self.transfers = 0
-        inputs = [
-            self.weight(place, number, arguments[number], device)
-            if number in self.parameters
-            else self.activation(arguments[number], dtype, device)
-            for place, (number, dtype) in enumerate(self.tensors.items())
-        ]
         drawn = [sample() for sample in self.imported.draws]  # alive until the run ends
-        inputs += [self.send(tensor) for tensor in drawn]
-        results = runtime.submit(device, self.binary, 0, inputs)
+        try:
+            inputs = [
+                self.weight(place, number, arguments[number], device)
+                if number in self.parameters
+                else self.activation(arguments[number], dtype, device)
+                for place, (number, dtype) in enumerate(self.tensors.items())
+            ]
+            inputs += [self.send(tensor) for tensor in drawn]
+            results = runtime.submit(device, self.binary, 0, inputs)
+        except tt.Error:
+            self.check_range(arguments)
+            raise
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
         taken = {arguments[number].data_ptr() for number in self.tensors}
@@ -156,6 +180,23 @@ class Program:
         for (number, result), fake in zip(self.imported.writes, self.outputs[count:], strict=True):
             self.write(arguments[number], results[result], fake, taken, device)
         return returned
+
+    def check_range(self, arguments: Sequence[Any]) -> None:
+        """Names the argument that the runtime refused because 32 bits do not hold it.
+
+        Raises:
+            tt.Error: says which, its value and the range.
+        """
+        for number in self.tensors:
+            tensor = arguments[number]
+            if tensor.dtype is not torch.int64 or not tensor.numel():
+                continue
+            for value in (int(tensor.min()), int(tensor.max())):
+                if not -(2**31) <= value < 2**31:
+                    raise tt.Error(
+                        f"argument {number} of the graph, int64{list(tensor.shape)}, has the value {value}; the chip "
+                        f"holds 64-bit integers in 32 bits, {-(2**31)} to {2**31 - 1}"
+                    )
 
     def send(self, tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
         self.transfers += 1

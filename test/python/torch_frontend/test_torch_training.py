@@ -1,0 +1,142 @@
+"""Gradients and training runs of a CNN, an encoder, GPT-2 and ResNet-18, beside PyTorch's, in f32."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+from compiled import on_chip
+from torch import nn
+
+LABELS = 10
+
+
+class Digits(nn.Module):
+    """The CNN of PyTorch's MNIST example in small, with dropout."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, 16, 3), nn.ReLU(), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Dropout(0.25), nn.Flatten(), nn.Linear(32 * 5 * 5, 64), nn.ReLU(), nn.Linear(64, LABELS),
+        )  # fmt: skip
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        return nn.functional.log_softmax(self.layers(images), -1)
+
+
+class Encoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.1, batch_first=True, activation="gelu")
+        self.words = nn.Embedding(50, 32)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(32, LABELS)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return nn.functional.log_softmax(self.head(self.layers(self.words(tokens)).mean(1)), -1)
+
+
+def of_labels(model: nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return nn.functional.nll_loss(model(inputs), labels)
+
+
+def of_words(model: nn.Module, inputs: torch.Tensor, _labels: torch.Tensor) -> torch.Tensor:
+    logits = model(input_ids=inputs).logits[:, :-1]
+    return nn.functional.cross_entropy(logits.flatten(0, 1), inputs[:, 1:].flatten())
+
+
+def of_images(model: nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return nn.functional.cross_entropy(model(pixel_values=inputs).logits, labels)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A model, a batch, and how its loss is computed. `rate`: of the steps of training."""
+
+    make: Callable[[], nn.Module]
+    inputs: Callable[[], torch.Tensor]
+    loss: Callable[[nn.Module, torch.Tensor, torch.Tensor], torch.Tensor]
+    rate: float = 0.05
+
+
+def gpt2() -> nn.Module:
+    sizes: dict[str, Any] = {"n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 128, "n_positions": 32}
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**sizes, bos_token_id=1, eos_token_id=2, use_cache=False))
+
+
+def resnet18(size: int = 64, label_count: int = LABELS) -> nn.Module:
+    sizes = [size, 2 * size, 4 * size, 8 * size]
+    return hf.ResNetForImageClassification(
+        hf.ResNetConfig(
+            embedding_size=size, hidden_sizes=sizes, depths=[2, 2, 2, 2], layer_type="basic", num_labels=label_count
+        )
+    )
+
+
+RUNS = {
+    "CNN": Run(Digits, lambda: torch.rand(16, 1, 12, 12), of_labels),
+    "encoder": Run(Encoder, lambda: torch.randint(0, 50, (8, 12)), of_labels),
+    "GPT-2": Run(gpt2, lambda: torch.randint(0, 128, (4, 24)), of_words),
+    "ResNet-18": Run(resnet18, lambda: torch.rand(4, 3, 64, 64), of_images, 0.01),
+}
+
+
+def gradients(run: Run, model: nn.Module, call: Callable[..., Any], batch: Any) -> dict[str, torch.Tensor]:
+    model.zero_grad()
+    torch.manual_seed(3)  # of dropout
+    run.loss(call, *batch).backward()
+    return {name: p.grad.double() for name, p in model.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_gradients_are_those_of_pytorch(name: str) -> None:
+    """Within 1e-4 of each gradient's range, or of the rounding that PyTorch's own f32 has beside f64 where the range is
+    rounding noise: the gradient of a bias in front of a batch norm is 0."""
+    run = RUNS[name]
+    torch.manual_seed(0)
+    model = run.make().train()
+    inputs = run.inputs()
+    batch = (inputs, torch.randint(0, LABELS, (len(inputs),)))
+    state = copy.deepcopy(model.state_dict())
+    want = gradients(run, model, model, batch)
+    model.load_state_dict(state)
+    got = gradients(run, model, on_chip(model), batch)
+    assert got.keys() == want.keys() and len(want) > 5
+    largest = max(float(g.abs().max()) for g in want.values())
+    for parameter, gradient in want.items():
+        error = float((got[parameter] - gradient).abs().max())
+        scale = max(float(gradient.abs().max()), 1e-3 * largest)
+        assert error <= 1e-4 * scale, f"{parameter}: off by {error / scale:.1e} of its range"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_200_steps_end_at_the_loss_of_pytorch(name: str) -> None:
+    run = RUNS[name]
+
+    def trained(wrap: Callable[[nn.Module], Any]) -> list[float]:
+        torch.manual_seed(0)
+        model = (resnet18(8) if name == "ResNet-18" else run.make()).train()
+        inputs = run.inputs()
+        batch = (inputs, torch.randint(0, LABELS, (len(inputs),)))
+        call, optimizer = wrap(model), torch.optim.SGD(model.parameters(), lr=run.rate, momentum=0.9)
+        losses = []
+        for _ in range(200):
+            optimizer.zero_grad()
+            loss = run.loss(call, *batch)
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss))
+        return losses
+
+    want, got = trained(lambda model: model), trained(on_chip)
+    # The mean of the last ten: with dropout, losses of single steps differ.
+    ends = [sum(losses[-10:]) / 10 for losses in (want, got)]
+    assert ends[0] < 0.7 * want[0]
+    assert ends[1] == pytest.approx(ends[0], rel=0.01, abs=1e-4)

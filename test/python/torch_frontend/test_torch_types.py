@@ -1,0 +1,167 @@
+"""Types at the front end: 64-bit integers and floats, narrow integers that wrap around, autocast."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+
+import pytest
+import torch
+from compiled import assert_agree, check, on_chip
+from torch import nn
+
+NARROW = [torch.uint8, torch.int8, torch.int16, torch.int32]
+LOW, HIGH = -(2**31), 2**31 - 1
+
+
+@pytest.mark.parametrize("value", [LOW, LOW + 1, -1, 0, HIGH - 1, HIGH])
+def test_64_bit_integers_that_fit_are_whole(value: int) -> None:
+    x = torch.tensor([value, 0, value])
+    result = check(lambda x: (x.clone(), x == value, x[0], torch.maximum(x, x.flip(0))), x)
+    assert int(result[0][0]) == value
+
+
+@pytest.mark.parametrize("value", [LOW - 1, HIGH + 1, 2**40, -(2**63), 2**63 - 1])
+def test_64_bit_integers_that_do_not_fit_are_refused(value: int) -> None:
+    compiled = on_chip(lambda x, y: x[y] + 1)
+    x = torch.rand(3)
+    with pytest.raises(
+        RuntimeError, match=rf"argument 1 of the graph, int64\[2\], has the value {value}; the chip holds"
+    ):
+        compiled(x, torch.tensor([0, value]))
+    assert_agree(compiled(x, torch.tensor([0, -3])), x[[0, -3]] + 1)
+
+
+@pytest.mark.parametrize("value", [LOW - 1, HIGH + 1, 2**40])
+def test_numbers_that_do_not_fit_are_computed_by_pytorch(value: int) -> None:
+    with pytest.warns(UserWarning, match=r"PyTorch runs what the chip has no op for: aten\.\w+"):
+        torch._dynamo.reset()
+        big, small = torch.compile(lambda x: (x + value, x + 1), backend="tt")(torch.tensor([1, -1]))
+    assert big.tolist() == [1 + value, value - 1] and small.tolist() == [2, 0]
+
+
+def test_64_bit_integers_are_spoken_of_once() -> None:
+    program = (
+        "import torch, warnings\n"
+        "with warnings.catch_warnings(record=True) as seen:\n"
+        "    warnings.simplefilter('always')\n"
+        "    for k in range(3):\n"
+        "        torch._dynamo.reset()\n"
+        "        torch.compile(lambda x: x + k, backend='tt')(torch.tensor([1, 2]))\n"
+        "print(sum('64-bit' in str(w.message) for w in seen))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["1"], done.stderr
+
+
+def test_double_is_named_once_for_each_program() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x * 2 + y.double()).sin()
+
+    x, y = torch.rand(3, dtype=torch.float64, requires_grad=True), torch.rand(3)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        compiled = on_chip(function)
+        for _ in range(2):
+            result = compiled(x, y)
+            result.sum().backward()
+    texts = [str(w.message) for w in seen if "float64" in str(w.message)]
+    assert len(texts) == 1
+    assert "float64 is computed in float32 on the chip: " in texts[0]
+    assert texts[0].count("float64[3] (") == 2 and "test_torch_types.py:" in texts[0]
+    assert result.dtype is torch.float64
+    torch.testing.assert_close(result, function(x, y), rtol=1e-5, atol=1e-6)
+
+
+def test_no_double_no_word_of_it() -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*float64.*")
+        check(lambda x: nn.functional.gelu(x * 0.1 + 3) / 7, torch.rand(4))
+
+
+def ends(dtype: torch.dtype) -> torch.Tensor:
+    info = torch.iinfo(dtype)
+    return torch.tensor([info.min, info.min + 1, 0, 1, 2, 3, info.max // 2, info.max - 1, info.max], dtype=dtype)
+
+
+WRAPPING: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "neg": lambda x, y: -x,
+    "abs": lambda x, y: x.abs(),
+    "square": lambda x, y: x * x * y,
+    "number": lambda x, y: x * 3 + 100 - y,
+    "not": lambda x, y: ~x & y,
+    "sum": lambda x, y: (x + y).sum(),
+    "prod": lambda x, y: (x * y).prod(0, dtype=x.dtype),
+    "cumsum": lambda x, y: (x - y).cumsum(0, dtype=x.dtype),
+    "to": lambda x, y: (x.to(torch.int32) * 3).to(torch.uint8),
+    "matmul": lambda x, y: x[:8].view(2, 4) @ y[:8].view(4, 2),
+}
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", WRAPPING)
+def test_integers_wrap_around_as_pytorch_has_it(name: str, dtype: torch.dtype) -> None:
+    if name == "sum" and dtype is torch.int32:
+        pytest.skip("the sum is a 64-bit integer that 32 bits do not hold")
+    x = ends(dtype)
+    for y in (x, x.flip(0)):
+        check(WRAPPING[name], x, y)
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_integer_division_by_what_is_not_zero(dtype: torch.dtype) -> None:
+    x = ends(dtype)
+    y = torch.tensor([1, 2, 3, 7, 5, 4, 3, 2, 1], dtype=dtype)
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+        return [x // y, x % y, torch.fmod(x, y), torch.div(x, y, rounding_mode="trunc"), torch.remainder(x, y)]
+
+    check(function, x, y)
+    if dtype is not torch.uint8:
+        check(function, x[1:], -y[1:])
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", ["//", "%", "fmod"])
+def test_integer_division_by_zero_is_an_error_as_in_pytorch(name: str, dtype: torch.dtype) -> None:
+    function = {"//": lambda x, y: x // y, "%": lambda x, y: x % y, "fmod": torch.fmod}[name]
+    x, y = ends(dtype), ends(dtype)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        function(x, y)
+    with pytest.raises(RuntimeError, match="zero"):
+        on_chip(function)(x, y)
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_shifts(dtype: torch.dtype) -> None:
+    bits = torch.iinfo(dtype).bits
+    x = ends(dtype)
+    for by in (0, 1, bits - 1):
+        y = torch.full_like(x, by)
+        check(lambda x, y: (x << y, x >> y), x, y)
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["forward", "backward"])
+def test_autocast(training: bool) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(16, 32), nn.LayerNorm(32), nn.GELU(), nn.Linear(32, 4), nn.Softmax(-1))
+    x = torch.rand(8, 16)
+    results = []
+    for run in (model, on_chip(model)):
+        model.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16), torch.set_grad_enabled(training):
+            y = run(x)
+            loss = (y.float() * torch.arange(4)).square().mean()
+        if training:
+            loss.backward()
+        results.append([y.detach(), *(p.grad.clone() for p in model.parameters() if training)])
+    want, got = results
+    assert [a.dtype for a in got] == [b.dtype for b in want]
+    assert want[0].dtype is torch.bfloat16 or want[0].dtype is torch.float32
+    for a, b in zip(got, want, strict=True):
+        assert float((a.double() - b.double()).abs().max()) <= 4e-2 * float(b.double().abs().max())

@@ -1,0 +1,196 @@
+"""Weights of compiled models: seen whenever they change, held once, given back when nobody uses them."""
+
+from __future__ import annotations
+
+import copy
+import gc
+from collections.abc import Callable
+
+import pytest
+import torch
+from compiled import assert_agree, on_chip
+from torch import nn
+
+
+class Model(nn.Module):
+    """A weight that is tied, one that is read through a view, a buffer that is read and written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.head = nn.Embedding(10, 8), nn.Linear(8, 10, bias=False)
+        self.head.weight = self.words.weight
+        self.packed = nn.Parameter(torch.rand(3, 8, 8))
+        self.norm, self.dropout = nn.BatchNorm1d(8), nn.Dropout(0.5)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        x = self.words(tokens)
+        x = x @ self.packed[1] + x @ self.packed[2].t()
+        return self.head(self.dropout(self.norm(x))) * self.calls
+
+
+def copied(model: Model) -> Model:
+    return copy.deepcopy(model)
+
+
+TOKENS = torch.tensor([1, 5, 2, 9])
+
+
+def reload(model: Model) -> None:
+    model.load_state_dict({k: v + 1 for k, v in model.state_dict().items()})
+
+
+def assign(model: Model) -> None:
+    model.load_state_dict({k: v * 2 for k, v in model.state_dict().items()}, assign=True)
+
+
+def untie(model: Model) -> None:
+    model.head.weight = nn.Parameter(model.words.weight.detach() * 3)
+
+
+def data(model: Model) -> None:
+    model.packed.data = torch.rand(3, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+def view(model: Model) -> None:
+    with torch.no_grad():
+        model.packed[1].mul_(2)
+        model.words.weight[5, 3:].zero_()
+
+
+def freeze(model: Model) -> None:
+    model.packed.requires_grad_(not model.packed.requires_grad)
+
+
+CHANGES: dict[str, Callable[[Model], object]] = {
+    "load_state_dict": reload,
+    "load_state_dict, assigned": assign,
+    "untied": untie,
+    "other memory": data,
+    "through a view": view,
+    "requires_grad": freeze,
+    "train": lambda model: model.train(),
+    "eval": lambda model: model.eval(),
+    "bfloat16": lambda model: model.bfloat16(),
+    "half and back": lambda model: model.half().float(),
+    "double": lambda model: model.double(),
+    "buffer": lambda model: model.calls.fill_(7),
+}
+
+
+@pytest.mark.filterwarnings("ignore:float64 is computed")
+@pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
+def test_weights_are_seen_whenever_they_change(training: bool) -> None:
+    torch.manual_seed(0)
+    want = Model().train(training)
+    got = copied(want)
+    compiled = on_chip(got)
+
+    def step(what: str) -> None:
+        results = []
+        for model, run in ((want, want), (got, compiled)):
+            torch.manual_seed(1)
+            model.zero_grad()
+            with torch.set_grad_enabled(training):
+                result = run(TOKENS)
+            if training:
+                result.float().square().mean().backward()
+            results.append([result.detach(), [p.grad for p in model.parameters()], [*model.buffers()]])
+        assert_agree(results[1], results[0], what)
+
+    step("first")
+    for name, change in CHANGES.items():
+        change(want)
+        change(got)
+        step(name)
+        step(f"{name}, again")
+
+
+def test_writes_that_pytorch_does_not_count_are_seen_in_training() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+    x = torch.rand(2, 8)
+    compiled = on_chip(model)
+    for _ in range(3):
+        model.zero_grad()
+        result = compiled(x)
+        assert_agree(result, model(x))
+        result.square().sum().backward()
+        for parameter in model.parameters():
+            version = parameter._version
+            parameter.data -= 0.1 * parameter.grad
+            assert parameter._version == version  # else this tests nothing
+
+
+def test_writes_that_pytorch_does_not_count_are_seen_when_asked_for() -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(8, 16)
+    model.register_buffer("places", torch.arange(16))
+    x = torch.rand(2, 8)
+
+    class Places(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return model(x)[:, model.places] * model.places
+
+    compiled = on_chip(Places(), options={"watch_weights": True})
+    with torch.no_grad():
+        for change in (lambda: model.weight.data.mul_(2), lambda: model.bias.detach().numpy().fill(3),
+                       lambda: model.places.data.copy_(model.places.flip(0))):  # fmt: skip
+            assert_agree(compiled(x), Places()(x))
+            change()
+        assert_agree(compiled(x), Places()(x))
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_a_weight_is_held_once_beside_its_form_for_the_kernel() -> None:
+    torch.manual_seed(0)
+    model, x = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(16)]), torch.rand(4, 1024)
+    weights = sum(p.numel() * p.element_size() for p in model.parameters())
+    with torch.no_grad():
+        on_chip(nn.Linear(64, 64))(torch.rand(4, 64))  # what the first program of a process takes
+        before = resident()
+        compiled = on_chip(model)
+        compiled(x)
+        taken = resident() - before
+        model[0].weight.mul_(2)
+        compiled(x)
+        again = resident() - before
+    assert taken <= 1.3 * weights
+    assert again <= taken + 0.3 * weights
+
+
+def test_nothing_is_kept_of_calls() -> None:
+    model, x = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64)), torch.rand(64, 64)
+    compiled = on_chip(model)
+
+    def calls(count: int) -> None:
+        for _ in range(count):
+            compiled(x).sum().backward()
+
+    calls(100)
+    before = resident()
+    calls(1000)
+    # One result of 16 kB that was kept at each call would be 16 MB.
+    assert resident() - before < 4 << 20
+
+
+def test_nothing_is_kept_of_programs() -> None:
+    def compile_one() -> None:
+        with torch.no_grad():
+            on_chip(nn.Linear(512, 512))(torch.rand(4, 512))
+        torch._dynamo.reset()
+
+    for _ in range(10):
+        compile_one()
+    before = resident()
+    for _ in range(50):
+        compile_one()
+    # The weights of one are 1 MB.
+    assert resident() - before < 16 << 20
