@@ -99,7 +99,10 @@ def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[t
         names = {getattr(error.node, "name", None)}
     else:
         names = {name for d in error.error_diagnostics for name in re.findall(r'"([^"]*)"', str(d.location))}
-    return [n for n in graph.nodes if n.op == "call_function" and n.name in names and not n.meta.get(ON_HOST)]
+    named = [n for n in graph.nodes if n.name in names]
+    # A constant that the chip does not hold is the host's with the ops that read it.
+    found = [n for node in named for n in (node.users if node.op == "get_attr" else [node])]
+    return [n for n in found if n.op == "call_function" and not n.meta.get(ON_HOST)]
 
 
 def warn_of_doubles(graph: torch.fx.Graph) -> None:

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import _ttmlir_runtime as tt
+
+
+class OutOfRangeError(tt.Error):
+    """An integer that the chip's 32 bits do not hold; the text names the argument, the value and the range."""
+
 
 class UnsupportedError(RuntimeError):
     """A program of PyTorch that cannot be lowered; the text names the op, the operand and the line of Python."""

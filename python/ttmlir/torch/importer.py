@@ -203,7 +203,8 @@ class _Importer:
                 outputs = self.values_of(node.args[0])
                 return list(outputs) if isinstance(outputs, Sequence) else [outputs]
             if node.op == "get_attr":
-                self.values[node] = self.attribute(node)
+                with location(node, self.context):
+                    self.values[node] = self.attribute(node)
             elif node.op == "call_function":
                 with location(node, self.context):
                     self.values[node] = self.write(node) if is_write(node) else self.call(node)

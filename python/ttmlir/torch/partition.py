@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from .errors import OutOfRangeError
 from .importer import is_supported, is_write
 
 
@@ -21,14 +23,18 @@ class _Supported(OperatorSupportBase):
 
 
 class _Part(torch.nn.Module):
-    """A program where the graph has a part."""
+    """A program where the graph has a part, or the part itself for integers that the program does not hold."""
 
-    def __init__(self, program: Callable[[Sequence[Any]], list[Any]], single: bool) -> None:
+    def __init__(self, program: Callable[[Sequence[Any]], list[Any]], part: GraphModule, single: bool) -> None:
         super().__init__()
-        self.program, self.single = program, single
+        self.program, self.part, self.single = program, part, single
 
     def forward(self, *arguments: Any) -> Any:
-        results = self.program(arguments)
+        try:
+            results = self.program(arguments)
+        except OutOfRangeError as error:
+            warnings.warn(f"PyTorch runs a part of the graph: {error}", stacklevel=2)
+            return self.part(*arguments)
         return results[0] if self.single else tuple(results)
 
 
@@ -54,5 +60,5 @@ def split(
         weights = [i for i, argument in enumerate(node.args) if argument in static]
         (output,) = [n for n in part.graph.nodes if n.op == "output"]
         single = isinstance(output.args[0], Node)
-        fused.add_submodule(str(node.target), _Part(compile_part(part, weights), single))
+        fused.add_submodule(str(node.target), _Part(compile_part(part, weights), part, single))
     return lambda arguments: fused(*arguments)

@@ -14,6 +14,7 @@ import _ttmlir_runtime as tt
 import torch
 
 from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
+from .errors import OutOfRangeError
 from .importer import Imported
 from .options import Options
 from .residence import is_sole_user, kept
@@ -185,7 +186,7 @@ class Program:
         """Names the argument that the runtime refused because 32 bits do not hold it.
 
         Raises:
-            tt.Error: says which, its value and the range.
+            OutOfRangeError: says which, its value and the range.
         """
         for number in self.tensors:
             tensor = arguments[number]
@@ -193,7 +194,7 @@ class Program:
                 continue
             for value in (int(tensor.min()), int(tensor.max())):
                 if not -(2**31) <= value < 2**31:
-                    raise tt.Error(
+                    raise OutOfRangeError(
                         f"argument {number} of the graph, int64{list(tensor.shape)}, has the value {value}; the chip "
                         f"holds 64-bit integers in 32 bits, {-(2**31)} to {2**31 - 1}"
                     )

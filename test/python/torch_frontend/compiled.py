@@ -11,8 +11,8 @@ from torch.utils._pytree import tree_flatten
 from ttmlir.torch import backend
 from ttmlir.torch.metrics import tensors
 
-# Largest error as a part of the output's range.
-TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 4e-2}
+# Largest error as a part of the output's range. What is computed for f64 is f32.
+TOLERANCE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 4e-2}
 
 
 def error_of(found: torch.Tensor, expected: torch.Tensor) -> float:

@@ -40,7 +40,7 @@ TOLERANCE = {torch.float32: (1e-4, 1e-5), torch.float16: (2e-3, 2e-3), torch.bfl
 # Their results are whatever was in memory.
 UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 # Which of equal elements comes first is not said: places are right when the values are there.
-TIES = {"sort", "msort", "topk"}
+TIES = {"argsort", "sort", "msort", "topk"}
 # Samples of random ops set the seed when they are called, which a graph does not record; it is set by us.
 common_methods_invocations.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)  # type: ignore[assignment]
 # How a sample ends: whole on the chip; right, with ops that PyTorch ran; PyTorch has no graph of it (its size depends
@@ -181,18 +181,20 @@ def without_order_of_ties(sample: Sample, results: list[torch.Tensor]) -> list[t
         grad = results[0].flatten()[results[0].flatten().sort(stable=True).indices]
         by_grad = x.flatten()[results[0].flatten().sort(stable=True).indices]
         return [grad[by_grad.sort(stable=True).indices]]
-    if len(results) != 2 or not x.dim() or results[1].dtype is not torch.int64:
+    if not x.dim() or results[-1].dtype is not torch.int64:
         return results
-    values, places = results
+    values, places = results if len(results) == 2 else (None, results[0])
     for dim in range(x.dim()):
         if any(n != m for d, (n, m) in enumerate(zip(places.shape, x.shape, strict=True)) if d != dim):
             continue
         if places.numel() and int(places.max()) >= x.shape[dim]:
             continue
         distinct = places.sort(dim).values.diff(dim=dim).ne(0).all()
-        found = x.take_along_dim(places, dim) if x.dtype is values.dtype else None
-        if bool(distinct) and found is not None and torch.equal(found, values):
-            return [values, torch.zeros_like(places)]
+        found = x.take_along_dim(places, dim)
+        steps = found.to(torch.float64).diff(dim=dim)
+        ordered = bool((steps >= 0).all() or (steps <= 0).all())
+        if bool(distinct) and (ordered if values is None else torch.equal(found, values)):
+            return [found, torch.zeros_like(places)]
     return results
 
 

@@ -38,8 +38,11 @@ def test_64_bit_integers_that_do_not_fit_are_refused(value: int) -> None:
 def test_numbers_that_do_not_fit_are_computed_by_pytorch(value: int) -> None:
     with pytest.warns(UserWarning, match=r"PyTorch runs what the chip has no op for: aten\.\w+"):
         torch._dynamo.reset()
-        big, small = torch.compile(lambda x: (x + value, x + 1), backend="tt")(torch.tensor([1, -1]))
+        big, small, compared = torch.compile(lambda x: (x + value, x + 1, x + value > 0), backend="tt")(
+            torch.tensor([1, -1])
+        )
     assert big.tolist() == [1 + value, value - 1] and small.tolist() == [2, 0]
+    assert compared.tolist() == [1 + value > 0, value - 1 > 0]
 
 
 def test_64_bit_integers_are_spoken_of_once() -> None:
@@ -95,7 +98,7 @@ WRAPPING: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "square": lambda x, y: x * x * y,
     "number": lambda x, y: x * 3 + 100 - y,
     "not": lambda x, y: ~x & y,
-    "sum": lambda x, y: (x + y).sum(),
+    "sum": lambda x, y: (x + y).sum(dtype=x.dtype),
     "prod": lambda x, y: (x * y).prod(0, dtype=x.dtype),
     "cumsum": lambda x, y: (x - y).cumsum(0, dtype=x.dtype),
     "to": lambda x, y: (x.to(torch.int32) * 3).to(torch.uint8),
@@ -106,8 +109,6 @@ WRAPPING: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", WRAPPING)
 def test_integers_wrap_around_as_pytorch_has_it(name: str, dtype: torch.dtype) -> None:
-    if name == "sum" and dtype is torch.int32:
-        pytest.skip("the sum is a 64-bit integer that 32 bits do not hold")
     x = ends(dtype)
     for y in (x, x.flip(0)):
         check(WRAPPING[name], x, y)
@@ -126,15 +127,29 @@ def test_integer_division_by_what_is_not_zero(dtype: torch.dtype) -> None:
         check(function, x[1:], -y[1:])
 
 
-@pytest.mark.parametrize("dtype", NARROW, ids=str)
-@pytest.mark.parametrize("name", ["//", "%", "fmod"])
-def test_integer_division_by_zero_is_an_error_as_in_pytorch(name: str, dtype: torch.dtype) -> None:
-    function = {"//": lambda x, y: x // y, "%": lambda x, y: x % y, "fmod": torch.fmod}[name]
-    x, y = ends(dtype), ends(dtype)
-    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        function(x, y)
-    with pytest.raises(RuntimeError, match="zero"):
-        on_chip(function)(x, y)
+DIVISIONS: dict[str, Callable[..., torch.Tensor]] = {
+    "//": lambda x, y: x // y,
+    "%": lambda x, y: x % y,
+    "fmod": torch.fmod,
+    "trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+}
+
+
+@pytest.mark.parametrize("dtype", [*NARROW, torch.int64], ids=str)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_divided_by_the_number_zero_are_an_error_as_in_pytorch(name: str, dtype: torch.dtype) -> None:
+    function = DIVISIONS[name]
+    x = torch.tensor([0, 1, 5], dtype=dtype)
+    for run in (function, on_chip(lambda x: function(x, 0))):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            run(x, 0) if run is function else run(x)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_zeros_among_divisors_do_not_touch_other_quotients(name: str) -> None:
+    x, y = torch.tensor([7, 7, -7], dtype=torch.int32), torch.tensor([2, 0, -3], dtype=torch.int32)
+    got = on_chip(DIVISIONS[name])(x, y)
+    assert torch.equal(got[::2], DIVISIONS[name](x[::2], y[::2]))
 
 
 @pytest.mark.parametrize("dtype", NARROW, ids=str)

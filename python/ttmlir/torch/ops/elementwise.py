@@ -11,6 +11,7 @@ import torch
 from golden.elementwise import ELEMENTWISE
 
 from ...dialects import ttir
+from ..errors import UnsupportedError
 from ..lowering import RULES, Lowering, Number, Value, rule
 from ..types import is_float, is_integer
 
@@ -51,8 +52,16 @@ def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
     dtype = g.out().dtype
     if dtype is torch.bool and name in ON_BOOLEANS:
         name = ON_BOOLEANS[name]
+    if name == "remainder":
+        refuse_zero(operands[1], dtype)
     values = as_values(g, operands, dtype)
     return g.finish(g.elementwise(getattr(ttir, name), *values), g.out())
+
+
+def refuse_zero(divisor: Value | Number, dtype: torch.dtype) -> None:
+    """An integer divided by the number 0 is an error of PyTorch's, which PyTorch is to raise."""
+    if is_integer(dtype) and not isinstance(divisor, Value) and divisor == 0:
+        raise UnsupportedError("a division of integers by zero")
 
 
 def comparison(g: Lowering, name: str, lhs: Value | Number, rhs: Value | Number) -> Value:
@@ -130,6 +139,7 @@ def scaled(g: Lowering, x: Value | Number, alpha: Number) -> Value | Number:
 @rule("div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode", "true_divide.Tensor")
 def div(g: Lowering, x: Value | Number, y: Value | Number, rounding_mode: str | None = None) -> Value:
     dtype = g.out().dtype
+    refuse_zero(y, dtype)
     a, b = as_values(g, (x, y), dtype)
     if rounding_mode is None or dtype.is_floating_point:
         quotient = g.div(a, b)
@@ -165,6 +175,7 @@ def floor_divide(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
 
 @rule("fmod.Tensor", "fmod.Scalar")
 def fmod(g: Lowering, x: Value, y: Value | Number) -> Value:
+    refuse_zero(y, g.out().dtype)
     a, b = as_values(g, (x, y), g.out().dtype)
     if is_integer(g.out().dtype):
         return g.finish(g.sub(a, g.mul(g.div(a, b), b)), g.out())

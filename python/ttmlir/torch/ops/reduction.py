@@ -91,19 +91,28 @@ _extreme("max.dim", ttir.max, False)
 _extreme("min.dim", ttir.min, True)
 
 
-@rule("var.correction", "var.dim", "var_mean.correction", "std.correction")
+@rule("std.correction")
+def deviation(g: Lowering, x: Value, dim: Any = None, correction: Number | None = 1, keepdim: bool = False) -> Value:
+    return g.finish(g.call(ttir.sqrt, spread(g, x, dim, correction, keepdim)[0]), g.out())
+
+
+@rule("var.correction", "var.dim", "var_mean.correction")
 def variance(g: Lowering, x: Value, dim: Any = None, correction: Number | None = 1, keepdim: bool = False) -> Any:
-    several = isinstance(g.fake, tuple | list)
+    result, mean = spread(g, x, dim, correction, keepdim)
+    if not isinstance(g.fake, tuple | list):
+        return g.finish(result, g.out())
+    return g.finish(result, g.out(0)), g.finish(mean, g.out(1))
+
+
+def spread(g: Lowering, x: Value, dim: Any, correction: Number | None, keepdim: bool) -> tuple[Value, Value]:
+    """Variance and mean, in f32; the mean keeps its dimensions."""
     wide = g.cast(x, torch.float32)
     dims = dimensions(dim, x.rank)
     mean = g.reduce(ttir.mean, wide, dims, True)
     centred = g.sub(wide, mean)
     count = math.prod(x.shape[d] for d in dims) - (1 if correction is None else correction)
     total = g.reduce(ttir.sum, g.mul(centred, centred), dims, keepdim)
-    result = g.mul(total, g.scalar(1 / count if count > 0 else math.inf, total))
-    if not several:
-        return g.finish(result, g.out())
-    return g.finish(result, g.out(0)), g.finish(mean, g.out(1))
+    return g.mul(total, g.scalar(1 / count if count > 0 else math.inf, total)), mean
 
 
 def _cumulative(name: str, op: Callable[..., Any]) -> None:
