@@ -64,6 +64,28 @@ def test_results_do_not_share_memory_with_later_ones() -> None:
     assert torch.equal(first, kept)
 
 
+def test_copies_share_no_memory_with_inputs_and_weights() -> None:
+    class Copies(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+            self.register_buffer("square", torch.rand(4, 4))
+
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            weight = self.linear.weight.clone()
+            return x.clone(), x.clone().view(-1)[2:], weight, self.square.clone().view(16), self.square.t().contiguous()
+
+    model, x = Copies(), torch.rand(2, 8)
+    compiled = on_chip(model)
+    for _ in range(2):
+        with torch.no_grad():
+            kept = [x.clone(), *(v.clone() for v in model.state_dict().values())]
+            for result in compiled(x):
+                result.fill_(99)
+            assert_agree([x, *model.state_dict().values()], kept)
+            assert_agree(compiled(x), model(x))
+
+
 def test_nothing_is_returned() -> None:
     def function(x: torch.Tensor) -> None:
         x.add_(1)
