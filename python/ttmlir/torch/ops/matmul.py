@@ -156,15 +156,16 @@ def fused_attention(
         mask = None if mask is None else g.reshape(mask, (*(1,) * (4 - mask.rank), *mask.shape))
     options: dict[str, Any] = {}
     seen = None
+    rows, columns = query.shape[2], key.shape[2]
+    if causal and rows != columns:
+        # The op lets the last query see the last key, PyTorch the first query the first key.
+        mask, causal = causal_mask(g, rows, columns), False
     if mask is not None:
         mask = additive(g, mask, query.dtype)
         mask = g.reshape(mask, (1,) * (4 - mask.rank) + mask.shape)
         greatest = g.reduce(ttir.max, mask, [3], True)
         seen = g.compare(ttir.gt, greatest, g.scalar(-math.inf, greatest))
-        lengths = (query.shape[2], key.shape[2])
-        options["attention_mask"] = g.expand(
-            mask, (query.shape[0], 1 if mask.shape[1] == 1 else mask.shape[1], *lengths)
-        ).ir
+        options["attention_mask"] = g.expand(mask, (query.shape[0], mask.shape[1], rows, columns)).ir
     if scale is not None:
         options["scale"] = float(scale)
     result = g.value(
@@ -174,17 +175,22 @@ def fused_attention(
     return result if seen is None else g.where(seen, result, g.scalar(0.0, result))
 
 
+def causal_mask(g: Lowering, rows: int, columns: int) -> Value:
+    """[1, 1, rows, columns]: query i sees the keys 0 to i."""
+    return g.compare(ttir.le, g.iota((1, 1, 1, columns), 3), g.iota((1, 1, rows, 1), 2))
+
+
 def attention_scores(
     g: Lowering, query: Value, key: Value, mask: Value | None, scale: float | None, causal: bool
 ) -> Value:
     """In f32, with the mask."""
     scale = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
-    scores = g.cast(product(g, query, g.permute(key, [0, 1, 3, 2])), torch.float32)
+    # Rounded to a narrow type, large scores would be off by more than what softmax tells apart.
+    query, key = g.cast(query, torch.float32), g.cast(key, torch.float32)
+    scores = product(g, query, g.permute(key, [0, 1, 3, 2]))
     scores = g.mul(scores, g.scalar(scale, scores))
     if causal:
-        rows, columns = scores.shape[-2:]
-        keep = g.compare(ttir.le, g.iota((1, 1, 1, columns), 3), g.iota((1, 1, rows, 1), 2))
-        scores = g.where(keep, scores, g.scalar(-math.inf, scores))
+        scores = g.where(causal_mask(g, *scores.shape[-2:]), scores, g.scalar(-math.inf, scores))
     if mask is not None:
         scores = g.add(scores, additive(g, mask, torch.float32))
     return scores
