@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's own samples of its ops (`OpInfo`) through the backend: what passes, for each op, dtype and direction.
 
     python test/python/torch_frontend/op_samples.py --csv samples.csv [--ops REGEX] [--samples N] [--jobs N]

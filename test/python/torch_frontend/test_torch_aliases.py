@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aliases at the front end: outputs that are inputs, views of inputs that are written, outputs that occur twice,
 nothing to compute; graph breaks; the line of Python in errors."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's own samples of its ops through the backend: some ops always, all of them with --slow."""
 
 from __future__ import annotations

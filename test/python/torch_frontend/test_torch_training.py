@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gradients and training runs of a CNN, an encoder, GPT-2 and ResNet-18, beside PyTorch's, in f32."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types at the front end: 64-bit integers and floats, narrow integers that wrap around, autocast."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights of compiled models: seen whenever they change, held once, given back when nobody uses them."""
 
 from __future__ import annotations
