@@ -24,7 +24,7 @@ from .emitted import LANGUAGES, write_program
 from .errors import UnsupportedError
 from .importer import import_graph
 from .options import Options
-from .program import Program
+from .program import Program, lower
 
 # Where a saved program has its weights.
 BESIDE, INSIDE = "beside", "inside"
@@ -117,7 +117,7 @@ class CompiledModel:
             data = self.flatbuffer
             if weights == INSIDE:
                 module = self._module(weights)
-                passes.ttir_to_ttnn_backend_pipeline(module, self.options.pipeline_options())
+                lower(module, self.options.pipeline_options())
                 data = passes.ttnn_to_flatbuffer_bin(module)
             write_whole(target, data)
             written.append(target)

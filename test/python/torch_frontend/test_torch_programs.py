@@ -4,6 +4,7 @@ that the chip lacks, options, files."""
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import pytest
@@ -12,6 +13,7 @@ import ttmlir.torch as tt
 from compiled import assert_agree, check, on_chip
 from torch import nn
 from ttmlir.torch.program import default_device
+from ttmlir.torch.report import record
 
 
 def test_weights_are_seen_when_they_change() -> None:
@@ -115,8 +117,9 @@ def test_an_op_that_is_refused_names_the_line() -> None:
     )
     with pytest.raises(tt.UnsupportedError, match=text):
         tt.compile(Volumes(), volumes)
-    with pytest.warns(UserWarning, match=r"no op for: aten\.convolution\.default"):
+    with pytest.warns(UserWarning, match=r"no op for: aten\.convolution\.default"), record() as reports:
         check(Volumes(), *volumes)
+    assert all(re.search(text, report.reasons["aten.convolution.default"]) for report in reports) and reports
 
 
 @pytest.mark.parametrize(
