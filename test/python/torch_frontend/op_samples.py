@@ -30,7 +30,7 @@ from torch._functorch.aot_autograd import aot_function
 from torch.testing._internal import common_methods_invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_unflatten
-from ttmlir.torch import Options
+from ttmlir.torch import Options, report
 from ttmlir.torch.decompositions import decompositions
 from ttmlir.torch.dynamo import compiler
 
@@ -243,7 +243,7 @@ def run_sample(case: Case, sample: Sample) -> tuple[str, str, str] | None:
     entered = []
 
     def ours(backward: bool) -> Callable[..., Any]:
-        compile_one = compiler(Options(), training=case.backward, backward=backward)
+        compile_one = compiler(Options(), report.BACKWARD if backward else report.FORWARD, training=case.backward)
 
         def compile_and_say(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
             entered.append(True)

@@ -103,7 +103,7 @@ MISTAKES = {
     "no such program": (["TWO", "--program", "third"], "no program 'third'; there are: 0 main, 1 other"),
     "inputs for several": (["TWO", "--inputs", "x.npz"], "--inputs are for one program; choose one of main, other by"),
     "no input file": (["ONE", "--inputs", "nosuch.npz"], "nosuch.npz: No such file or directory"),
-    "unknown kind": (["ONE", "--inputs", "in.txt"], "in.txt: expected a .npz, .npy, .pt or .pth file"),
+    "unknown kind": (["ONE", "--inputs", "in.txt"], "in.txt: expected a .npz, .npy, .safetensors, .pt or .pth file"),
     "damaged": (["ONE", "--inputs", "damaged.npz"], "damaged.npz: not readable as .npz: "),
     "missing input": (
         ["ONE", "--inputs", "first.npz"],
