@@ -157,6 +157,8 @@ struct LowerArgReduce : OpConversionPattern<stablehlo::ReduceOp> {
       return failure(); // another pattern's
     if (op.getDimensions().size() != 1 || !counts(adaptor.getInputs()[1], op.getDimensions().front()))
       return notifyMatchFailure(rewriter, op, "it reduces two tensors, of which the second is no position");
+    if (typeOf(op.getInputs()[0]).getNumElements() == 0)
+      return notifyMatchFailure(rewriter, op, "it reduces two tensors without elements");
     const int direction = directionOf(op.getBody().front());
     if (direction == 0 || !isLast(op.getInitValues()[0], direction > 0))
       return notifyMatchFailure(rewriter, op,

@@ -269,6 +269,8 @@ struct LowerGather : OpConversionPattern<stablehlo::GatherOp> {
     const RankedTensorType type = typeOf(op.getResult());
     if (type.getNumElements() == 0)
       return replace(rewriter, op, zeros(builder, type));
+    if (llvm::is_contained(op.getSliceSizes(), 0))
+      return notifyMatchFailure(rewriter, op, "its slices have no elements, its result has some");
     const Numbers dims(op.getDimensionNumbers());
     const RankedTensorType operand = typeOf(adaptor.getOperand());
     const SmallVector<int64_t> batch = dims.batchOf(typeOf(adaptor.getStartIndices()));

@@ -55,16 +55,19 @@ static BlockArgument argumentOf(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// The input whose elements a, b, in this order, a comparison of this direction compares, or nothing.
-static std::optional<unsigned> comparedInput(stablehlo::CompareOp compare) {
+/// The input whose elements a, b, in this order, a comparison compares, or nothing. Arguments of what is around the
+/// comparator are no elements.
+static std::optional<unsigned> comparedInput(stablehlo::CompareOp compare, Block &comparator) {
   BlockArgument a = argumentOf(compare.getLhs()), b = argumentOf(compare.getRhs());
-  if (!a || !b || a.getOwner() != b.getOwner() || a.getArgNumber() % 2 != 0 || b.getArgNumber() != a.getArgNumber() + 1)
+  if (!a || !b || a.getOwner() != &comparator || b.getOwner() != &comparator || a.getArgNumber() % 2 != 0 ||
+      b.getArgNumber() != a.getArgNumber() + 1)
     return std::nullopt;
   return a.getArgNumber() / 2;
 }
 
 /// The keys of `a0 < b0`, or of `a0 < b0 or (a0 == b0 and ...)`, the first one first; nothing for other comparators.
-static std::optional<SmallVector<Key>> keysOf(Value order) {
+static std::optional<SmallVector<Key>> keysOf(Block &comparator) {
+  Value order = comparator.getTerminator()->getOperand(0);
   SmallVector<Key> keys;
   while (true) {
     auto either = order.getDefiningOp<stablehlo::OrOp>();
@@ -77,7 +80,7 @@ static std::optional<SmallVector<Key>> keysOf(Value order) {
     if (!compare)
       return std::nullopt;
     const ComparisonDirection direction = compare.getComparisonDirection();
-    const std::optional<unsigned> input = comparedInput(compare);
+    const std::optional<unsigned> input = comparedInput(compare, comparator);
     if (!input || (direction != ComparisonDirection::LT && direction != ComparisonDirection::GT))
       return std::nullopt;
     keys.push_back({*input, direction == ComparisonDirection::GT});
@@ -88,7 +91,7 @@ static std::optional<SmallVector<Key>> keysOf(Value order) {
       return std::nullopt;
     auto isTie = [&](Value value) {
       auto tie = value.getDefiningOp<stablehlo::CompareOp>();
-      return tie && tie.getComparisonDirection() == ComparisonDirection::EQ && comparedInput(tie) == input;
+      return tie && tie.getComparisonDirection() == ComparisonDirection::EQ && comparedInput(tie, comparator) == input;
     };
     if (!isTie(both.getLhs()) && !isTie(both.getRhs()))
       return std::nullopt;
@@ -105,7 +108,7 @@ struct LowerSort : OpConversionPattern<stablehlo::SortOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::SortOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const std::optional<SmallVector<Key>> keys = keysOf(op.getComparator().front().getTerminator()->getOperand(0));
+    const std::optional<SmallVector<Key>> keys = keysOf(op.getComparator().front());
     if (!keys)
       return notifyMatchFailure(rewriter, op,
                                 "its comparator is not a < b or a > b of one input, or of several one after another");

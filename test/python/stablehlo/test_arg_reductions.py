@@ -120,6 +120,12 @@ def test_only_what_is_used_is_computed() -> None:
     assert "ttnn.max" not in str(lowered(module, (1, 1)))
 
 
+def test_nothing_to_reduce_is_refused() -> None:
+    module, _ = load_mlir_file(reduction((0,), 0, jax_body("GT", "f32", "i32"), "GT", "f32"), target="stablehlo")
+    with pytest.raises(MLIRError, match=r"stablehlo\.reduce: not converted to TTIR: it reduces two tensors without"):
+        lowered(module, (1, 1))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

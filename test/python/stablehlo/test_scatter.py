@@ -180,3 +180,10 @@ def test_what_is_refused(old: str, new: str, message: str) -> None:
     module, _ = load_mlir_file(text.replace(old, new), target="stablehlo")
     with pytest.raises(MLIRError, match=f"stablehlo.scatter: not converted to TTIR: {message}"):
         lowered(module, (1, 1))
+
+
+def test_slices_without_elements_are_refused() -> None:
+    numbers = Numbers([5, 4], [0, 4], [0], [], [], [0], 1, [3, 1], [1], [3, 4])
+    module, _ = load_mlir_file(gather_text(numbers, "f32", "i32"), target="stablehlo")
+    with pytest.raises(MLIRError, match=r"stablehlo\.gather: not converted to TTIR: its slices have no elements"):
+        lowered(module, (1, 1))

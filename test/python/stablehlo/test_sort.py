@@ -128,6 +128,14 @@ def test_builder() -> None:
         np.testing.assert_array_equal(one, wanted)
 
 
+def test_values_around_the_comparator_are_no_elements() -> None:
+    text = sort_text((4,), ["i32"], 0, PLAIN.format("LT", "i32").replace("%a0, %b0", "%p, %q"))
+    text = text.replace("@main(", "@main(%p: tensor<i32>, %q: tensor<i32>, ", 1)
+    module, _ = load_mlir_file(text, target="stablehlo")
+    with pytest.raises(MLIRError, match=r"stablehlo\.sort: not converted to TTIR: its comparator is not a < b"):
+        lowered(module, (1, 1))
+
+
 @pytest.mark.parametrize(
     "comparator",
     [
