@@ -287,6 +287,8 @@ class Reader:
             return Kind(name, "int")
         if name in ("SymbolRefAttr", "FlatSymbolRefAttr"):
             return Kind(name, "symbol")
+        if name == "FlatSymbolRefArrayAttr":
+            return Kind(name, "symbols")
         if name == "TTNN_ShapeAttr":
             return Kind(name, "ints")
         if "AttrDef" in classes:

@@ -45,6 +45,7 @@ KINDS = {
     "bool": "Bool",
     "int": "Int",
     "symbol": "Int",
+    "symbols": "IntArray",
     "float": "Float",
     "number": "Number",
     "string": "String",

@@ -42,7 +42,9 @@ class Row:
 
 # Ops that are only called as part of programs, or that this library does not compute.
 NOT_CALLED = {
+    "ttcore.case",
     "ttcore.load_cached",
+    "ttcore.while",
     "ttnn.alloc",
     "ttnn.begin_trace_capture",
     "ttnn.constant",

@@ -135,7 +135,7 @@ class Maker:
 def with_aliases(dialects: Dialects) -> dict[str, Op]:
     """The ops that a runtime knows."""
     ops = {name: op for name, op in dialects.ops.items() if op.dialect in ("ttnn", "debug")}
-    ops["ttcore.load_cached"] = dialects.ops["ttcore.load_cached"]
+    ops |= {name: dialects.ops[name] for name in ("ttcore.case", "ttcore.load_cached", "ttcore.while")}
     return ops | {name: replace(ops[like], name=name) for name, like in functions.ALIASES.items()}
 
 

@@ -50,6 +50,7 @@ private:
 
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
+  FailureOr<Attribute> numberPrograms(Operation *op, Attribute value) const;
   LogicalResult writeOperation(Operation *op);
   FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError);
   std::string nameOf(Value value);
@@ -241,12 +242,33 @@ std::vector<uint32_t> BinaryWriter::operandsOf(Operation *op) {
   return indices;
 }
 
+/// `value` with the numbers of programs for their names.
+FailureOr<Attribute> BinaryWriter::numberPrograms(Operation *op, Attribute value) const {
+  if (auto name = dyn_cast<FlatSymbolRefAttr>(value)) {
+    auto callee = programIndices.find(name.getValue());
+    if (callee == programIndices.end())
+      return op->emitOpError() << "calls '" << name.getValue() << "', which has no body";
+    return Attribute(Builder(op->getContext()).getI64IntegerAttr(callee->second));
+  }
+  auto names = dyn_cast<ArrayAttr>(value);
+  if (!names)
+    return value;
+  SmallVector<Attribute> numbers;
+  for (Attribute name : names) {
+    FailureOr<Attribute> number = numberPrograms(op, name);
+    if (failed(number))
+      return failure();
+    numbers.push_back(*number);
+  }
+  return Attribute(ArrayAttr::get(op->getContext(), numbers));
+}
+
 LogicalResult BinaryWriter::writeOperation(Operation *op) {
   // The mesh of the program stands for its device.
   if (isa<GetDeviceOp>(op))
     return success();
-  auto cached = dyn_cast<ttcore::LoadCachedOp>(op);
-  if (!cached && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
+  const bool calls = isa<ttcore::LoadCachedOp, ttcore::WhileOp, ttcore::CaseOp>(op);
+  if (!calls && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!isa<DeviceType>(operand.getType()) && !valueIndices.contains(operand))
@@ -273,11 +295,11 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.
-    if (cached && name == cached.getCalleeAttrName()) {
-      auto callee = programIndices.find(cached.getCallee());
-      if (callee == programIndices.end())
-        return op->emitOpError() << "calls '" << cached.getCallee() << "', which has no body";
-      value = Builder(op->getContext()).getI64IntegerAttr(callee->second);
+    if (calls) {
+      FailureOr<Attribute> numbered = numberPrograms(op, value);
+      if (failed(numbered))
+        return failure();
+      value = *numbered;
     }
     FailureOr<OffsetTo<fb::Attribute>> entry =
         attributes.write(name, value, dataType, [&] { return op->emitOpError(); });

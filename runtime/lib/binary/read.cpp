@@ -11,7 +11,9 @@
 #include "tt/sim/device.h"
 #include "tt/sim/host.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace tt::runtime {
 namespace {
@@ -235,62 +237,159 @@ private:
                    (call.outs.empty() ? "[]" : toString(call.outs[0].shape)) + " and type " +
                    (call.outs.empty() ? "none" : std::string(toString(call.outs[0].dtype))));
       }
-    if (to.info->name == "ttcore.load_cached") {
-      const auto callee = to.attributes.get<int64_t>("callee");
-      if (callee < 0 || callee >= Operation::noCallee)
-        fail("attribute callee", "is " + std::to_string(callee), "the index of a program");
-      to.callee = static_cast<uint32_t>(callee);
-    }
+    readCallees(to);
     if (to.info->name == "ttnn.deallocate" && !to.ins.empty() && to.ins[0] != absentOperand)
       state[to.ins[0]] = State::Deallocated;
   }
 
   //===- Calls ------------------------------------------------------------===//
 
-  /// Every call names a program that takes its operands, gives its results, and calls no other.
+  void readCallees(Operation &to) const {
+    const auto add = [&](const char *name, int64_t callee) {
+      if (callee < 0 || callee > std::numeric_limits<uint32_t>::max())
+        fail(std::string("attribute ") + name, "is " + std::to_string(callee), "the index of a program");
+      to.callees.push_back(static_cast<uint32_t>(callee));
+    };
+    if (to.info->name == "ttcore.load_cached") {
+      to.call = Operation::Call::Cached;
+      add("callee", to.attributes.get<int64_t>("callee"));
+    } else if (to.info->name == "ttcore.while") {
+      to.call = Operation::Call::While;
+      add("cond", to.attributes.get<int64_t>("cond"));
+      add("body", to.attributes.get<int64_t>("body"));
+    } else if (to.info->name == "ttcore.case") {
+      to.call = Operation::Call::Case;
+      for (int64_t callee : to.attributes.get<std::vector<int64_t>>("branches"))
+        add("branches", callee);
+      if (to.callees.empty())
+        fail("attribute branches", "is empty", "one program or more");
+    }
+    if (to.call != Operation::Call::None && std::ranges::count(to.ins, absentOperand))
+      fail("ins", "has an operand that is not there", "tensors");
+  }
+
+  /// Every call names programs that take its operands and give its results, and none that calls itself.
   void checkCalls() {
     for (const Program &program : image.programs) {
       place.program = program.name;
       for (uint32_t i = 0; i < program.operations.size(); ++i) {
         const Operation &operation = program.operations[i];
-        if (operation.callee == Operation::noCallee)
+        if (operation.call == Operation::Call::None)
           continue;
         enter(i, operation.info->name);
-        if (operation.callee >= image.programs.size())
-          failIndex("attribute callee", operation.callee, image.programs.size(), "programs");
-        checkCall(program, operation, image.programs[operation.callee]);
+        for (uint32_t callee : operation.callees)
+          if (callee >= image.programs.size())
+            failIndex("attribute callee", callee, image.programs.size(), "programs");
+        checkCall(program, operation);
       }
       place.step.clear();
     }
     place.program.clear();
+    heights.assign(image.programs.size(), 0);
+    for (uint32_t i = 0; i < image.programs.size(); ++i)
+      checkDepth(i, 0);
   }
 
-  void checkCall(const Program &program, const Operation &operation, const Program &callee) const {
-    const std::string name = "program \"" + std::string(callee.name) + "\"";
-    for (const Operation &inner : callee.operations)
-      if (inner.callee != Operation::noCallee)
-        fail("attribute callee", "names " + name + ", which calls a program itself", "a program without calls");
+  void checkCall(const Program &program, const Operation &operation) const {
+    const auto callee = [&](size_t i) -> const Program & { return image.programs[operation.callees[i]]; };
+    const std::span<const uint32_t> ins = operation.ins, outs = operation.outs;
+    switch (operation.call) {
+    case Operation::Call::None:
+      return;
+    case Operation::Call::Cached:
+      for (const Operation &inner : callee(0).operations)
+        if (inner.call != Operation::Call::None)
+          fail("attribute callee", "names " + nameOf(callee(0)) + ", which calls a program itself",
+               "a program without calls");
+      checkCallee(program, callee(0), ins, outs);
+      return;
+    case Operation::Call::While:
+      if (ins.size() < outs.size())
+        fail("ins", "has " + std::to_string(ins.size()) + " values",
+             "at least " + std::to_string(outs.size()) + ", one for each result");
+      match(program, outs, program, ins.first(outs.size()), "outs", "of the op itself", "ins");
+      checkCallee(program, callee(1), ins, outs);
+      checkMesh(program, callee(0));
+      match(program, ins, callee(0), callee(0).inputs, "ins", nameOf(callee(0)), "inputs");
+      if (callee(0).outputs.size() != 1)
+        fail("attribute cond",
+             "names " + nameOf(callee(0)) + ", which has " + std::to_string(callee(0).outputs.size()) + " outputs",
+             "one");
+      checkSelector(callee(0).spec(callee(0).outputs[0]), "the output of " + nameOf(callee(0)));
+      return;
+    case Operation::Call::Case:
+      if (ins.empty())
+        fail("ins", "is empty", "the number of the branch first");
+      checkSelector(program.spec(ins[0]), "ins[0]");
+      for (size_t i = 0; i < operation.callees.size(); ++i)
+        checkCallee(program, callee(i), ins.subspan(1), outs);
+      return;
+    }
+  }
+
+  static std::string nameOf(const Program &program) { return "program \"" + std::string(program.name) + "\""; }
+
+  /// What says how a program goes on is one number, of a type that the executor reads.
+  void checkSelector(const TensorSpec &spec, const std::string &field) const {
+    const bool isRead = spec.dtype == DataType::Float32 || spec.dtype == DataType::BFloat16 ||
+                        spec.dtype == DataType::Int32 || spec.dtype == DataType::UInt32 ||
+                        spec.dtype == DataType::UInt16 || spec.dtype == DataType::UInt8 || spec.dtype == DataType::Bool;
+    if (volume(spec.shape) != 1 || !isRead)
+      fail(field, "is " + toString(spec.shape) + " of " + std::string(toString(spec.dtype)),
+           "one number of f32, bf16, si32, u32, u16, u8 or bool");
+  }
+
+  void checkMesh(const Program &program, const Program &callee) const {
     if (callee.meshShape != program.meshShape)
       fail("attribute callee",
-           "names " + name + " for a mesh of " + std::to_string(callee.meshShape[0]) + "x" +
+           "names " + nameOf(callee) + " for a mesh of " + std::to_string(callee.meshShape[0]) + "x" +
                std::to_string(callee.meshShape[1]),
            "the caller's mesh");
-    const auto match = [&](const std::vector<uint32_t> &values, const std::vector<uint32_t> &others, const char *field,
-                           const char *other) {
-      if (values.size() != others.size())
-        fail(field, "has " + std::to_string(values.size()) + " values",
-             std::to_string(others.size()) + ", as " + name + " has " + other);
-      for (size_t i = 0; i < values.size(); ++i)
-        if (program.spec(values[i]) != callee.spec(others[i]))
-          fail(std::string(field) + "[" + std::to_string(i) + "]",
-               "is " + toString(program.spec(values[i]).shape) + " of " +
-                   std::string(toString(program.spec(values[i]).dtype)),
-               "the shape, type, layout and memory of " + name + "'s " + other + "[" + std::to_string(i) + "], " +
-                   toString(callee.spec(others[i]).shape) + " of " +
-                   std::string(toString(callee.spec(others[i]).dtype)));
+  }
+
+  void checkCallee(const Program &program, const Program &callee, std::span<const uint32_t> ins,
+                   std::span<const uint32_t> outs) const {
+    checkMesh(program, callee);
+    match(program, ins, callee, callee.inputs, "ins", nameOf(callee), "inputs");
+    match(program, outs, callee, callee.outputs, "outs", nameOf(callee), "outputs");
+  }
+
+  void match(const Program &program, std::span<const uint32_t> values, const Program &otherProgram,
+             std::span<const uint32_t> others, const char *field, const std::string &name, const char *other) const {
+    if (values.size() != others.size())
+      fail(field, "has " + std::to_string(values.size()) + " values",
+           std::to_string(others.size()) + ", as " + name + " has " + other);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (const TensorSpec &found = program.spec(values[i]), &expected = otherProgram.spec(others[i]);
+          found != expected)
+        fail(std::string(field) + "[" + std::to_string(i) + "]",
+             "is " + toString(found.shape) + " of " + std::string(toString(found.dtype)),
+             "the shape, type, layout and memory of " + name + "'s " + other + "[" + std::to_string(i) + "], " +
+                 toString(expected.shape) + " of " + std::string(toString(expected.dtype)));
+  }
+
+  /// Calls end: no program runs itself, and chains are shorter than the stack is deep.
+  uint32_t checkDepth(uint32_t program, uint32_t above) {
+    constexpr uint32_t maxDepth = 100, open = ~0u;
+    if (heights[program] && heights[program] != open)
+      return heights[program];
+    const Program &entered = image.programs[program];
+    const auto failHere = [&](const std::string &found) {
+      place.program = entered.name;
+      fail("operations", found, "calls that end");
     };
-    match(operation.ins, callee.inputs, "ins", "inputs");
-    match(operation.outs, callee.outputs, "outs", "outputs");
+    if (heights[program] == open)
+      failHere("call the program itself");
+    heights[program] = open;
+    uint32_t height = 1;
+    for (const Operation &operation : entered.operations)
+      for (uint32_t callee : operation.callees) {
+        if (above < maxDepth)
+          height = std::max(height, checkDepth(callee, above + 1) + 1);
+        if (above >= maxDepth || height > maxDepth)
+          failHere("make calls more than " + std::to_string(maxDepth) + " deep");
+      }
+    return heights[program] = height;
   }
 
   void spend(size_t items, const std::string &name) {
@@ -362,6 +461,7 @@ private:
 
   BinaryImage &image;
   std::vector<State> state;
+  std::vector<uint32_t> heights; // per program: of the tree of its calls
   files::Place place;
   std::string opName;
 };

@@ -9,6 +9,12 @@
 
 namespace tt::ttnn {
 
-std::vector<OpInfo> callOps() { return {{"ttcore.load_cached", nullptr, nullptr, noCost}}; }
+std::vector<OpInfo> callOps() {
+  return {
+      {"ttcore.load_cached", nullptr, nullptr, noCost},
+      {"ttcore.while", nullptr, nullptr, noCost},
+      {"ttcore.case", nullptr, nullptr, noCost},
+  };
+}
 
 } // namespace tt::ttnn

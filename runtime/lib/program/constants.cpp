@@ -85,7 +85,7 @@ void Planner::planCall() {
   }
   if (observed) {
     // Hooks see every op of every run.
-    made.callees[op] = makePlan(made.image, operation.callee, device, made.mode);
+    made.callees[op] = {makePlan(made.image, operation.callees[0], device, made.mode)};
     return;
   }
   if (made.mode == Mode::Estimated)
@@ -94,13 +94,82 @@ void Planner::planCall() {
   for (size_t i = 0; i < operation.ins.size(); ++i)
     given.push_back(argumentOf(operation.ins[i], i));
   Results results =
-      Executable(makePlan(made.image, operation.callee, device, made.mode, {}, given), device).evaluate(given);
+      Executable(makePlan(made.image, operation.callees[0], device, made.mode, {}, given), device).evaluate(given);
   for (size_t i = 0; i < operation.outs.size(); ++i) {
     Plan::Root &root = made.roots[operation.outs[i]];
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
       made.cachedMemory.push_back(std::move(results.allocations[i]));
+  }
+}
+
+void Planner::planControl() {
+  const Operation &operation = this->operation();
+  const bool isLoop = operation.call == Operation::Call::While;
+  const size_t first = isLoop ? 0 : 1; // operand that is the callees' first input
+  std::vector<Argument> given;
+  for (size_t i = first; i < operation.ins.size(); ++i) {
+    const uint32_t value = operation.ins[i];
+    const Plan::Root &root = rootOf(value);
+    Argument &argument = given.emplace_back();
+    // What a loop carries begins with a constant, and goes on with something else.
+    if (observed || root.home != Plan::Home::Constant || (isLoop && i < operation.outs.size()))
+      continue;
+    argument.constant = true;
+    for (const auto &shard : root.constant)
+      argument.shards.push_back(piece(shard, made.viewBytes[value]));
+  }
+  Plan::Callees &callees = made.callees[op];
+  for (uint32_t callee : operation.callees)
+    callees.push_back(makePlan(made.image, callee, device, made.mode, {}, given));
+  for (size_t i = 0; i < operation.ins.size(); ++i) {
+    const auto knows = [&](const std::shared_ptr<const Plan> &callee) {
+      return callee->roots[callee->program.inputs[i - first]].home == Plan::Home::Constant;
+    };
+    if (i < first || !std::ranges::all_of(callees, knows))
+      isRead[made.rootOf[operation.ins[i]]] = true;
+  }
+  for (uint32_t out : operation.outs)
+    addGroup(out, op, sim::footprint(chip, program.spec(out)), resultLabel());
+  if (!observed)
+    addWorkingMemory(callees);
+
+  // Once through a loop, or the longest of the branches; a run knows more.
+  sim::Duration &duration = made.durations[op];
+  for (const auto &callee : callees)
+    if (isLoop) {
+      duration.cycles += callee->totalDuration.cycles;
+      duration.ns += callee->totalDuration.ns;
+    } else if (callee->totalDuration.cycles > duration.cycles) {
+      duration = callee->totalDuration;
+    }
+  made.totalDuration.cycles += duration.cycles;
+  made.totalDuration.ns += duration.ns;
+
+  Plan::Step step;
+  step.control = true;
+  step.op = op;
+  made.steps.push_back(step);
+  operands.push_back({operation.ins, operation.outs});
+}
+
+/// What the programs that an op runs take on the device while it runs.
+void Planner::addWorkingMemory(const Plan::Callees &callees) {
+  int64_t peaks[sim::memoryCount] = {};
+  for (const auto &callee : callees) {
+    sim::Memories empty(chip, device->options(), device->id());
+    callee->memory.addWorking(empty, peaks);
+  }
+  for (const BufferType buffer : {BufferType::DRAM, BufferType::L1}) {
+    const int64_t bytes = peaks[static_cast<size_t>(sim::memoryOf(buffer))];
+    if (bytes == 0)
+      continue;
+    const auto group = static_cast<uint32_t>(made.memory.groups.size());
+    made.memory.groups.push_back({{buffer, bytes, 1, 1, bytes}, "working memory of the programs that " + resultLabel()});
+    made.memory.events.push_back({op, true, group});
+    made.memory.events.push_back({op + 1, false, group});
+    references.push_back(1);
   }
 }
 
@@ -123,6 +192,8 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
     throw OpError(name + " is computed by the program; expected an input, a constant, or the result of another " +
                   std::string(operation().info->name));
   }
+  if (shards->empty())
+    throw OpError(name + " is not known before the program runs; expected a constant");
   for (const auto &shard : *shards)
     argument.shards.push_back(piece(shard, made.viewBytes[value]));
   return argument;

@@ -9,6 +9,7 @@
 
 #include "program/plan.h"
 
+#include <functional>
 #include <list>
 
 namespace tt::runtime {
@@ -45,15 +46,34 @@ private:
   using Root = Plan::Root;
   using Step = Plan::Step;
 
-  void runStep(const Step &step) const;
-  void runSteps(RunReport *perf) const;
+  void runStep(const Step &step);
+  void runSteps(RunReport *perf);
   std::vector<sim::Allocation> runObserved(const Binary &binary, const Device &device, const std::vector<bool> &moved,
                                            const Hooks &hooks, RunReport &report);
-  void runCallee(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks, RunReport &report,
-                 std::vector<sim::Allocation> &allocations);
+  //===- Programs that ops run (control.cpp) --------------------------------===//
+
+  /// Values of inputs or outputs, by shard.
+  using Pointers = std::span<const std::span<std::byte *const>>;
+  using ConstPointers = std::span<const std::span<const std::byte *const>>;
+  /// Runs a program whose values lie in memory of its caller; `ins` and `outs` do not overlap. Returns the time that it
+  /// takes on the chip.
+  using Runner = std::function<sim::Duration(Executable &callee, ConstPointers ins, Pointers outs)>;
+  void runControl(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
+  sim::Duration runWhile(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
+  sim::Duration runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
+  void bindOperands(ConstPointers ins);
+  void runWith(ConstPointers ins, Pointers outs);
+  void runCallees(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks, RunReport &report,
+                  std::vector<sim::Allocation> &allocations);
+  /// What the last run takes on the chip.
+  sim::Duration taken() const {
+    return {plan.totalDuration.cycles + inCallees.cycles, plan.totalDuration.ns + inCallees.ns};
+  }
+
   void attribute(const Step &step, int64_t ns, RunReport &report) const;
   void createOutputs(Results &results, bool shareable) const;
   void bindPatches(const Results &results);
+  void copyOutputs(const Results &results) const;
   const std::byte *copied(const OutputCopy &copy, const Results &results, uint32_t shard) const;
   std::byte *arenaAddress(const Root &root, uint32_t shard) const {
     return arena.get() + root.offset + shard * root.stride;
@@ -70,7 +90,14 @@ private:
   std::vector<std::byte *> outPointers;
   std::vector<std::span<const std::byte *const>> meshIns;
   std::vector<std::span<std::byte *const>> meshOuts;
-  std::map<uint32_t, std::unique_ptr<Executable>> callees; // by op, in an observed run
+  /// Programs that an op runs, and room for what a loop carries and what its condition gives.
+  struct Callees {
+    std::vector<std::unique_ptr<Executable>> programs;
+    std::vector<std::vector<std::shared_ptr<std::byte>>> carried; // by value and shard
+    std::vector<std::vector<std::byte *>> carriedData;
+  };
+  std::map<uint32_t, Callees> callees; // by op, those of Plan::callees
+  sim::Duration inCallees;             // of the last run: what such programs took beyond what the plan says
   MemoryPlan::History history;
   std::vector<uint8_t> alive; // per value, in an observed run
   bool running = false;
@@ -79,6 +106,7 @@ private:
   std::vector<Tensor> bound;
   std::vector<bool> moved;
   std::vector<std::vector<std::byte *>> inputData; // by input and shard
+  std::vector<std::vector<std::shared_ptr<std::byte>>> copiesOfWritten; // of a called program, by input and shard
   Results results;
 };
 

@@ -71,8 +71,26 @@ Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device
     meshIns.emplace_back(inPointers.data() + in.first, in.count);
   for (const Plan::Pointers &out : plan.meshOuts)
     meshOuts.emplace_back(outPointers.data() + out.first, out.count);
-  for (const auto &[op, callee] : plan.callees)
-    callees[op] = std::make_unique<Executable>(callee, device);
+  for (const auto &[op, programs] : plan.callees) {
+    Callees &own = callees[op];
+    for (const auto &callee : programs)
+      own.programs.push_back(std::make_unique<Executable>(callee, device));
+    const Operation &operation = program.operations[op];
+    if (operation.call != Operation::Call::While)
+      continue;
+    const auto allocate = [&](const TensorSpec &spec) {
+      auto &shards = own.carried.emplace_back(spec.distributed ? program.devices() : 1);
+      auto &data = own.carriedData.emplace_back();
+      for (auto &shard : shards) {
+        shard = sim::allocateHost(spec.bytes(), "a value that a loop carries");
+        data.push_back(shard.get());
+      }
+    };
+    for (uint32_t out : operation.outs)
+      allocate(program.spec(out));
+    const Program &condition = programs[0]->program;
+    allocate(condition.spec(condition.outputs[0])); // the last one
+  }
 }
 
 void Executable::checkInputs(std::span<const Tensor> inputs) const {
@@ -97,10 +115,17 @@ bool Executable::fits(std::span<const Tensor> inputs) const {
   });
 }
 
-void Executable::runStep(const Step &step) const {
-  if (step.mesh) {
-    step.mesh->run({meshIns.data() + step.firstMeshIn, step.meshIns},
-                   {meshOuts.data() + step.firstMeshOut, step.meshOuts});
+void Executable::runStep(const Step &step) {
+  if (step.isMesh()) {
+    const ConstPointers ins(meshIns.data() + step.firstMeshIn, step.meshIns);
+    const Pointers outs(meshOuts.data() + step.firstMeshOut, step.meshOuts);
+    if (step.mesh)
+      step.mesh->run(ins, outs);
+    else
+      runControl(step.op, ins, outs, [](Executable &callee, ConstPointers from, Pointers to) {
+        callee.runWith(from, to);
+        return callee.taken();
+      });
     return;
   }
   for (uint32_t d = 0; d < step.devices; ++d)
@@ -109,7 +134,7 @@ void Executable::runStep(const Step &step) const {
                       arena.get()});
 }
 
-void Executable::runSteps(RunReport *perf) const {
+void Executable::runSteps(RunReport *perf) {
   if (!perf) {
     for (const Step &step : plan.steps) {
       checkInterrupt();
@@ -120,8 +145,11 @@ void Executable::runSteps(RunReport *perf) const {
   for (const Step &step : plan.steps) {
     checkInterrupt();
     const int64_t start = now();
+    const sim::Duration before = inCallees;
     runStep(step);
     attribute(step, now() - start, *perf);
+    perf->ops[step.op].cycles += inCallees.cycles - before.cycles;
+    perf->ops[step.op].deviceNs += inCallees.ns - before.ns;
   }
 }
 
@@ -169,6 +197,14 @@ const std::byte *Executable::copied(const OutputCopy &copy, const Results &resul
     break;
   }
   throw Error(name() + ": output " + std::to_string(copy.output) + " has no value");
+}
+
+void Executable::copyOutputs(const Results &results) const {
+  for (const OutputCopy &copy : plan.copies) {
+    const size_t bytes = program.spec(copy.value).bytes();
+    for (uint32_t d = 0; d < results.shards[copy.output].size() && bytes; ++d)
+      std::memcpy(results.shards[copy.output][d].get(), copied(copy, results, d), bytes);
+  }
 }
 
 /// Memory for the outputs; with `shareable`, for those that a kernel writes.
@@ -222,6 +258,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
     report.ops = this->report().ops;
 
   createOutputs(results, false);
+  inCallees = {};
   if (plan.mode == Mode::Observed) {
     results.allocations = runObserved(binary, device, moved, *hooks, report);
   } else {
@@ -231,11 +268,9 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
     runSteps(perf ? &report : nullptr);
     report.hostNs = now() - start;
   }
-  for (const OutputCopy &copy : plan.copies) {
-    const size_t bytes = program.spec(copy.value).bytes();
-    for (uint32_t d = 0; d < results.shards[copy.output].size() && bytes; ++d)
-      std::memcpy(results.shards[copy.output][d].get(), copied(copy, results, d), bytes);
-  }
+  report.cycles = taken().cycles;
+  report.deviceNs = taken().ns;
+  copyOutputs(results);
 
   Tensors outputs;
   outputs.reserve(results.shards.size());
@@ -244,8 +279,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
                           ? Tensor::fromShards(plan.outputDescriptions[k], std::move(results.shards[k]), device,
                                                std::move(results.allocations[k]))
                           : Tensor::fromShards(plan.outputDescriptions[k], std::move(results.shards[k])));
-  device->addRun(
-      {1, static_cast<int64_t>(program.operations.size()), plan.totalDuration.cycles, plan.totalDuration.ns});
+  device->addRun({1, static_cast<int64_t>(program.operations.size()), taken().cycles, taken().ns});
   return outputs;
 }
 
@@ -267,6 +301,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
       }
     }
   }
+  inCallees = {};
   Results results;
   createOutputs(results, true);
   int64_t peaks[sim::memoryCount];
@@ -294,8 +329,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
         std::memcpy(shard.get(), values, bytes);
     }
   }
-  device->addRun(
-      {0, static_cast<int64_t>(program.operations.size()), plan.totalDuration.cycles, plan.totalDuration.ns});
+  device->addRun({0, static_cast<int64_t>(program.operations.size()), taken().cycles, taken().ns});
   return results;
 }
 
@@ -348,9 +382,11 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
     if (hooks.beforeOp)
       hooks.beforeOp(context, opContext);
     plan.memory.step(*device, moved, op, next, blocks);
-    if (operation.callee != Operation::noCallee)
-      runCallee(binary, device, op, hooks, report, ofCallees);
+    if (operation.call != Operation::Call::None)
+      runCallees(binary, device, op, hooks, report, ofCallees);
     for (; step != plan.steps.end() && step->op == op; ++step) {
+      if (step->control)
+        continue; // its programs are observed, too
       const int64_t start = now();
       runStep(*step);
       const int64_t took = now() - start;
@@ -379,31 +415,47 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
   return plan.memory.finish(*device, blocks);
 }
 
-/// Runs the program that an op of an observed run names, observed as well.
-void Executable::runCallee(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks,
-                           RunReport &report, std::vector<sim::Allocation> &allocations) {
-  Executable &callee = *callees.at(op);
+/// Runs the programs that an op of an observed run names, observed as well.
+void Executable::runCallees(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks,
+                            RunReport &report, std::vector<sim::Allocation> &allocations) {
   const Operation &operation = program.operations[op];
-  callee.inputData.resize(operation.ins.size());
-  for (size_t i = 0; i < operation.ins.size(); ++i) {
-    const Root &root = plan.roots[operation.ins[i]];
-    callee.inputData[i].resize(root.shards);
-    for (uint32_t d = 0; d < root.shards; ++d)
-      callee.inputData[i][d] = arenaAddress(root, d);
-  }
   const Hooks ofOps{hooks.beforeOp, hooks.afterOp, nullptr, nullptr};
-  RunReport inner;
-  auto kept = callee.runObserved(binary, device, std::vector<bool>(operation.ins.size(), false), ofOps, inner);
-  std::ranges::move(kept, std::back_inserter(allocations));
-  report.hostNs += inner.hostNs;
+  int64_t hostNs = 0;
+  const auto run = [&](Executable &callee, ConstPointers ins, Pointers outs) {
+    callee.bindOperands(ins);
+    callee.inCallees = {};
+    RunReport inner;
+    auto kept = callee.runObserved(binary, device, std::vector<bool>(ins.size(), false), ofOps, inner);
+    if (operation.call == Operation::Call::Cached)
+      std::ranges::move(kept, std::back_inserter(allocations));
+    hostNs += inner.hostNs;
+    for (size_t k = 0; k < outs.size(); ++k) {
+      const uint32_t value = callee.program.outputs[k];
+      const size_t bytes = callee.program.spec(value).bytes();
+      for (uint32_t d = 0; d < outs[k].size() && bytes; ++d)
+        std::memcpy(outs[k][d], callee.arenaAddress(callee.plan.roots[value], d), bytes);
+    }
+    return callee.taken();
+  };
+  const auto addressesOf = [&](const std::vector<uint32_t> &values) {
+    std::vector<std::vector<std::byte *>> addresses;
+    for (uint32_t value : values) {
+      addresses.emplace_back();
+      for (uint32_t d = 0; d < plan.roots[value].shards; ++d)
+        addresses.back().push_back(arenaAddress(plan.roots[value], d));
+    }
+    return addresses;
+  };
+  const auto inData = addressesOf(operation.ins), outData = addressesOf(operation.outs);
+  const std::vector<std::span<const std::byte *const>> ins(inData.begin(), inData.end());
+  const std::vector<std::span<std::byte *const>> outs(outData.begin(), outData.end());
+  if (operation.isControl())
+    runControl(op, ins, outs, run);
+  else
+    run(*callees.at(op).programs[0], ins, outs);
+  report.hostNs += hostNs;
   if (!report.ops.empty())
-    report.ops[op].hostNs = inner.hostNs;
-  for (size_t k = 0; k < operation.outs.size(); ++k) {
-    const Root &from = callee.plan.roots[callee.program.outputs[k]], &to = plan.roots[operation.outs[k]];
-    const size_t bytes = program.spec(operation.outs[k]).bytes();
-    for (uint32_t d = 0; d < to.shards && bytes; ++d)
-      std::memcpy(arenaAddress(to, d), callee.arenaAddress(from, d), bytes);
-  }
+    report.ops[op].hostNs = hostNs;
 }
 
 std::optional<Tensor> Executable::read(uint32_t value) const {

@@ -68,6 +68,15 @@ void MemoryPlan::simulate(sim::Memories &memories) const {
     apply(memories, event, blocks);
 }
 
+void MemoryPlan::addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const {
+  const std::vector<bool> moved(groups.size(), false);
+  Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
+  for (const Event &event : events)
+    if (relevant(event, moved))
+      apply(memories, event, blocks);
+  forEachMemory([&](sim::Memory memory, size_t i) { peaks[i] = std::max(peaks[i], memories[memory].peak()); });
+}
+
 void MemoryPlan::keepOutputs(sim::MeshDevice &device, sim::Memories &memories, Blocks &blocks,
                              std::vector<sim::Allocation> &outputs) const {
   outputs.resize(outputGroups.size());

@@ -94,7 +94,7 @@ void Planner::placeValues() {
 
 void Planner::bindSteps() {
   for (size_t i = 0; i < made.steps.size(); ++i)
-    made.steps[i].mesh ? bindMeshStep(made.steps[i], operands[i]) : bindStep(made.steps[i], operands[i]);
+    made.steps[i].isMesh() ? bindMeshStep(made.steps[i], operands[i]) : bindStep(made.steps[i], operands[i]);
 }
 
 void Planner::bindStep(Plan::Step &step, const Operands &operands) {

@@ -82,6 +82,8 @@ public:
   /// Adds to `bytes` (per bank, by sim::Memory) what the events before op `op` allocate and free, from position `next`
   /// on, which is advanced.
   void addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const;
+  /// Raises each peak to what the program takes beside its inputs, at most.
+  void addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const;
   /// All allocations, with every input moved, in memories that are thrown away. Throws OutOfMemoryError.
   void simulate(sim::Memories &memories) const;
   /// Everything from start to end; only outputs stay allocated. `moved[i]`: input i needs memory. `history`: of the
@@ -155,8 +157,12 @@ struct Plan {
     uint32_t firstMember = 0, members = 0;                                 // of a chain, in chainOps
     uint32_t devices = 1;                                                  // times the kernel runs
     uint32_t firstIn = 0, ins = 0, firstOut = 0, outs = 0;                 // pointers; of the first device
-    uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when mesh
+    uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when isMesh
+    bool control = false;                                                  // runs the callees of its op
+    bool isMesh() const { return mesh || control; }
   };
+  /// Programs that an op runs whenever it runs itself.
+  using Callees = std::vector<std::shared_ptr<const Plan>>;
 
   Plan(const BinaryImage &image, size_t programIndex, Mode mode)
       : image(image), programIndex(programIndex), program(image.programs[programIndex]), mode(mode) {}
@@ -176,7 +182,7 @@ struct Plan {
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
   std::vector<sim::Allocation> cachedMemory;               // of the results of calls
-  std::map<uint32_t, std::shared_ptr<const Plan>> callees; // by op, of an observed run
+  std::map<uint32_t, Callees> callees;                     // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers;               // of constants; null where a run has others
   uint32_t outPointers = 0;
   std::vector<Pointers> meshIns, meshOuts;

@@ -13,7 +13,7 @@ static bool onHost(const TensorSpec &spec) { return spec.memory.buffer == Buffer
 
 static bool callsOthers(const Program &program) {
   return std::ranges::any_of(program.operations,
-                             [](const Operation &operation) { return operation.callee != Operation::noCallee; });
+                             [](const Operation &operation) { return operation.call == Operation::Call::Cached; });
 }
 
 std::shared_ptr<const Plan> Planner::make() {
@@ -145,8 +145,10 @@ void Planner::planOperation() {
   for (uint32_t in : operation.ins)
     if (in != absentOperand)
       extend(in, op);
-  if (operation.callee != Operation::noCallee) {
+  if (operation.call == Operation::Call::Cached) {
     located([&] { planCall(); });
+  } else if (operation.isControl()) {
+    located([&] { planControl(); });
   } else {
     ttnn::OpCall call = program.call(operation);
     int alias = -1;

@@ -69,6 +69,9 @@ private:
 
   bool planConstant(const ttnn::OpCall &call);
   void planCall();
+  /// Prepares the programs that the op runs each time. What is constant here is constant there.
+  void planControl();
+  void addWorkingMemory(const Plan::Callees &callees);
   Argument argumentOf(uint32_t value, size_t index) const;
   /// The values of a constant that is the same on all devices, or nullptr.
   const std::byte *constantBytes(uint32_t value) const;

@@ -95,7 +95,7 @@ private:
     for (uint32_t in : operation.ins)
       operands.push_back(in == absentOperand ? Tensor() : values[in]);
     std::vector<Tensor> results;
-    if (operation.callee != Operation::noCallee) {
+    if (operation.call != Operation::Call::None) {
       results = cached(operation, made, operands);
     } else if (prepare(operation, made)) {
       results = ttnn::call(*made.callable, operands, made.attributes, made.outputs, device);
@@ -164,7 +164,7 @@ private:
   std::vector<Tensor> cached(const Operation &operation, Made &made, const std::vector<Tensor> &arguments) {
     std::vector<Tensor> &results = made.kept;
     if (results.empty()) {
-      results = Eager(binary, binary.program(operation.callee), device).run(arguments);
+      results = Eager(binary, binary.program(operation.callees[0]), device).run(arguments);
       for (const Tensor &result : results)
         result.setConstant();
     }

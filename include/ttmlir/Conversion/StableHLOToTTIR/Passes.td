@@ -44,6 +44,26 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: regions become functions.
+def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the regions of loops and branches, and calls of composites";
+  let description = [{
+    `stablehlo.while`, `if` and `case` become `ttcore.while` and `ttcore.case`, which name private functions of what was
+    a region. What a region uses from outside becomes an argument, unless it is a small constant, which is made again.
+    What a loop carries without changing it is an argument, too. `stablehlo.composite` becomes a call of its
+    decomposition.
+
+    Before:
+    ```mlir
+    %r = "stablehlo.if"(%pred) ({ stablehlo.return %x : tensor<f32> },
+                                { %n = stablehlo.negate %x : tensor<f32>
+                                  stablehlo.return %n : tensor<f32> }) : (tensor<i1>) -> tensor<f32>
+    ```
+    After: `%r = ttcore.case([@f_branch, @f_branch_0], %pred, [%x]) : tensor<i1>, (tensor<f32>) -> tensor<f32>`
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::func::FuncDialect"];
+}
+
 def ConvertStableHLOToTTIR : Pass<"convert-stablehlo-to-ttir", "::mlir::func::FuncOp"> {
   let summary = "Lower StableHLO to TTIR";
   let description = [{

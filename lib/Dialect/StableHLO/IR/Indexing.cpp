@@ -200,3 +200,18 @@ LogicalResult ScatterOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultType
 LogicalResult ScatterOp::verifyRegions() {
   return verifyCombiner(*this, getUpdateComputation().front(), getNumOperands() / 2);
 }
+
+LogicalResult TorchIndexSelectOp::verify() {
+  auto operand = cast<RankedTensorType>(getOperand().getType()), index = cast<RankedTensorType>(getIndex().getType());
+  const int64_t dim = getDim(), batch = getBatchDims();
+  if (dim < 0 || dim >= operand.getRank() || batch < 0 || batch > dim || batch > index.getRank())
+    return emitOpError() << "dim is " << dim << " and batch_dims " << batch << "; expected a dimension of " << operand
+                         << " behind batch dimensions that " << index << " has, too";
+  SmallVector<int64_t> shape(operand.getShape().take_front(dim));
+  llvm::append_range(shape, index.getShape().drop_front(batch));
+  llvm::append_range(shape, operand.getShape().drop_front(dim + 1));
+  if (auto expected = RankedTensorType::get(shape, operand.getElementType());
+      !compatibleTypes(Type(expected), getType()))
+    return emitOpError() << "has a result of type " << getType() << "; expected " << expected;
+  return success();
+}

@@ -220,3 +220,43 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
     return buildApplied(parser, appliedLoc, applied, result);
   return failure(parser.parseKeyword("reducer") || parseReducer(parser, count, result));
 }
+
+LogicalResult SelectAndScatterOp::verifyRegions() {
+  auto operand = cast<RankedTensorType>(getOperand().getType()), source = cast<RankedTensorType>(getSource().getType());
+  const int64_t rank = operand.getRank();
+  SmallVector<int64_t> sizes(rank, 1);
+  if (std::optional<ArrayRef<int64_t>> given = getWindowDimensions())
+    sizes.assign(given->begin(), given->end());
+  if (failed(checkLength(getLoc(), getOperationName(), "window_dimensions", sizes.size(), rank)))
+    return failure();
+  FailureOr<SmallVector<Window>> windows =
+      readWindows(getLoc(), getOperationName(), sizes, getWindowStrides(), getPadding(), std::nullopt, std::nullopt);
+  if (failed(windows))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [dimension, window] : llvm::enumerate(*windows)) {
+    FailureOr<int64_t> count =
+        countWindows(getLoc(), getOperationName(), dimension, operand.getDimSize(dimension), window);
+    if (failed(count))
+      return failure();
+    shape.push_back(*count);
+  }
+  if (failed(verifyCompatibleShape(shape, source.getShape())) ||
+      source.getElementType() != operand.getElementType())
+    return emitOpError() << "source is " << source << "; expected "
+                         << RankedTensorType::get(shape, operand.getElementType()) << ", one element for each window";
+  if (failed(verifyCompatibleShape(operand.getShape(), cast<RankedTensorType>(getType()).getShape())))
+    return emitOpError() << "has a result of type " << getType() << "; expected the shape of " << operand;
+  auto scalar = RankedTensorType::get({}, operand.getElementType());
+  Type pred = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
+  for (auto [name, region, returns] :
+       {std::tuple("select", &getSelect(), pred), std::tuple("scatter", &getScatter(), Type(scalar))}) {
+    Block &block = region->front();
+    if (block.getArgumentTypes() != TypeRange({Type(scalar), Type(scalar)}))
+      return emitOpError() << name << " takes (" << block.getArgumentTypes() << "); expected two of " << scalar;
+    if (block.empty() || !isa<ReturnOp>(block.back()) ||
+        block.back().getOperandTypes() != TypeRange({Type(returns)}))
+      return emitOpError() << name << " does not return " << returns;
+  }
+  return success();
+}

@@ -11,6 +11,9 @@ using namespace mlir::stablehlo;
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOEnums.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOTypes.cpp.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.cpp.inc"
 
@@ -18,6 +21,13 @@ void StablehloDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.cpp.inc"
+      >();
+}
+
+void StablehloDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOTypes.cpp.inc"
       >();
 }
 
@@ -282,4 +292,65 @@ LogicalResult ConvDimensionNumbersAttr::verify(function_ref<InFlightDiagnostic()
   return failure(failed(check("input", inputBatch, inputFeature, inputSpatial)) ||
                  failed(check("kernel", kernelInput, kernelOutput, kernelSpatial)) ||
                  failed(check("output", outputBatch, outputFeature, outputSpatial)));
+}
+
+//===----------------------------------------------------------------------===//
+// Aliases and bounds
+//===----------------------------------------------------------------------===//
+
+Attribute OutputOperandAliasAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> outputs, operands;
+  int64_t index = 0;
+  if (parser.parseLess() || parser.parseKeyword("output_tuple_indices") || parser.parseEqual() ||
+      parseNumbers(parser, outputs) || parser.parseComma() || parser.parseKeyword("operand_index") ||
+      parser.parseEqual() || parser.parseInteger(index) || parser.parseComma() ||
+      parser.parseKeyword("operand_tuple_indices") || parser.parseEqual() || parseNumbers(parser, operands) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), outputs, index, operands);
+}
+
+void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
+  printer << "<output_tuple_indices = ";
+  printNumbers(printer, getOutputTupleIndices());
+  printer << ", operand_index = " << getOperandIndex() << ", operand_tuple_indices = ";
+  printNumbers(printer, getOperandTupleIndices());
+  printer << '>';
+}
+
+/// `[4, ?]`
+static ParseResult parseBounds(AsmParser &parser, SmallVectorImpl<int64_t> &bounds) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    bounds.push_back(ShapedType::kDynamic);
+    if (succeeded(parser.parseOptionalQuestion()))
+      return success();
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(bounds.back()))
+      return failure();
+    return bounds.back() >= 0 ? ParseResult(success())
+                              : parser.emitError(loc, "bound is ") << bounds.back() << "; expected 0 or more";
+  });
+}
+
+static void printBounds(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
+  llvm::interleaveComma(bounds, printer, [&](int64_t bound) {
+    if (bound == ShapedType::kDynamic)
+      printer << '?';
+    else
+      printer << bound;
+  });
+}
+
+Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> bounds;
+  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual() || parseBounds(parser, bounds) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), bounds);
+}
+
+void TypeExtensionsAttr::print(AsmPrinter &printer) const {
+  printer << "<bounds = [";
+  printBounds(printer, getBounds());
+  printer << "]>";
 }

@@ -10,6 +10,7 @@ using namespace mlir::stablehlo;
 
 void StablehloDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.cpp.inc"

@@ -476,3 +476,69 @@ void stablehlo::printWindowAttributes(OpAsmPrinter &printer, Operation *, DenseI
     printer << ']';
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Calls, tuples and tokens
+//===----------------------------------------------------------------------===//
+
+ParseResult stablehlo::parseCustomCallTarget(OpAsmParser &parser, StringAttr &target) {
+  return parser.parseSymbolName(target);
+}
+
+void stablehlo::printCustomCallTarget(OpAsmPrinter &printer, Operation *, StringAttr target) {
+  printer.printSymbolName(target.getValue());
+}
+
+ParseResult stablehlo::parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
+                                                              ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                                                              SmallVectorImpl<Type> &types, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  auto function = dyn_cast<FunctionType>(type);
+  if (!function) {
+    types.assign(operands.size(), type);
+    result = type;
+    return success();
+  }
+  if (function.getNumInputs() != operands.size() || function.getNumResults() != 1)
+    return parser.emitError(loc) << "expected a type of " << operands.size() << " operands and one result, found "
+                                 << type;
+  llvm::append_range(types, function.getInputs());
+  result = function.getResult(0);
+  return success();
+}
+
+void stablehlo::printVariadicSameOperandsAndResultType(OpAsmPrinter &printer, Operation *op, OperandRange,
+                                                       TypeRange types, Type result) {
+  if (llvm::all_equal(types) && (types.empty() || types.front() == result))
+    printer << result;
+  else
+    printer.printFunctionalType(op);
+}
+
+ParseResult stablehlo::parsePairwiseOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
+                                           SmallVectorImpl<Type> &results) {
+  if (parser.parseTypeList(operands))
+    return failure();
+  llvm::append_range(results, operands);
+  return success();
+}
+
+void stablehlo::printPairwiseOpType(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange) {
+  llvm::interleaveComma(operands, printer);
+}
+
+ParseResult stablehlo::parseTupleOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  auto tuple = dyn_cast<TupleType>(result);
+  if (!tuple)
+    return parser.emitError(loc) << "expected a tuple type, found " << result;
+  llvm::append_range(operands, tuple.getTypes());
+  return success();
+}
+
+void stablehlo::printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange, Type result) { printer << result; }

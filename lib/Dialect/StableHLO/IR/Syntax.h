@@ -76,6 +76,25 @@ ParseResult parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayAttr &stride
 void printWindowAttributes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr strides, DenseIntElementsAttr padding,
                            DenseI64ArrayAttr lhsDilation, DenseI64ArrayAttr rhsDilation, DenseBoolArrayAttr reversal);
 
+/// `@target`, of a string
+ParseResult parseCustomCallTarget(OpAsmParser &parser, StringAttr &target);
+void printCustomCallTarget(OpAsmPrinter &printer, Operation *, StringAttr target);
+
+/// One type of all operands and the result, or a function type
+ParseResult parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
+                                                   ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                                                   SmallVectorImpl<Type> &types, Type &result);
+void printVariadicSameOperandsAndResultType(OpAsmPrinter &printer, Operation *, OperandRange operands, TypeRange types,
+                                            Type result);
+
+/// The types of the operands, which are those of the results
+ParseResult parsePairwiseOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, SmallVectorImpl<Type> &results);
+void printPairwiseOpType(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange results);
+
+/// The tuple type of the result
+ParseResult parseTupleOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result);
+void printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result);
+
 /// `[1, 2, 3]`
 ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers);
 void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers);

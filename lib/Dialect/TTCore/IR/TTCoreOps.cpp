@@ -31,21 +31,71 @@ LogicalResult OptimizationBarrierOp::verify() {
   return success();
 }
 
-LogicalResult LoadCachedOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto callee = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getCalleeAttr());
+/// `found` of the op's `what`s against those of the function that it calls.
+static LogicalResult checkTypes(Operation *op, StringRef what, TypeRange found, StringRef callee,
+                                ArrayRef<Type> expected) {
+  if (found.size() != expected.size())
+    return op->emitOpError() << "has " << found.size() << ' ' << what << "s but '" << callee << "' "
+                             << expected.size();
+  for (auto [index, types] : llvm::enumerate(llvm::zip_equal(found, expected)))
+    if (std::get<0>(types) != std::get<1>(types))
+      return op->emitOpError() << what << ' ' << index << " is " << std::get<0>(types) << " but '" << callee
+                               << "' has " << std::get<1>(types);
+  return success();
+}
+
+static FunctionOpInterface lookupCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(op, name);
   if (!callee)
-    return emitOpError("calls '") << getCallee() << "', which is not a function of this module";
-  auto check = [&](StringRef what, TypeRange found, ArrayRef<Type> expected) -> LogicalResult {
-    if (found.size() != expected.size())
-      return emitOpError() << "has " << found.size() << ' ' << what << "s but '" << getCallee() << "' "
-                           << expected.size();
-    for (auto [index, types] : llvm::enumerate(llvm::zip_equal(found, expected)))
-      if (std::get<0>(types) != std::get<1>(types))
-        return emitOpError() << what << ' ' << index << " is " << std::get<0>(types) << " but '" << getCallee()
-                             << "' has " << std::get<1>(types);
-    return success();
-  };
-  if (failed(check("input", getInputs().getTypes(), callee.getArgumentTypes())))
+    op->emitOpError("calls '") << name.getValue() << "', which is not a function of this module";
+  return callee;
+}
+
+/// The function that the op calls takes `inputs` and returns `results`.
+static LogicalResult checkCallee(Operation *op, FlatSymbolRefAttr name, TypeRange inputs, TypeRange results,
+                                 SymbolTableCollection &symbols) {
+  FunctionOpInterface callee = lookupCallee(op, name, symbols);
+  return success(callee && succeeded(checkTypes(op, "input", inputs, name.getValue(), callee.getArgumentTypes())) &&
+                 succeeded(checkTypes(op, "result", results, name.getValue(), callee.getResultTypes())));
+}
+
+LogicalResult LoadCachedOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return checkCallee(*this, getCalleeAttr(), getInputs().getTypes(), getResults().getTypes(), symbols);
+}
+
+static LogicalResult checkSelector(Operation *op, Type type, const Twine &what) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() || tensor.getNumElements() != 1)
+    return op->emitOpError() << what << " is " << type << "; expected a tensor of one element";
+  return success();
+}
+
+LogicalResult WhileOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getInputs().size() < getNumResults())
+    return emitOpError() << "has " << getInputs().size() << " inputs; expected one for each of its " << getNumResults()
+                         << " results, or more";
+  TypeRange inputs = getInputs().getTypes();
+  for (auto [index, types] : llvm::enumerate(llvm::zip(getResultTypes(), inputs)))
+    if (std::get<0>(types) != std::get<1>(types))
+      return emitOpError() << "result " << index << " is " << std::get<0>(types) << " but input " << index << " is "
+                           << std::get<1>(types) << "; a loop carries values of one type";
+  FunctionOpInterface condition = lookupCallee(*this, getCondAttr(), symbols);
+  if (!condition || failed(checkTypes(*this, "input", inputs, getCond(), condition.getArgumentTypes())))
     return failure();
-  return check("result", getResults().getTypes(), callee.getResultTypes());
+  if (condition.getNumResults() != 1)
+    return emitOpError() << "'" << getCond() << "' returns " << condition.getNumResults() << " values; expected one";
+  if (failed(checkSelector(*this, condition.getResultTypes().front(), "result of '" + getCond() + "'")))
+    return failure();
+  return checkCallee(*this, getBodyAttr(), inputs, getResultTypes(), symbols);
+}
+
+LogicalResult CaseOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getBranches().empty())
+    return emitOpError("has no branches; expected one or more");
+  if (failed(checkSelector(*this, getIndex().getType(), "index")))
+    return failure();
+  for (Attribute branch : getBranches())
+    if (failed(checkCallee(*this, cast<FlatSymbolRefAttr>(branch), getInputs().getTypes(), getResultTypes(), symbols)))
+      return failure();
+  return success();
 }

@@ -34,9 +34,17 @@ struct Operation {
   std::vector<uint32_t> outs;
   ttnn::Attributes attributes;
   std::string_view loc, source, debug;
-  /// The program that a ttcore.load_cached runs, or noCallee.
-  uint32_t callee = noCallee;
-  static constexpr uint32_t noCallee = 0xFFFFFFFF;
+  /// What the op does with programs of the binary.
+  enum class Call : uint8_t {
+    None,
+    Cached, // ttcore.load_cached: runs one, once
+    While,  // ttcore.while: runs the second while the first says so
+    Case,   // ttcore.case: runs the one that its first operand names
+  };
+  Call call = Call::None;
+  std::vector<uint32_t> callees; // by number
+  /// Runs others whenever it runs itself.
+  bool isControl() const { return call == Call::While || call == Call::Case; }
 };
 
 struct Value {

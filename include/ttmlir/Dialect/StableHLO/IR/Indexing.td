@@ -38,4 +38,11 @@ def StableHLO_ScatterOp
   let hasRegionVerifier = 1;
 }
 
+def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure]> {
+  let summary = "The slices of a dimension that an index names.";
+  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_IntTensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
+  let results = (outs StableHLO_Tensor);
+  let hasVerifier = 1;
+}
+
 #endif // TTMLIR_DIALECT_STABLEHLO_IR_INDEXING_TD

@@ -42,4 +42,19 @@ def StableHLO_ReduceWindowOp : StableHLO_Reduction<"reduce_window"> {
                        OptionalAttr<DenseI64ArrayAttr>:$window_dilations, OptionalAttr<I64ElementsAttr>:$padding);
 }
 
+def StableHLO_SelectAndScatterOp
+    : StableHLO_Op<"select_and_scatter", [Pure]> {
+  let summary = "Adds each source element where a window selects it: the gradient of a pool.";
+  let description = [{
+    `select` takes two elements of the operand and says whether the first stays selected; `scatter` combines what is at
+    the selected place with the source element.
+  }];
+  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_Tensor:$source, StableHLO_ScalarTensor:$init_value,
+                       OptionalAttr<DenseI64ArrayAttr>:$window_dimensions,
+                       OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<I64ElementsAttr>:$padding);
+  let results = (outs StableHLO_Tensor);
+  let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
+  let hasRegionVerifier = 1;
+}
+
 #endif // TTMLIR_DIALECT_STABLEHLO_IR_REDUCTION_TD

@@ -11,6 +11,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -37,6 +38,9 @@ public:
 
 #define GET_ATTRDEF_CLASSES
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h.inc"

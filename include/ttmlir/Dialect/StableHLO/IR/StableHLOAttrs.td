@@ -26,6 +26,13 @@ def StableHLO_ResultAccuracyModeAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
+def StableHLO_FftTypeAttr : EnumAttr<Stablehlo_Dialect, StableHLO_FftType, "fft_type">;
+def StableHLO_RngAlgorithmAttr : EnumAttr<Stablehlo_Dialect, StableHLO_RngAlgorithm, "rng_algorithm">;
+def StableHLO_RngDistributionAttr : EnumAttr<Stablehlo_Dialect, StableHLO_RngDistribution, "rng_distribution">;
+def StableHLO_TransposeAttr : EnumAttr<Stablehlo_Dialect, StableHLO_Transpose, "transpose">;
+/// Written as a number: `api_version = 1 : i32`.
+def StableHLO_CustomCallApiVersionAttr : ConfinedAttr<I32Attr, [IntMinValue<0>, IntMaxValue<4>]>;
+
 def StableHLO_PrecisionConfigAttr : TypedArrayAttrBase<StableHLO_PrecisionAttr, "precision of each operand">;
 
 //===----------------------------------------------------------------------===//
@@ -106,6 +113,36 @@ def StableHLO_ChannelHandle : StableHLO_Attr<"ChannelHandle", "channel_handle"> 
   let summary = "Names the channel that a collective runs over.";
   let parameters = (ins "int64_t":$handle, "int64_t":$type);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+def StableHLO_OutputOperandAlias : StableHLO_Attr<"OutputOperandAlias", "output_operand_alias"> {
+  let summary = "A result of a custom call that is one of its operands.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$outputTupleIndices, "int64_t":$operandIndex,
+                        ArrayRefParameter<"int64_t">:$operandTupleIndices);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def StableHLO_SubAxisInfo : StableHLO_Attr<"SubAxisInfo", "sub_axis_info"> {
+  let summary = "A part of an axis of a mesh.";
+  let parameters = (ins "int64_t":$preSize, "int64_t":$size);
+  let assemblyFormat = "`(` $preSize `)` `` $size";
+}
+
+def StableHLO_AxisRef : StableHLO_Attr<"AxisRef", "axis_ref"> {
+  let summary = "An axis of a mesh, or a part of one.";
+  let parameters = (ins StringRefParameter<"">:$name, OptionalParameter<"SubAxisInfoAttr">:$sub_axis_info);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def StableHLO_ReplicaGroupMeshAxesAttr : StableHLO_Attr<"ReplicaGroupMeshAxes", "replica_group_mesh_axes"> {
+  let summary = "Groups of devices along axes of a mesh.";
+  let parameters = (ins "::mlir::Attribute":$mesh, "::mlir::ArrayAttr":$axes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def StableHLO_TypeExtensions : StableHLO_Attr<"TypeExtensions", "type_extensions"> {
+  let summary = "Upper bounds of dynamic sizes, as the encoding of a tensor.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$bounds);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOATTRS_TD

@@ -4,6 +4,7 @@
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 
 def Stablehlo_Dialect : Dialect {
@@ -12,7 +13,11 @@ def Stablehlo_Dialect : Dialect {
   let cppNamespace = "::mlir::stablehlo";
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
-  let extraClassDeclaration = [{ void registerAttributes(); }];
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -43,5 +48,26 @@ def StableHLO_ScalarTensor : 0DTensorOf<[StableHLO_Float, StableHLO_Pred, Stable
 def StableHLO_ScalarIntTensor : 0DTensorOf<[StableHLO_Int]>;
 def StableHLO_StaticTensor : StaticShapeTensorOf<[StableHLO_Float, StableHLO_Pred, StableHLO_Int, StableHLO_Complex]>;
 def StableHLO_StaticNumberTensor : StaticShapeTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_Complex]>;
+def StableHLO_PredScalarTensor : 0DTensorOf<[StableHLO_Pred]>;
+def StableHLO_I32ScalarTensor : 0DTensorOf<[I32]>;
+def StableHLO_UI32ScalarTensor : 0DTensorOf<[UI32]>;
+/// Sizes or positions, one for each dimension.
+def StableHLO_ShapeTensor : 1DTensorOf<[StableHLO_Int, Index]>;
+
+//===----------------------------------------------------------------------===//
+// Values that are no tensors
+//===----------------------------------------------------------------------===//
+
+def StableHLO_Token : TypeDef<Stablehlo_Dialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "Orders effects.";
+}
+def StableHLO_Future : TypeDef<Stablehlo_Dialect, "Future"> {
+  let mnemonic = "future";
+  let summary = "What an op that has begun will give.";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "`<` $types `>`";
+}
+def StableHLO_TensorOrToken : AnyTypeOf<[StableHLO_Tensor, StableHLO_Token]>;
 
 #endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD

@@ -21,5 +21,14 @@ def StableHLO_Precision : StableHLO_Enum<"Precision", "precision of an operand o
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGH", 1>, I32EnumAttrCase<"HIGHEST", 2>]>;
 def StableHLO_ResultAccuracyMode : StableHLO_Enum<"ResultAccuracyMode", "how the accuracy of a result is chosen", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGHEST", 1>, I32EnumAttrCase<"TOLERANCE", 2>]>;
+def StableHLO_FftType : StableHLO_Enum<"FftType", "which Fourier transform", [
+  I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
+def StableHLO_RngAlgorithm : StableHLO_Enum<"RngAlgorithm", "how random bits are made", [
+  I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>]>;
+def StableHLO_RngDistribution : StableHLO_Enum<"RngDistribution", "distribution of random numbers", [
+  I32EnumAttrCase<"UNIFORM", 1>, I32EnumAttrCase<"NORMAL", 2>]>;
+def StableHLO_Transpose : StableHLO_Enum<"Transpose", "which transposition", [
+  I32EnumAttrCase<"TRANSPOSE_INVALID", 0>, I32EnumAttrCase<"NO_TRANSPOSE", 1>, I32EnumAttrCase<"TRANSPOSE", 2>,
+  I32EnumAttrCase<"ADJOINT", 3>]>;
 
 #endif // TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOENUMS_TD

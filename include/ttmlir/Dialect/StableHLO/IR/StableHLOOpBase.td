@@ -4,6 +4,7 @@
 #ifndef TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPBASE_TD
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLOOPBASE_TD
 
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.td"

@@ -34,6 +34,34 @@ def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, DeclareOpInterfaceMeth
   let assemblyFormat = "`(` $callee `,` `[` $inputs `]` `)` attr-dict `:` functional-type($inputs, $results)";
 }
 
+/// An op that runs functions of the module each time. Nothing of it is visible but its results.
+class TTCore_ControlOp<string mnemonic>
+    : TTCore_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+}
+
+def TTCore_WhileOp : TTCore_ControlOp<"while"> {
+  let summary = "Runs a function on its own results while another says so.";
+  let description = [{
+    The first inputs, one for each result, are what the loop carries; the others stay as they are. Both functions take
+    all of them. `cond` returns one number, and the loop ends when it is 0; `body` returns what is carried to the next
+    turn: `ttcore.while(@more, @step, [%count, %x, %weight]) : (...) -> (tensor<si32>, tensor<4xf32>)`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$cond, FlatSymbolRefAttr:$body, Variadic<AnyRankedTensor>:$inputs);
+  let assemblyFormat = "`(` $cond `,` $body `,` `[` $inputs `]` `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+def TTCore_CaseOp : TTCore_ControlOp<"case"> {
+  let summary = "Runs the function of a list that a number selects.";
+  let description = [{
+    All functions take the inputs and return the results. A number that none has stands for the last.
+  }];
+  let arguments = (ins FlatSymbolRefArrayAttr:$branches, AnyRankedTensor:$index, Variadic<AnyRankedTensor>:$inputs);
+  let assemblyFormat = [{
+    `(` $branches `,` $index `,` `[` $inputs `]` `)` attr-dict `:` type($index) `,` functional-type($inputs, $results)
+  }];
+}
+
 def TTCore_OptimizationBarrierOp : TTCore_Op<"optimization_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Passes its inputs on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs);
