@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Patterns.h"
+#include "Expressions.h"
 
 #include <cmath>
 
@@ -120,8 +120,22 @@ static int directionOf(Block &body) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
-/// Whether a tensor counts along a dimension, from 0. What makes it is TTIR already.
+/// Whether a tensor counts along a dimension, from 0. What makes it is StableHLO, or TTIR already.
 static bool counts(Value value, int64_t dimension) {
+  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
+    return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
+  if (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>()) {
+    const auto *place = llvm::find(broadcast.getBroadcastDimensions(), dimension);
+    const int64_t from = place - broadcast.getBroadcastDimensions().begin();
+    return place != broadcast.getBroadcastDimensions().end() &&
+           typeOf(broadcast.getOperand()).getDimSize(from) == typeOf(value).getDimSize(dimension) &&
+           counts(broadcast.getOperand(), from);
+  }
+  if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>()) {
+    RankedTensorType from = typeOf(reshape.getOperand());
+    return from.getRank() == 1 && from.getDimSize(0) == typeOf(value).getDimSize(dimension) &&
+           counts(reshape.getOperand(), 0);
+  }
   const int64_t size = typeOf(value).getDimSize(dimension);
   if (auto broadcast = value.getDefiningOp<ttir::BroadcastOp>())
     return typeOf(broadcast.getInput()).getDimSize(dimension) == size && counts(broadcast.getInput(), dimension);
@@ -146,6 +160,14 @@ static bool isLast(Value init, bool greatest) {
   if (attr.getType().isUnsignedInteger())
     return greatest ? number.isMinValue() : number.isMaxValue();
   return greatest ? number.isMinSignedValue() : number.isMaxSignedValue();
+}
+
+bool hlo::isArgReduction(stablehlo::ReduceOp op) {
+  if (op.getInputs().size() != 2 || op.getDimensions().size() != 1 ||
+      !counts(op.getInputs()[1], op.getDimensions().front()) || typeOf(op.getInputs()[0]).getNumElements() == 0)
+    return false;
+  const int direction = directionOf(op.getBody().front());
+  return direction != 0 && isLast(op.getInitValues()[0], direction > 0);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 //===- Windows.cpp - lowering of StableHLO reductions and windows ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Patterns.h"
+#include "Expressions.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -218,6 +218,27 @@ private:
   }
 };
 } // namespace
+
+bool hlo::isKnownReduction(stablehlo::ReduceOp op) {
+  Operation *inner = op.getInputs().size() == 1 ? onlyOp(op.getBody()) : nullptr;
+  return inner && combinerOf(inner, typeOf(op->getResult(0)).getElementType());
+}
+
+bool hlo::isKnownReduction(stablehlo::ReduceWindowOp op) {
+  Operation *inner = op.getInputs().size() == 1 ? onlyOp(op.getBody()) : nullptr;
+  RankedTensorType type = typeOf(op.getInputs().front());
+  std::optional<Combiner> combiner =
+      inner ? combinerOf(inner, typeOf(op->getResult(0)).getElementType()) : std::nullopt;
+  const size_t rank = type.getRank();
+  const SmallVector<int64_t> ones(rank, 1);
+  SmallVector<int64_t> padding(2 * rank, 0);
+  if (op.getPadding())
+    llvm::copy(op.getPadding()->getValues<int64_t>(), padding.begin());
+  return combiner && combiner->kind != Combiner::Other && isa<FloatType>(type.getElementType()) && rank == 4 &&
+         isNeutral(*combiner, op.getInitValues().front()) && orOnes(op.getBaseDilations(), rank) == ones &&
+         (combiner->kind == Combiner::Max || orOnes(op.getWindowDilations(), rank) == ones) &&
+         coveredDimensions(op.getWindowDimensions(), orOnes(op.getWindowStrides(), rank), padding).first.size() == 2;
+}
 
 void hlo::addWindowPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerReduce, LowerReduceWindow>(patterns.getContext());

@@ -44,6 +44,19 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
+  let summary = "Write ops of StableHLO and CHLO that TTIR has no counterpart of by others";
+  let description = [{
+    Reductions of regions without a name in TTIR become halves that are combined, windows become slices, padding between
+    elements a concatenation, factorizations loops, random bits arithmetic on words of 32 bits, and broadcasts of CHLO
+    explicit. Custom calls and composites that an op stands for become that op.
+
+    Before: `%r = stablehlo.einsum %a, %b, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>`
+    After: `%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
 // On modules: regions become functions.
 def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
   let summary = "Make functions of the regions of loops and branches, and calls of composites";

@@ -3,12 +3,25 @@
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 
+#include "mlir/Dialect/Traits.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace mlir::chlo;
 
 #include "ttmlir/Dialect/Chlo/IR/ChloOpsDialect.cpp.inc"
 
+#include "ttmlir/Dialect/Chlo/IR/ChloEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
+
 void ChloDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ttmlir/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "ttmlir/Dialect/Chlo/IR/ChloOps.cpp.inc"
@@ -55,5 +68,77 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   shape.back() = k;
   types.push_back(type->clone(shape));
   types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Broadcasting
+//===----------------------------------------------------------------------===//
+
+/// What operands of several shapes give.
+static LogicalResult checkBroadcast(Operation *op, std::optional<ArrayRef<int64_t>> dimensions) {
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  for (Type type : op->getOperandTypes()) {
+    auto operand = cast<RankedTensorType>(type);
+    const int64_t rank = operand.getRank();
+    if (rank > result.getRank())
+      return op->emitOpError() << "has an operand of type " << operand << " and a result of type " << result
+                               << "; expected a result of the largest rank";
+    SmallVector<int64_t> places = llvm::to_vector(llvm::seq(result.getRank() - rank, result.getRank()));
+    if (dimensions && rank < result.getRank() && rank > 0) {
+      if (static_cast<int64_t>(dimensions->size()) != rank)
+        return op->emitOpError() << "broadcast_dimensions has " << dimensions->size()
+                                 << " numbers; expected one for each dimension of " << operand;
+      places.assign(dimensions->begin(), dimensions->end());
+    }
+    for (auto [place, size] : llvm::zip_equal(places, operand.getShape())) {
+      if (place < 0 || place >= result.getRank())
+        return op->emitOpError() << "broadcast_dimensions has " << place << "; expected a dimension of " << result;
+      const int64_t to = result.getDimSize(place);
+      if (size != 1 && size != to && !ShapedType::isDynamic(size) && !ShapedType::isDynamic(to))
+        return op->emitOpError() << "has an operand of type " << operand << " and a result of type " << result
+                                 << "; expected size 1 or " << to << " in dimension " << place << " of the result";
+    }
+  }
+  return success();
+}
+
+#define BROADCASTING(OP)                                                                                               \
+  LogicalResult OP::verify() { return checkBroadcast(*this, getBroadcastDimensions()); }
+BROADCASTING(BroadcastAddOp)
+BROADCASTING(BroadcastAndOp)
+BROADCASTING(BroadcastAtan2Op)
+BROADCASTING(BroadcastCompareOp)
+BROADCASTING(BroadcastComplexOp)
+BROADCASTING(BroadcastDivideOp)
+BROADCASTING(BroadcastMaximumOp)
+BROADCASTING(BroadcastMinimumOp)
+BROADCASTING(BroadcastMultiplyOp)
+BROADCASTING(BroadcastNextAfterOp)
+BROADCASTING(BroadcastOrOp)
+BROADCASTING(BroadcastPolygammaOp)
+BROADCASTING(BroadcastPowerOp)
+BROADCASTING(BroadcastRemainderOp)
+BROADCASTING(BroadcastShiftLeftOp)
+BROADCASTING(BroadcastShiftRightArithmeticOp)
+BROADCASTING(BroadcastShiftRightLogicalOp)
+BROADCASTING(BroadcastSubtractOp)
+BROADCASTING(BroadcastXorOp)
+BROADCASTING(BroadcastZetaOp)
+#undef BROADCASTING
+
+LogicalResult BroadcastSelectOp::verify() { return checkBroadcast(*this, std::nullopt); }
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult ConstantLikeOp::verify() {
+  Type element = cast<RankedTensorType>(getType()).getElementType();
+  if (getValue().getType() != element)
+    return emitOpError() << "has a value of type " << getValue().getType() << "; expected " << element
+                         << ", the elements of the result";
   return success();
 }

@@ -14,7 +14,13 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+
+#include "ttmlir/Dialect/Chlo/IR/ChloEnums.h.inc"
 #include "ttmlir/Dialect/Chlo/IR/ChloOpsDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ttmlir/Dialect/Chlo/IR/ChloAttrs.h.inc"
 
 #define GET_OP_CLASSES
 #include "ttmlir/Dialect/Chlo/IR/ChloOps.h.inc"

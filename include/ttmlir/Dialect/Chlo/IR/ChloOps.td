@@ -4,7 +4,10 @@
 #ifndef TTMLIR_DIALECT_CHLO_IR_CHLOOPS_TD
 #define TTMLIR_DIALECT_CHLO_IR_CHLOOPS_TD
 
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOBase.td"
@@ -13,7 +16,22 @@ def Chlo_Dialect : Dialect {
   let name = "chlo";
   let summary = "What frameworks export beside StableHLO: functions that it is made to compute.";
   let cppNamespace = "::mlir::chlo";
+  let useDefaultAttributePrinterParser = 1;
 }
+
+// As those of StableHLO, and printed with this dialect's name.
+class CHLO_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::mlir::chlo";
+  let genSpecializedAttr = 0;
+}
+def CHLO_ComparisonDirection : CHLO_Enum<"ComparisonDirection", "which comparison", [
+  I32EnumAttrCase<"EQ", 0>, I32EnumAttrCase<"NE", 1>, I32EnumAttrCase<"GE", 2>, I32EnumAttrCase<"GT", 3>,
+  I32EnumAttrCase<"LE", 4>, I32EnumAttrCase<"LT", 5>]>;
+def CHLO_ComparisonType : CHLO_Enum<"ComparisonType", "how elements are ordered", [
+  I32EnumAttrCase<"NOTYPE", 0>, I32EnumAttrCase<"FLOAT", 1>, I32EnumAttrCase<"TOTALORDER", 2>,
+  I32EnumAttrCase<"SIGNED", 3>, I32EnumAttrCase<"UNSIGNED", 4>]>;
+def CHLO_ComparisonDirectionAttr : EnumAttr<Chlo_Dialect, CHLO_ComparisonDirection, "comparison_direction">;
+def CHLO_ComparisonTypeAttr : EnumAttr<Chlo_Dialect, CHLO_ComparisonType, "comparison_type">;
 
 class CHLO_Op<string mnemonic, string text, list<Trait> traits = []>
     : Op<Chlo_Dialect, mnemonic, !listconcat([Pure], traits)> {
@@ -85,6 +103,99 @@ def CHLO_TopKOp : CHLO_Op<"top_k", "The k largest elements along the last dimens
     `(` $operand `,` `k` `=` $k (`,` `is_stable` `=` $is_stable^)? `)` attr-dict `:` type($operand) `->`
     `(` type($values) `,` type($indices) `)`
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Two operands
+//===----------------------------------------------------------------------===//
+
+class CHLO_Binary<string mnemonic, Type tensor, string text, dag operands = (ins tensor:$x, tensor:$y)>
+    : CHLO_Op<mnemonic, text, [Elementwise, SameOperandsAndResultType]> {
+  let arguments = operands;
+  let results = (outs tensor:$result);
+}
+def CHLO_MulhiOp : CHLO_Binary<"mulhi", StableHLO_IntTensor, "The upper half of the bits of a product.",
+                               (ins StableHLO_IntTensor:$lhs, StableHLO_IntTensor:$rhs)> {
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+}
+def CHLO_NextAfterOp : CHLO_Binary<"next_after", StableHLO_FloatTensor, "The next number from x towards y."> {
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type(results)";
+}
+def CHLO_PolygammaOp : CHLO_Binary<"polygamma", StableHLO_FloatTensor, "The n-th derivative of digamma.",
+                                   (ins StableHLO_FloatTensor:$n, StableHLO_FloatTensor:$x)> {
+  let assemblyFormat = "$n `,` $x attr-dict `:` type($n) `,` type($x) `->` type(results)";
+}
+def CHLO_ZetaOp : CHLO_Binary<"zeta", StableHLO_FloatTensor, "Hurwitz zeta function.",
+                              (ins StableHLO_FloatTensor:$x, StableHLO_FloatTensor:$q)> {
+  let assemblyFormat = "$x `,` $q attr-dict `:` type($x) `,` type($q) `->` type(results)";
+}
+
+/// Dimensions of size 1 are repeated. The operand of the smaller rank has the last dimensions, or `broadcast_dimensions`.
+class CHLO_Broadcasting<string mnemonic, string text, Type tensor = StableHLO_Tensor, Type gives = tensor>
+    : CHLO_Op<mnemonic, text> {
+  let arguments = (ins tensor:$lhs, tensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);
+  let results = (outs gives);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type(results)";
+  let hasVerifier = 1;
+}
+def CHLO_BroadcastAddOp : CHLO_Broadcasting<"broadcast_add", "stablehlo.add with broadcasting.">;
+def CHLO_BroadcastAndOp : CHLO_Broadcasting<"broadcast_and", "stablehlo.and with broadcasting.">;
+def CHLO_BroadcastAtan2Op : CHLO_Broadcasting<"broadcast_atan2", "stablehlo.atan2 with broadcasting.">;
+def CHLO_BroadcastComplexOp : CHLO_Broadcasting<"broadcast_complex", "stablehlo.complex with broadcasting.",
+                                                StableHLO_FloatTensor, StableHLO_ComplexTensor>;
+def CHLO_BroadcastDivideOp : CHLO_Broadcasting<"broadcast_divide", "stablehlo.divide with broadcasting.">;
+def CHLO_BroadcastMaximumOp : CHLO_Broadcasting<"broadcast_maximum", "stablehlo.maximum with broadcasting.">;
+def CHLO_BroadcastMinimumOp : CHLO_Broadcasting<"broadcast_minimum", "stablehlo.minimum with broadcasting.">;
+def CHLO_BroadcastMultiplyOp : CHLO_Broadcasting<"broadcast_multiply", "stablehlo.multiply with broadcasting.">;
+def CHLO_BroadcastNextAfterOp : CHLO_Broadcasting<"broadcast_next_after", "chlo.next_after with broadcasting.">;
+def CHLO_BroadcastOrOp : CHLO_Broadcasting<"broadcast_or", "stablehlo.or with broadcasting.">;
+def CHLO_BroadcastPolygammaOp : CHLO_Broadcasting<"broadcast_polygamma", "chlo.polygamma with broadcasting.">;
+def CHLO_BroadcastPowerOp : CHLO_Broadcasting<"broadcast_power", "stablehlo.power with broadcasting.">;
+def CHLO_BroadcastRemainderOp : CHLO_Broadcasting<"broadcast_remainder", "stablehlo.remainder with broadcasting.">;
+def CHLO_BroadcastShiftLeftOp : CHLO_Broadcasting<"broadcast_shift_left", "stablehlo.shift_left with broadcasting.">;
+def CHLO_BroadcastShiftRightArithmeticOp
+    : CHLO_Broadcasting<"broadcast_shift_right_arithmetic", "stablehlo.shift_right_arithmetic with broadcasting.">;
+def CHLO_BroadcastShiftRightLogicalOp
+    : CHLO_Broadcasting<"broadcast_shift_right_logical", "stablehlo.shift_right_logical with broadcasting.">;
+def CHLO_BroadcastSubtractOp : CHLO_Broadcasting<"broadcast_subtract", "stablehlo.subtract with broadcasting.">;
+def CHLO_BroadcastXorOp : CHLO_Broadcasting<"broadcast_xor", "stablehlo.xor with broadcasting.">;
+def CHLO_BroadcastZetaOp : CHLO_Broadcasting<"broadcast_zeta", "chlo.zeta with broadcasting.">;
+
+def CHLO_BroadcastCompareOp
+    : CHLO_Broadcasting<"broadcast_compare", "stablehlo.compare with broadcasting.", StableHLO_Tensor,
+                        StableHLO_PredTensor> {
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs,
+                       OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions,
+                       CHLO_ComparisonDirectionAttr:$comparison_direction,
+                       OptionalAttr<CHLO_ComparisonTypeAttr>:$compare_type);
+}
+
+def CHLO_BroadcastSelectOp : CHLO_Op<"broadcast_select", "stablehlo.select with broadcasting."> {
+  let arguments = (ins StableHLO_PredTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
+  let results = (outs StableHLO_Tensor);
+  let assemblyFormat = [{
+    $pred `,` $on_true `,` $on_false attr-dict `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->`
+    type(results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+def CHLO_ConstantOp : CHLO_Op<"constant", "A tensor known at compile time.",
+                              [ConstantLike, AllTypesMatch<["value", "output"]>]> {
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs StableHLO_StaticTensor:$output);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def CHLO_ConstantLikeOp : CHLO_Op<"constant_like", "A number in the shape of the operand."> {
+  let arguments = (ins StableHLO_Tensor:$operand, TypedAttrInterface:$value);
+  let results = (outs StableHLO_Tensor);
+  let hasVerifier = 1;
 }
 
 #endif // TTMLIR_DIALECT_CHLO_IR_CHLOOPS_TD

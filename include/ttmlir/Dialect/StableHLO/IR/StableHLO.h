@@ -15,6 +15,10 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir {
+class PatternRewriter;
+} // namespace mlir
+
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOEnums.h.inc"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOpsDialect.h.inc"
 

@@ -1,0 +1,324 @@
+//===- ExpandBits.cpp - StableHLO ops on the bits of numbers --------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Expressions.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+static Type uint32(ImplicitLocOpBuilder &builder) { return builder.getIntegerType(32, /*isSigned=*/false); }
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+/// How many bits of 32 are set: sums of neighbours, of pairs, of quadruples (H. S. Warren, "Hacker's Delight").
+static Expr countOnes(Expr x) {
+  x = x - (x.shr(1) & 0x55555555);
+  x = (x & 0x33333333) + (x.shr(2) & 0x33333333);
+  x = (x + x.shr(4)) & 0x0f0f0f0f;
+  x = x + x.shr(8);
+  return (x + x.shr(16)) & 0x3f;
+}
+
+/// The bits of an integer as an unsigned one of 32. What a 64-bit one has above, all bits are: it is a number that 32
+/// bits hold (docs/numerics.md).
+static Expr bitsOf(Expr x) {
+  auto type = cast<IntegerType>(x.element());
+  ImplicitLocOpBuilder &builder = x.build();
+  Expr wide = x.convert(uint32(builder));
+  return type.getWidth() < 32 ? wide & static_cast<double>((uint64_t(1) << type.getWidth()) - 1) : wide;
+}
+
+static bool isNegativeWide(Expr x) {
+  auto type = cast<IntegerType>(x.element());
+  return type.getWidth() > 32 && !type.isUnsigned();
+}
+
+namespace {
+template <class OpT> struct ExpandCount : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr x(builder, op.getOperand());
+    if (!isa<IntegerType>(x.element()))
+      return failure();
+    const unsigned width = x.element().getIntOrFloatBitWidth();
+    Expr bits = bitsOf(x);
+    if constexpr (std::is_same_v<OpT, stablehlo::PopulationCountOp>) {
+      Expr count = countOnes(bits).convert(x.element());
+      rewriter.replaceOp(op, (isNegativeWide(x) ? (x < 0).select(count + 32, count) : count).value());
+    } else {
+      for (int shift : {1, 2, 4, 8, 16})
+        bits = bits | bits.shr(shift);
+      Expr count = static_cast<double>(width) - countOnes(bits).convert(x.element());
+      rewriter.replaceOp(op, (isNegativeWide(x) ? (x < 0).select(count.number(0), count) : count).value());
+    }
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+/// Rounds the bits of an f32 to fewer: half to even in the mantissa; exponents beyond the range are infinite, or 0 with
+/// the sign.
+struct ExpandReducePrecision : OpRewritePattern<stablehlo::ReducePrecisionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::ReducePrecisionOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr given(builder, op.getOperand());
+    if (!isa<FloatType>(given.element()))
+      return failure();
+    const int exponent = static_cast<int>(op.getExponentBits()), mantissa = static_cast<int>(op.getMantissaBits());
+    Expr x = given.convert(builder.getF32Type());
+    Expr bits = x.bitcast(uint32(builder));
+    if (mantissa < 23) {
+      const int gone = 23 - mantissa;
+      Expr last = bits.shr(gone) & 1;
+      const uint64_t below = (uint64_t(1) << gone) - 1;
+      bits = (bits + (last + static_cast<double>(below >> 1))) & static_cast<double>(0xffffffffULL & ~below);
+    }
+    if (exponent < 8) {
+      const int64_t bias = 127, reduced = (int64_t(1) << (exponent - 1)) - 1;
+      Expr sign = bits & 0x80000000LL, magnitude = bits & 0x7f800000;
+      Expr tooLarge = magnitude > static_cast<double>((bias + reduced) << 23);
+      Expr tooSmall = magnitude <= magnitude.number(static_cast<double>((bias - reduced) << 23));
+      bits = tooSmall.select(sign, tooLarge.select(sign | sign.number(0x7f800000), bits));
+    }
+    Expr rounded = bits.bitcast(builder.getF32Type());
+    // Without a mantissa there is no NaN.
+    Expr invalid = mantissa > 0 ? x : x.number(INFINITY);
+    rewriter.replaceOp(op, (x != x).select(invalid, rounded).convert(given.element()).value());
+    return success();
+  }
+};
+
+/// The next number in the order of the bits, of f32, or of a narrower type in its own bits.
+struct ExpandNextAfter : OpRewritePattern<chlo::NextAfterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(chlo::NextAfterOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr from(builder, op.getX()), to(builder, op.getY());
+    if (!from.element().isF32())
+      return rewriter.notifyMatchFailure(op, "only f32 is expanded");
+    Expr x = from.bitcast(uint32(builder)), y = to.bitcast(uint32(builder));
+    const double signBit = 2147483648.0, largest = 2147483647.0;
+    Expr xAbs = x & largest, yAbs = y & largest, xSign = x & signBit, ySign = y & signBit;
+    Expr isZero = xAbs == 0;
+    // One step from 0 is the smallest number of the target's sign.
+    Expr fromZero = (yAbs == 0).select(y, ySign | ySign.number(1));
+    Expr away = (xAbs > yAbs) | (xSign != ySign);
+    Expr stepped = away.select(x - 1, x + 1);
+    Expr result = (x == y).select(y, isZero.select(fromZero, stepped)).bitcast(from.element());
+    Expr invalid = (from != from) | (to != to);
+    rewriter.replaceOp(op, invalid.select(from.number(NAN), result).value());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Random bits
+//===----------------------------------------------------------------------===//
+
+/// Two words of 32 bits as one number of 64.
+struct Wide {
+  Expr low, high;
+};
+
+Wide add(Wide a, Expr low) {
+  Expr sum = a.low + low;
+  return {sum, a.high + (sum < low).convert(low.element())};
+}
+
+/// All 64 bits of a product of two words, by halves: a device has products of 32 bits.
+Wide product(Expr a, Expr b) {
+  Expr a0 = a & 0xffff, a1 = a.shr(16), b0 = b & 0xffff, b1 = b.shr(16);
+  Expr low = a0 * b0, left = a1 * b0, right = a0 * b1, high = a1 * b1;
+  Expr middle = low.shr(16) + (left & 0xffff) + (right & 0xffff);
+  return {(low & 0xffff) | middle.shl(16), high + left.shr(16) + right.shr(16) + middle.shr(16)};
+}
+
+Expr rotate(Expr x, int bits) { return x.shl(bits) | x.shr(32 - bits); }
+
+/// J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Philox4x32-10.
+SmallVector<Expr> philox(SmallVector<Expr> x, Expr k0, Expr k1) {
+  for (int round = 0; round < 10; ++round) {
+    Wide a = product(x[0], x[0].number(0xD2511F53)), b = product(x[2], x[2].number(0xCD9E8D57));
+    x = {b.high ^ x[1] ^ k0, b.low, a.high ^ x[3] ^ k1, a.low};
+    k0 = k0 + k0.number(0x9E3779B9);
+    k1 = k1 + k1.number(0xBB67AE85);
+  }
+  return x;
+}
+
+/// Of the same paper: Threefry-2x32-20.
+SmallVector<Expr> threefry(Expr x0, Expr x1, Expr k0, Expr k1) {
+  constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  Expr keys[] = {k0, k1, k0 ^ k1 ^ k0.number(0x1BD11BDA)};
+  x0 = x0 + keys[0];
+  x1 = x1 + keys[1];
+  for (int group = 0; group < 5; ++group) {
+    for (int rotation : rotations[group % 2]) {
+      x0 = x0 + x1;
+      x1 = rotate(x1, rotation) ^ x0;
+    }
+    x0 = x0 + keys[(group + 1) % 3];
+    x1 = x1 + keys[(group + 2) % 3] + static_cast<double>(group + 1);
+  }
+  return {x0, x1};
+}
+
+/// The state is a key and a counter of 64 bits each, the bits those of XLA's CPU (facts of the algorithm: the two
+/// functions above, and which word goes where). A 64-bit state that was made of pairs of words is not made at all.
+struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::RngBitGeneratorOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType stateType = typeOf(op.getInitialState()), type = typeOf(op.getOutput());
+    auto element = dyn_cast<IntegerType>(type.getElementType());
+    if (!stateType.getElementType().isUnsignedInteger(64) || stateType.getDimSize(0) != 2)
+      return rewriter.notifyMatchFailure(op, "the state is not tensor<2xui64>");
+    if (!element || type.getNumElements() == 0 || type.getNumElements() > std::numeric_limits<int32_t>::max() / 4)
+      return rewriter.notifyMatchFailure(op, "the bits are not integers");
+    Type word = uint32(builder);
+    auto words = RankedTensorType::get({2, 2}, word);
+    Expr state(builder, op.getInitialState());
+    auto joined = op.getInitialState().getDefiningOp<stablehlo::BitcastConvertOp>();
+    if (joined && joined.getOperand().getType() == words)
+      state = Expr(builder, joined.getOperand());
+    else
+      state = state.bitcast(words);
+    auto at = [&](int64_t i, int64_t j) { return state.slice({i, j}, {i + 1, j + 1}, {1, 1}).reshape({}); };
+    Wide key{at(0, 0), at(0, 1)}, counter{at(1, 0), at(1, 1)};
+
+    // A word of 32 bits for each element, or two.
+    const bool isWide = element.getWidth() == 64;
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t blocks = 0;
+    const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
+    Expr bits = isThreefry ? threefryBits(builder, key, counter, shape, isWide, blocks)
+                           : philoxBits(builder, key, counter, shape, isWide, blocks);
+    Expr output = bits;
+    if (isWide) {
+      replaceSplit(rewriter, op.getOutput(), bits);
+      if (!op.getOutput().use_empty())
+        output = bits.bitcast(type);
+    } else if (element.getWidth() < 32) {
+      output = (bits & static_cast<double>((uint64_t(1) << element.getWidth()) - 1)).convert(element);
+    } else if (element != word) {
+      output = bits.bitcast(Type(element));
+    }
+    Wide next = add(counter, counter.low.number(static_cast<double>(blocks)));
+    Expr after = key.low.reshape({1, 1}).concat({key.high.reshape({1, 1})}, 1).concat(
+        {next.low.reshape({1, 1}).concat({next.high.reshape({1, 1})}, 1)}, 0);
+    replaceSplit(rewriter, op.getOutputState(), after);
+    if (!op.getOutputState().use_empty())
+      rewriter.replaceAllUsesWith(op.getOutputState(), after.bitcast(stateType).value());
+    if (!op.getOutput().use_empty())
+      rewriter.replaceAllUsesWith(op.getOutput(), output.value());
+    rewriter.eraseOp(op);
+    if (joined && joined->use_empty())
+      rewriter.eraseOp(joined);
+    return success();
+  }
+
+private:
+  /// Where numbers of 64 bits are split into words, there are the words.
+  static void replaceSplit(PatternRewriter &rewriter, Value wide, Expr words) {
+    for (Operation *user : llvm::make_early_inc_range(wide.getUsers()))
+      if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(user); cast && cast.getType() == words.type())
+        rewriter.replaceOp(cast, words.value());
+  }
+
+  /// counter + 0, 1, 2, ...
+  static Wide counters(ImplicitLocOpBuilder &builder, Wide counter, ArrayRef<int64_t> shape) {
+    Type word = uint32(builder);
+    int64_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    Expr number = Expr::iota(builder, RankedTensorType::get({count}, word), 0).reshape(shape);
+    return add({counter.low.spread(shape), counter.high.spread(shape)}, number);
+  }
+
+  static Expr philoxBits(ImplicitLocOpBuilder &builder, Wide key, Wide counter, ArrayRef<int64_t> shape, bool isWide,
+                         int64_t &blocks) {
+    int64_t count = isWide ? 2 : 1;
+    for (int64_t size : shape)
+      count *= size;
+    blocks = (count + 3) / 4;
+    Wide at = counters(builder, counter, {blocks});
+    Expr k0 = key.low.spread({blocks}), k1 = key.high.spread({blocks});
+    SmallVector<Expr> words = philox({at.low, at.high, k0, k1}, k0, k1);
+    for (Expr &word : words)
+      word = word.reshape({blocks, 1});
+    Expr flat = words[0].concat(ArrayRef(words).drop_front(), 1).reshape({4 * blocks}).slice(0, 0, count);
+    SmallVector<int64_t> to(shape);
+    if (isWide)
+      to.push_back(2);
+    return flat.reshape(to);
+  }
+
+  static Expr threefryBits(ImplicitLocOpBuilder &builder, Wide key, Wide counter, ArrayRef<int64_t> shape, bool isWide,
+                           int64_t &blocks) {
+    SmallVector<int64_t> halved(shape);
+    size_t split = 0;
+    if (!isWide && !shape.empty()) {
+      // The first even dimension, else the largest, is made of pairs.
+      const auto *even = llvm::find_if(shape, [](int64_t size) { return size % 2 == 0; });
+      split = even != shape.end() ? even - shape.begin() : std::max_element(shape.begin(), shape.end()) - shape.begin();
+      halved[split] = (shape[split] + 1) / 2;
+    }
+    blocks = 1;
+    for (int64_t size : halved)
+      blocks *= size;
+    Wide at = counters(builder, counter, halved);
+    SmallVector<Expr> words = threefry(at.low, at.high, key.low.spread(halved), key.high.spread(halved));
+    SmallVector<int64_t> paired(halved);
+    const size_t where = isWide || shape.empty() ? halved.size() : split + 1;
+    paired.insert(paired.begin() + where, 1);
+    Expr pairs = words[0].reshape(paired).concat({words[1].reshape(paired)}, static_cast<int64_t>(where));
+    if (isWide)
+      return pairs;
+    if (shape.empty())
+      return pairs.slice(0, 0, 1).reshape({});
+    SmallVector<int64_t> merged(halved);
+    merged[split] *= 2;
+    return pairs.reshape(merged).slice(static_cast<int64_t>(split), 0, shape[split]);
+  }
+};
+
+/// The upper half of a product.
+struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(chlo::MulhiOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr a(builder, op.getLhs()), b(builder, op.getRhs());
+    auto type = dyn_cast<IntegerType>(a.element());
+    if (!type || type.getWidth() > 32)
+      return rewriter.notifyMatchFailure(op, "only integers of up to 32 bits are expanded");
+    Type word = uint32(builder);
+    if (type.getWidth() < 32) {
+      Type wide = builder.getIntegerType(32);
+      Expr whole = a.convert(wide) * b.convert(wide);
+      Expr high = whole.apply<stablehlo::ShiftRightArithmeticOp>(whole.number(type.getWidth()));
+      rewriter.replaceOp(op, high.convert(type).value());
+      return success();
+    }
+    Expr x = a.bitcast(word), y = b.bitcast(word);
+    Expr high = product(x, y).high;
+    // Of signed numbers: each negative one stands for itself plus 2^32.
+    if (!type.isUnsigned())
+      high = high - (a < 0).select(y, y.number(0)) - (b < 0).select(x, x.number(0));
+    rewriter.replaceOp(op, high.bitcast(Type(type)).value());
+    return success();
+  }
+};
+} // namespace
+
+void hlo::addBitExpansions(RewritePatternSet &patterns) {
+  patterns.add<ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter,
+               ExpandReducePrecision, ExpandRngBitGenerator>(patterns.getContext());
+}

@@ -1,0 +1,188 @@
+//===- ExpandCalls.cpp - ops known by name, and implicit broadcasts -------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Expressions.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+namespace {
+//===----------------------------------------------------------------------===//
+// Broadcasts
+//===----------------------------------------------------------------------===//
+
+struct Broadcasting {
+  StringRef from, to;
+};
+constexpr Broadcasting broadcasting[] = {
+    {"chlo.broadcast_add", "stablehlo.add"},
+    {"chlo.broadcast_and", "stablehlo.and"},
+    {"chlo.broadcast_atan2", "stablehlo.atan2"},
+    {"chlo.broadcast_compare", "stablehlo.compare"},
+    {"chlo.broadcast_complex", "stablehlo.complex"},
+    {"chlo.broadcast_divide", "stablehlo.divide"},
+    {"chlo.broadcast_maximum", "stablehlo.maximum"},
+    {"chlo.broadcast_minimum", "stablehlo.minimum"},
+    {"chlo.broadcast_multiply", "stablehlo.multiply"},
+    {"chlo.broadcast_next_after", "chlo.next_after"},
+    {"chlo.broadcast_or", "stablehlo.or"},
+    {"chlo.broadcast_polygamma", "chlo.polygamma"},
+    {"chlo.broadcast_power", "stablehlo.power"},
+    {"chlo.broadcast_remainder", "stablehlo.remainder"},
+    {"chlo.broadcast_select", "stablehlo.select"},
+    {"chlo.broadcast_shift_left", "stablehlo.shift_left"},
+    {"chlo.broadcast_shift_right_arithmetic", "stablehlo.shift_right_arithmetic"},
+    {"chlo.broadcast_shift_right_logical", "stablehlo.shift_right_logical"},
+    {"chlo.broadcast_subtract", "stablehlo.subtract"},
+    {"chlo.broadcast_xor", "stablehlo.xor"},
+    {"chlo.broadcast_zeta", "chlo.zeta"},
+};
+
+class ExpandBroadcasting : public RewritePattern {
+public:
+  ExpandBroadcasting(MLIRContext *context, const Broadcasting &row)
+      : RewritePattern(row.from, /*benefit=*/1, context), to(row.to, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
+    RankedTensorType type = typeOf(op->getResult(0));
+    if (!type.hasStaticShape())
+      return failure();
+    auto given = op->getAttrOfType<DenseI64ArrayAttr>("broadcast_dimensions");
+    OperationState state(op->getLoc(), to);
+    state.addTypes(type);
+    for (Value operand : op->getOperands()) {
+      Expr value(builder, operand);
+      SmallVector<int64_t> places = llvm::to_vector(llvm::seq(type.getRank() - value.rank(), type.getRank()));
+      if (given && value.rank() < type.getRank() && value.rank() > 0)
+        places.assign(given.asArrayRef().begin(), given.asArrayRef().end());
+      state.operands.push_back(value.shape() == type.getShape() ? operand
+                                                                : value.broadcast(type.getShape(), places).value());
+    }
+    if (auto compare = dyn_cast<chlo::BroadcastCompareOp>(op)) {
+      state.addAttribute("comparison_direction", stablehlo::ComparisonDirectionAttr::get(
+                                                     getContext(), static_cast<stablehlo::ComparisonDirection>(
+                                                                       compare.getComparisonDirection())));
+      if (std::optional<chlo::ComparisonType> how = compare.getCompareType())
+        state.addAttribute("compare_type", stablehlo::ComparisonTypeAttr::get(
+                                               getContext(), static_cast<stablehlo::ComparisonType>(*how)));
+    }
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+
+private:
+  OperationName to;
+};
+
+struct ExpandConstant : OpRewritePattern<chlo::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(chlo::ConstantOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, op.getType(), op.getValue());
+    return success();
+  }
+};
+
+struct ExpandConstantLike : OpRewritePattern<chlo::ConstantLikeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(chlo::ConstantLikeOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getResult());
+    if (!type.hasStaticShape() || !isa<FloatAttr, IntegerAttr>(op.getValue()))
+      return failure();
+    rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, DenseElementsAttr::get(type, Attribute(op.getValue())));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Values passed on
+//===----------------------------------------------------------------------===//
+
+/// Custom calls that say something about their operand and give it as it is.
+constexpr StringLiteral transparentCalls[] = {"Sharding", "annotate_device_placement", "LayoutConstraint",
+                                              "CreateBuffer", "Pin", "Unpin"};
+
+/// Custom calls of one operand that are an op of CHLO or StableHLO.
+struct NamedCall {
+  StringRef target, op;
+};
+constexpr NamedCall namedCalls[] = {
+    {"mhlo.acos", "chlo.acos"},   {"mhlo.acosh", "chlo.acosh"}, {"mhlo.asin", "chlo.asin"},
+    {"mhlo.asinh", "chlo.asinh"}, {"mhlo.atanh", "chlo.atanh"}, {"mhlo.cosh", "chlo.cosh"},
+    {"mhlo.erf", "chlo.erf"},     {"mhlo.sinh", "chlo.sinh"},   {"mhlo.tan", "stablehlo.tan"},
+};
+
+struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
+    StringRef target = op.getCallTargetName();
+    if (op.getNumResults() == op.getNumOperands() && op->getResultTypes() == op->getOperandTypes() &&
+        llvm::is_contained(transparentCalls, target)) {
+      rewriter.replaceOp(op, op.getOperands());
+      return success();
+    }
+    if (target == "mhlo.topk")
+      return expandTopK(op, rewriter);
+    const auto *named = llvm::find_if(namedCalls, [&](const NamedCall &call) { return call.target == target; });
+    if (named == std::end(namedCalls) || op.getNumOperands() != 1 || op->getResultTypes() != op->getOperandTypes())
+      return failure();
+    OperationState state(op.getLoc(), named->op, op->getOperands(), op->getResultTypes());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+
+private:
+  static LogicalResult expandTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
+    auto k = attributes ? attributes.getAs<IntegerAttr>("k") : IntegerAttr();
+    auto largest = attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
+    if (!k || (largest && !largest.getValue()) || op.getNumOperands() != 1 || op.getNumResults() != 2 || k.getInt() < 0)
+      return rewriter.notifyMatchFailure(op, "expected one operand, two results and the attribute k");
+    auto operand = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+    if (!operand || operand.getRank() == 0 || k.getInt() > operand.getShape().back())
+      return failure();
+    rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+    return success();
+  }
+};
+
+/// Nothing is moved between ops where that could be seen.
+struct ExpandOptimizationBarrier : OpRewritePattern<stablehlo::OptimizationBarrierOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::OptimizationBarrierOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getOperands());
+    return success();
+  }
+};
+
+/// What the decomposition of a composite computes has an op of its own; jaxlib writes ops of CHLO so.
+struct ExpandComposite : OpRewritePattern<stablehlo::CompositeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CompositeOp op, PatternRewriter &rewriter) const override {
+    StringRef name = op.getName();
+    if (name == "chlo.top_k") {
+      auto k = op.getCompositeAttributes() ? op.getCompositeAttributes()->getAs<IntegerAttr>("k") : IntegerAttr();
+      if (!k || op.getNumOperands() != 1 || op.getNumResults() != 2)
+        return failure();
+      rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+      return success();
+    }
+    const auto *named = llvm::find_if(namedCalls, [&](const NamedCall &call) { return call.op == name; });
+    if (named == std::end(namedCalls) || op.getNumOperands() != 1 || op->getResultTypes() != op->getOperandTypes() ||
+        !isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType())))
+      return failure();
+    OperationState state(op.getLoc(), named->op, op->getOperands(), op->getResultTypes());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
+} // namespace
+
+void hlo::addCallExpansions(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  for (const Broadcasting &row : broadcasting)
+    patterns.add(std::make_unique<ExpandBroadcasting>(context, row));
+  patterns.add<ExpandComposite, ExpandConstant, ExpandConstantLike, ExpandCustomCall, ExpandOptimizationBarrier>(
+      context);
+}

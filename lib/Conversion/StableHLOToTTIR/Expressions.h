@@ -1,0 +1,138 @@
+//===- Expressions.h - formulas of StableHLO ops ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ops that others express are written as formulas: `(x & 1) == 0`. Numbers take
+// the type of the tensor beside them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H
+#define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H
+
+#include "Patterns.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::tt::hlo {
+
+class Expr {
+public:
+  Expr(ImplicitLocOpBuilder &builder, Value value) : builder(&builder), tensor(value) {}
+
+  Value value() const { return tensor; }
+  ImplicitLocOpBuilder &build() const { return *builder; }
+  RankedTensorType type() const { return typeOf(tensor); }
+  Type element() const { return type().getElementType(); }
+  ArrayRef<int64_t> shape() const { return type().getShape(); }
+  int64_t rank() const { return type().getRank(); }
+  int64_t size(int64_t dimension) const { return type().getDimSize(dimension); }
+  bool isFloat() const { return isa<FloatType>(element()); }
+
+  /// A number of this element type, in this shape.
+  Expr number(double value) const {
+    Attribute attr = isFloat() ? Attribute(builder->getFloatAttr(element(), value))
+                               : Attribute(IntegerAttr::get(element(), APInt(element().getIntOrFloatBitWidth(),
+                                                                             static_cast<uint64_t>(
+                                                                                 static_cast<int64_t>(value)),
+                                                                             /*isSigned=*/false,
+                                                                             /*implicitTrunc=*/true)));
+    return made<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), attr));
+  }
+
+  template <class OpT> Expr apply() const { return made<OpT>(type(), tensor); }
+  template <class OpT> Expr apply(Expr other) const { return made<OpT>(type(), ValueRange{tensor, other.tensor}); }
+
+  friend Expr operator+(Expr a, Expr b) { return a.apply<stablehlo::AddOp>(b); }
+  friend Expr operator-(Expr a, Expr b) { return a.apply<stablehlo::SubtractOp>(b); }
+  friend Expr operator*(Expr a, Expr b) { return a.apply<stablehlo::MulOp>(b); }
+  friend Expr operator/(Expr a, Expr b) { return a.apply<stablehlo::DivOp>(b); }
+  friend Expr operator&(Expr a, Expr b) { return a.apply<stablehlo::AndOp>(b); }
+  friend Expr operator|(Expr a, Expr b) { return a.apply<stablehlo::OrOp>(b); }
+  friend Expr operator^(Expr a, Expr b) { return a.apply<stablehlo::XorOp>(b); }
+  friend Expr operator+(Expr a, double b) { return a + a.number(b); }
+  friend Expr operator-(Expr a, double b) { return a - a.number(b); }
+  friend Expr operator*(Expr a, double b) { return a * a.number(b); }
+  friend Expr operator/(Expr a, double b) { return a / a.number(b); }
+  friend Expr operator&(Expr a, double b) { return a & a.number(b); }
+  friend Expr operator-(double a, Expr b) { return b.number(a) - b; }
+  friend Expr operator/(double a, Expr b) { return b.number(a) / b; }
+  Expr operator~() const { return apply<stablehlo::NotOp>(); }
+  Expr operator-() const { return apply<stablehlo::NegOp>(); }
+  Expr shl(int bits) const { return apply<stablehlo::ShiftLeftOp>(number(bits)); }
+  Expr shr(int bits) const { return apply<stablehlo::ShiftRightLogicalOp>(number(bits)); } // zeros come in
+
+  Expr compare(stablehlo::ComparisonDirection direction, Expr other) const {
+    return made<stablehlo::CompareOp>(type().clone(builder->getI1Type()), tensor, other.tensor, direction,
+                                      stablehlo::ComparisonTypeAttr());
+  }
+  friend Expr operator<(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::LT, b); }
+  friend Expr operator>(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::GT, b); }
+  friend Expr operator<=(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::LE, b); }
+  friend Expr operator>=(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::GE, b); }
+  friend Expr operator==(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::EQ, b); }
+  friend Expr operator!=(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::NE, b); }
+  friend Expr operator<(Expr a, double b) { return a < a.number(b); }
+  friend Expr operator>(Expr a, double b) { return a > a.number(b); }
+  friend Expr operator>=(Expr a, double b) { return a >= a.number(b); }
+  friend Expr operator==(Expr a, double b) { return a == a.number(b); }
+
+  /// This one a condition: one of two values of it.
+  Expr select(Expr onTrue, Expr onFalse) const {
+    return made<stablehlo::SelectOp>(onTrue.type(), tensor, onTrue.tensor, onFalse.tensor);
+  }
+  Expr convert(Type element) const {
+    return element == this->element() ? *this : made<stablehlo::ConvertOp>(type().clone(element), tensor);
+  }
+  Expr bitcast(Type element) const { return bitcast(type().clone(element)); }
+  Expr bitcast(RankedTensorType to) const {
+    return to == type() ? *this : made<stablehlo::BitcastConvertOp>(to, tensor);
+  }
+
+  //===- Shapes -----------------------------------------------------------===//
+
+  Expr reshape(ArrayRef<int64_t> to) const {
+    return to == shape() ? *this : made<stablehlo::ReshapeOp>(type().clone(to), tensor);
+  }
+  /// This one's dimensions become `dimensions` of the new shape.
+  Expr broadcast(ArrayRef<int64_t> to, ArrayRef<int64_t> dimensions) const {
+    return made<stablehlo::BroadcastInDimOp>(type().clone(to), tensor, dimensions);
+  }
+  /// A scalar in a shape.
+  Expr spread(ArrayRef<int64_t> to) const { return broadcast(to, {}); }
+  Expr slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) const;
+  /// A slice of one dimension.
+  Expr slice(int64_t dimension, int64_t start, int64_t limit, int64_t stride = 1) const;
+  Expr concat(ArrayRef<Expr> others, int64_t dimension) const;
+  Expr transpose(ArrayRef<int64_t> permutation) const;
+  /// Edges of `low` and `high` elements, and `interior` ones between; negative edges cut off.
+  Expr pad(Expr with, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) const;
+  /// Each element is its index in a dimension.
+  static Expr iota(ImplicitLocOpBuilder &builder, RankedTensorType type, int64_t dimension) {
+    return {builder, stablehlo::IotaOp::create(builder, type, static_cast<uint64_t>(dimension))};
+  }
+
+private:
+  template <class OpT, class... Args> Expr made(Args &&...args) const {
+    return {*builder, OpT::create(*builder, std::forward<Args>(args)...)->getResult(0)};
+  }
+
+  ImplicitLocOpBuilder *builder;
+  Value tensor;
+};
+
+/// The ops of a region of scalars on tensors, element by element. `isElementwise` has said that it is possible.
+SmallVector<Expr> applyRegion(Block &body, ArrayRef<Expr> arguments);
+bool isElementwise(Region &region);
+
+/// Whether TTIR has an op for this reduction, so that it needs no expansion.
+bool isKnownReduction(stablehlo::ReduceOp op);
+bool isKnownReduction(stablehlo::ReduceWindowOp op);
+bool isArgReduction(stablehlo::ReduceOp op);
+
+void addBitExpansions(RewritePatternSet &patterns);
+void addCallExpansions(RewritePatternSet &patterns);
+void addLinearAlgebraExpansions(RewritePatternSet &patterns);
+void addWindowExpansions(RewritePatternSet &patterns);
+
+} // namespace mlir::tt::hlo
+
+#endif // TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H

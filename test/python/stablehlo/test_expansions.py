@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of StableHLO and CHLO that others express, on the chip, beside PyTorch and plain Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import load_mlir_file
+from golden.tensor import GoldenMapTensor
+from op_cases import execute, lowered
+from ttmlir.passes import ttnn_to_flatbuffer_bin
+
+NAMES = {torch.float32: "f32", torch.int32: "i32", torch.uint32: "ui32", torch.int8: "i8", torch.bfloat16: "bf16",
+         torch.bool: "i1", torch.int64: "i64", torch.uint8: "ui8"}  # fmt: skip
+
+
+def type_of(x: torch.Tensor) -> str:
+    return "tensor<" + "".join(f"{size}x" for size in x.shape) + f"{NAMES[x.dtype]}>"
+
+
+def run(body: str, inputs: dict[str, torch.Tensor], results: list[str]) -> list[torch.Tensor]:
+    """A function of the inputs, whose body ends in ops %r0, %r1, ... of these types."""
+    arguments = ", ".join(f"%{name}: {type_of(x)}" for name, x in inputs.items())
+    returned = ", ".join(f"%r{i}" for i in range(len(results)))
+    text = f"""func.func @main({arguments}) -> ({", ".join(results)}) {{
+      {body}
+      return {returned} : {", ".join(results)}
+    }}"""
+    module, _ = load_mlir_file(text, target="stablehlo")
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    return [s[0] for s in execute(binary, 0, [GoldenMapTensor({0: x}) for x in inputs.values()], (1, 1))]
+
+
+def region(*ops: str, scalar: str = "f32", gives: str = "%c", result: str | None = None) -> str:
+    return f"""({{
+      ^bb0(%a: tensor<{scalar}>, %b: tensor<{scalar}>):
+        {"; ".join(ops)}
+        stablehlo.return {gives} : tensor<{result or scalar}>
+      }})""".replace("; ", "\n        ")
+
+
+# Bits
+
+INTEGERS = [0, 1, 2, 3, 7, 8, 255, 256, 65535, 2**31 - 1, -1, -2, -(2**31), 0x5A5A5A5A, 123456789, -123456789]
+
+
+@pytest.mark.parametrize(("name", "count"), [("popcnt", lambda bits, width: bits.bit_count()),
+                                             ("count_leading_zeros", lambda bits, width: width - bits.bit_length())])  # fmt: skip
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int8, torch.uint8])
+def test_counts_of_bits(name: str, count: Callable[[int, int], int], dtype: torch.dtype) -> None:
+    width = torch.iinfo(dtype).bits
+    x = torch.tensor([n for n in INTEGERS if torch.iinfo(dtype).min <= n <= torch.iinfo(dtype).max], dtype=dtype)
+    (found,) = run(f"%r0 = stablehlo.{name} %x : {type_of(x)}", {"x": x}, [type_of(x)])
+    assert found.tolist() == [count(n % 2**width, width) for n in x.tolist()]
+
+
+def reduced(value: float, exponent: int, mantissa: int) -> float:
+    """A float in a format of so many bits, by exact arithmetic."""
+    if math.isnan(value) or math.isinf(value) or value == 0:
+        return value
+    bias = 2 ** (exponent - 1) - 1
+    scaled, power = math.frexp(abs(value))  # scaled in [0.5, 1)
+    power -= 1
+    rounded = round(scaled * 2 ** (mantissa + 1)) / 2**mantissa  # half to even; in [1, 2]
+    if rounded >= 2:
+        rounded, power = 1.0, power + 1
+    if power > bias:
+        return math.copysign(math.inf, value)
+    if power < 1 - bias:
+        return math.copysign(0.0, value)
+    return math.copysign(rounded * 2.0**power, value)
+
+
+@pytest.mark.parametrize(("exponent", "mantissa"), [(5, 10), (8, 7), (4, 3), (5, 2), (8, 23), (3, 1)])
+def test_reduce_precision(exponent: int, mantissa: int) -> None:
+    values = [0.0, -0.0, 1.0, 1.0009765625, 1.00048828125, 65504.0, 65520.0, 1e-5, 6e-8, -1e-30, 3.3e38, math.pi,
+              -math.e, 240.0, 248.0, 447.0, 1.125, 1.375, 0.1, -0.3, math.inf, -math.inf, math.nan]  # fmt: skip
+    x = torch.tensor(values)
+    (found,) = run(f"%r0 = stablehlo.reduce_precision %x, format = e{exponent}m{mantissa} : {type_of(x)}", {"x": x},
+                   [type_of(x)])  # fmt: skip
+    wanted = torch.tensor([reduced(v, exponent, mantissa) for v in x.tolist()])
+    torch.testing.assert_close(found, wanted, rtol=0, atol=0, equal_nan=True)
+
+
+def test_next_after() -> None:
+    x = torch.tensor([0.0, -0.0, 1.0, 1.0, -1.0, math.inf, 3.4028235e38, math.nan, 1.0, 2.0, 5.0])
+    y = torch.tensor([1.0, -1.0, 2.0, 0.0, 0.0, 0.0, math.inf, 1.0, math.nan, 2.0, -5.0])
+    of = type_of(x)
+    (found,) = run(f"%r0 = chlo.next_after %x, %y : {of}, {of} -> {of}", {"x": x, "y": y}, [of])
+    wanted = torch.nextafter(x, y)
+    # The chip takes numbers below 2^-126 for what they are; PyTorch's own are the reference.
+    assert torch.equal(found.view(torch.int32)[~wanted.isnan()], wanted.view(torch.int32)[~wanted.isnan()])
+    assert torch.equal(found.isnan(), wanted.isnan())
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int8])
+def test_mulhi(dtype: torch.dtype) -> None:
+    width = torch.iinfo(dtype).bits
+    values = [n for n in INTEGERS if torch.iinfo(dtype).min <= n <= torch.iinfo(dtype).max]
+    x = torch.tensor([a for a in values for _ in values], dtype=dtype)
+    y = torch.tensor([b for _ in values for b in values], dtype=dtype)
+    of = type_of(x)
+    (found,) = run(f"%r0 = chlo.mulhi %x, %y : {of}, {of} -> {of}", {"x": x, "y": y}, [of])
+    assert found.tolist() == [a * b >> width for a in values for b in values]
+
+
+# Random bits
+
+
+def philox_words(counter: int, key: tuple[int, int], count: int) -> list[int]:
+    words: list[int] = []
+    while len(words) < count:
+        x = [counter % 2**32, counter >> 32, *key]
+        k0, k1 = key
+        for _ in range(10):
+            p, q = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
+            x = [(q >> 32) ^ x[1] ^ k0, q % 2**32, (p >> 32) ^ x[3] ^ k1, p % 2**32]
+            k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
+        words += x
+        counter = (counter + 1) % 2**64
+    return words[:count]
+
+
+@pytest.mark.parametrize("shape", [(10,), (3, 5), (1,), ()])
+@pytest.mark.parametrize("start", [0, 7, 2**32 - 1])
+def test_philox(shape: tuple[int, ...], start: int) -> None:
+    """The bits of XLA, from a state that is made of words, as jax.random makes it."""
+    count = math.prod(shape)
+    state = torch.tensor([[0xDEADBEEF, 0x12345678], [start % 2**32, start >> 32]], dtype=torch.int64).to(torch.uint32)
+    to = "tensor<" + "".join(f"{size}x" for size in shape) + "ui32>"
+    after, bits = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<2x2xui32>) -> tensor<2xui64>
+      %n, %r1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, {to})
+      %r0 = stablehlo.bitcast_convert %n : (tensor<2xui64>) -> tensor<2x2xui32>""",
+        {"x": state}, ["tensor<2x2xui32>", to])  # fmt: skip
+    assert bits.to(torch.int64).reshape(-1).tolist() == philox_words(start, (0xDEADBEEF, 0x12345678), count)
+    following = start + (count + 3) // 4
+    assert after.to(torch.int64).tolist() == [[0xDEADBEEF, 0x12345678], [following % 2**32, following >> 32]]
+
+
+def threefry_block(counter: int, key: tuple[int, int]) -> tuple[int, int]:
+    keys = [*key, key[0] ^ key[1] ^ 0x1BD11BDA]
+    a, b = (counter % 2**32 + keys[0]) % 2**32, ((counter >> 32) + keys[1]) % 2**32
+    for group in range(5):
+        for turn in ([13, 15, 26, 6], [17, 29, 16, 24])[group % 2]:
+            a = (a + b) % 2**32
+            b = (b << turn | b >> (32 - turn)) % 2**32 ^ a
+        a, b = (a + keys[(group + 1) % 3]) % 2**32, (b + keys[(group + 2) % 3] + group + 1) % 2**32
+    return a, b
+
+
+@pytest.mark.parametrize("shape", [(6,), (5,), (3, 4), (3, 5)])
+def test_threefry(shape: tuple[int, ...]) -> None:
+    state = torch.tensor([[17, 42], [5, 0]], dtype=torch.int64).to(torch.uint32)
+    to = "tensor<" + "".join(f"{size}x" for size in shape) + "ui32>"
+    (bits,) = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<2x2xui32>) -> tensor<2xui64>
+      %n, %r0 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, {to})""",
+        {"x": state}, [to])  # fmt: skip
+    split = next((d for d, size in enumerate(shape) if size % 2 == 0), shape.index(max(shape)))
+    halved = [(size + 1) // 2 if d == split else size for d, size in enumerate(shape)]
+    blocks = torch.arange(math.prod(halved)).reshape(halved)
+    for place in torch.cartesian_prod(*[torch.arange(size) for size in shape]).reshape(-1, len(shape)).tolist():
+        block = [p // 2 if d == split else p for d, p in enumerate(place)]
+        pair = threefry_block(5 + int(blocks[tuple(block)]), (17, 42))
+        assert int(bits[tuple(place)]) == pair[place[split] % 2]
+
+
+# Reductions and windows
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
+def test_reduction_of_pairs(count: int) -> None:
+    """A Welford-like pair: of sums and of products, and a region that is not commutative."""
+    x = torch.randn(2, count, generator=torch.Generator().manual_seed(count))
+    y = torch.rand(2, count, generator=torch.Generator().manual_seed(count + 100)) + 0.5
+    of = type_of(x)
+    first, second = run(f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %one = stablehlo.constant dense<1.0> : tensor<f32>
+      %r0, %r1 = stablehlo.reduce(%x init: %zero), (%y init: %one) across dimensions = [1]
+          : ({of}, {of}, tensor<f32>, tensor<f32>) -> (tensor<2xf32>, tensor<2xf32>)
+       reducer(%a: tensor<f32>, %c: tensor<f32>) (%b: tensor<f32>, %d: tensor<f32>) {{
+        %s = stablehlo.multiply %a, %d : tensor<f32>
+        %t = stablehlo.add %s, %c : tensor<f32>
+        %p = stablehlo.multiply %b, %d : tensor<f32>
+        stablehlo.return %t, %p : tensor<f32>, tensor<f32>
+      }}""", {"x": x, "y": y}, ["tensor<2xf32>", "tensor<2xf32>"])  # fmt: skip
+    a, b = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    for i in range(count):  # h = h y + x, a linear recurrence, which is associative in pairs
+        a, b = a * y[:, i].double() + x[:, i].double(), b * y[:, i].double()
+    torch.testing.assert_close(first.double(), a, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(second.double(), b, rtol=1e-5, atol=1e-6)
+
+
+WINDOWS = {
+    "cumulative sum": ("add", 0.0, (3, 7), [1, 7], [1, 1], [[0, 0], [6, 0]], [1, 1], [1, 1]),
+    "cumulative sum from the end": ("add", 0.0, (3, 7), [1, 7], [1, 1], [[0, 0], [0, 6]], [1, 1], [1, 1]),
+    "cumulative maximum": ("maximum", -math.inf, (5,), [5], [1], [[4, 0]], [1], [1]),
+    "cumulative product": ("multiply", 1.0, (6, 2), [6, 1], [1, 1], [[5, 0], [0, 0]], [1, 1], [1, 1]),
+    "minimum of rank 1": ("minimum", math.inf, (9,), [3], [2], [[1, 1]], [1], [1]),
+    "sum of rank 3": ("add", 0.0, (2, 5, 6), [2, 3, 2], [1, 2, 1], [[0, 0], [1, 0], [0, 0]], [1, 1, 1], [1, 1, 1]),
+    "dilated": ("maximum", -math.inf, (2, 11), [1, 3], [1, 2], [[0, 0], [1, 2]], [1, 1], [1, 2]),
+    "dilated base": ("add", 0.0, (2, 4), [1, 3], [1, 1], [[0, 0], [0, 0]], [1, 2], [1, 1]),
+    "one element": ("add", 0.0, (1,), [1], [1], [[0, 0]], [1], [1]),
+    "start that counts": ("add", 2.5, (4,), [2], [1], [[0, 0]], [1], [1]),
+}
+BINARY = {"add": lambda a, b: a + b, "maximum": max, "multiply": lambda a, b: a * b, "minimum": min}
+
+
+def windowed(x: torch.Tensor, function: Callable[[float, float], float], init: float, window: list[int],
+             strides: list[int], padding: list[list[int]], bases: list[int], dilations: list[int]) -> torch.Tensor:  # fmt: skip
+    """As the specification has it: element by element."""
+    sizes = [low + (size - 1) * base + 1 + high
+             for size, base, (low, high) in zip(x.shape, bases, padding, strict=True)]  # fmt: skip
+    counts = [(size - (w - 1) * d - 1) // s + 1
+              for size, w, d, s in zip(sizes, window, dilations, strides, strict=True)]  # fmt: skip
+    result = torch.empty(counts)
+    for place in torch.cartesian_prod(*map(torch.arange, counts)).reshape(-1, len(counts)).tolist():
+        value = init
+        for offset in torch.cartesian_prod(*map(torch.arange, window)).reshape(-1, len(window)).tolist():
+            at = [p * s + o * d - low for p, s, o, d, (low, _) in
+                  zip(place, strides, offset, dilations, padding, strict=True)]  # fmt: skip
+            real = all(a >= 0 and a % b == 0 and a // b < n for a, b, n in zip(at, bases, x.shape, strict=True))
+            value = function(value, float(x[tuple(a // b for a, b in zip(at, bases, strict=True))]) if real else init)
+        result[tuple(place)] = value
+    return result
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_reduce_window(name: str) -> None:
+    op, init, shape, window, strides, padding, bases, dilations = WINDOWS[name]
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(3))
+    if name == "start that counts":  # once in each window, and not for each element
+        wanted = x[:-1] + x[1:] + init
+    else:
+        wanted = windowed(x, BINARY[op], init, window, strides, padding, bases, dilations)
+    number = {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(init, str(init))
+    body = f"""%i = stablehlo.constant dense<{number}> : tensor<f32>
+      %r0 = "stablehlo.reduce_window"(%x, %i) <{{window_dimensions = array<i64: {str(window)[1:-1]}>,
+        window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<{padding}> : tensor<{len(shape)}x2xi64>,
+        base_dilations = array<i64: {str(bases)[1:-1]}>, window_dilations = array<i64: {str(dilations)[1:-1]}>}}>
+        {region(f"%c = stablehlo.{op} %a, %b : tensor<f32>")} : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}"""
+    (found,) = run(body, {"x": x}, [type_of(wanted)])
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "window", "stride", "padding"), [
+    ((1, 2, 6, 6), 2, 2, 0), ((2, 1, 7, 5), 3, 2, 1), ((1, 1, 4, 4), 3, 1, 1), ((1, 1, 3, 3), 1, 1, 0)])  # fmt: skip
+def test_select_and_scatter(shape: tuple[int, ...], window: int, stride: int, padding: int) -> None:
+    """The gradient of a max pool; of equal elements the first is selected, and padding never."""
+    x = torch.randint(-9, -1, shape, generator=torch.Generator().manual_seed(5)).float()
+    pool = torch.nn.functional.max_pool2d(x, window, stride, padding)
+    source = torch.randn(pool.shape, generator=torch.Generator().manual_seed(6))
+    leaf = x.clone().requires_grad_()
+    torch.nn.functional.max_pool2d(leaf, window, stride, padding).backward(source)
+    body = f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r0 = "stablehlo.select_and_scatter"(%x, %s, %zero) <{{window_dimensions = array<i64: 1, 1, {window}, {window}>,
+        window_strides = array<i64: 1, 1, {stride}, {stride}>,
+        padding = dense<[[0, 0], [0, 0], [{padding}, {padding}], [{padding}, {padding}]]> : tensor<4x2xi64>}}> (
+        {region("%c = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>", result="i1")[1:-1]},
+        {region("%c = stablehlo.add %a, %b : tensor<f32>")[1:-1]})
+        : ({type_of(x)}, {type_of(source)}, tensor<f32>) -> {type_of(x)}"""
+    (found,) = run(body, {"x": x, "s": source}, [type_of(x)])
+    torch.testing.assert_close(found, leaf.grad, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("low", "high", "interior"), [
+    ([1, 0], [2, 1], [0, 0]), ([0, 0], [0, 0], [2, 1]), ([-1, 1], [1, -2], [0, 0]), ([-2, 2], [-1, 0], [1, 2]),
+    ([-3, 0], [0, 0], [0, 1])])  # fmt: skip
+@pytest.mark.parametrize("value", ["constant", "computed"])
+def test_pad(low: list[int], high: list[int], interior: list[int], value: str) -> None:
+    x = torch.arange(12.0).reshape(3, 4) + 1
+    sizes = [a + n + (n - 1) * b + c for a, n, b, c in zip(low, x.shape, interior, high, strict=True)]
+    wanted = torch.full(sizes, 7.0)
+    for i in range(3):
+        for j in range(4):
+            at = low[0] + i * (1 + interior[0]), low[1] + j * (1 + interior[1])
+            if all(0 <= a < size for a, size in zip(at, sizes, strict=True)):
+                wanted[at] = x[i, j]
+    seven = ("%v = stablehlo.constant dense<7.0> : tensor<f32>" if value == "constant"
+             else "%v = stablehlo.add %y, %y : tensor<f32>")  # fmt: skip
+    (found,) = run(f"""{seven}
+      %r0 = stablehlo.pad %x, %v, low = {low}, high = {high}, interior = {interior}
+        : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}""", {"x": x, "y": torch.tensor(3.5)}, [type_of(wanted)])  # fmt: skip
+    assert torch.equal(found, wanted)
+
+
+def test_map() -> None:
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    computation = region("%d = stablehlo.multiply %a, %b : tensor<f32>", "%c = stablehlo.subtract %d, %a : tensor<f32>")
+    (found,) = run(f"""%r0 = "stablehlo.map"(%x, %y) <{{dimensions = array<i64: 0, 1>}}> {computation}
+      : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>""", {"x": x, "y": y}, ["tensor<2x3xf32>"])  # fmt: skip
+    torch.testing.assert_close(found, x * y - x)
+
+
+# Matrices
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 8, 8), (33, 33)])
+@pytest.mark.parametrize("lower", [True, False])
+def test_cholesky(shape: tuple[int, ...], lower: bool) -> None:
+    a = torch.randn(shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+    a = a @ a.mT + torch.eye(shape[-1]) * shape[-1]
+    factor = torch.linalg.cholesky(a, upper=not lower)
+    # The other triangle is not read.
+    other = torch.full_like(a, math.nan)
+    given = (a.tril() + other.triu(1)) if lower else (a.triu() + other.tril(-1))
+    given = torch.where(given.isnan(), torch.tensor(math.nan), given).float()
+    (found,) = run(f"%r0 = stablehlo.cholesky %x, lower = {str(lower).lower()} : {type_of(given)}", {"x": given},
+                   [type_of(given)])  # fmt: skip
+    torch.testing.assert_close(found.double(), factor, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+@pytest.mark.parametrize("unit", [True, False])
+def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -> None:
+    n, m = 6, 3
+    generator = torch.Generator().manual_seed(8)
+    a = torch.randn(2, n, n, generator=generator) / 4 + torch.eye(n) * 2
+    b = torch.randn(2, n, m, generator=generator) if left else torch.randn(2, m, n, generator=generator)
+    triangle = (a.tril() if lower else a.triu()).double()
+    if unit:
+        triangle = triangle - torch.diag_embed(triangle.diagonal(dim1=-2, dim2=-1)) + torch.eye(n, dtype=torch.float64)
+    op = triangle if transpose == "NO_TRANSPOSE" else triangle.mT
+    wanted = torch.linalg.solve(op, b.double(), left=left)
+    flags = f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}"
+    (found,) = run(f"""%r0 = "stablehlo.triangular_solve"(%a, %b)
+      <{{{flags}, transpose_a = #stablehlo<transpose {transpose}>}}> : ({type_of(a)}, {type_of(b)}) -> {type_of(b)}""",
+        {"a": a, "b": b}, [type_of(b)])  # fmt: skip
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("config", "left", "right"), [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("bij,bkj->bik", (2, 3, 4), (2, 5, 4)), ("ij,kl->lj", (2, 3), (4, 5)),
+    ("i,j->ji", (2,), (3,)), ("ij,ij->", (2, 3), (2, 3)), ("abc,cb->ba", (2, 3, 4), (4, 3))])  # fmt: skip
+def test_einsum(config: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    x, y = torch.randn(left), torch.randn(right)
+    wanted = torch.einsum(config, x.double(), y.double())
+    to = "tensor<" + "".join(f"{size}x" for size in wanted.shape) + "f32>"
+    (found,) = run(f'%r0 = stablehlo.einsum %x, %y, config = "{config}" : ({type_of(x)}, {type_of(y)}) -> {to}',
+                   {"x": x, "y": y}, [to])  # fmt: skip
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_unary_einsum() -> None:
+    x = torch.randn(2, 3, 4)
+    (found,) = run(f'%r0 = stablehlo.unary_einsum %x, config = "abc->ca" : ({type_of(x)}) -> tensor<4x2xf32>', {"x": x},
+                   ["tensor<4x2xf32>"])  # fmt: skip
+    torch.testing.assert_close(found, torch.einsum("abc->ca", x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "index", "dim", "batch"), [
+    ((5, 3), (4,), 0, 0), ((2, 5, 3), (2, 4), 1, 1), ((2, 5), (2, 2), 1, 0)])  # fmt: skip
+def test_torch_index_select(shape: tuple[int, ...], index: tuple[int, ...], dim: int, batch: int) -> None:
+    x = torch.randn(shape)
+    i = torch.randint(0, shape[dim], index, dtype=torch.int32)
+    if batch:
+        wanted = torch.stack([x[k].index_select(dim - 1, i[k].long()) for k in range(shape[0])])
+    else:
+        wanted = x.index_select(dim, i.reshape(-1).long()).reshape(*shape[:dim], *index, *shape[dim + 1 :])
+    (found,) = run(f"""%r0 = "stablehlo.torch_index_select"(%x, %i) <{{dim = {dim} : i64, batch_dims = {batch} : i64}}>
+      : ({type_of(x)}, {type_of(i)}) -> {type_of(wanted)}""", {"x": x, "i": i}, [type_of(wanted)])  # fmt: skip
+    assert torch.equal(found, wanted)
+
+
+# Broadcasts, constants, calls
+
+
+@pytest.mark.parametrize(("left", "right", "dimensions"), [
+    ((2, 3), (3,), ""), ((2, 3), (2,), "{broadcast_dimensions = array<i64: 0>}"), ((2, 1), (1, 3), ""), ((), (4,), "")])  # fmt: skip
+def test_broadcasting(left: tuple[int, ...], right: tuple[int, ...], dimensions: str) -> None:
+    x, y = torch.randn(left), torch.randn(right)
+    wanted = x - (y[:, None] if dimensions else y)
+    (found,) = run(f"%r0 = chlo.broadcast_subtract %x, %y {dimensions} : ({type_of(x)}, {type_of(y)}) -> "
+                   f"{type_of(wanted)}", {"x": x, "y": y}, [type_of(wanted)])  # fmt: skip
+    torch.testing.assert_close(found, wanted)
+
+
+def test_constants_and_barrier() -> None:
+    x = torch.randn(2, 2)
+    found = run("""%k = "chlo.constant_like"(%x) <{value = 3.0 : f32}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %c = chlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %b, %d = stablehlo.optimization_barrier %k, %c : tensor<2x2xf32>, tensor<2xf32>
+      %r0 = chlo.broadcast_add %b, %d : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+      %t = stablehlo.tuple %x, %r0 : tuple<tensor<2x2xf32>, tensor<2x2xf32>>
+      %r1 = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2x2xf32>, tensor<2x2xf32>>) -> tensor<2x2xf32>
+      """, {"x": x}, ["tensor<2x2xf32>", "tensor<2x2xf32>"])  # fmt: skip
+    assert torch.equal(found[0], torch.tensor([[4.0, 5.0], [4.0, 5.0]]))
+    assert torch.equal(found[1], x)
+
+
+def test_calls_known_by_name() -> None:
+    x = torch.tensor([[0.5, -1.0, 2.0]])
+    values, indices, error = run("""%r0, %r1 = stablehlo.custom_call @mhlo.topk(%x)
+        {mhlo.attributes = {k = 2 : i64, largest = true}} : (tensor<1x3xf32>) -> (tensor<1x2xf32>, tensor<1x2xi32>)
+      %s = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<1x3xf32>) -> tensor<1x3xf32>
+      %r2 = stablehlo.custom_call @mhlo.erf(%s) {mhlo.version = 1 : i64} : (tensor<1x3xf32>) -> tensor<1x3xf32>""",
+        {"x": x}, ["tensor<1x2xf32>", "tensor<1x2xi32>", "tensor<1x3xf32>"])  # fmt: skip
+    assert values.tolist() == [[2.0, 0.5]]
+    assert indices.tolist() == [[2, 0]]
+    torch.testing.assert_close(error, torch.erf(x), rtol=1e-5, atol=1e-6)
