@@ -124,6 +124,7 @@ struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
     addBitExpansions(expansions);
     addCallExpansions(expansions);
     addLinearAlgebraExpansions(expansions);
+    addSpecialExpansions(expansions);
     addWindowExpansions(expansions);
     for (const std::unique_ptr<RewritePattern> &pattern : expansions.getNativePatterns())
       roots.insert(*pattern->getRootKind());

@@ -119,6 +119,65 @@ struct ExpandNextAfter : OpRewritePattern<chlo::NextAfterOp> {
   }
 };
 
+/// The bits as integers whose order is that of the numbers: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
+Expr totalOrder(Expr x) {
+  ImplicitLocOpBuilder &builder = x.build();
+  Expr bits = x.convert(builder.getF32Type()).bitcast(Type(builder.getI32Type()));
+  return (bits < 0).select(bits ^ bits.number(0x7fffffff), bits);
+}
+
+struct ExpandTotalOrder : OpRewritePattern<stablehlo::CompareOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CompareOp op, PatternRewriter &rewriter) const override {
+    // Comparators of sorts are looked at as a whole.
+    if (op.getCompareType() != stablehlo::ComparisonType::TOTALORDER || isa<stablehlo::SortOp>(op->getParentOp()))
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr a = totalOrder({builder, op.getLhs()}), b = totalOrder({builder, op.getRhs()});
+    rewriter.replaceOp(op, a.compare(op.getComparisonDirection(), b).value());
+    return success();
+  }
+};
+
+/// Elements that are split into parts, or joined of them, by shifts of words of 32 bits; the lowest part is the first.
+struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr x(builder, op.getOperand());
+    RankedTensorType to = typeOf(op.getResult());
+    if (!x.element().isIntOrFloat() || !to.getElementType().isIntOrFloat())
+      return failure();
+    const unsigned from = x.element().getIntOrFloatBitWidth(), width = to.getElementType().getIntOrFloatBitWidth();
+    if (from == width || std::max(from, width) > 32 || std::min(from, width) < 8)
+      return failure();
+    const unsigned narrow = std::min(from, width), wide = std::max(from, width);
+    Type part = builder.getIntegerType(narrow, false), whole = builder.getIntegerType(wide, false), word = uint32(builder);
+    const double mask = static_cast<double>((uint64_t(1) << narrow) - 1);
+    const int64_t count = wide / narrow;
+    if (from > width) {
+      Expr bits = x.bitcast(whole).convert(word);
+      SmallVector<int64_t> shape(x.shape());
+      shape.push_back(1);
+      SmallVector<Expr> parts;
+      for (int64_t i = 0; i < count; ++i)
+        parts.push_back((bits.shr(static_cast<int>(i * narrow)) & mask).convert(part).reshape(shape));
+      Expr all = parts.front().concat(ArrayRef(parts).drop_front(), static_cast<int64_t>(shape.size()) - 1);
+      rewriter.replaceOp(op, all.bitcast(to).value());
+      return success();
+    }
+    Expr bits = x.bitcast(part).convert(word) & mask;
+    const int64_t last = x.rank() - 1;
+    std::optional<Expr> joined;
+    for (int64_t i = 0; i < count; ++i) {
+      Expr shifted = bits.slice(last, i, i + 1).reshape(to.getShape()).shl(static_cast<int>(i * narrow));
+      joined = joined ? *joined | shifted : shifted;
+    }
+    rewriter.replaceOp(op, joined->convert(whole).bitcast(to).value());
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Random bits
 //===----------------------------------------------------------------------===//
@@ -319,6 +378,6 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
 } // namespace
 
 void hlo::addBitExpansions(RewritePatternSet &patterns) {
-  patterns.add<ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter,
+  patterns.add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter,
                ExpandReducePrecision, ExpandRngBitGenerator>(patterns.getContext());
 }

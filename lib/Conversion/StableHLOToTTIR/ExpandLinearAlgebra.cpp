@@ -289,7 +289,168 @@ struct ExpandTorchIndexSelect : OpRewritePattern<stablehlo::TorchIndexSelectOp> 
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What ttir's convolutions do not do: groups of the batch become groups of features, kernels that are read backwards
+/// are turned, and what negative padding cuts off is cut off before.
+struct ExpandConvolution : OpRewritePattern<stablehlo::ConvolutionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, PatternRewriter &rewriter) const override {
+    stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+    const auto groups = static_cast<int64_t>(op.getBatchGroupCount());
+    const bool isReversed = op.getWindowReversal() && llvm::is_contained(*op.getWindowReversal(), true);
+    SmallVector<int64_t> padding;
+    if (op.getPadding())
+      llvm::append_range(padding, op.getPadding()->getValues<int64_t>());
+    const bool isCut = llvm::any_of(padding, [](int64_t n) { return n < 0; });
+    if (groups == 1 && !isReversed && !isCut)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr input(builder, op.getLhs()), kernel(builder, op.getRhs());
+    DenseI64ArrayAttr dilation = op.getLhsDilationAttr();
+    DenseIntElementsAttr edges = op.getPadding().value_or(DenseIntElementsAttr());
+    if (isReversed) {
+      SmallVector<int64_t> turned;
+      for (auto [dimension, reversal] : llvm::zip_equal(numbers.getKernelSpatialDimensions(), *op.getWindowReversal()))
+        if (reversal)
+          turned.push_back(dimension);
+      kernel = reversed(kernel, turned);
+    }
+    if (isCut) {
+      SmallVector<int64_t> low(input.rank(), 0), high(low), interior(low), ones;
+      for (auto [i, dimension] : llvm::enumerate(numbers.getInputSpatialDimensions())) {
+        low[dimension] = std::min<int64_t>(padding[2 * i], 0);
+        high[dimension] = std::min<int64_t>(padding[2 * i + 1], 0);
+        interior[dimension] = dilation ? dilation[i] - 1 : 0;
+        ones.push_back(1);
+      }
+      Value zero = stablehlo::ConstantOp::create(
+          builder, DenseElementsAttr::get(RankedTensorType::get({}, input.element()),
+                                          Attribute(builder.getZeroAttr(input.element()))));
+      input = input.pad({builder, zero}, low, high, interior);
+      dilation = dilation ? builder.getDenseI64ArrayAttr(ones) : dilation;
+      for (int64_t &edge : padding)
+        edge = std::max<int64_t>(edge, 0);
+      edges = DenseIntElementsAttr::get(edges.getType(), padding);
+    }
+    if (groups != 1) {
+      // [batch = groups * n, ..., features] -> [n, ..., groups * features]
+      const int64_t batch = numbers.getInputBatchDimension(), feature = numbers.getInputFeatureDimension();
+      SmallVector<int64_t> split(input.shape()), order, merged(input.shape());
+      split[batch] /= groups;
+      merged[batch] /= groups;
+      merged[feature] *= groups;
+      split.insert(split.begin() + batch, groups);
+      for (int64_t d = 0; d < input.rank(); ++d) {
+        if (d == feature)
+          order.push_back(batch);
+        order.push_back(d < batch ? d : d + 1);
+      }
+      input = input.reshape(split).transpose(order).reshape(merged);
+    }
+    rewriter.replaceOpWithNewOp<stablehlo::ConvolutionOp>(
+        op, op.getType(), input.value(), kernel.value(), op.getWindowStridesAttr(), edges, dilation,
+        op.getRhsDilationAttr(), DenseBoolArrayAttr(), numbers,
+        builder.getI64IntegerAttr(static_cast<int64_t>(op.getFeatureGroupCount()) * groups),
+        builder.getI64IntegerAttr(1), op.getPrecisionConfigAttr());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// QR
+//===----------------------------------------------------------------------===//
+
+/// Reflections that make a matrix upper triangular (Golub and Van Loan, as above, 5.2.2), stored as LAPACK's geqrf does:
+/// the vectors, whose first element is 1, below the diagonal, and their factors.
+struct ExpandQr : OpRewritePattern<stablehlo::CustomCallOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
+    const bool isFactor = op.getCallTargetName() == "Qr" && op.getNumOperands() == 1 && op.getNumResults() == 2;
+    const bool isProduct = op.getCallTargetName() == "ProductOfElementaryHouseholderReflectors" &&
+                           op.getNumOperands() == 2 && op.getNumResults() == 1;
+    if (!isFactor && !isProduct)
+      return failure();
+    for (Type type : op->getOperandTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          !tensor || !tensor.getElementType().isF32() || tensor.getRank() < (isFactor ? 2 : 1) ||
+          !tensor.hasStaticShape() || tensor.getNumElements() == 0)
+        return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr a(builder, op->getOperand(0));
+    if (isFactor) {
+      auto [packed, taus] = factor(a);
+      rewriter.replaceOp(op, {packed.value(), taus.value()});
+    } else {
+      rewriter.replaceOp(op, product(a, {builder, op->getOperand(1)}).value());
+    }
+    return success();
+  }
+
+private:
+  /// The matrix and a row for the factors of the reflections below it are one value, [..., m + 1, n].
+  static std::pair<Expr, Expr> factor(Expr a) {
+    const int64_t row = a.rank() - 2, column = a.rank() - 1, m = a.size(row), n = a.size(column), k = std::min(m, n);
+    SmallVector<int64_t> low(a.rank(), 0), high(low), none(low);
+    high[row] = 1;
+    SmallVector<int64_t> ones(a.rank(), 1);
+    Expr zeroScalar = a.number(0).slice(none, ones, ones).reshape({});
+    Expr start = a.pad(zeroScalar, low, high, none);
+    Expr result = repeated(start, k, [&](Expr j, Expr all) {
+      Expr matrix = all.slice(row, 0, m), zero = matrix.number(0);
+      Expr rows = position(matrix, -2), columns = position(matrix, -1), at = j.spread(matrix.shape());
+      Expr x = sum((columns == at).select(matrix, zero), column); // [..., m, 1]
+      Expr places = position(x, -2), here = j.spread(x.shape());
+      Expr first = sum((places == here).select(x, x.number(0)), row); // [..., 1, 1]
+      Expr rest = (places > here).select(x, x.number(0));
+      Expr squares = sum(rest * rest, row);
+      Expr norm = (first * first + squares).apply<stablehlo::SqrtOp>();
+      Expr isDone = squares == 0;
+      Expr beta = isDone.select(first, (first >= first.number(0)).select(-norm, norm));
+      Expr tau = isDone.select(first.number(0), (beta - first) / beta);
+      Expr scale = isDone.select(first.number(1), first - beta);
+      Expr v = (places == here).select(x.number(1), rest / like(scale, rest));
+      Expr products = sum(like(v, matrix) * matrix, row); // [..., 1, n]
+      Expr reflected = matrix - like(v, matrix) * like(like(tau, products) * products, matrix);
+      // The columns behind this one are reflected; its own holds the vector.
+      Expr stored = (rows == at).select(like(beta, matrix), (rows > at).select(like(v, matrix), matrix));
+      Expr next = (columns == at).select(stored, (columns > at).select(reflected, matrix));
+      Expr taus = all.slice(row, m, m + 1);
+      taus = (position(taus, -1) == j.spread(taus.shape())).select(like(tau, taus), taus);
+      return next.concat({taus}, row);
+    });
+    SmallVector<int64_t> shape(a.shape());
+    shape.pop_back();
+    shape.back() = k;
+    return {result.slice(row, 0, m), result.slice(row, m, m + 1).slice(column, 0, k).reshape(shape)};
+  }
+
+  /// The first columns of the product of the reflections.
+  static Expr product(Expr packed, Expr taus) {
+    const int64_t row = packed.rank() - 2, column = packed.rank() - 1, k = taus.size(taus.rank() - 1);
+    Expr eye = (position(packed, -2) == position(packed, -1)).select(packed.number(1), packed.number(0));
+    SmallVector<int64_t> asRow(taus.shape());
+    asRow.insert(asRow.end() - 1, 1);
+    Expr factors = taus.reshape(asRow); // [..., 1, k]
+    return repeated(eye, k, [&](Expr turn, Expr q) {
+      Expr j = static_cast<double>(k - 1) - turn;
+      Expr zero = packed.number(0), at = j.spread(packed.shape());
+      Expr x = sum((position(packed, -1) == at).select(packed, zero), column);
+      Expr places = position(x, -2), here = j.spread(x.shape());
+      Expr v = (places == here).select(x.number(1), (places > here).select(x, x.number(0)));
+      Expr tau = sum((position(factors, -1) == j.spread(factors.shape())).select(factors, factors.number(0)), column);
+      Expr products = sum(like(v, q) * q, row);
+      return q - like(v, q) * like(like(tau, products) * products, q);
+    });
+  }
+};
+} // namespace
+
 void hlo::addLinearAlgebraExpansions(RewritePatternSet &patterns) {
+  patterns.add<ExpandConvolution, ExpandQr>(patterns.getContext());
   patterns.add<ExpandCholesky, ExpandEinsum, ExpandTorchIndexSelect, ExpandTriangularSolve, ExpandUnaryEinsum>(
       patterns.getContext());
 }

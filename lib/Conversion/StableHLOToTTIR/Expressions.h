@@ -74,6 +74,7 @@ public:
   friend Expr operator>(Expr a, double b) { return a > a.number(b); }
   friend Expr operator>=(Expr a, double b) { return a >= a.number(b); }
   friend Expr operator==(Expr a, double b) { return a == a.number(b); }
+  friend Expr operator!=(Expr a, double b) { return a != a.number(b); }
 
   /// This one a condition: one of two values of it.
   Expr select(Expr onTrue, Expr onFalse) const {
@@ -131,6 +132,7 @@ bool isArgReduction(stablehlo::ReduceOp op);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
+void addSpecialExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo

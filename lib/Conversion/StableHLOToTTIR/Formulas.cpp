@@ -195,5 +195,4 @@ void hlo::addFormulaPatterns(RewritePatternSet &patterns) {
   patterns
       .add<LowerIsInf<chlo::IsInfOp>, LowerIsInf<chlo::IsNegInfOp>, LowerIsInf<chlo::IsPosInfOp>, LowerConj, LowerTopK>(
           context);
-  addMissing<chlo::BesselI1eOp, chlo::DigammaOp, chlo::LgammaOp>(patterns);
 }
