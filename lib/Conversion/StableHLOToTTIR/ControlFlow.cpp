@@ -185,8 +185,8 @@ private:
     auto type = builder.getFunctionType(block.getArgumentTypes(), terminator->getOperandTypes());
     terminator->erase();
     builder.clearInsertionPoint();
-    auto function = func::FuncOp::create(builder, region.getParentOp()->getLoc(),
-                                         (place.getSymName() + "_" + what).str(), type);
+    auto function =
+        func::FuncOp::create(builder, region.getParentOp()->getLoc(), (place.getSymName() + "_" + what).str(), type);
     function.setPrivate();
     function.getBody().takeBody(region);
     symbols->insert(function, getOperation().getBody()->end());

@@ -152,7 +152,8 @@ struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
     if (from == width || std::max(from, width) > 32 || std::min(from, width) < 8)
       return failure();
     const unsigned narrow = std::min(from, width), wide = std::max(from, width);
-    Type part = builder.getIntegerType(narrow, false), whole = builder.getIntegerType(wide, false), word = uint32(builder);
+    Type part = builder.getIntegerType(narrow, false), whole = builder.getIntegerType(wide, false),
+         word = uint32(builder);
     const double mask = static_cast<double>((uint64_t(1) << narrow) - 1);
     const int64_t count = wide / narrow;
     if (from > width) {
@@ -271,8 +272,9 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
       output = bits.bitcast(Type(element));
     }
     Wide next = add(counter, counter.low.number(static_cast<double>(blocks)));
-    Expr after = key.low.reshape({1, 1}).concat({key.high.reshape({1, 1})}, 1).concat(
-        {next.low.reshape({1, 1}).concat({next.high.reshape({1, 1})}, 1)}, 0);
+    Expr after = key.low.reshape({1, 1})
+                     .concat({key.high.reshape({1, 1})}, 1)
+                     .concat({next.low.reshape({1, 1}).concat({next.high.reshape({1, 1})}, 1)}, 0);
     replaceSplit(rewriter, op.getOutputState(), after);
     if (!op.getOutputState().use_empty())
       rewriter.replaceAllUsesWith(op.getOutputState(), after.bitcast(stateType).value());
@@ -378,6 +380,7 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
 } // namespace
 
 void hlo::addBitExpansions(RewritePatternSet &patterns) {
-  patterns.add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter,
-               ExpandReducePrecision, ExpandRngBitGenerator>(patterns.getContext());
+  patterns
+      .add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>,
+           ExpandMulhi, ExpandNextAfter, ExpandReducePrecision, ExpandRngBitGenerator>(patterns.getContext());
 }

@@ -100,8 +100,8 @@ struct ExpandConstantLike : OpRewritePattern<chlo::ConstantLikeOp> {
 //===----------------------------------------------------------------------===//
 
 /// Custom calls that say something about their operand and give it as it is.
-constexpr StringLiteral transparentCalls[] = {"Sharding", "annotate_device_placement", "LayoutConstraint",
-                                              "CreateBuffer", "Pin", "Unpin"};
+constexpr StringLiteral transparentCalls[] = {
+    "Sharding", "annotate_device_placement", "LayoutConstraint", "CreateBuffer", "Pin", "Unpin"};
 
 /// Custom calls of one operand that are an op of CHLO or StableHLO.
 struct NamedCall {

@@ -79,8 +79,8 @@ namespace {
 // Triangular matrices
 //===----------------------------------------------------------------------===//
 
-/// Column by column: what a column explains is taken off the rest (the outer product form of Cholesky's method; G. Golub,
-/// C. Van Loan, "Matrix Computations", 4.2.5). Only one triangle is read.
+/// Column by column: what a column explains is taken off the rest (the outer product form of Cholesky's method; G.
+/// Golub, C. Van Loan, "Matrix Computations", 4.2.5). Only one triangle is read.
 struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CholeskyOp op, PatternRewriter &rewriter) const override {
@@ -97,9 +97,9 @@ struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
       Expr zero = rest.number(0), rows = position(rest, -2), columns = position(rest, -1);
       Expr at = j.spread(rest.shape());
       Expr isColumn = columns == at;
-      Expr whole = sum(isColumn.select(rest, zero), column);           // [..., n, 1]
+      Expr whole = sum(isColumn.select(rest, zero), column); // [..., n, 1]
       Expr diagonal = sum(((rows == at) & isColumn).select(rest, zero), column);
-      Expr pivot = sum(diagonal, row);                                 // [..., 1, 1]
+      Expr pivot = sum(diagonal, row); // [..., 1, 1]
       Expr root = pivot.apply<stablehlo::SqrtOp>();
       Expr below = position(whole, -2) >= j.spread(whole.shape());
       Expr next = below.select(whole / like(root, whole), whole.number(0));
@@ -236,9 +236,9 @@ struct ExpandEinsum : OpRewritePattern<stablehlo::EinsumOp> {
       return failure();
     auto numbers = stablehlo::DotDimensionNumbersAttr::get(getContext(), batchA, batchB, contractA, contractB);
     Type element = typeOf(op.getResult()).getElementType();
-    Value product = stablehlo::DotGeneralOp::create(builder, RankedTensorType::get(shape, element), a.value.value(),
-                                                    b.value.value(), numbers, ArrayAttr(),
-                                                    stablehlo::DotAlgorithmAttr());
+    Value product =
+        stablehlo::DotGeneralOp::create(builder, RankedTensorType::get(shape, element), a.value.value(),
+                                        b.value.value(), numbers, ArrayAttr(), stablehlo::DotAlgorithmAttr());
     Lettered result{{builder, product}, batch + rest};
     result.reorder(to);
     rewriter.replaceOp(op, result.value.value());
@@ -364,8 +364,8 @@ struct ExpandConvolution : OpRewritePattern<stablehlo::ConvolutionOp> {
 // QR
 //===----------------------------------------------------------------------===//
 
-/// Reflections that make a matrix upper triangular (Golub and Van Loan, as above, 5.2.2), stored as LAPACK's geqrf does:
-/// the vectors, whose first element is 1, below the diagonal, and their factors.
+/// Reflections that make a matrix upper triangular (Golub and Van Loan, as above, 5.2.2), stored as LAPACK's geqrf
+/// does: the vectors, whose first element is 1, below the diagonal, and their factors.
 struct ExpandQr : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
@@ -375,9 +375,9 @@ struct ExpandQr : OpRewritePattern<stablehlo::CustomCallOp> {
     if (!isFactor && !isProduct)
       return failure();
     for (Type type : op->getOperandTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type);
-          !tensor || !tensor.getElementType().isF32() || tensor.getRank() < (isFactor ? 2 : 1) ||
-          !tensor.hasStaticShape() || tensor.getNumElements() == 0)
+      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.getElementType().isF32() ||
+                                                          tensor.getRank() < (isFactor ? 2 : 1) ||
+                                                          !tensor.hasStaticShape() || tensor.getNumElements() == 0)
         return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Expr a(builder, op->getOperand(0));

@@ -76,8 +76,8 @@ struct ExpandReduce : OpRewritePattern<stablehlo::ReduceOp> {
       replaceWith(rewriter, op, inits);
       return success();
     }
-    Exprs values = mapped(exprsOf(builder, op.getInputs()),
-                          [&](Expr input) { return input.transpose(order).reshape(flat); });
+    Exprs values =
+        mapped(exprsOf(builder, op.getInputs()), [&](Expr input) { return input.transpose(order).reshape(flat); });
     // Neighbours stay neighbours: the region need not be commutative.
     while (count > 1) {
       auto half = [&](Expr value, int64_t from) { return value.slice(last, from, count / 2 * 2, 2); };
@@ -150,9 +150,8 @@ private:
     Exprs powers = values;
     for (int64_t done = 0, power = 1; power <= size; power *= 2) {
       if (size & power) {
-        Exprs next = mapped(powers, [&](Expr value) {
-          return value.slice(dimension, done * dilation, done * dilation + positions);
-        });
+        Exprs next = mapped(
+            powers, [&](Expr value) { return value.slice(dimension, done * dilation, done * dilation + positions); });
         some = some ? combine(body, *some, next) : next;
         done += power;
       }
@@ -168,8 +167,8 @@ private:
   }
 };
 
-/// Each window's elements are slices of the operand; which is selected is known for all windows at once. The source goes
-/// back to the places of the slices.
+/// Each window's elements are slices of the operand; which is selected is known for all windows at once. The source
+/// goes back to the places of the slices.
 struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr int64_t maxElements = 1024;
@@ -195,8 +194,8 @@ struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> 
     Expr zero = operand.number(0).slice(none, ones, ones).reshape({});
     Expr padded = operand.pad(zero, low, high, none);
     // What was added at the edges is never selected.
-    const bool hasEdges = llvm::any_of(low, [](int64_t n) { return n > 0; }) ||
-                          llvm::any_of(high, [](int64_t n) { return n > 0; });
+    const bool hasEdges =
+        llvm::any_of(low, [](int64_t n) { return n > 0; }) || llvm::any_of(high, [](int64_t n) { return n > 0; });
     Expr inside = operand.number(0).convert(index);
     inside = inside.number(1).pad(inside.slice(none, ones, ones).reshape({}), low, high, none);
     ArrayRef<int64_t> windows = source.shape();

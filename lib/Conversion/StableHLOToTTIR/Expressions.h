@@ -29,12 +29,12 @@ public:
 
   /// A number of this element type, in this shape.
   Expr number(double value) const {
-    Attribute attr = isFloat() ? Attribute(builder->getFloatAttr(element(), value))
-                               : Attribute(IntegerAttr::get(element(), APInt(element().getIntOrFloatBitWidth(),
-                                                                             static_cast<uint64_t>(
-                                                                                 static_cast<int64_t>(value)),
-                                                                             /*isSigned=*/false,
-                                                                             /*implicitTrunc=*/true)));
+    Attribute attr =
+        isFloat() ? Attribute(builder->getFloatAttr(element(), value))
+                  : Attribute(IntegerAttr::get(element(), APInt(element().getIntOrFloatBitWidth(),
+                                                                static_cast<uint64_t>(static_cast<int64_t>(value)),
+                                                                /*isSigned=*/false,
+                                                                /*implicitTrunc=*/true)));
     return made<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), attr));
   }
 

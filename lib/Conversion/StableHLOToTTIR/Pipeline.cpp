@@ -32,6 +32,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     config.enableConstantCSE(false);
     manager.addPass(createCanonicalizerPass(config));
   }
+  manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());
   manager.addPass(createOutlineStableHLOControlFlow());
   manager.addNestedPass<func::FuncOp>(createConvertStableHLOToTTIR());

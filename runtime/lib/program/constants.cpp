@@ -166,7 +166,8 @@ void Planner::addWorkingMemory(const Plan::Callees &callees) {
     if (bytes == 0)
       continue;
     const auto group = static_cast<uint32_t>(made.memory.groups.size());
-    made.memory.groups.push_back({{buffer, bytes, 1, 1, bytes}, "working memory of the programs that " + resultLabel()});
+    made.memory.groups.push_back(
+        {{buffer, bytes, 1, 1, bytes}, "working memory of the programs that " + resultLabel()});
     made.memory.events.push_back({op, true, group});
     made.memory.events.push_back({op + 1, false, group});
     references.push_back(1);

@@ -105,7 +105,7 @@ private:
   // Of the current run; kept so that the next one allocates nothing.
   std::vector<Tensor> bound;
   std::vector<bool> moved;
-  std::vector<std::vector<std::byte *>> inputData; // by input and shard
+  std::vector<std::vector<std::byte *>> inputData;                      // by input and shard
   std::vector<std::vector<std::shared_ptr<std::byte>>> copiesOfWritten; // of a called program, by input and shard
   Results results;
 };

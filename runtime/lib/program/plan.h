@@ -181,9 +181,9 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
-  std::vector<sim::Allocation> cachedMemory;               // of the results of calls
-  std::map<uint32_t, Callees> callees;                     // by op; of ttcore.load_cached in an observed run only
-  std::vector<const std::byte *> inPointers;               // of constants; null where a run has others
+  std::vector<sim::Allocation> cachedMemory; // of the results of calls
+  std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
+  std::vector<const std::byte *> inPointers; // of constants; null where a run has others
   uint32_t outPointers = 0;
   std::vector<Pointers> meshIns, meshOuts;
   std::vector<Place> places;

@@ -15,7 +15,7 @@ from op_cases import execute, lowered
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 NAMES = {torch.float32: "f32", torch.int32: "i32", torch.uint32: "ui32", torch.int8: "i8", torch.bfloat16: "bf16",
-         torch.bool: "i1", torch.int64: "i64", torch.uint8: "ui8"}  # fmt: skip
+         torch.bool: "i1", torch.int64: "i64", torch.uint8: "ui8", torch.uint16: "ui16"}  # fmt: skip
 
 
 def type_of(x: torch.Tensor) -> str:
@@ -365,6 +365,106 @@ def test_torch_index_select(shape: tuple[int, ...], index: tuple[int, ...], dim:
     (found,) = run(f"""%r0 = "stablehlo.torch_index_select"(%x, %i) <{{dim = {dim} : i64, batch_dims = {batch} : i64}}>
       : ({type_of(x)}, {type_of(i)}) -> {type_of(wanted)}""", {"x": x, "i": i}, [type_of(wanted)])  # fmt: skip
     assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 4), (1, 1)])
+def test_qr(shape: tuple[int, ...]) -> None:
+    """The calls that jax.numpy.linalg.qr makes."""
+    a = torch.randn(shape, generator=torch.Generator().manual_seed(9))
+    k = min(shape[-2:])
+    taus = "tensor<" + "".join(f"{size}x" for size in (*shape[:-2], k)) + "f32>"
+    of = type_of(a)
+    packed, factors = run(f"%r0, %r1 = stablehlo.custom_call @Qr(%a) : ({of}) -> ({of}, {taus})", {"a": a}, [of, taus])
+    upper = packed[..., :k, :].triu()
+    thin = packed[..., :k].contiguous()
+    (q,) = run(f"""%r0 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%p, %t)
+      : ({type_of(thin)}, {taus}) -> {type_of(thin)}""", {"p": thin, "t": factors}, [type_of(thin)])  # fmt: skip
+    torch.testing.assert_close(q @ upper, a, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(q.mT @ q, torch.eye(k).expand(*shape[:-2], k, k), rtol=1e-4, atol=1e-4)
+
+
+# Special functions
+
+POSITIVE = torch.linspace(0.05, 30, 97)
+WHOLE_LINE = torch.cat([torch.linspace(-9.7, 12, 83), torch.tensor([1.0, 2.0, 0.5, 100.0, 1e-3, -0.5])])
+SPECIAL: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor]] = {
+    "lgamma": (torch.lgamma, torch.cat([WHOLE_LINE, torch.tensor([0.0, -1.0, -2.0, math.inf, math.nan])])),
+    "digamma": (torch.digamma, torch.cat([WHOLE_LINE, torch.tensor([math.inf, math.nan])])),
+    "bessel_i1e": (torch.special.i1e, torch.cat([WHOLE_LINE, torch.tensor([0.0, 8.0, 8.1, -40.0])])),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_function(name: str) -> None:
+    function, x = SPECIAL[name]
+    of = type_of(x)
+    (found,) = run(f"%r0 = chlo.{name} %x : {of} -> {of}", {"x": x}, [of])
+    torch.testing.assert_close(found.double(), function(x.double()), rtol=3e-5, atol=3e-6, equal_nan=True)
+
+
+def test_zeta_and_polygamma() -> None:
+    x, q = torch.linspace(1.1, 20, 40), torch.linspace(0.2, 9, 40)
+    of = type_of(x)
+    (found,) = run(f"%r0 = chlo.zeta %x, %q : {of}, {of} -> {of}", {"x": x, "q": q}, [of])
+    torch.testing.assert_close(found.double(), torch.special.zeta(x.double(), q.double()), rtol=3e-5, atol=1e-6)
+    for n in (0, 1, 2, 3, 5):
+        (found,) = run(f"%r0 = chlo.polygamma %n, %x : {of}, {of} -> {of}",
+                       {"n": torch.full_like(x, n), "x": POSITIVE[:40]}, [of])  # fmt: skip
+        torch.testing.assert_close(found.double(), torch.special.polygamma(n, POSITIVE[:40].double()), rtol=5e-5,
+                                   atol=1e-5)  # fmt: skip
+
+
+def test_total_order() -> None:
+    values = torch.tensor([math.nan, math.inf, 3.0, 0.0, -0.0, -2.0, -math.inf, -math.nan])
+    values[-1] = torch.tensor([0xFFC00000 - 2**32], dtype=torch.int32).view(torch.float32)[0]
+    x, y = values.repeat_interleave(8), values.repeat(8)
+    of = type_of(x)
+    (found,) = run(f"%r0 = stablehlo.compare LT, %x, %y, TOTALORDER : ({of}, {of}) -> tensor<64xi1>", {"x": x, "y": y},
+                   ["tensor<64xi1>"])  # fmt: skip
+    assert found.bool().tolist() == [a > b for a in range(8) for b in range(8)]  # from the largest to the smallest
+
+
+@pytest.mark.parametrize(
+    ("of", "to"), [("4xf32", "4x2xui16"), ("4xi32", "4x4xi8"), ("4x2xui16", "4xf32"), ("3x4xi8", "3xi32")]
+)
+def test_bitcast_of_other_width(of: str, to: str) -> None:
+    torch_types = {"f32": torch.float32, "i32": torch.int32, "ui16": torch.uint16, "i8": torch.int8}
+    shape, _, name = of.rpartition("x")
+    count = math.prod(map(int, shape.split("x"))) * torch_types[name].itemsize // 4
+    bits = torch.tensor([0x3F800000, -0x3E0DFE01, 0x00FF8001, 0x7F7FFFFF][:count], dtype=torch.int32)
+    x = bits.view(torch_types[name]).reshape([int(n) for n in shape.split("x")])
+    (found,) = run(f"%r0 = stablehlo.bitcast_convert %x : (tensor<{of}>) -> tensor<{to}>", {"x": x}, [f"tensor<{to}>"])
+    wanted = bits.view(torch_types[to.rpartition("x")[2]])
+    assert torch.equal(found.reshape(-1).to(wanted.dtype), wanted.reshape(-1))
+
+
+# Convolutions
+
+
+@pytest.mark.parametrize("case", ["batch groups", "reversed", "negative", "negative and dilated"])
+def test_convolution(case: str) -> None:
+    x = torch.randn(4, 2, 6, 6, generator=torch.Generator().manual_seed(10))
+    w = torch.randn(6, 2, 3, 3, generator=torch.Generator().manual_seed(11))
+    window, groups = "pad = [[1, 1], [1, 1]]", 1
+    if case == "batch groups":  # each half of the batch has a half of the kernels
+        groups = 2
+        conv = torch.nn.functional.conv2d
+        wanted = torch.cat([conv(x[:2], w[:3], padding=1), conv(x[2:], w[3:], padding=1)], 1)
+    elif case == "reversed":
+        window += ", reverse = [true, false]"
+        wanted = torch.nn.functional.conv2d(x, w.flip(2), padding=1)
+    else:
+        dilated = x
+        window = "pad = [[-1, 0], [1, -2]]"
+        if case == "negative and dilated":
+            window += ", lhs_dilate = [2, 1]"
+            dilated = torch.zeros(4, 2, 11, 6)
+            dilated[:, :, ::2] = x
+        wanted = torch.nn.functional.conv2d(torch.nn.functional.pad(dilated, (1, -2, -1, 0)), w)
+    (found,) = run(f"""%r0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+      window = {{{window}}} {{batch_group_count = {groups} : i64, feature_group_count = 1 : i64}}
+      : ({type_of(x)}, {type_of(w)}) -> {type_of(wanted)}""", {"x": x, "w": w}, [type_of(wanted)])  # fmt: skip
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 # Broadcasts, constants, calls

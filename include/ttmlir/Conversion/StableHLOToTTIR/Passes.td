@@ -44,6 +44,17 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: signatures and calls change together.
+def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conversion", "::mlir::ModuleOp"> {
+  let summary = "Make real tensors of tensors of complex numbers";
+  let description = [{
+    `tensor<3xcomplex<f32>>` becomes `tensor<3x2xf32>`, real and imaginary part last, in signatures, loops, branches and
+    calls. Inside, the parts are tensors of their own: elementwise ops become formulas, movement and sums are done with
+    each part, products four times, and Fourier transforms are products with matrices (lengths up to 4,096).
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
 def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Write ops of StableHLO and CHLO that TTIR has no counterpart of by others";
   let description = [{

@@ -94,8 +94,7 @@ LogicalResult AllToAllOp::verify() {
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
-  return success(succeeded(checkCount(*this)) &&
-                 succeeded(checkGroups(*this, getReplicaGroups(), "replica_groups")) &&
+  return success(succeeded(checkCount(*this)) && succeeded(checkGroups(*this, getReplicaGroups(), "replica_groups")) &&
                  (getHasDynamicRoot() || succeeded(checkResults(*this, keep))));
 }
 
@@ -112,9 +111,7 @@ LogicalResult CrossReplicaSumOp::verify() {
 /// One region combines the elements of each operand.
 static LogicalResult checkComputation(Operation *op, Region &computation) {
   Block &block = computation.front();
-  auto scalarOf = [](Type type) {
-    return RankedTensorType::get({}, cast<RankedTensorType>(type).getElementType());
-  };
+  auto scalarOf = [](Type type) { return RankedTensorType::get({}, cast<RankedTensorType>(type).getElementType()); };
   for (Type type : op->getResultTypes()) {
     Type scalar = scalarOf(type);
     if (block.getNumArguments() != 2 || block.getArgumentTypes() != TypeRange({scalar, scalar}))
@@ -137,8 +134,7 @@ LogicalResult AllReduceOp::verifyRegions() {
 }
 
 LogicalResult CollectiveReduceOp::verifyRegions() {
-  return success(succeeded(checkCount(*this)) &&
-                 succeeded(checkGroups(*this, getReplicaGroups(), "replica_groups")) &&
+  return success(succeeded(checkCount(*this)) && succeeded(checkGroups(*this, getReplicaGroups(), "replica_groups")) &&
                  succeeded(checkComputation(*this, getComputation())));
 }
 

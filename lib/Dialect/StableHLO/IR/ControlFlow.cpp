@@ -20,8 +20,8 @@ static LogicalResult checkRegion(Operation *op, const Twine &name, Region &regio
                              << takes << ")";
   TypeRange found = block.getTerminator()->getOperandTypes();
   if (!compatibleTypes(returns, found))
-    return block.getTerminator()->emitOpError() << "returns (" << found << ") from the " << name << "; expected ("
-                                                << returns << ")";
+    return block.getTerminator()->emitOpError()
+           << "returns (" << found << ") from the " << name << "; expected (" << returns << ")";
   return success();
 }
 

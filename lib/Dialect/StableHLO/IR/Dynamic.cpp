@@ -142,8 +142,9 @@ static std::optional<SmallVector<int64_t>> numbersOf(Value value) {
 static RankedTensorType resolved(Value result, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(result.getType());
   const bool valid = llvm::all_of(shape, [](int64_t size) { return size >= 0; });
-  return valid && succeeded(verifyCompatibleShape(type.getShape(), shape)) && type.hasStaticShape() ? type
-                                                                                                   : RankedTensorType();
+  return valid && succeeded(verifyCompatibleShape(type.getShape(), shape)) && type.hasStaticShape()
+             ? type
+             : RankedTensorType();
 }
 
 LogicalResult DynamicBroadcastInDimOp::canonicalize(DynamicBroadcastInDimOp op, PatternRewriter &rewriter) {
@@ -178,8 +179,8 @@ LogicalResult DynamicPadOp::canonicalize(DynamicPadOp op, PatternRewriter &rewri
   auto isBad = [](int64_t number) { return number < 0; };
   if (llvm::any_of(*interior, isBad))
     return failure();
-  auto made = PadOp::create(rewriter, op.getLoc(), op.getType(), op.getOperand(), op.getPaddingValue(), *low, *high,
-                            *interior);
+  auto made =
+      PadOp::create(rewriter, op.getLoc(), op.getType(), op.getOperand(), op.getPaddingValue(), *low, *high, *interior);
   rewriter.replaceOp(op, made);
   return success();
 }
@@ -217,10 +218,9 @@ LogicalResult DynamicConvOp::canonicalize(DynamicConvOp op, PatternRewriter &rew
     return failure();
   auto type = RankedTensorType::get({static_cast<int64_t>(numbers->size() / 2), 2}, rewriter.getI64Type());
   auto constant = DenseIntElementsAttr::get(type, *numbers);
-  rewriter.replaceOpWithNewOp<ConvolutionOp>(op, op.getType(), op.getLhs(), op.getRhs(), op.getWindowStridesAttr(),
-                                             constant, op.getLhsDilationAttr(), op.getRhsDilationAttr(),
-                                             op.getWindowReversalAttr(), op.getDimensionNumbersAttr(),
-                                             op.getFeatureGroupCountAttr(), op.getBatchGroupCountAttr(),
-                                             op.getPrecisionConfigAttr());
+  rewriter.replaceOpWithNewOp<ConvolutionOp>(
+      op, op.getType(), op.getLhs(), op.getRhs(), op.getWindowStridesAttr(), constant, op.getLhsDilationAttr(),
+      op.getRhsDilationAttr(), op.getWindowReversalAttr(), op.getDimensionNumbersAttr(), op.getFeatureGroupCountAttr(),
+      op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
   return success();
 }

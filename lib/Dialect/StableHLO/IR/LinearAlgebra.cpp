@@ -17,9 +17,7 @@ static LogicalResult checkSquare(Operation *op, StringRef name, RankedTensorType
   return success();
 }
 
-LogicalResult CholeskyOp::verify() {
-  return checkSquare(*this, "a", cast<RankedTensorType>(getA().getType()));
-}
+LogicalResult CholeskyOp::verify() { return checkSquare(*this, "a", cast<RankedTensorType>(getA().getType())); }
 
 LogicalResult TriangularSolveOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType()), b = cast<RankedTensorType>(getB().getType());
@@ -72,8 +70,8 @@ static LogicalResult checkEinsum(Operation *op, StringRef config) {
   SmallVector<StringRef> parts;
   inputs.split(parts, ',');
   if (!config.contains("->") || parts.size() != op->getNumOperands())
-    return op->emitOpError() << "einsum_config is '" << config << "'; expected the letters of "
-                             << op->getNumOperands() << " operands, '->' and those of the result";
+    return op->emitOpError() << "einsum_config is '" << config << "'; expected the letters of " << op->getNumOperands()
+                             << " operands, '->' and those of the result";
   auto check = [&](StringRef letters, Type type) -> LogicalResult {
     if (!letters.contains("...") && static_cast<int64_t>(letters.size()) != cast<RankedTensorType>(type).getRank())
       return op->emitOpError() << "einsum_config has '" << letters << "' for " << type
@@ -109,7 +107,9 @@ LogicalResult RngBitGeneratorOp::verify() {
   if (!compatibleTypes(getInitialState().getType(), getOutputState().getType()))
     return emitOpError() << "has the state " << state << " and the output state " << getOutputState().getType()
                          << "; expected the same type";
-  auto words = [&](int64_t size) { return state.getElementType().isUnsignedInteger(64) && state.getDimSize(0) == size; };
+  auto words = [&](int64_t size) {
+    return state.getElementType().isUnsignedInteger(64) && state.getDimSize(0) == size;
+  };
   if (state.getRank() != 1)
     return emitOpError() << "initial_state is " << state << "; expected a tensor of rank 1";
   if (getRngAlgorithm() == RngAlgorithm::THREE_FRY && !words(2))

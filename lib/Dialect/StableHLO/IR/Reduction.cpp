@@ -241,8 +241,7 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
       return failure();
     shape.push_back(*count);
   }
-  if (failed(verifyCompatibleShape(shape, source.getShape())) ||
-      source.getElementType() != operand.getElementType())
+  if (failed(verifyCompatibleShape(shape, source.getShape())) || source.getElementType() != operand.getElementType())
     return emitOpError() << "source is " << source << "; expected "
                          << RankedTensorType::get(shape, operand.getElementType()) << ", one element for each window";
   if (failed(verifyCompatibleShape(operand.getShape(), cast<RankedTensorType>(getType()).getShape())))
@@ -254,8 +253,7 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
     Block &block = region->front();
     if (block.getArgumentTypes() != TypeRange({Type(scalar), Type(scalar)}))
       return emitOpError() << name << " takes (" << block.getArgumentTypes() << "); expected two of " << scalar;
-    if (block.empty() || !isa<ReturnOp>(block.back()) ||
-        block.back().getOperandTypes() != TypeRange({Type(returns)}))
+    if (block.empty() || !isa<ReturnOp>(block.back()) || block.back().getOperandTypes() != TypeRange({Type(returns)}))
       return emitOpError() << name << " does not return " << returns;
   }
   return success();

@@ -35,12 +35,11 @@ LogicalResult OptimizationBarrierOp::verify() {
 static LogicalResult checkTypes(Operation *op, StringRef what, TypeRange found, StringRef callee,
                                 ArrayRef<Type> expected) {
   if (found.size() != expected.size())
-    return op->emitOpError() << "has " << found.size() << ' ' << what << "s but '" << callee << "' "
-                             << expected.size();
+    return op->emitOpError() << "has " << found.size() << ' ' << what << "s but '" << callee << "' " << expected.size();
   for (auto [index, types] : llvm::enumerate(llvm::zip_equal(found, expected)))
     if (std::get<0>(types) != std::get<1>(types))
-      return op->emitOpError() << what << ' ' << index << " is " << std::get<0>(types) << " but '" << callee
-                               << "' has " << std::get<1>(types);
+      return op->emitOpError() << what << ' ' << index << " is " << std::get<0>(types) << " but '" << callee << "' has "
+                               << std::get<1>(types);
   return success();
 }
 

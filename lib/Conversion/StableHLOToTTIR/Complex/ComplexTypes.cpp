@@ -1,0 +1,279 @@
+//===- ComplexTypes.cpp - tensors of complex numbers as real ones ---------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where others see them - arguments, results, what a loop carries - a tensor of
+// complex numbers is a real one with one more dimension of size 2, last. Between,
+// it is two tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Complex.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_STABLEHLOCOMPLEXDATATYPECONVERSION
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+static ComplexType complexOf(Type type) { return dyn_cast<ComplexType>(getElementTypeOrSelf(type)); }
+
+static RankedTensorType partType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.clone(cast<ComplexType>(tensor.getElementType()).getElementType());
+}
+
+/// `tensor<3xcomplex<f32>>` -> `tensor<3x2xf32>`
+static Type realType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !complexOf(type))
+    return type;
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.push_back(2);
+  return partType(type).clone(shape);
+}
+
+static bool hasComplex(TypeRange types) { return llvm::any_of(types, complexOf); }
+
+namespace {
+struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<ConvertComplex> {
+  void runOnOperation() override {
+    bool any = false;
+    getOperation()->walk([&](Operation *op) {
+      any = any || hasComplex(op->getResultTypes()) || hasComplex(op->getOperandTypes());
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        any = any || hasComplex(function.getArgumentTypes());
+    });
+    if (!any)
+      return markAllAnalysesPreserved();
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (function.isExternal())
+        continue;
+      parts.clear(), joined.clear(), dead.clear();
+      if (failed(convertRegion(function.getBody())))
+        return signalPassFailure();
+      for (Operation *op : llvm::reverse(dead))
+        op->erase();
+      function.setFunctionType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(),
+                                                 function.getBody().front().getTerminator()->getOperandTypes()));
+    }
+  }
+
+private:
+  LogicalResult convertRegion(Region &region) {
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        if (complexOf(argument.getType()))
+          takeOver(argument);
+      for (Operation &op : llvm::make_early_inc_range(block))
+        if (failed(convert(&op)))
+          return failure();
+    }
+    return success();
+  }
+
+  /// The value changes its type and stands for itself.
+  void takeOver(Value value) {
+    value.setType(cast<RankedTensorType>(realType(value.getType())));
+    joined[value] = value;
+  }
+
+  LogicalResult convert(Operation *op) {
+    if (!hasComplex(op->getResultTypes()) && !hasComplex(op->getOperandTypes()) &&
+        !llvm::any_of(op->getOperands(), [&](Value operand) { return joined.contains(operand); }))
+      return convertRegions(op);
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    // What carries values as they are: the end of a region, a loop, a branch, a call.
+    if (op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp,
+            stablehlo::CompositeOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isComplex(operand.get()))
+          operand.set(join(builder, operand.get()));
+      for (Value result : op->getResults())
+        if (complexOf(result.getType()))
+          takeOver(result);
+      return convertRegions(op);
+    }
+    FailureOr<SmallVector<Complex>> results = compute(builder, op);
+    if (failed(results))
+      return failure();
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
+      if (complexOf(result.getType()))
+        parts.insert({result, value});
+      else
+        result.replaceAllUsesWith(value.re.value());
+    dead.push_back(op);
+    return success();
+  }
+
+  LogicalResult convertRegions(Operation *op) {
+    for (Region &region : op->getRegions())
+      if (failed(convertRegion(region)))
+        return failure();
+    return success();
+  }
+
+  //===- Values -----------------------------------------------------------===//
+
+  bool isComplex(Value value) const { return joined.contains(value) || complexOf(value.getType()); }
+
+  Value join(ImplicitLocOpBuilder &builder, Value value) {
+    if (Value known = joined.lookup(value))
+      return known;
+    Complex both = parts.find(value)->second;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(both.im.value());
+    if (Operation *re = both.re.value().getDefiningOp();
+        re && re->getBlock() == builder.getBlock() && !re->isBeforeInBlock(&*builder.getInsertionPoint()))
+      builder.setInsertionPointAfter(re);
+    SmallVector<int64_t> shape(both.re.shape());
+    shape.push_back(1);
+    Expr re(builder, both.re.value()), im(builder, both.im.value());
+    return joined[value] =
+               re.reshape(shape).concat({im.reshape(shape)}, static_cast<int64_t>(shape.size()) - 1).value();
+  }
+
+  Complex split(ImplicitLocOpBuilder &builder, Value value) {
+    auto known = parts.find(value);
+    if (known != parts.end())
+      return {{builder, known->second.re.value()}, {builder, known->second.im.value()}};
+    Value whole = joined.lookup(value);
+    Expr both(builder, whole);
+    ArrayRef<int64_t> shape = both.shape().drop_back();
+    const int64_t last = both.rank() - 1;
+    return {both.slice(last, 0, 1).reshape(shape), both.slice(last, 1, 2).reshape(shape)};
+  }
+
+  //===- Ops --------------------------------------------------------------===//
+
+  FailureOr<SmallVector<Complex>> compute(ImplicitLocOpBuilder &builder, Operation *op) {
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
+      return constantOf(builder, constant);
+    SmallVector<Complex> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isComplex(operand) ? split(builder, operand)
+                                            : Complex{{builder, operand}, {builder, operand}});
+    auto one = [](Complex value) { return SmallVector<Complex>{value}; };
+    auto real = [&](Expr value) { return one({value, value}); };
+    Complex first = operands.front();
+    if (isa<stablehlo::ComplexOp>(op))
+      return one({operands[0].re, operands[1].re});
+    if (isa<stablehlo::RealOp>(op))
+      return real(first.re);
+    if (isa<stablehlo::ImagOp>(op))
+      return real(first.im);
+    if (isa<stablehlo::AbsOp>(op))
+      return real(modulus(first));
+    if (isa<stablehlo::ConvertOp>(op)) {
+      auto to = complexOf(op->getResult(0).getType());
+      if (!to)
+        return real(first.re.convert(getElementTypeOrSelf(op->getResult(0).getType())));
+      Expr re = first.re.convert(to.getElementType());
+      return one({re, isComplex(op->getOperand(0)) ? first.im.convert(to.getElementType()) : re.number(0)});
+    }
+    if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
+      Expr re = operands[0].re.compare(compare.getComparisonDirection(), operands[1].re),
+           im = operands[0].im.compare(compare.getComparisonDirection(), operands[1].im);
+      if (compare.getComparisonDirection() == stablehlo::ComparisonDirection::EQ)
+        return real(re & im);
+      if (compare.getComparisonDirection() == stablehlo::ComparisonDirection::NE)
+        return real(re | im);
+      return refuse(op);
+    }
+    if (isa<stablehlo::IsFiniteOp>(op))
+      return refuse(op);
+    if (auto transform = dyn_cast<stablehlo::FftOp>(op)) {
+      for (int64_t length : transform.getFftLength())
+        if (length > maxFourierLength || length < 1)
+          return op->emitError() << op->getName() << ": transforms " << length << " elements; expected 1 to "
+                                 << maxFourierLength;
+      return one(fourier(transform.getFftType(), transform.getFftLength(), first));
+    }
+    if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
+      return one(product(builder, op, operands));
+    if (std::optional<Complex> value = complexFormula(op, operands))
+      return one(*value);
+    // What moves elements, or adds them, does so with each part.
+    const bool adds = isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op);
+    if (!isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
+             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+             stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op) &&
+        !(adds && worksByPart(op)))
+      return refuse(op);
+    Operation *re = clonePart(builder, op, llvm::map_to_vector(operands, [](Complex z) { return z.re.value(); })),
+              *im = clonePart(builder, op, llvm::map_to_vector(operands, [](Complex z) { return z.im.value(); }));
+    SmallVector<Complex> results;
+    for (auto [a, b] : llvm::zip_equal(re->getResults(), im->getResults()))
+      results.push_back({{builder, a}, {builder, b}});
+    return results;
+  }
+
+  static LogicalResult refuse(Operation *op) {
+    return op->emitError() << op->getName() << ": complex numbers are not lowered here";
+  }
+
+  static FailureOr<SmallVector<Complex>> constantOf(ImplicitLocOpBuilder &builder, stablehlo::ConstantOp constant) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!elements)
+      return refuse(constant);
+    RankedTensorType type = partType(constant.getType());
+    SmallVector<APFloat> re, im;
+    for (std::complex<APFloat> value : elements.getValues<std::complex<APFloat>>()) {
+      re.push_back(value.real());
+      im.push_back(value.imag());
+      if (elements.isSplat())
+        break;
+    }
+    auto made = [&](ArrayRef<APFloat> values) {
+      return Expr(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(type, values)));
+    };
+    return SmallVector<Complex>{{made(re), made(im)}};
+  }
+
+  /// The op with other operands, on the elements' real type.
+  static Operation *clonePart(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> operands) {
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands(operands);
+    for (Type type : op->getResultTypes())
+      state.addTypes(complexOf(type) ? Type(partType(type)) : type);
+    state.addAttributes(op->getAttrs());
+    for (Region &region : op->getRegions()) {
+      Region *copy = state.addRegion();
+      IRMapping mapping;
+      region.cloneInto(copy, mapping);
+      copy->walk([](Operation *inner) {
+        for (Value result : inner->getResults())
+          if (complexOf(result.getType()))
+            result.setType(partType(result.getType()));
+      });
+      for (BlockArgument argument : copy->getArguments())
+        if (complexOf(argument.getType()))
+          argument.setType(partType(argument.getType()));
+    }
+    return builder.create(state);
+  }
+
+  /// Whether the region adds, or gives one of its arguments: the parts do not meet.
+  static bool worksByPart(Operation *op) {
+    Block &body = op->getRegion(0).front();
+    return llvm::all_of(body.without_terminator(), [](Operation &inner) { return isa<stablehlo::AddOp>(inner); });
+  }
+
+  static Complex product(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Complex> x) {
+    auto made = [&](Expr a, Expr b) {
+      return Expr(builder, clonePart(builder, op, {a.value(), b.value()})->getResult(0));
+    };
+    return {made(x[0].re, x[1].re) - made(x[0].im, x[1].im), made(x[0].re, x[1].im) + made(x[0].im, x[1].re)};
+  }
+
+  DenseMap<Value, Complex> parts;
+  DenseMap<Value, Value> joined;
+  SmallVector<Operation *> dead;
+};
+} // namespace

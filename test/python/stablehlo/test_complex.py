@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complex numbers of StableHLO on the chip, as pairs of real ones, beside PyTorch in complex128."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import load_mlir_file
+from golden.tensor import GoldenMapTensor
+from op_cases import execute, lowered
+from ttmlir.ir import MLIRError
+from ttmlir.passes import ttnn_to_flatbuffer_bin
+
+
+def run(text: str, *inputs: torch.Tensor) -> list[torch.Tensor]:
+    """Complex inputs and results have a last dimension of 2."""
+    module, _ = load_mlir_file(text, target="stablehlo")
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    given = [torch.view_as_real(x) if x.is_complex() else x for x in inputs]
+    return [s[0] for s in execute(binary, 0, [GoldenMapTensor({0: x.contiguous()}) for x in given], (1, 1))]
+
+
+def numbers(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.complex64, generator=torch.Generator().manual_seed(seed))
+
+
+UNARY: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
+    "negate": ("stablehlo.negate %x : T", torch.neg),
+    "exponential": ("stablehlo.exponential %x : T", torch.exp),
+    "exponential_minus_one": ("stablehlo.exponential_minus_one %x : T", lambda z: torch.exp(z) - 1),
+    "log": ("stablehlo.log %x : T", torch.log),
+    "log_plus_one": ("stablehlo.log_plus_one %x : T", lambda z: torch.log(1 + z)),
+    "sqrt": ("stablehlo.sqrt %x : T", torch.sqrt),
+    "rsqrt": ("stablehlo.rsqrt %x : T", lambda z: 1 / torch.sqrt(z)),
+    "sine": ("stablehlo.sine %x : T", torch.sin),
+    "cosine": ("stablehlo.cosine %x : T", torch.cos),
+    "tan": ("stablehlo.tan %x : T", torch.tan),
+    "tanh": ("stablehlo.tanh %x : T", torch.tanh),
+    "logistic": ("stablehlo.logistic %x : T", lambda z: 1 / (1 + torch.exp(-z))),
+    "sign": ("stablehlo.sign %x : T", torch.sgn),
+    "conj": ("chlo.conj %x : T -> T", torch.conj),
+    "square": ("chlo.square %x : T -> T", torch.square),
+    "sinh": ("chlo.sinh %x : T -> T", torch.sinh),
+    "cosh": ("chlo.cosh %x : T -> T", torch.cosh),
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name: str) -> None:
+    op, function = UNARY[name]
+    x = torch.cat([numbers(20), torch.tensor([1 + 0j, -1 + 0j, 1j, -1j, -2 - 0.5j])])
+    of = f"tensor<{len(x)}xcomplex<f32>>"
+    text = f"""func.func @main(%x: {of}) -> {of} {{
+      %0 = {op.replace("T", of)}
+      return %0 : {of}
+    }}"""
+    (found,) = run(text, x)
+    wanted = torch.view_as_real(function(x.to(torch.complex128)).resolve_conj())
+    torch.testing.assert_close(found.double(), wanted, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(("name", "function"), [("add", torch.add), ("subtract", torch.sub), ("multiply", torch.mul),
+                                                ("divide", torch.div), ("power", torch.pow)])  # fmt: skip
+def test_binary(name: str, function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+    x, y = numbers(3, 5), numbers(3, 5, seed=1)
+    if name == "divide":  # the squares of these overflow
+        x, y = torch.cat([x, x * 1e30]), torch.cat([y, y * 1e30])
+    of = f"tensor<{len(x)}x5xcomplex<f32>>"
+    (found,) = run(f"""func.func @main(%x: {of}, %y: {of}) -> {of} {{
+      %0 = stablehlo.{name} %x, %y : {of}
+      return %0 : {of}
+    }}""", x, y)  # fmt: skip
+    wanted = torch.view_as_real(function(x.to(torch.complex128), y.to(torch.complex128)))
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_parts_and_comparisons() -> None:
+    x = numbers(2, 3)
+    found = run("""func.func @main(%x: tensor<2x3xcomplex<f32>>)
+        -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xi1>, tensor<2x3xcomplex<f32>>) {
+      %re = stablehlo.real %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
+      %im = stablehlo.imag %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
+      %abs = stablehlo.abs %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
+      %swapped = stablehlo.complex %im, %re : tensor<2x3xcomplex<f32>>
+      %same = stablehlo.compare EQ, %x, %x : (tensor<2x3xcomplex<f32>>, tensor<2x3xcomplex<f32>>) -> tensor<2x3xi1>
+      return %re, %im, %abs, %same, %swapped
+        : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xi1>, tensor<2x3xcomplex<f32>>
+    }""", x)  # fmt: skip
+    assert torch.equal(found[0], x.real)
+    assert torch.equal(found[1], x.imag)
+    torch.testing.assert_close(found[2], x.abs())
+    assert found[3].bool().all()
+    assert torch.equal(found[4], torch.view_as_real(torch.complex(x.imag, x.real)))
+
+
+def test_movement_products_and_sums() -> None:
+    x, w = numbers(3, 4), numbers(4, 2, seed=1)
+    product, total, moved = run("""func.func @main(%x: tensor<3x4xcomplex<f32>>, %w: tensor<4x2xcomplex<f32>>)
+        -> (tensor<3x2xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<4x4xcomplex<f32>>) {
+      %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+      %one = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
+      %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<3x4xcomplex<f32>>, tensor<4x2xcomplex<f32>>) -> tensor<3x2xcomplex<f32>>
+      %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<3x4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+      %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<3x4xcomplex<f32>>) -> tensor<4x3xcomplex<f32>>
+      %b = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<complex<f32>>) -> tensor<4x1xcomplex<f32>>
+      %c = stablehlo.concatenate %t, %b, dim = 1
+        : (tensor<4x3xcomplex<f32>>, tensor<4x1xcomplex<f32>>) -> tensor<4x4xcomplex<f32>>
+      return %p, %s, %c : tensor<3x2xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<4x4xcomplex<f32>>
+    }""", x, w)  # fmt: skip
+    torch.testing.assert_close(product, torch.view_as_real(x @ w), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(total, torch.view_as_real(x.sum(1)), rtol=1e-5, atol=1e-5)
+    assert torch.equal(moved, torch.view_as_real(torch.cat([x.T, torch.full((4, 1), 1 + 2j)], 1)))
+
+
+def test_loop_and_call() -> None:
+    x = numbers(4) / 2
+    (found,) = run("""module {
+      func.func private @step(%z: tensor<4xcomplex<f32>>, %c: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+        %0 = stablehlo.multiply %z, %z : tensor<4xcomplex<f32>>
+        %1 = stablehlo.add %0, %c : tensor<4xcomplex<f32>>
+        return %1 : tensor<4xcomplex<f32>>
+      }
+      func.func @main(%c: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %three = stablehlo.constant dense<3> : tensor<i32>
+        %r:2 = stablehlo.while(%i = %zero, %z = %c) : tensor<i32>, tensor<4xcomplex<f32>> cond {
+          %p = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %p : tensor<i1>
+        } do {
+          %j = stablehlo.add %i, %one : tensor<i32>
+          %n = func.call @step(%z, %c) : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+          stablehlo.return %j, %n : tensor<i32>, tensor<4xcomplex<f32>>
+        }
+        return %r#1 : tensor<4xcomplex<f32>>
+      }
+    }""", x)  # fmt: skip
+    z = x.to(torch.complex128)
+    for _ in range(3):
+        z = z * z + x
+    torch.testing.assert_close(found.double(), torch.view_as_real(z), rtol=1e-5, atol=1e-5)
+
+
+FOURIER = {
+    "FFT": (torch.fft.fftn, True),
+    "IFFT": (torch.fft.ifftn, True),
+    "RFFT": (torch.fft.rfftn, False),
+    "IRFFT": (torch.fft.irfftn, True),
+}
+
+
+@pytest.mark.parametrize("kind", FOURIER)
+@pytest.mark.parametrize(("shape", "count"), [((1,), 1), ((8,), 1), ((7,), 1), ((3, 12), 1), ((2, 4, 6), 2),
+                                              ((3, 5, 4), 3), ((100,), 1)])  # fmt: skip
+def test_fourier(kind: str, shape: tuple[int, ...], count: int) -> None:
+    function, is_complex = FOURIER[kind]
+    lengths, given = list(shape[-count:]), list(shape)
+    if kind == "IRFFT":
+        given[-1] = shape[-1] // 2 + 1
+    x = numbers(*given) if is_complex else torch.randn(given, generator=torch.Generator().manual_seed(0))
+    dims = list(range(len(shape) - count, len(shape)))
+    wide = x.to(torch.complex128 if is_complex else torch.float64)
+    if kind == "IRFFT":  # what a Hermitian spectrum cannot have is not looked at, first and in the middle
+        wanted = function(wide, s=lengths, dim=dims)
+    else:
+        wanted = function(wide, dim=dims)
+    type_of = lambda t: ("tensor<" + "".join(f"{n}x" for n in t.shape)  # noqa: E731
+                         + ("complex<f32>>" if t.is_complex() else "f32>"))  # fmt: skip
+    (found,) = run(f"""func.func @main(%x: {type_of(x)}) -> {type_of(wanted)} {{
+      %0 = stablehlo.fft %x, type = {kind}, length = {lengths} : ({type_of(x)}) -> {type_of(wanted)}
+      return %0 : {type_of(wanted)}
+    }}""", x)  # fmt: skip
+    wanted = torch.view_as_real(wanted) if wanted.is_complex() else wanted
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max() + 1))
+
+
+def test_what_is_not_lowered_is_named() -> None:
+    with pytest.raises(MLIRError, match="stablehlo.cbrt: complex numbers are not lowered"):
+        run("""func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+          %0 = stablehlo.cbrt %x : tensor<2xcomplex<f32>>
+          return %0 : tensor<2xcomplex<f32>>
+        }""", numbers(2))  # fmt: skip
+    with pytest.raises(MLIRError, match="transforms 5000 elements; expected 1 to 4096"):
+        run("""func.func @main(%x: tensor<5000xcomplex<f32>>) -> tensor<5000xcomplex<f32>> {
+          %0 = stablehlo.fft %x, type = FFT, length = [5000] : (tensor<5000xcomplex<f32>>) -> tensor<5000xcomplex<f32>>
+          return %0 : tensor<5000xcomplex<f32>>
+        }""", numbers(5000))  # fmt: skip
