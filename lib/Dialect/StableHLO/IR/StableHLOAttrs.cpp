@@ -318,9 +318,9 @@ void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// `[4, ?]`
-static ParseResult parseBounds(AsmParser &parser, SmallVectorImpl<int64_t> &bounds) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+/// `[4, ?]`, or with other brackets
+static ParseResult parseBounds(AsmParser &parser, AsmParser::Delimiter delimiter, SmallVectorImpl<int64_t> &bounds) {
+  return parser.parseCommaSeparatedList(delimiter, [&]() -> ParseResult {
     bounds.push_back(ShapedType::kDynamic);
     if (succeeded(parser.parseOptionalQuestion()))
       return success();
@@ -343,7 +343,7 @@ static void printBounds(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
 
 Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> bounds;
-  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual() || parseBounds(parser, bounds) ||
+  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual() || parseBounds(parser, AsmParser::Delimiter::Square, bounds) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), bounds);
@@ -353,4 +353,31 @@ void TypeExtensionsAttr::print(AsmPrinter &printer) const {
   printer << "<bounds = [";
   printBounds(printer, getBounds());
   printer << "]>";
+}
+
+Attribute StablehloDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  if (succeeded(parser.parseOptionalKeyword("bounds"))) {
+    SmallVector<int64_t> bounds;
+    if (parseBounds(parser, AsmParser::Delimiter::LessGreater, bounds))
+      return {};
+    return TypeExtensionsAttr::get(getContext(), bounds);
+  }
+  StringRef mnemonic;
+  Attribute attribute;
+  SMLoc loc = parser.getCurrentLocation();
+  if (OptionalParseResult parsed = generatedAttributeParser(parser, &mnemonic, type, attribute); parsed.has_value())
+    return attribute;
+  parser.emitError(loc) << "unknown attribute `" << mnemonic << "` in dialect `" << getNamespace() << "`";
+  return {};
+}
+
+/// The bounds of a tensor have a short form.
+void StablehloDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  if (auto extensions = dyn_cast<TypeExtensionsAttr>(attribute)) {
+    printer << "bounds<";
+    printBounds(printer, extensions.getBounds());
+    printer << '>';
+  } else {
+    (void)generatedAttributePrinter(attribute, printer);
+  }
 }

@@ -12,11 +12,12 @@ def Stablehlo_Dialect : Dialect {
   let summary = "The portable tensor operations that frameworks export.";
   let cppNamespace = "::mlir::stablehlo";
   let hasConstantMaterializer = 1;
-  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
   }];
 }
 
