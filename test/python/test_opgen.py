@@ -121,7 +121,7 @@ def test_a_wrong_override_is_told(tmp_path: Path, row: str, message: str) -> Non
 
 def test_the_runtime_checks_what_the_dialects_say() -> None:
     """Operands, results and attributes of every op with a kernel are those of the description that Python reads."""
-    shapes = {"ints": "int_array", "floats": "float_array", "symbol": "int"}
+    shapes = {"ints": "int_array", "floats": "float_array", "symbol": "int", "symbols": "int_array"}
     ops, kinds = description()["ops"], description()["kinds"]
     for name, row in runtime.list_ops().items():
         op = ops.get(name, ops["ttnn.typecast"])  # ttnn.to_dtype

@@ -270,6 +270,7 @@ class Reader:
             default = constraint["defaultValue"] if default is None else default
             constraint = self.of(constraint["baseAttr"])
         self.read_kind(constraint)
+        optional |= constraint["!name"] == "UnitAttr"  # which says no by not being there
         return Attribute(name, constraint["!name"], optional, default)
 
     def read_kind(self, record: Record) -> Kind:

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Expressions.h"
+#include "Expand/Expressions.h"
 
 #include <cmath>
 

@@ -228,6 +228,4 @@ void hlo::addElementwisePatterns(RewritePatternSet &patterns) {
   patterns
       .add<LowerBitcast, LowerClamp, LowerCompare, LowerConvert, LowerRemainder, LowerShiftRightArithmetic, LowerSign>(
           patterns.getContext());
-  addMissing<stablehlo::ClzOp, stablehlo::PopulationCountOp, stablehlo::ReducePrecisionOp, stablehlo::ComplexOp,
-             stablehlo::ImagOp, stablehlo::RealOp>(patterns);
 }

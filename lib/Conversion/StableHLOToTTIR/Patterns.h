@@ -51,12 +51,6 @@ Operation *onlyOp(Region &region);
 /// Replaces an op of one result. Attributes that are not the op's own go to what takes its place.
 LogicalResult replace(ConversionPatternRewriter &rewriter, Operation *op, Value value);
 
-/// Ops that TTIR has no counterpart for.
-template <class... OpTs> void addMissing(RewritePatternSet &patterns) {
-  for (StringRef op : {OpTs::getOperationName()...})
-    patterns.add(std::make_unique<NoLowering>(patterns.getContext(), op, "TTIR has no op that computes this"));
-}
-
 void addArgReductionPatterns(RewritePatternSet &patterns);
 void addConvolutionPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);

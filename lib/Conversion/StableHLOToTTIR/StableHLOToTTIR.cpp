@@ -1,7 +1,7 @@
 //===- StableHLOToTTIR.cpp - the lowering of StableHLO to TTIR ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Patterns.h"
+#include "Expand/Expressions.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 
 namespace mlir::tt {
@@ -47,9 +47,32 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   return patterns;
 }
 
+/// What other passes of the pipeline take the place of, and by what.
+static StringRef loweredBefore(StringRef op) {
+  return llvm::StringSwitch<StringRef>(op)
+      .Case("stablehlo.while", "ttcore.while")
+      .Cases({"stablehlo.case", "stablehlo.if"}, "ttcore.case")
+      .Case("stablehlo.composite", "func.call")
+      // Folded or canonicalized where the shape is known.
+      .Cases({"stablehlo.get_dimension_size", "stablehlo.get_tuple_element", "stablehlo.tuple"}, "rule")
+      .Cases({"stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_conv", "stablehlo.dynamic_gather",
+              "stablehlo.dynamic_iota", "stablehlo.dynamic_pad"},
+             "rule")
+      .Cases({"stablehlo.dynamic_reshape", "stablehlo.real_dynamic_slice"}, "rule")
+      // As parts of complex numbers.
+      .Cases({"stablehlo.complex", "stablehlo.fft", "stablehlo.imag", "stablehlo.real"}, "rule")
+      .Default("");
+}
+
 std::string tt::stableHLOLowering(StringRef op, MLIRContext *context) {
-  RewritePatternSet patterns = allPatterns(context);
-  return loweringOf(op, patterns).value_or("");
+  RewritePatternSet patterns = allPatterns(context), expansions(context);
+  if (std::optional<std::string> made = loweringOf(op, patterns))
+    return *made;
+  hlo::addExpansions(expansions);
+  for (const std::unique_ptr<RewritePattern> &expansion : expansions.getNativePatterns())
+    if (expansion->getRootKind()->getStringRef() == op)
+      return "rule";
+  return loweredBefore(op).str();
 }
 
 namespace {

@@ -1,7 +1,7 @@
 //===- Windows.cpp - lowering of StableHLO reductions and windows ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Expressions.h"
+#include "Expand/Expressions.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -25,6 +25,8 @@ static constexpr StringLiteral inputsOfAttr = "ttnn.inputs_of";
 
 static bool usesDevice(func::FuncOp function) {
   return !function.getBody().getOps<ttnn::GetDeviceOp>().empty() ||
+         // A tensor is read onto the device of the program.
+         !function.getBody().getOps<ttnn::LoadTensorOp>().empty() ||
          llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<ttnn::DeviceType>);
 }
 

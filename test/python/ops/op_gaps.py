@@ -15,10 +15,18 @@ def reason(text: str, names: str) -> dict[str, str]:
 # No TTNN op, or no decomposition into TTNN ops, is known to the lowering.
 NO_LOWERING: dict[str, str] = {
     **reason(
-        "TTIR has no op that computes it",
-        """stablehlo.count_leading_zeros stablehlo.popcnt stablehlo.reduce_precision""",
+        "a mesh is programmed with sdy; TTIR's collectives are made of that",
+        """stablehlo.all_gather stablehlo.all_reduce stablehlo.all_to_all stablehlo.collective_broadcast
+        stablehlo.collective_permute stablehlo.collective_reduce stablehlo.cross-replica-sum stablehlo.partition_id
+        stablehlo.reduce_scatter stablehlo.replica_id""",
     ),
-    **reason("no complex numbers on the device", "stablehlo.complex stablehlo.real stablehlo.imag"),
+    **reason(
+        "programs exchange nothing with others while they run",
+        """stablehlo.after_all stablehlo.async_done stablehlo.async_start stablehlo.create_token stablehlo.infeed
+        stablehlo.outfeed stablehlo.recv stablehlo.send""",
+    ),
+    **reason("its seed is nobody's: programs have rng_bit_generator", "stablehlo.rng"),
+    **reason("a size that is only known when the program runs", "stablehlo.set_dimension_size"),
     **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),
     **reason("a buffer of another compiler back end", "ttir.ttnn_metal_layout_cast"),
     "ttir.alloc": "addresses are the runtime's",
@@ -46,6 +54,22 @@ NO_GOLDEN: dict[str, str] = {
     **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("quantized types; their unrolled forms have one", "ttir.quantize ttir.dequantize ttir.requantize"),
     "stablehlo.return": "ends a region",
+    **reason(
+        "regions, calls, tokens and tuples, which no one tensor stands for",
+        """stablehlo.after_all stablehlo.async_done stablehlo.async_start stablehlo.case stablehlo.composite
+        stablehlo.create_token stablehlo.custom_call stablehlo.get_tuple_element stablehlo.if stablehlo.infeed
+        stablehlo.outfeed stablehlo.recv stablehlo.send stablehlo.tuple stablehlo.while""",
+    ),
+    **reason(
+        "a device of several, or a shape that is computed",
+        """stablehlo.collective_reduce stablehlo.cross-replica-sum stablehlo.dynamic_conv stablehlo.dynamic_gather
+        stablehlo.dynamic_pad stablehlo.partition_id stablehlo.real_dynamic_slice stablehlo.replica_id
+        stablehlo.set_dimension_size""",
+    ),
+    **reason(
+        "compared with PyTorch and plain Python in test_expansions.py",
+        "stablehlo.rng stablehlo.rng_bit_generator stablehlo.select_and_scatter",
+    ),
 }
 
 NO_INFERENCE: dict[str, str] = {

@@ -10,7 +10,6 @@ import torch
 from builder.base.builder_apis import load_mlir_file
 from golden.tensor import GoldenMapTensor
 from op_cases import execute, lowered
-from ttmlir.ir import MLIRError
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 COMPARE = "stablehlo.compare {0}, {1}, {2} : (tensor<{3}>, tensor<{3}>) -> tensor<i1>"
@@ -120,10 +119,11 @@ def test_only_what_is_used_is_computed() -> None:
     assert "ttnn.max" not in str(lowered(module, (1, 1)))
 
 
-def test_nothing_to_reduce_is_refused() -> None:
+def test_nothing_to_reduce_is_where_it_begins() -> None:
     module, _ = load_mlir_file(reduction((0,), 0, jax_body("GT", "f32", "i32"), "GT", "f32"), target="stablehlo")
-    with pytest.raises(MLIRError, match=r"stablehlo\.reduce: not converted to TTIR: it reduces two tensors without"):
-        lowered(module, (1, 1))
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    value, position = (shards[0] for shards in execute(binary, 0, [GoldenMapTensor({0: torch.zeros(0)})], (1, 1)))
+    assert (float(value), int(position)) == (-np.inf, 0)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,10 @@ def test_nothing_to_reduce_is_refused() -> None:
         ("%2 = stablehlo.or %0, %1", "%2 = stablehlo.xor %0, %1"),
     ],
 )
-def test_other_pairs_are_refused(old: str, new: str) -> None:
+def test_other_pairs_are_computed(old: str, new: str) -> None:
     text = reduction((4, 9), 1, jax_body("GT", "f32", "i32"), "GT", "f32")
     assert old in text
     module, _ = load_mlir_file(text.replace(old, new), target="stablehlo")
-    with pytest.raises(MLIRError, match=r"stablehlo\.reduce: not converted to TTIR: it reduces two tensors"):
-        lowered(module, (1, 1))
+    made = str(lowered(module, (1, 1)))
+    assert "ttnn.argmax" not in made
+    assert "ttnn.where" in made

@@ -140,7 +140,8 @@ def test_nested_loops_and_weights() -> None:
     """A constant matrix, used in the inner of two loops, and a loop that ends by what it computes."""
     weight = torch.randn(8, 8, generator=torch.Generator().manual_seed(1)) / 4
     rows = ", ".join("[" + ", ".join(f"{v:.9e}" for v in row) + "]" for row in weight.tolist())
-    binary = binary_of(f"""func.func @main(%x: tensor<8x8xf32>, %limit: tensor<f32>) -> (tensor<8x8xf32>, tensor<i32>) {{
+    binary = binary_of(f"""func.func @main(%x: tensor<8x8xf32>, %limit: tensor<f32>)
+        -> (tensor<8x8xf32>, tensor<i32>) {{
       %w = stablehlo.constant dense<[{rows}]> : tensor<8x8xf32>
       %zero = stablehlo.constant dense<0> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>

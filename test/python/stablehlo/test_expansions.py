@@ -48,14 +48,19 @@ def region(*ops: str, scalar: str = "f32", gives: str = "%c", result: str | None
 INTEGERS = [0, 1, 2, 3, 7, 8, 255, 256, 65535, 2**31 - 1, -1, -2, -(2**31), 0x5A5A5A5A, 123456789, -123456789]
 
 
-@pytest.mark.parametrize(("name", "count"), [("popcnt", lambda bits, width: bits.bit_count()),
-                                             ("count_leading_zeros", lambda bits, width: width - bits.bit_length())])  # fmt: skip
+COUNTS: dict[str, Callable[[int, int], int]] = {
+    "popcnt": lambda bits, width: bits.bit_count(),
+    "count_leading_zeros": lambda bits, width: width - bits.bit_length(),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int8, torch.uint8])
-def test_counts_of_bits(name: str, count: Callable[[int, int], int], dtype: torch.dtype) -> None:
+def test_counts_of_bits(name: str, dtype: torch.dtype) -> None:
     width = torch.iinfo(dtype).bits
     x = torch.tensor([n for n in INTEGERS if torch.iinfo(dtype).min <= n <= torch.iinfo(dtype).max], dtype=dtype)
     (found,) = run(f"%r0 = stablehlo.{name} %x : {type_of(x)}", {"x": x}, [type_of(x)])
-    assert found.tolist() == [count(n % 2**width, width) for n in x.tolist()]
+    assert found.tolist() == [COUNTS[name](n % 2**width, width) for n in x.tolist()]
 
 
 def reduced(value: float, exponent: int, mantissa: int) -> float:
@@ -209,8 +214,16 @@ WINDOWS = {
 BINARY = {"add": lambda a, b: a + b, "maximum": max, "multiply": lambda a, b: a * b, "minimum": min}
 
 
-def windowed(x: torch.Tensor, function: Callable[[float, float], float], init: float, window: list[int],
-             strides: list[int], padding: list[list[int]], bases: list[int], dilations: list[int]) -> torch.Tensor:  # fmt: skip
+def windowed(
+    x: torch.Tensor,
+    function: Callable[[float, float], float],
+    init: float,
+    window: list[int],
+    strides: list[int],
+    padding: list[list[int]],
+    bases: list[int],
+    dilations: list[int],
+) -> torch.Tensor:
     """As the specification has it: element by element."""
     sizes = [low + (size - 1) * base + 1 + high
              for size, base, (low, high) in zip(x.shape, bases, padding, strict=True)]  # fmt: skip
@@ -281,9 +294,13 @@ def test_pad(low: list[int], high: list[int], interior: list[int], value: str) -
                 wanted[at] = x[i, j]
     seven = ("%v = stablehlo.constant dense<7.0> : tensor<f32>" if value == "constant"
              else "%v = stablehlo.add %y, %y : tensor<f32>")  # fmt: skip
-    (found,) = run(f"""{seven}
+    (found,) = run(
+        f"""{seven}
       %r0 = stablehlo.pad %x, %v, low = {low}, high = {high}, interior = {interior}
-        : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}""", {"x": x, "y": torch.tensor(3.5)}, [type_of(wanted)])  # fmt: skip
+        : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}""",
+        {"x": x, "y": torch.tensor(3.5)},
+        [type_of(wanted)],
+    )
     assert torch.equal(found, wanted)
 
 
@@ -470,8 +487,15 @@ def test_convolution(case: str) -> None:
 # Broadcasts, constants, calls
 
 
-@pytest.mark.parametrize(("left", "right", "dimensions"), [
-    ((2, 3), (3,), ""), ((2, 3), (2,), "{broadcast_dimensions = array<i64: 0>}"), ((2, 1), (1, 3), ""), ((), (4,), "")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("left", "right", "dimensions"),
+    [
+        ((2, 3), (3,), ""),
+        ((2, 3), (2,), "{broadcast_dimensions = array<i64: 0>}"),
+        ((2, 1), (1, 3), ""),
+        ((), (4,), ""),
+    ],
+)
 def test_broadcasting(left: tuple[int, ...], right: tuple[int, ...], dimensions: str) -> None:
     x, y = torch.randn(left), torch.randn(right)
     wanted = x - (y[:, None] if dimensions else y)

@@ -130,14 +130,3 @@ def test_goldens_agree() -> None:
     goldens = builder.golden_map[0][0]
     for (found,), wanted in zip(execute(binary, 0, goldens.inputs, (1, 1)), goldens.outputs, strict=True):
         assert compare(wanted.shard_at(0), found).within
-
-
-@pytest.mark.parametrize("name", ["bessel_i1e", "digamma", "lgamma"])
-def test_what_is_not_lowered_is_named(name: str) -> None:
-    text = f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
-      %0 = chlo.{name} %x : tensor<4xf32> -> tensor<4xf32>
-      return %0 : tensor<4xf32>
-    }}"""
-    module, _ = load_mlir_file(text, target="stablehlo")
-    with pytest.raises(MLIRError, match=f"chlo.{name}: not converted to TTIR: TTIR has no op that computes this"):
-        lowered(module, (1, 1))

@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_COMPLEX_COMPLEX_H
 #define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_COMPLEX_COMPLEX_H
 
-#include "../Expressions.h"
+#include "../Expand/Expressions.h"
 
 namespace mlir::tt::hlo {
 

@@ -1,4 +1,4 @@
-//===- ExpandCalls.cpp - ops known by name, and implicit broadcasts -------===//
+//===- Calls.cpp - ops known by name, and implicit broadcasts -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"

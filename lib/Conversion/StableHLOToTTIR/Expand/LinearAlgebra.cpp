@@ -1,4 +1,4 @@
-//===- ExpandLinearAlgebra.cpp - factorizations, products by letters ------===//
+//===- LinearAlgebra.cpp - factorizations, products by letters ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"

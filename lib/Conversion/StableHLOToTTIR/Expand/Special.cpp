@@ -1,4 +1,4 @@
-//===- ExpandSpecial.cpp - special functions of CHLO ----------------------===//
+//===- Special.cpp - special functions of CHLO ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // In f32, narrower types too.

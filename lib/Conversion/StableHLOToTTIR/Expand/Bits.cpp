@@ -1,4 +1,4 @@
-//===- ExpandBits.cpp - StableHLO ops on the bits of numbers --------------===//
+//===- Bits.cpp - StableHLO ops on the bits of numbers --------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"

@@ -1,4 +1,4 @@
-//===- ExpandWindows.cpp - reductions and windows by slices ---------------===//
+//===- Windows.cpp - reductions and windows by slices ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a region combines need not have a name in TTIR: halves of a tensor are

@@ -5,10 +5,10 @@
 // the type of the tensor beside them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H
-#define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H
+#ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_EXPRESSIONS_H
+#define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_EXPRESSIONS_H
 
-#include "Patterns.h"
+#include "../Patterns.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -129,6 +129,8 @@ bool isKnownReduction(stablehlo::ReduceOp op);
 bool isKnownReduction(stablehlo::ReduceWindowOp op);
 bool isArgReduction(stablehlo::ReduceOp op);
 
+/// All of the following, and the ops that they are for.
+void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
@@ -137,4 +139,4 @@ void addWindowExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo
 
-#endif // TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPRESSIONS_H
+#endif // TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_EXPRESSIONS_H

@@ -117,15 +117,19 @@ SmallVector<Expr> hlo::applyRegion(Block &body, ArrayRef<Expr> arguments) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+void hlo::addExpansions(RewritePatternSet &patterns) {
+  addBitExpansions(patterns);
+  addCallExpansions(patterns);
+  addLinearAlgebraExpansions(patterns);
+  addSpecialExpansions(patterns);
+  addWindowExpansions(patterns);
+}
+
 namespace {
 struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet expansions(context);
-    addBitExpansions(expansions);
-    addCallExpansions(expansions);
-    addLinearAlgebraExpansions(expansions);
-    addSpecialExpansions(expansions);
-    addWindowExpansions(expansions);
+    addExpansions(expansions);
     for (const std::unique_ptr<RewritePattern> &pattern : expansions.getNativePatterns())
       roots.insert(*pattern->getRootKind());
     patterns = FrozenRewritePatternSet(std::move(expansions));
