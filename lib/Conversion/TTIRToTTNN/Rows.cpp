@@ -18,7 +18,8 @@ struct AttributeChange {
   Attribute (*convert)(Attribute) = nullptr;
 };
 
-/// What differs beside the name. `onDevice`: the TTNN op takes a device after its operands. `without`: an operand that
+/// What differs beside the name. `onDevice`: the TTNN op takes a device after its operands, where its result lies on
+/// one. `without`: an operand that
 /// it does not have, a tensor that TTIR names to take the result, with none or only single ones before it.
 struct Row {
   StringRef from, to;
@@ -51,6 +52,11 @@ LogicalResult replaceBy(OperationName to, Operation *op, ValueRange operands, Ar
   return success();
 }
 
+bool isOnDevice(Value value) {
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(value.getType());
+  return !layout || layout.isOnDevice();
+}
+
 /// Lowers to the op of the row, each attribute under its own name.
 class LowerByRow : public ConversionPattern {
 public:
@@ -66,7 +72,7 @@ public:
         attributes.push_back(attribute);
     if (row.without)
       operands.erase(operands.begin() + *row.without);
-    if (row.onDevice) {
+    if (row.onDevice && isOnDevice(op->getResult(0))) {
       operands.push_back(findDevice(rewriter, op));
       if (!operands.back())
         return failure();

@@ -34,6 +34,55 @@ static SmallVector<int64_t> biasShape(Operation *conv) {
 }
 
 //===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+/// [top, left, bottom, right] of one number for all, [height, width], or these.
+static std::array<int64_t, 4> sidesOf(Attribute padding) {
+  if (auto number = dyn_cast<IntegerAttr>(padding))
+    return {number.getInt(), number.getInt(), number.getInt(), number.getInt()};
+  ArrayRef<int32_t> sizes = cast<DenseI32ArrayAttr>(padding).asArrayRef();
+  if (sizes.size() == 2)
+    return {sizes[0], sizes[1], sizes[0], sizes[1]};
+  return {sizes[0], sizes[1], sizes[2], sizes[3]};
+}
+
+namespace {
+/// conv2d(pad(image)) where the pad adds zeros to height and width.
+struct FusePadding : Fusion<Conv2dOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(Conv2dOp conv, PatternRewriter &rewriter) const override {
+    auto pad = state.passed<PadOp>(conv.getInput());
+    if (!pad || conv.getFlattenedCompatInfoAttr())
+      return rewriter.notifyMatchFailure(conv, "is not of a padded image");
+    if (!pad.getValue().isZero() || tensorType(pad.getInput()).getElementType() != tensorType(pad).getElementType())
+      return rewriter.notifyMatchFailure(pad, "is not filled with zeros");
+    const unsigned height = conv.getHeightDim(), width = conv.getWidthDim();
+    ArrayRef<int32_t> sizes = pad.getPadding();
+    std::array<int64_t, 4> sides = sidesOf(conv.getPadding());
+    for (unsigned dim = 0; dim < sizes.size() / 2; ++dim) {
+      const int32_t before = sizes[2 * dim], after = sizes[2 * dim + 1];
+      if (dim != height && dim != width && (before != 0 || after != 0))
+        return rewriter.notifyMatchFailure(pad, "adds more than pixels");
+      if (dim == height || dim == width) {
+        sides[dim == width] += before;
+        sides[2 + (dim == width)] += after;
+      }
+    }
+    if (llvm::any_of(sides, [](int64_t size) { return !llvm::isInt<32>(size); }))
+      return rewriter.notifyMatchFailure(pad, "adds more than 32 bits count");
+    SmallVector<int32_t> total(sides.begin(), sides.end());
+    rewriter.modifyOpInPlace(conv, [&] {
+      conv.setPaddingAttr(rewriter.getDenseI32ArrayAttr(total));
+      conv.getInputMutable().assign(pad.getInput());
+    });
+    state.released(pad);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Bias
 //===----------------------------------------------------------------------===//
 
@@ -185,7 +234,7 @@ struct FuseMultiply : Fusion<MultiplyOp> {
 } // namespace
 
 void ttir::populateConvolutionFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseConvolutionBias, FuseBatchNorm>(patterns.getContext(), state);
+  patterns.add<FusePadding, FuseConvolutionBias, FuseBatchNorm>(patterns.getContext(), state);
   if (state.options.conv2dWithMultiplyEnabled)
     patterns.add<FuseMultiply>(patterns.getContext(), state);
 }

@@ -1,6 +1,8 @@
 //===- Layout.cpp - assignment of layouts ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
@@ -46,6 +48,68 @@ static bool staysOnHost(Value value) {
 }
 
 namespace {
+/// Weights and biases of convolutions, and the constants that they are computed from: what nothing else reads.
+///
+/// The library prepares weights from rows on the host. As tiles on the device a kernel of 1 x 1 would take the memory
+/// of one of 32 x 32, and with it every step of a weight's scaling.
+class ConvolutionWeights {
+public:
+  explicit ConvolutionWeights(func::FuncOp function) {
+    Block &body = function.getBody().front();
+    // Users come before what they use.
+    for (Operation &op : llvm::reverse(body))
+      if (isEvaluated(&op) && isReadByConvolutions(op.getResult(0)))
+        values.insert(op.getResult(0));
+    for (BlockArgument argument : body.getArguments())
+      if (isa<RankedTensorType>(argument.getType()) && isReadByConvolutions(argument))
+        values.insert(argument);
+    // What has an operand on the device is computed there, and with it what it has of others.
+    for (Operation &op : body) {
+      auto isAbsent = [&](Value operand) { return !values.contains(operand); };
+      if (op.getNumResults() == 1 && values.contains(op.getResult(0)) && llvm::any_of(op.getOperands(), isAbsent))
+        remove(op.getResult(0));
+    }
+  }
+  bool contains(Value value) const { return values.contains(value); }
+
+private:
+  bool isEvaluated(Operation *op) {
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0 || !constants.isConstant(op->getResult(0)))
+      return false;
+    return ttcore::isConstantCreation(op) || op->hasTrait<trait::Elementwise>() ||
+           isa<ttir::ReshapeOp, ttir::PermuteOp, ttir::TransposeOp, ttir::BroadcastOp>(op);
+  }
+
+  bool isReadByConvolutions(Value value) const {
+    // Its shards may lie on several devices.
+    if (cast<RankedTensorType>(value.getType()).getEncoding())
+      return false;
+    return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isa<ttir::Conv1dOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp, ttir::Conv3dOp>(user))
+        return use.getOperandNumber() > 0;
+      return user->getNumResults() == 1 && values.contains(user->getResult(0));
+    });
+  }
+
+  /// Takes out a value, what is computed from it, and what those are computed from.
+  void remove(Value value) {
+    SmallVector<Value> open = {value};
+    while (!open.empty()) {
+      Value next = open.pop_back_val();
+      if (!values.erase(next))
+        continue;
+      for (Operation *user : next.getUsers())
+        llvm::append_range(open, user->getResults());
+      if (Operation *op = next.getDefiningOp())
+        llvm::append_range(open, op->getOperands());
+    }
+  }
+
+  ttcore::ConstantAnalysis constants;
+  DenseSet<Value> values;
+};
+
 struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
   void runOnOperation() override {
     mesh = ttcore::distributedOver(getOperation());
@@ -60,15 +124,16 @@ private:
   LogicalResult assignIn(func::FuncOp function) {
     if (function.isExternal())
       return assignSignature(function);
+    ConvolutionWeights weights(function);
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool distributed = isDistributedBy(op);
       for (auto [index, value] : llvm::enumerate(op->getResults()))
-        if (failed(assign(value, distributed, [&] { return op->emitOpError() << "result " << index; })))
+        if (failed(assign(value, distributed, weights, [&] { return op->emitOpError() << "result " << index; })))
           return WalkResult::interrupt();
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
-            if (failed(assign(argument, /*distributed=*/false,
+            if (failed(assign(argument, /*distributed=*/false, weights,
                               [&] { return op->emitOpError() << "argument " << argument.getArgNumber(); })))
               return WalkResult::interrupt();
       return WalkResult::advance();
@@ -114,8 +179,10 @@ private:
     });
   }
 
-  LogicalResult assign(Value value, bool distributed, function_ref<InFlightDiagnostic()> emitError) const {
-    FailureOr<Type> type = layOut(value.getType(), distributed, staysOnHost(value), emitError);
+  LogicalResult assign(Value value, bool distributed, const ConvolutionWeights &weights,
+                       function_ref<InFlightDiagnostic()> emitError) const {
+    const bool onHost = staysOnHost(value) || weights.contains(value);
+    FailureOr<Type> type = layOut(value.getType(), distributed, onHost, emitError);
     if (failed(type))
       return failure();
     value.setType(*type);

@@ -54,7 +54,8 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
         return;
       OpOperand &weight = op->getOpOperand(weightOperand);
       TTNNLayoutAttr layout = TTNNLayoutAttr::of(weight.get().getType());
-      if (!layout || !layout.isTiled() || layout.getDataType() == format ||
+      // Rows of the device are the values of this run, which the convolution prepares itself.
+      if (!layout || (!layout.isTiled() && layout.isOnDevice()) || layout.getDataType() == format ||
           !isa<FloatType>(cast<RankedTensorType>(weight.get().getType()).getElementType()) ||
           (!always && !isConstantData(weight.get())))
         return;
@@ -67,14 +68,18 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
 
 private:
   static Value convert(Value weight, TTNNLayoutAttr layout, ttcore::DataType format) {
-    auto type = withLayout(cast<RankedTensorType>(weight.getType()), layout.withDataType(format));
+    auto from = cast<RankedTensorType>(weight.getType());
+    RankedTensorType type = withLayout(from, layout.withLayout(from.getShape(), Layout::Tile).withDataType(format));
     if (auto constant = weight.getDefiningOp<ConstantOp>(); constant && weight.hasOneUse()) {
       weight.setType(type);
       return weight;
     }
     OpBuilder builder(weight.getContext());
     builder.setInsertionPointAfterValue(weight);
-    return TypecastOp::create(builder, ttcore::withoutSourceNumber(weight.getLoc()), type, weight, /*dtype=*/nullptr);
+    Location location = ttcore::withoutSourceNumber(weight.getLoc());
+    if (!layout.isTiled())
+      return ToLayoutOp::create(builder, location, type, weight);
+    return TypecastOp::create(builder, location, type, weight, /*dtype=*/nullptr);
   }
 };
 } // namespace

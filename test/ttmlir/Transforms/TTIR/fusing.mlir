@@ -112,6 +112,32 @@ func.func @conv_bias(%x: tensor<1x3x8x8xf32>, %w: tensor<6x3x3x3xf32>, %b: tenso
 
 // -----
 
+// [top, left, bottom, right], of the dimensions that are height and width.
+// CHECK-LABEL: @conv_padding
+// CHECK-NEXT: "ttir.conv2d"(%arg0, %arg1) <{{.*}} padding = array<i32: 1, 3, 2, 4>
+// CHECK-NEXT: return
+func.func @conv_padding(%x: tensor<1x3x8x8xf32>, %w: tensor<6x3x3x3xf32>) -> tensor<1x6x9x13xf32> {
+  %0 = "ttir.pad"(%x) <{padding = array<i32: 0, 0, 0, 0, 0, 1, 2, 3>, value = 0.0 : f32}> : (tensor<1x3x8x8xf32>) -> tensor<1x3x9x13xf32>
+  %1 = "ttir.conv2d"(%0, %w) <{stride = 1 : i32, padding = 1 : i32, dilation = 1 : i32, groups = 1 : i32, batch_dim = 0, height_dim = 2, width_dim = 3, channel_dim = 1}> : (tensor<1x3x9x13xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x9x13xf32>
+  return %1 : tensor<1x6x9x13xf32>
+}
+
+// -----
+
+// Other values than zeros, and pads of channels, stay.
+// CHECK-LABEL: @other_pads
+// CHECK-COUNT-2: "ttir.pad"
+// CHECK-COUNT-2: "ttir.conv2d"{{.*}} padding = 0 : i32
+func.func @other_pads(%x: tensor<1x8x8x3xf32>, %y: tensor<1x8x8x2xf32>, %w: tensor<6x3x3x3xf32>) -> (tensor<1x8x8x6xf32>, tensor<1x6x6x6xf32>) {
+  %0 = "ttir.pad"(%x) <{padding = array<i32: 0, 0, 1, 1, 1, 1, 0, 0>, value = 1.0 : f32}> : (tensor<1x8x8x3xf32>) -> tensor<1x10x10x3xf32>
+  %1 = "ttir.pad"(%y) <{padding = array<i32: 0, 0, 0, 0, 0, 0, 0, 1>, value = 0.0 : f32}> : (tensor<1x8x8x2xf32>) -> tensor<1x8x8x3xf32>
+  %3 = "ttir.conv2d"(%0, %w) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x10x10x3xf32>, tensor<6x3x3x3xf32>) -> tensor<1x8x8x6xf32>
+  %4 = "ttir.conv2d"(%1, %w) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x8x8x3xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x6x6xf32>
+  return %3, %4 : tensor<1x8x8x6xf32>, tensor<1x6x6x6xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @batch_norm
 // CHECK: %[[SCALE:.*]] = "ttir.multiply"({{.*}}) : (tensor<6xf32>, tensor<6xbf16>) -> tensor<6xf32>
 // CHECK: "ttir.multiply"({{.*}}) : (tensor<6x27xbf16>, tensor<6x1xf32>) -> tensor<6x27xbf16>

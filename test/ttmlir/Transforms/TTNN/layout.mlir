@@ -48,6 +48,45 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"x" = 2x4>]>} {
 
 // -----
 
+// What only convolutions read as weights and biases, and the constants behind it, are rows of the host.
+// CHECK-DAG: #[[W:.*]] = {{.*}}memref<192x1xf32, #system_memory>
+// CHECK-DAG: #[[S:.*]] = {{.*}}memref<1x16xf32, #system_memory>
+// CHECK: func.func @weights(%arg0: tensor<1x4x4x12xf32, {{.*}}>, %arg1: tensor<16x12x1x1xf32, #[[W]]> {{.*}}, %arg2: tensor<16xf32, #[[S]]>
+// CHECK: "ttir.constant"{{.*}} -> tensor<16xf32, #[[S]]>
+// CHECK: "ttir.multiply"{{.*}} -> tensor<16xf32, #[[S]]>
+// CHECK: "ttir.multiply"{{.*}} -> tensor<16x12x1x1xf32, #[[W]]>
+func.func @weights(%x: tensor<1x4x4x12xf32>, %w: tensor<16x12x1x1xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}, %s: tensor<16xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<1x4x4x16xf32> {
+  %two = "ttir.constant"() <{value = dense<2.0> : tensor<16xf32>}> : () -> tensor<16xf32>
+  %0 = "ttir.multiply"(%s, %two) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %1 = "ttir.reshape"(%0) <{shape = [16 : i32, 1 : i32, 1 : i32, 1 : i32]}> : (tensor<16xf32>) -> tensor<16x1x1x1xf32>
+  %2 = "ttir.multiply"(%w, %1) : (tensor<16x12x1x1xf32>, tensor<16x1x1x1xf32>) -> tensor<16x12x1x1xf32>
+  %3 = "ttir.reshape"(%0) <{shape = [1 : i32, 1 : i32, 1 : i32, 16 : i32]}> : (tensor<16xf32>) -> tensor<1x1x1x16xf32>
+  %4 = "ttir.conv2d"(%x, %2, %3) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>, tensor<1x1x1x16xf32>) -> tensor<1x4x4x16xf32>
+  return %4 : tensor<1x4x4x16xf32>
+}
+
+// -----
+
+// An argument that no constant is can be a weight, too. What something else reads, what changes from run to run, and
+// what is computed with such values lies on the device.
+// CHECK: #[[IN:.*]] = {{.*}}memref<192x1xf32, #system_memory>
+// CHECK-NOT: #system_memory>
+// CHECK: func.func @readers(%arg0: tensor<1x4x4x12xf32, {{.*}}>, %arg1: tensor<16x12x1x1xf32, #[[IN]]>, %arg2: tensor<16x12x1x1xf32, #[[T:[^>]*]]>, %arg3: tensor<16x12x1x1xf32, #[[T]]>
+// CHECK-SAME: %arg4: tensor<1x1x1x1xf32, #[[ONE:[^>]*]]>
+// CHECK: "ttir.multiply"{{.*}} -> tensor<16x12x1x1xf32, #[[T]]>
+// CHECK: "ttir.multiply"{{.*}} -> tensor<16x12x1x1xf32, #[[T]]>
+func.func @readers(%x: tensor<1x4x4x12xf32>, %input: tensor<16x12x1x1xf32>, %returned: tensor<16x12x1x1xf32>, %w: tensor<16x12x1x1xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}, %s: tensor<1x1x1x1xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> (tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<16x12x1x1xf32>, tensor<1x1x1x1xf32>) {
+  %0 = "ttir.multiply"(%w, %s) : (tensor<16x12x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<16x12x1x1xf32>
+  %1 = "ttir.multiply"(%returned, %w) : (tensor<16x12x1x1xf32>, tensor<16x12x1x1xf32>) -> tensor<16x12x1x1xf32>
+  %2 = "ttir.conv2d"(%x, %input) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>) -> tensor<1x4x4x16xf32>
+  %3 = "ttir.conv2d"(%x, %returned) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>) -> tensor<1x4x4x16xf32>
+  %4 = "ttir.conv2d"(%x, %0) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>) -> tensor<1x4x4x16xf32>
+  %5 = "ttir.conv2d"(%x, %1) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>) -> tensor<1x4x4x16xf32>
+  return %2, %3, %4, %5, %returned, %s : tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<1x4x4x16xf32>, tensor<16x12x1x1xf32>, tensor<1x1x1x1xf32>
+}
+
+// -----
+
 // expected-error@+1 {{argument 0 is 'tensor<?x4xf32>'; expected static sizes}}
 func.func @dynamic(%a: tensor<?x4xf32>) {
   return

@@ -9,8 +9,10 @@ include "mlir/Pass/PassBase.td"
 def TTNNLayout : Pass<"ttnn-layout"> {
   let summary = "Assign a layout to every tensor";
   let description = [{
-    Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory. A tensor that
-    a mesh_shard has distributed, and what is computed from it, is marked with its mesh. Tensors of tiles become tensors
+    Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory, as do weights
+    and biases of convolutions with the constants that they are computed from, unless something else reads them: the
+    library prepares them from rows, and tiles of small windows would be mostly padding. A tensor that a mesh_shard has
+    distributed, and what is computed from it, is marked with its mesh. Tensors of tiles become tensors
     of the element type that holds the tiles' values; the layout keeps the format.
 
     Before:
