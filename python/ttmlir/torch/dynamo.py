@@ -24,6 +24,7 @@ from .options import Options
 from .partition import split
 from .program import Program, Times
 from .report import BACKWARD, FORWARD, Report, add, counted, left_on_host
+from .saved import partition
 
 
 def compile_graph(
@@ -217,11 +218,13 @@ def backend(
         UnsupportedError: an op that neither the chip nor PyTorch runs; names the line of Python.
     """
     chosen = Options.of(options)
+    chosen.check()
     compiled = aot_autograd(
         fw_compiler=compiler(chosen, FORWARD, training=True),
         bw_compiler=compiler(chosen, BACKWARD, training=True),
         inference_compiler=compiler(chosen, FORWARD, training=False),
         decompositions=decompositions(),
+        partition_fn=partition,
         keep_inference_input_mutations=True,
     )
     return compiled(graph_module, example_inputs)

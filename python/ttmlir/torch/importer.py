@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +19,18 @@ from ..dialects import func
 from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
 from .lowering import RULES, Lowering, Value
+from .saved import MODEL_OUTPUTS
 from .types import ELEMENT_TYPES, element_type
 
 # What a function's argument is, as `ttcore.argument_type` has it.
 INPUT, PARAMETER = "input", "parameter"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An output of a graph that is one of its arguments, by number: no copy of it, and nothing of the program's."""
+
+    number: int
 
 
 @dataclass
@@ -30,7 +39,7 @@ class Imported:
 
     draws: what the host makes before each run, for the inputs behind those of the graph.
     results: for each output of the graph, the number of the function's result, or what the output is when that is known
-        now (None, a number).
+        now (None, a number, an `Argument`).
     writes: (placeholder, by number; number of the function's result) of the arguments that the graph writes.
     """
 
@@ -117,6 +126,20 @@ def described(node: Node) -> str:
     return f"{where}{node.target}({operands})"
 
 
+@contextmanager
+def blame(node: Node) -> Iterator[None]:
+    """Makes what goes wrong inside an `UnsupportedError` of this node: whatever a rule did not foresee is PyTorch's to
+    run, too, and not an error of the user's.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = str(error) if isinstance(error, UnsupportedError) else f"{type(error).__name__}: {error}"
+        blamed = UnsupportedError(f"{described(node)}: {reason}")
+        blamed.node = node
+        raise blamed from error
+
+
 def import_graph(
     graph_module: GraphModule,
     parameters: Iterable[int] = (),
@@ -176,8 +199,11 @@ class _Importer:
                     with location(node, self.context):
                         self.values[node] = self.lowering.constant(self.constants[numbers[node]])
                 elif node not in self.values:
-                    self.values[node] = static(node.meta.get("val"), node)
+                    with blame(node):
+                        self.values[node] = static(node.meta.get("val"))
             outputs = self.body()
+            for place, node in self.kept_arguments():
+                outputs[place] = Argument(numbers[node])
             returned = [x for x in outputs if isinstance(x, Value)]
             writes = [(numbers[node], len(returned) + i) for i, node in enumerate(self.written)]
             returned += self.written.values()
@@ -195,7 +221,8 @@ class _Importer:
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]
-        return ir.RankedTensorType.get([int(n) for n in fake.shape], element_type(fake.dtype, self.context))
+        with blame(node):
+            return ir.RankedTensorType.get([int(n) for n in fake.shape], element_type(fake.dtype, self.context))
 
     def body(self) -> list[Any]:
         for node in self.graph_module.graph.nodes:
@@ -203,14 +230,29 @@ class _Importer:
                 outputs = self.values_of(node.args[0])
                 return list(outputs) if isinstance(outputs, Sequence) else [outputs]
             if node.op == "get_attr":
-                with location(node, self.context):
+                with location(node, self.context), blame(node):
                     self.values[node] = self.attribute(node)
             elif node.op == "call_function":
-                with location(node, self.context):
+                with location(node, self.context), blame(node):
                     self.values[node] = self.write(node) if is_write(node) else self.call(node)
             elif node.op != "placeholder":
                 raise UnsupportedError(f"{described(node)}: a graph of aten ops has no node '{node.op}'")
         raise UnsupportedError("the graph has no output")
+
+    def kept_arguments(self) -> list[tuple[int, Node]]:
+        """Outputs, by number, that the backward graph is to get and that are arguments which stay as they are."""
+        (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
+        returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
+        first = output.meta.get(MODEL_OUTPUTS, len(returned))
+        return [
+            (place, node)
+            for place, node in enumerate(returned)
+            if place >= first
+            and isinstance(node, Node)
+            and node.op == "placeholder"
+            and isinstance(self.values[node], Value)
+            and node not in self.written
+        ]
 
     def attribute(self, node: Node) -> Any:
         value = self.graph_module
@@ -232,25 +274,18 @@ class _Importer:
             return self.values_of(source)[position]
         fake = node.meta.get("val")
         if not isinstance(fake, torch.Tensor | tuple | list):
-            return static(fake, node)
+            return static(fake)
         rule = RULES.get(op_name(node.target))
         if rule is None:
-            raise UnsupportedError(f"{described(node)}: no rule lowers this op to TTIR")
+            raise UnsupportedError("no rule lowers this op to TTIR")
         lowering = self.lowering
         lowering.fake, lowering.used = fake, read_results(node)
         tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
         if tensors and not any(x.numel() for x in tensors):
             # Nothing is computed, whatever the op: not all kernels take no elements.
             return tree_map(lambda x: lowering.full(x.shape, 0, x.dtype) if isinstance(x, torch.Tensor) else x, fake)
-        try:
-            result = rule(lowering, *map(self.values_of, node.args), **self.values_of(dict(node.kwargs)))
-            self.check(fake, result)
-        except Exception as error:
-            # Whatever a rule did not foresee is PyTorch's to run, too, and not an error of the user's.
-            reason = str(error) if isinstance(error, UnsupportedError) else f"{type(error).__name__}: {error}"
-            blamed = UnsupportedError(f"{described(node)}: {reason}")
-            blamed.node = node
-            raise blamed from error
+        result = rule(lowering, *map(self.values_of, node.args), **self.values_of(dict(node.kwargs)))
+        self.check(fake, result)
         return result
 
     def check(self, fake: Any, result: Any) -> None:
@@ -288,12 +323,12 @@ def read_results(node: Node) -> frozenset[int] | None:
     return frozenset(found)
 
 
-def static(value: Any, node: Node) -> Any:
+def static(value: Any) -> Any:
     """A number of the graph, which is known for the shapes that it was made for."""
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
         hint = getattr(value.node, "hint", None)
         if hint is None:
-            raise UnsupportedError(f"{described(node)}: a size that depends on values")
+            raise UnsupportedError("a size that depends on values")
         return hint
     return value
 

@@ -9,6 +9,12 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 
+from .. import ir
+from ..passes import ttir_to_ttnn_backend_pipeline
+from .errors import OptionTypeError, OptionValueError
+
+_taken: set[str] = set()  # what pipelines were found to take
+
 
 @dataclass
 class Options:
@@ -30,36 +36,53 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.device is not None and not isinstance(self.device, runtime.Device):
-            raise TypeError(
+            raise OptionTypeError(
                 f"option device is {self.device!r}; expected an open device, as of ttnn.open_device, or None"
             )
         for name in ("target_format", "weight_format"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
+                raise OptionTypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
         if self.watch_weights not in (None, False, True):
-            raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
+            raise OptionTypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
         if not isinstance(self.pipeline, str):
-            raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
+            raise OptionTypeError(f"option pipeline is {self.pipeline!r}; expected text")
 
     @classmethod
     def of(cls, given: Options | Mapping[str, Any] | None) -> Options:
         """Options as `torch.compile(options=...)` passes them on: an object of this class, or a dictionary.
 
         Raises:
-            TypeError: another kind of object.
-            ValueError: a name that is no option.
+            TypeError: another kind of object, or an option of another type.
+            ValueError: a name that is no option, or what the pipeline does not take.
         """
         if given is None:
             return cls()
         if isinstance(given, Options):
             return given
         if not isinstance(given, Mapping):
-            raise TypeError(f"options is {type(given).__name__}; expected TorchTtnnOption or a dictionary")
+            raise OptionTypeError(f"options is {type(given).__name__}; expected TorchTtnnOption or a dictionary")
         known = [f.name for f in fields(cls)]
         if unknown := [name for name in given if name not in known]:
-            raise ValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
+            raise OptionValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
         return cls(**given)
+
+    def check(self) -> None:
+        """Refuses what the pipeline does not take: it is run over nothing, once for each text.
+
+        Raises:
+            ValueError: says what the pipeline says.
+        """
+        text = self.pipeline_options()
+        if not text or text in _taken:
+            return
+        with ir.Context():
+            try:
+                ttir_to_ttnn_backend_pipeline(ir.Module.parse(""), text)
+            except (ir.MLIRError, ValueError) as error:
+                reason = error.error_diagnostics[0].message if isinstance(error, ir.MLIRError) else str(error).strip()
+                raise OptionValueError(f"options {text!r}: {reason}") from None
+        _taken.add(text)
 
     def pipeline_options(self) -> str:
         """The options of the pipeline from TTIR to TTNN."""

@@ -15,7 +15,7 @@ import torch
 
 from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
 from .errors import OutOfRangeError
-from .importer import Imported
+from .importer import Argument, Imported
 from .options import Options
 from .residence import is_sole_user, kept
 
@@ -177,7 +177,10 @@ class Program:
         returned = []
         for number, known, fake in zip(self.imported.results, self.imported.known, self.outputs[:count], strict=True):
             self.transfers += number is not None
-            returned.append(known if number is None else own(results[number], fake, taken, device))
+            if isinstance(known, Argument):
+                returned.append(arguments[known.number])
+            else:
+                returned.append(known if number is None else own(results[number], fake, taken, device))
         for (number, result), fake in zip(self.imported.writes, self.outputs[count:], strict=True):
             self.write(arguments[number], results[result], fake, taken, device)
         return returned

@@ -13,6 +13,7 @@ import torch
 from compiled import assert_agree, on_chip
 from torch import nn
 from ttmlir.torch.program import Program
+from ttmlir.torch.report import record
 
 
 class Model(nn.Module):
@@ -143,6 +144,54 @@ def test_writes_that_pytorch_does_not_count_are_seen_when_asked_for() -> None:
             assert_agree(compiled(x), Places()(x))
             change()
         assert_agree(compiled(x), Places()(x))
+
+
+def test_weights_are_sent_to_backward_graphs_when_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that backward reads as views; the forward program returns no copies of them."""
+    sent: list[tuple[int, ...]] = []
+    weight = Program.weight
+
+    def noted(self: Program, place: int, number: int, tensor: torch.Tensor, device: object) -> object:
+        known = self.resident.get(number)
+        value = weight(self, place, number, tensor, device)
+        if known is None or value is not known.value:
+            sent.append(tuple(tensor.shape))
+        return value
+
+    monkeypatch.setattr(Program, "weight", noted)
+    torch.manual_seed(0)
+    packed = nn.Parameter(torch.rand(2, 6, 7))
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(16, 6), nn.Tanh())
+    want, want_packed = copy.deepcopy(model), copy.deepcopy(packed)
+
+    def loss(model: nn.Module, packed: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return (model(x) @ packed[1] + (model(x) @ packed[0]).detach()).square().sum()
+
+    compiled, x = on_chip(loss), torch.rand(2, 1, 4, 4)
+    shapes = sorted(tuple(w.shape) for w in [*model.parameters(), packed])
+    for step in range(4):
+        with record() as reports:
+            compiled(model, packed, x).backward()
+        loss(want, want_packed, x).backward()
+        for mine, theirs in zip([*model.parameters(), packed], [*want.parameters(), want_packed], strict=True):
+            assert_agree(mine.grad, theirs.grad, f"step {step}")
+        if step == 0:
+            forward, backward = (report.programs[0] for report in reports)
+            # No result of the forward program is a weight's: its loss, and what backward reads of activations.
+            weights = {w.untyped_storage().data_ptr() for w in [*model.parameters(), packed]}
+            assert len(backward.parameters) == 3 and not backward.parameters - set(backward.resident)
+            assert {backward.resident[n].address for n in backward.parameters} <= weights
+            assert sum(n is not None for n in forward.imported.results) < len(forward.imported.results)
+            assert sorted(set(sent)) == shapes
+        elif step < 3:
+            assert not sent
+        else:
+            assert sent == [(4, 1, 3, 3)] * 2
+        sent.clear()
+        if step == 2:
+            with torch.no_grad():
+                model[0].weight.mul_(0.5)
+                want[0].weight.mul_(0.5)
 
 
 def resident() -> int:
