@@ -24,7 +24,8 @@ class Options:
     target_format: the float format that the chip computes in: "f32", "bf16", "bfp_bf8", ...; None for the model's own.
     weight_format: block format of weights: "bfp_bf8" or "bfp_bf4"; None for their own.
     watch_weights: compare the values of weights at each call, so that writes are seen that PyTorch does not count:
-        through `.data`, NumPy, DLPack. It costs reading the weights. None: in graphs that have a backward pass only.
+        through `.data`, NumPy, DLPack. It costs reading the weights. None: all values in graphs that have a backward
+        pass, and sixteen of each weight in others, which finds what writes all of a weight. False: none.
     pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
     """
 

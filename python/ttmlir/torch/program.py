@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 import warnings
 import weakref
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import _ttmlir_runtime as tt
+import numpy as np
 import torch
 
 from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
@@ -85,11 +87,29 @@ def lower(module: Any, options: str) -> None:
             )
 
 
+# Elements of a weight that are compared at each call when not all are: the first, and others at equal distances.
+SAMPLES = 16
+
+
+def samples_of(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """The bytes of SAMPLES elements, as they are whenever the array is read.
+
+    The memory is PyTorch's and is not kept alive: the array is to be read while `tensor` is there.
+    """
+    if not tensor.is_contiguous() or tensor.numel() == 0:
+        return np.empty(0, np.uint8)
+    width, count = tensor.element_size(), min(tensor.numel(), SAMPLES)
+    step = (tensor.numel() - 1) // (count - 1) * width if count > 1 else width
+    memory = memoryview((ctypes.c_char * tensor.nbytes).from_address(tensor.data_ptr()))
+    return np.ndarray((count, width), np.uint8, memory, strides=(step, 1))
+
+
 @dataclass
 class Resident:
     """A weight as the program has it, and which state of which tensor it is.
 
     copy: the values that were sent, where they are to be compared.
+    samples, known: some values, and what they were when the weight was sent.
     """
 
     tensor: weakref.ref[torch.Tensor]
@@ -97,10 +117,16 @@ class Resident:
     version: int
     value: Any
     copy: torch.Tensor | None = None
+    samples: np.ndarray[Any, Any] | None = None
+    known: bytes = b""
 
     def is_of(self, tensor: torch.Tensor) -> bool:
         same = self.tensor() is tensor and self.version == tensor._version and self.address == tensor.data_ptr()
-        return same and (self.copy is None or torch.equal(self.copy, tensor))
+        return (
+            same
+            and (self.samples is None or self.samples.tobytes() == self.known)
+            and (self.copy is None or torch.equal(self.copy, tensor))
+        )
 
 
 @dataclass
@@ -228,7 +254,8 @@ class Program:
 
         PyTorch's memory is used as it is where the types agree: there is no second copy of the values but the form that
         a kernel likes. PyTorch counts writes, but not those through `.data` or another library's view of the memory;
-        with `watch` the values decide: the runtime compares those that it keeps in a form of its own.
+        with `watch` the values decide: the runtime compares those that it keeps in a form of its own. Without it a few
+        values are looked at, which finds what writes all of a weight.
         """
         known = self.resident.get(number)
         if known is not None and known.is_of(tensor):
@@ -243,7 +270,11 @@ class Program:
                 self.resident.pop(number, None)  # the old copy goes before there is a new one
                 value = runtime.to_layout(value, device, layout, True)
                 copy = values.clone() if self.watch else None
-        self.resident[number] = Resident(weakref.ref(tensor), tensor.data_ptr(), tensor._version, value, copy)
+        samples = samples_of(tensor) if self.options.watch_weights is None and not self.watch else None
+        self.resident[number] = Resident(
+            weakref.ref(tensor), tensor.data_ptr(), tensor._version, value, copy, samples,
+            samples.tobytes() if samples is not None else b"",
+        )  # fmt: skip
         return value
 
 

@@ -146,6 +146,44 @@ def test_writes_that_pytorch_does_not_count_are_seen_when_asked_for() -> None:
         assert_agree(compiled(x), Places()(x))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.filterwarnings("ignore:float64 is computed")
+def test_writes_of_whole_weights_that_pytorch_does_not_count_are_seen(dtype: torch.dtype) -> None:
+    """In inference without options; rank 0, one element and none are weights, too. Of a part one sample is enough."""
+    torch.manual_seed(0)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.matrix, self.scale = nn.Parameter(torch.rand(8, 33)), nn.Parameter(torch.rand(()))
+            self.one, self.none = nn.Parameter(torch.rand(1)), nn.Parameter(torch.rand(0, 33))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cat([(x @ self.matrix) * self.scale + self.one, self.none])
+
+    model, x = Model().to(dtype), torch.rand(2, 8, dtype=dtype)
+    compiled = on_chip(model)
+    with torch.no_grad():
+        for change in (lambda: model.matrix.data.mul_(2), lambda: model.scale.data.fill_(3),
+                       lambda: model.one.data.add_(1), lambda: model.matrix.data[0, 0].fill_(9)):  # fmt: skip
+            assert_agree(compiled(x), model(x))
+            versions = [p._version for p in model.parameters()]
+            change()
+            assert [p._version for p in model.parameters()] == versions  # else this tests nothing
+        assert_agree(compiled(x), model(x))
+
+
+def test_weights_are_not_looked_at_when_that_is_asked_for() -> None:
+    model, x = nn.Linear(8, 4), torch.rand(2, 8)
+    compiled = on_chip(model, options={"watch_weights": False})
+    with torch.no_grad():
+        before = compiled(x)
+        model.weight.data.mul_(2)
+        assert_agree(compiled(x), before)
+        model.weight.mul_(2)
+        assert_agree(compiled(x), model(x))
+
+
 def test_weights_are_sent_to_backward_graphs_when_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that backward reads as views; the forward program returns no copies of them."""
     sent: list[tuple[int, ...]] = []
