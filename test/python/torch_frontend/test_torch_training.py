@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
-from compiled import on_chip
+from compiled import error_of, on_chip
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 LABELS = 10
 
@@ -141,3 +142,42 @@ def test_200_steps_end_at_the_loss_of_pytorch(name: str) -> None:
     ends = [sum(losses[-10:]) / 10 for losses in (want, got)]
     assert ends[0] < 0.7 * want[0]
     assert ends[1] == pytest.approx(ends[0], rel=0.01, abs=1e-4)
+
+
+class Kept(nn.Module):
+    """What is kept for backward: weights, their views and parts, a buffer that is written; what is computed again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(8, 16), nn.Linear(16, 8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.register_buffer("mean", torch.eye(8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def again(x: torch.Tensor) -> torch.Tensor:
+            return self.second(torch.tanh(self.first(x)))
+
+        y = checkpoint(again, x, use_reentrant=False)
+        z, _ = self.attention(y, y, y)
+        loss = (z @ self.mean.clone().t() + z @ self.first.weight[:8].t()).square().sum()
+        with torch.no_grad():
+            self.mean.mul_(0.9).add_(self.second.weight[:, :8] * 0.1)
+        return loss
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_is_kept_for_backward(dynamic: bool) -> None:
+    torch.manual_seed(0)
+    model = Kept()
+    mine = copy.deepcopy(model)
+    compiled = on_chip(mine, dynamic=dynamic)
+    optimizers = [torch.optim.Adam(m.parameters(), 1e-2) for m in (model, mine)]
+    for size in (3, 3, 5):
+        x = torch.rand(2, size, 8)
+        for run, optimizer in zip((model, compiled), optimizers, strict=True):
+            optimizer.zero_grad()
+            run(x).backward()
+            optimizer.step()
+        for want, got in zip(model.parameters(), mine.parameters(), strict=True):
+            assert error_of(got.grad, want.grad) <= 1e-4
+        assert error_of(mine.mean, model.mean) <= 1e-4
