@@ -93,16 +93,19 @@ Value Emitter::createInput(func::FuncOp program, BlockArgument argument, unsigne
     std::string folder = options.inputDirectory + (options.inputDirectory.empty() ? "" : "/");
     auto path = builder.getStringAttr(folder + options.inputPrefix + std::to_string(number) + ".tensorbin");
     made = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
-  } else if (isa<FloatType>(type.getElementType()) && isOnDevice(type)) {
+  } else if (ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
+             layout && isa<FloatType>(type.getElementType())) {
     auto seed = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number);
     // Random numbers are drawn on a device.
-    RankedTensorType drawn = first;
     if (whole)
-      drawn = ttnn::withLayout(whole, ttnn::TTNNLayoutAttr::of(type).withMesh({}).withShape(whole.getShape()));
+      layout = layout.withMesh({}).withShape(whole.getShape());
+    if (!layout.isOnDevice())
+      layout = layout.withBufferType(first.getShape(), ttnn::BufferType::DRAM);
+    RankedTensorType drawn = ttnn::withLayout(first, layout);
     made = make(ttnn::RandOp::getOperationName(), drawn, meshDevice(), suffix,
                 {attribute("size", shape), attribute("seed", seed)});
-    if (whole)
-      made = make(ttnn::FromDeviceOp::getOperationName(), whole, made, "_host", {});
+    if (!isOnDevice(first))
+      made = make(ttnn::FromDeviceOp::getOperationName(), first, made, "_host", {});
   } else {
     made = make(ttnn::ZerosOp::getOperationName(), first, device, suffix, attribute("shape", shape));
   }

@@ -8,6 +8,7 @@
 #i = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, u32>, #dram>, <interleaved>>
 #r = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<32x32xf32, #dram>, <interleaved>>
 #m = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #l1>, <interleaved>>
+#h = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<32x32xf32, #ttnn.buffer_type<system_memory>>>
 #s = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <8x1>, memref<1x1x!ttcore.tile<32x32, f32>, #l1>, <height_sharded>>
 
 // What the library does by itself is not said.
@@ -90,10 +91,26 @@ func.func @arguments(%x: tensor<32x32xf32, #t>, %y: tensor<32x32xf32, #t>, %z: t
   return %4, %2 : tensor<32x32xf32, #t>, tensor<32x64xf32, #t>
 }
 
+// Random numbers of the host are drawn on a device.
+// PY: def create_inputs_for_weight(device):
+// PY-NEXT: w = ttnn.rand([32, 32], device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
+// PY-NEXT: w_host = ttnn.from_device(w)
+// PY-NEXT: return [w_host]
+// CPP: std::vector<ttnn::Tensor> create_inputs_for_weight(ttnn::Device device) {
+// CPP-NEXT: ttnn::Tensor w = ttnn::rand(
+// CPP: ttnn::Tensor w_host = ttnn::from_device(w);
+// CPP-NEXT: return {w_host};
+func.func @weight(%w: tensor<32x32xf32, #h> {ttir.name = "w"}) -> tensor<32x32xf32, #h> {
+  %0 = "ttnn.exp"(%w) : (tensor<32x32xf32, #h>) -> tensor<32x32xf32, #h>
+  return %0 : tensor<32x32xf32, #h>
+}
+
 // PY: print("results:", results(*create_inputs_for_results(device)))
 // PY-NEXT: print("arguments:", arguments(*create_inputs_for_arguments(device), device))
+// PY-NEXT: print("weight:", weight(*create_inputs_for_weight(device)))
 // PY: if __name__ == "__main__":
 // CPP: TTNN_PROGRAM(results, create_inputs_for_results)
 // CPP-NEXT: TTNN_PROGRAM(arguments, create_inputs_for_arguments)
+// CPP-NEXT: TTNN_PROGRAM(weight, create_inputs_for_weight)
 // CPP: int main() {
 // CPP-NEXT: return ttnn::run_programs(1, 1);
