@@ -26,6 +26,8 @@ static constexpr int64_t maxRepeated = 1024;
 
 namespace {
 struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineControlFlow> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable table(module);
@@ -35,7 +37,8 @@ struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineCon
       // Regions of regions first, which are then ops without regions.
       SmallVector<Operation *> found;
       function.walk([&](Operation *op) {
-        if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, stablehlo::CompositeOp>(op))
+        if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op) ||
+            (callComposites && isa<stablehlo::CompositeOp>(op)))
           found.push_back(op);
       });
       for (Operation *op : found) {

@@ -34,7 +34,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
   }
   manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());
-  manager.addPass(createOutlineStableHLOControlFlow());
+  manager.addPass(createOutlineStableHLOControlFlow({options.legalizeCompositeToCallEnabled}));
   manager.addNestedPass<func::FuncOp>(createConvertStableHLOToTTIR());
   manager.addPass(ttcore::createTTCoreWrapDeviceModulePass());
 }

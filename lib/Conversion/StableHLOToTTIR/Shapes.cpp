@@ -59,6 +59,11 @@ static LogicalResult broadcastTo(ConversionPatternRewriter &rewriter, Operation 
   return replace(rewriter, op, broadcast(builder, value, type.getShape()));
 }
 
+/// A tensor of size 0.
+static Value noElements(ImplicitLocOpBuilder &builder, RankedTensorType type) {
+  return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, ArrayRef<Attribute>()));
+}
+
 namespace {
 struct LowerBroadcastInDim : OpConversionPattern<stablehlo::BroadcastInDimOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -81,11 +86,16 @@ struct LowerConcatenate : OpConversionPattern<stablehlo::ConcatenateOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (adaptor.getInputs().size() == 1)
-      return replace(rewriter, op, adaptor.getInputs().front());
-    return replace(rewriter, op,
-                   ttir::ConcatOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getInputs(),
-                                          static_cast<int32_t>(op.getDimension())));
+    SmallVector<Value> inputs =
+        llvm::filter_to_vector(adaptor.getInputs(), [](Value input) { return typeOf(input).getNumElements() != 0; });
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (inputs.empty())
+      return replace(rewriter, op, noElements(builder, typeOf(op.getResult())));
+    if (inputs.size() == 1)
+      return replace(rewriter, op, inputs.front());
+    return replace(
+        rewriter, op,
+        ttir::ConcatOp::create(rewriter, op.getLoc(), op.getType(), inputs, static_cast<int32_t>(op.getDimension())));
   }
 };
 
@@ -93,8 +103,10 @@ struct LowerSlice : OpConversionPattern<stablehlo::SliceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::SliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (llvm::is_contained(typeOf(op.getResult()).getShape(), 0))
-      return notifyMatchFailure(rewriter, op, "the slice has no elements");
+    if (llvm::is_contained(typeOf(op.getResult()).getShape(), 0)) {
+      ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+      return replace(rewriter, op, noElements(builder, typeOf(op.getResult())));
+    }
     for (ArrayRef<int64_t> numbers : {op.getStartIndices(), op.getLimitIndices(), op.getStrides()})
       if (failed(checkNarrow(rewriter, op, numbers)))
         return failure();

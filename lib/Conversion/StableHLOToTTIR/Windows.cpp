@@ -114,8 +114,18 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value init = adaptor.getInitValues().front(), result = adaptor.getInputs().front();
     RankedTensorType type = typeOf(op->getResult(0));
-    if (!op.getDimensions().empty())
+    if (isa<stablehlo::MulOp>(onlyOp(op.getBody())) && !type.getElementType().isInteger(1)) {
+      // TTNN has products of one dimension.
+      for (int64_t dimension : llvm::reverse(llvm::to_vector(llvm::seq(typeOf(result).getRank()))))
+        if (llvm::is_contained(op.getDimensions(), dimension)) {
+          SmallVector<int64_t> shape(typeOf(result).getShape());
+          shape.erase(shape.begin() + dimension);
+          result = combiner->reduce(builder, typeOf(result).clone(shape), result,
+                                    rewriter.getI32ArrayAttr(narrow({dimension})));
+        }
+    } else if (!op.getDimensions().empty()) {
       result = combiner->reduce(builder, type, result, rewriter.getI32ArrayAttr(narrow(op.getDimensions())));
+    }
     if (!isNeutral(*combiner, init))
       result = combiner->pair(builder, type, {result, init});
     return replace(rewriter, op, result);

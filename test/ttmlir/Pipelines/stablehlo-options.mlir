@@ -3,11 +3,9 @@
 // RUN: ttmlir-opt %s --stablehlo-to-ttir-pipeline="enable-cpu-fallback=false enable-composite-to-call=false" | FileCheck %s
 // RUN: ttmlir-opt %s --stablehlo-to-ttir-pipeline=enable-arith-to-stablehlo=false | FileCheck %s --check-prefix=WITHOUT
 // RUN: not ttmlir-opt %s --stablehlo-to-ttir-pipeline=enable-cpu-fallback=true 2>&1 | FileCheck %s --check-prefix=HOST
-// RUN: not ttmlir-opt %s --stablehlo-to-ttir-pipeline=enable-composite-to-call 2>&1 | FileCheck %s --check-prefix=COMPOSITE
 // RUN: not ttmlir-opt %s --d2m-be-pipeline=mesh-shape=1,2 2>&1 | FileCheck %s --check-prefix=BACKEND
 
 // HOST: for the --enable-cpu-fallback option: true is not possible: no op runs on the host; expected false, or nothing
-// COMPOSITE: for the --enable-composite-to-call option: true is not possible: stablehlo.composite is not read; expected false, or nothing
 // BACKEND: no such option mesh-shape
 
 // CHECK-LABEL: func.func @f

@@ -37,9 +37,9 @@ struct StableHLOToTTIRPipelineOptions : PassPipelineOptions<StableHLOToTTIRPipel
                                               llvm::cl::desc("Take constant tensors of the arith dialect as well"),
                                               llvm::cl::init(true)};
   // What the guide's pipeline has beside these is known, so that a command line that says to do without is accepted.
-  Option<bool, AbsentPartParser> legalizeCompositeToCallEnabled{
-      *this, "enable-composite-to-call", llvm::cl::desc("Only false: stablehlo.composite is not read"),
-      llvm::cl::init(false)};
+  Option<bool> legalizeCompositeToCallEnabled{
+      *this, "enable-composite-to-call", llvm::cl::desc("Call the decompositions of composites that no op stands for"),
+      llvm::cl::init(true)};
   Option<bool, AbsentPartParser> enableCPUFallback{
       *this, "enable-cpu-fallback", llvm::cl::desc("Only false: no op runs on the host"), llvm::cl::init(false)};
 };

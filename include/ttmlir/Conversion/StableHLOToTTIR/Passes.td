@@ -85,6 +85,8 @@ def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir
     ```
     After: `%r = ttcore.case([@f_branch, @f_branch_0], %pred, [%x]) : tensor<i1>, (tensor<f32>) -> tensor<f32>`
   }];
+  let options = [Option<"callComposites", "call-composites", "bool", "true",
+                        "Call the decompositions of composites">];
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -2,9 +2,9 @@
 
 // Every op that is left is named.
 func.func @all_of_them(%a: tensor<4xi32>, %i: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
-  // expected-error@+1 {{stablehlo.count_leading_zeros: not converted to TTIR: TTIR has no op that computes this}}
+  // expected-error@+1 {{stablehlo.count_leading_zeros: not converted to TTIR: there is no lowering for it}}
   %0 = stablehlo.count_leading_zeros %a : tensor<4xi32>
-  // expected-error@+1 {{stablehlo.popcnt: not converted to TTIR: TTIR has no op that computes this}}
+  // expected-error@+1 {{stablehlo.popcnt: not converted to TTIR: there is no lowering for it}}
   %1 = stablehlo.popcnt %i : tensor<4xi32>
   return %0, %1 : tensor<4xi32>, tensor<4xi32>
 }
