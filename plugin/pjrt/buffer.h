@@ -1,0 +1,44 @@
+//===- buffer.h - an array of JAX on a chip -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the chip has a type for lies in its memory from the start, and so do
+// results. Arrays of other types (64 bits, complex numbers, small floats) that
+// come from the host keep their values as they are, and are converted when a
+// program takes them: what goes through no program comes back unchanged.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "client.h"
+#include "types.h"
+
+struct PJRT_Buffer {
+  PJRT_Device *device = nullptr;
+  const tt::pjrt::TypeInfo *type = nullptr;
+  std::vector<int64_t> dims;
+  // One of these two has the values; both are empty when the buffer is deleted.
+  tt::ttnn::Tensor tensor;
+  std::shared_ptr<std::byte> values; // rows, as on the host
+  /// The values as the last program wanted them, where that is another type than theirs.
+  tt::ttnn::Tensor converted;
+  /// Calls that took the buffer: what is taken again and again is a weight.
+  uint32_t uses = 0;
+  uint32_t references = 0; // from outside
+  bool deleted = false;
+  std::mutex mutex;
+
+  std::string text() const { return tt::pjrt::shapeText(*type, dims); }
+  size_t hostBytes() const { return tt::pjrt::elementCount(dims) * type->bytes; }
+};
+
+namespace tt::pjrt {
+
+/// A result of a program.
+PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor);
+/// The buffer as a program wants it. Throws PluginError for a deleted one; `what` names it.
+ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &wanted,
+                            const std::string &what);
+/// Gives the values up.
+void deleteBuffer(PJRT_Buffer &buffer);
+
+} // namespace tt::pjrt

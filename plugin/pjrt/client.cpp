@@ -1,0 +1,345 @@
+//===- client.cpp - client, devices, memories and events ------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "client.h"
+#include "functions.h"
+#include "tt/runtime/runtime.h"
+
+#include <cstdlib>
+#include <optional>
+
+using namespace tt;
+using namespace tt::pjrt;
+
+const runtime::Device &PJRT_Device::chip() {
+  std::lock_guard lock(mutex);
+  if (!opened) {
+    sim::MeshOptions options;
+    options.arch = client->topology->mesh.arch;
+    opened = runtime::openMeshDevice(options);
+  }
+  return opened;
+}
+
+namespace tt::pjrt {
+
+const std::string &platformVersion() {
+  static const std::string version = std::string("ttmlir ") + TTMLIR_VERSION + ", PJRT API " + apiVersion();
+  return version;
+}
+
+PJRT_Device &deviceById(const PJRT_Client &client, int64_t id) {
+  if (id < 0 || static_cast<size_t>(id) >= client.devices.size())
+    invalid("there is no device " + std::to_string(id) + "; the mesh has " + std::to_string(client.devices.size()) +
+            " chips");
+  return *client.devices[id];
+}
+
+namespace {
+
+//===- The mesh that is simulated -----------------------------------------===//
+
+struct Asked {
+  std::string value, where;
+};
+
+/// "2x4", "2,4" or "[2, 4]"
+std::optional<std::pair<uint32_t, uint32_t>> parseShape(std::string_view text) {
+  std::vector<uint32_t> numbers;
+  bool inNumber = false;
+  for (char c : text) {
+    if (c >= '0' && c <= '9') {
+      if (!inNumber)
+        numbers.push_back(0);
+      if (numbers.back() > sim::maxChips)
+        return std::nullopt;
+      numbers.back() = numbers.back() * 10 + static_cast<uint32_t>(c - '0');
+    } else if (std::string_view("x,[]() ").find(c) == std::string_view::npos)
+      return std::nullopt;
+    inNumber = c >= '0' && c <= '9';
+  }
+  if (numbers.size() != 2)
+    return std::nullopt;
+  return std::pair(numbers[0], numbers[1]);
+}
+
+Asked option(std::span<const PJRT_NamedValue> given, std::string_view name, const char *variable) {
+  for (const PJRT_NamedValue &row : given) {
+    if (std::string_view(row.name, row.name_size) != name)
+      continue;
+    const std::string where = "option " + std::string(name);
+    if (row.type == PJRT_NamedValue_kString)
+      return {std::string(row.string_value, row.value_size), where};
+    if (row.type == PJRT_NamedValue_kInt64List) {
+      std::string text;
+      for (size_t i = 0; i < row.value_size; ++i)
+        text += (i ? "x" : "") + std::to_string(row.int64_array_value[i]);
+      return {text, where};
+    }
+    invalid(where + " is neither text nor a list of integers");
+  }
+  const char *set = std::getenv(variable);
+  return {set ? set : "", std::string("environment variable ") + variable};
+}
+
+sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given) {
+  for (const PJRT_NamedValue &row : given)
+    if (const std::string_view name(row.name, row.name_size); name != "mesh" && name != "arch")
+      invalid("option " + std::string(name) + " is not known; known: arch, mesh");
+  sim::MeshOptions mesh;
+  const Asked shape = option(given, "mesh", "TTMLIR_MESH"), arch = option(given, "arch", "TTMLIR_ARCH");
+  try {
+    if (!shape.value.empty()) {
+      if (const auto size = parseShape(shape.value))
+        mesh.rows = size->first, mesh.columns = size->second;
+      else
+        mesh = sim::meshOptions(shape.value);
+    }
+  } catch (const Error &error) {
+    invalid(shape.where + " is '" + shape.value + "'; expected rows and columns as in 2x4, or a name: " + error.what());
+  }
+  try {
+    if (!arch.value.empty())
+      mesh.arch = sim::parseArch(arch.value);
+  } catch (const Error &error) {
+    invalid(arch.where + ": " + error.what());
+  }
+  const uint64_t chips = uint64_t(mesh.rows) * mesh.columns;
+  if (!chips || chips > sim::maxChips)
+    invalid(shape.where + " is '" + shape.value + "': a mesh has 1 to " + std::to_string(sim::maxChips) + " chips");
+  return mesh;
+}
+
+PJRT_NamedValue named(std::string_view name) {
+  PJRT_NamedValue value{};
+  value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+  value.name = name.data(), value.name_size = name.size();
+  return value;
+}
+
+std::unique_ptr<PJRT_TopologyDescription> topologyOf(std::span<const PJRT_NamedValue> given) {
+  auto topology = std::make_unique<PJRT_TopologyDescription>();
+  topology->mesh = meshOf(given);
+  const std::string arch(toString(topology->mesh.arch));
+  const int64_t columns = topology->mesh.columns;
+  for (int64_t i = 0; i < topology->mesh.rows * columns; ++i) {
+    auto &made = topology->descriptions.emplace_back(std::make_unique<PJRT_DeviceDescription>());
+    made->id = static_cast<int>(i);
+    made->kind = made->arch = arch;
+    made->coordinates = {i / columns, i % columns};
+    made->text = "TtDevice(id=" + std::to_string(i) + ")";
+    made->debug = "tt:" + std::to_string(i) + " (simulated " + arch + ", row " + std::to_string(i / columns) +
+                  ", column " + std::to_string(i % columns) + ")";
+    PJRT_NamedValue coordinates = named("coords"), name = named("arch");
+    coordinates.type = PJRT_NamedValue_kInt64List;
+    coordinates.int64_array_value = made->coordinates.data(), coordinates.value_size = 2;
+    name.type = PJRT_NamedValue_kString;
+    name.string_value = made->arch.data(), name.value_size = made->arch.size();
+    made->attributes = {coordinates, name};
+    topology->pointers.push_back(made.get());
+  }
+  return topology;
+}
+
+} // namespace
+
+//===- Events -------------------------------------------------------------===//
+
+namespace {
+PJRT_Error *errorOf(const PJRT_Event &event) {
+  return event.error.code == PJRT_Error_Code_OK ? nullptr : new PJRT_Error(event.error);
+}
+void throwErrorOf(const PJRT_Event &event) {
+  if (event.error.code != PJRT_Error_Code_OK)
+    throw PluginError(event.error.code, event.error.message);
+}
+} // namespace
+
+void eventDestroy(PJRT_Event_Destroy_Args &args) { delete args.event; }
+
+void eventIsReady(PJRT_Event_IsReady_Args &args) {
+  std::lock_guard lock(args.event->mutex);
+  args.is_ready = args.event->ready;
+}
+
+void eventError(PJRT_Event_Error_Args &args) {
+  std::lock_guard lock(args.event->mutex);
+  throwErrorOf(*args.event);
+}
+
+void eventAwait(PJRT_Event_Await_Args &args) {
+  std::unique_lock lock(args.event->mutex);
+  args.event->changed.wait(lock, [&] { return args.event->ready; });
+  throwErrorOf(*args.event);
+}
+
+void eventOnReady(PJRT_Event_OnReady_Args &args) {
+  {
+    std::lock_guard lock(args.event->mutex);
+    if (!args.event->ready) {
+      args.event->callbacks.emplace_back(args.callback, args.user_arg);
+      return;
+    }
+  }
+  args.callback(errorOf(*args.event), args.user_arg);
+}
+
+void eventCreate(PJRT_Event_Create_Args &args) {
+  args.event = new PJRT_Event;
+  args.event->ready = false;
+}
+
+void eventSet(PJRT_Event_Set_Args &args) {
+  decltype(PJRT_Event::callbacks) callbacks;
+  {
+    std::lock_guard lock(args.event->mutex);
+    if (args.event->ready)
+      throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION, "PJRT_Event_Set: the event is set already");
+    args.event->ready = true;
+    args.event->error = {args.error_code, std::string(args.error_message ? args.error_message : "",
+                                                      args.error_message ? args.error_message_size : 0)};
+    callbacks.swap(args.event->callbacks);
+    args.event->changed.notify_all();
+  }
+  for (auto [callback, argument] : callbacks)
+    callback(errorOf(*args.event), argument);
+}
+
+//===- Client -------------------------------------------------------------===//
+
+void clientCreate(PJRT_Client_Create_Args &args) {
+  auto client = std::make_unique<PJRT_Client>();
+  client->topology = topologyOf({args.create_options, args.num_options});
+  for (PJRT_DeviceDescription *description : client->topology->pointers) {
+    auto &device = client->devices.emplace_back(std::make_unique<PJRT_Device>());
+    device->client = client.get();
+    device->description = description;
+    device->memory.id = description->id;
+    device->memory.device = device.get();
+    device->memory.debug = "memory of " + description->debug;
+    client->pointers.push_back(device.get());
+    client->memories.push_back(&device->memory);
+  }
+  args.client = client.release();
+}
+
+void clientDestroy(PJRT_Client_Destroy_Args &args) { delete args.client; }
+
+void clientPlatformName(PJRT_Client_PlatformName_Args &args) {
+  give(platformName, args.platform_name, args.platform_name_size);
+}
+
+void clientProcessIndex(PJRT_Client_ProcessIndex_Args &args) { args.process_index = 0; }
+
+void clientPlatformVersion(PJRT_Client_PlatformVersion_Args &args) {
+  give(platformVersion(), args.platform_version, args.platform_version_size);
+}
+
+void clientTopology(PJRT_Client_TopologyDescription_Args &args) { args.topology = args.client->topology.get(); }
+
+void clientDevices(PJRT_Client_Devices_Args &args) {
+  args.devices = args.client->pointers.data(), args.num_devices = args.client->pointers.size();
+}
+
+void clientAddressableDevices(PJRT_Client_AddressableDevices_Args &args) {
+  args.addressable_devices = args.client->pointers.data();
+  args.num_addressable_devices = args.client->pointers.size();
+}
+
+void clientLookupDevice(PJRT_Client_LookupDevice_Args &args) { args.device = &deviceById(*args.client, args.id); }
+
+void clientLookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args &args) {
+  args.addressable_device = &deviceById(*args.client, args.local_hardware_id);
+}
+
+void clientAddressableMemories(PJRT_Client_AddressableMemories_Args &args) {
+  args.addressable_memories = args.client->memories.data();
+  args.num_addressable_memories = args.client->memories.size();
+}
+
+void clientUpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args &) {}
+
+void clientDefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args &args) {
+  const size_t wanted = static_cast<size_t>(args.num_replicas) * static_cast<size_t>(args.num_partitions);
+  if (args.num_replicas < 1 || args.num_partitions < 1 || wanted > args.client->devices.size())
+    invalid("a program of " + std::to_string(args.num_replicas) + " replicas and " +
+            std::to_string(args.num_partitions) + " partitions does not fit a mesh of " +
+            std::to_string(args.client->devices.size()) + " chips");
+  if (args.default_assignment_size < wanted)
+    invalid("the device assignment has room for " + std::to_string(args.default_assignment_size) + " of " +
+            std::to_string(wanted) + " devices");
+  for (size_t i = 0; i < wanted; ++i)
+    args.default_assignment[i] = static_cast<int>(i);
+}
+
+//===- Devices and memories -----------------------------------------------===//
+
+void descriptionId(PJRT_DeviceDescription_Id_Args &args) { args.id = args.device_description->id; }
+void descriptionProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args &args) { args.process_index = 0; }
+void descriptionAttributes(PJRT_DeviceDescription_Attributes_Args &args) {
+  args.attributes = args.device_description->attributes.data();
+  args.num_attributes = args.device_description->attributes.size();
+}
+void descriptionKind(PJRT_DeviceDescription_Kind_Args &args) {
+  give(args.device_description->kind, args.device_kind, args.device_kind_size);
+}
+void descriptionDebugString(PJRT_DeviceDescription_DebugString_Args &args) {
+  give(args.device_description->debug, args.debug_string, args.debug_string_size);
+}
+void descriptionToString(PJRT_DeviceDescription_ToString_Args &args) {
+  give(args.device_description->text, args.to_string, args.to_string_size);
+}
+void deviceGetDescription(PJRT_Device_GetDescription_Args &args) { args.device_description = args.device->description; }
+void deviceIsAddressable(PJRT_Device_IsAddressable_Args &args) { args.is_addressable = true; }
+void deviceLocalHardwareId(PJRT_Device_LocalHardwareId_Args &args) {
+  args.local_hardware_id = args.device->description->id;
+}
+void deviceAddressableMemories(PJRT_Device_AddressableMemories_Args &args) {
+  args.memories = args.device->memories, args.num_memories = 1;
+}
+void deviceDefaultMemory(PJRT_Device_DefaultMemory_Args &args) { args.memory = &args.device->memory; }
+
+void deviceMemoryStats(PJRT_Device_MemoryStats_Args &args) {
+  const sim::MemoryView view = args.device->chip()->memoryView(sim::Memory::DRAM);
+  args.bytes_in_use = view.allocated * view.banks;
+  args.peak_bytes_in_use = view.peak * view.banks;
+  args.num_allocs = static_cast<int64_t>(view.blocks.size());
+  args.bytes_limit = view.total * view.banks;
+  args.largest_free_block_bytes = view.largestFree * view.banks;
+  args.peak_bytes_in_use_is_set = args.num_allocs_is_set = args.bytes_limit_is_set = true;
+  args.largest_free_block_bytes_is_set = true;
+  args.largest_alloc_size_is_set = args.bytes_reserved_is_set = args.peak_bytes_reserved_is_set = false;
+  args.bytes_reservable_limit_is_set = args.pool_bytes_is_set = args.peak_pool_bytes_is_set = false;
+}
+
+void memoryId(PJRT_Memory_Id_Args &args) { args.id = args.memory->id; }
+void memoryKind(PJRT_Memory_Kind_Args &args) { give("device", args.kind, args.kind_size); }
+void memoryKindId(PJRT_Memory_Kind_Id_Args &args) { args.kind_id = 0; }
+void memoryDebugString(PJRT_Memory_DebugString_Args &args) {
+  give(args.memory->debug, args.debug_string, args.debug_string_size);
+}
+void memoryToString(PJRT_Memory_ToString_Args &args) { give(args.memory->debug, args.to_string, args.to_string_size); }
+void memoryAddressableByDevices(PJRT_Memory_AddressableByDevices_Args &args) {
+  args.devices = &args.memory->device, args.num_devices = 1;
+}
+
+//===- Topology -----------------------------------------------------------===//
+
+void topologyCreate(PJRT_TopologyDescription_Create_Args &args) {
+  args.topology = topologyOf({args.create_options, args.num_options}).release();
+}
+void topologyDestroy(PJRT_TopologyDescription_Destroy_Args &args) { delete args.topology; }
+void topologyPlatformName(PJRT_TopologyDescription_PlatformName_Args &args) {
+  give(platformName, args.platform_name, args.platform_name_size);
+}
+void topologyPlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args &args) {
+  give(platformVersion(), args.platform_version, args.platform_version_size);
+}
+void topologyDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args &args) {
+  args.descriptions = args.topology->pointers.data(), args.num_descriptions = args.topology->pointers.size();
+}
+void topologyAttributes(PJRT_TopologyDescription_Attributes_Args &args) {
+  args.attributes = nullptr, args.num_attributes = 0;
+}
+
+} // namespace tt::pjrt

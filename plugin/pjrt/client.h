@@ -1,0 +1,79 @@
+//===- client.h - the simulated mesh as a client of PJRT ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every chip of the mesh is a device with one memory, "device".
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "common.h"
+#include "tt/runtime/run.h"
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+/// Most are ready when they are made: the simulator computes in the thread that calls.
+struct PJRT_Event {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ready = true;
+  PJRT_Error error{PJRT_Error_Code_OK, ""};
+  std::vector<std::pair<PJRT_Event_OnReadyCallback, void *>> callbacks;
+};
+
+struct PJRT_DeviceDescription {
+  int id = 0;
+  std::string kind, debug, text;
+  std::string arch;
+  std::vector<int64_t> coordinates;
+  std::vector<PJRT_NamedValue> attributes;
+};
+
+struct PJRT_Memory {
+  int id = 0;
+  std::string debug;
+  PJRT_Device *device = nullptr;
+};
+
+struct PJRT_Device {
+  PJRT_Client *client = nullptr;
+  PJRT_DeviceDescription *description = nullptr;
+  PJRT_Memory memory;
+  PJRT_Memory *memories[1] = {&memory};
+  std::mutex mutex;
+  tt::runtime::Device opened;
+  /// The chip, opened when it is first used.
+  const tt::runtime::Device &chip();
+};
+
+struct PJRT_TopologyDescription {
+  tt::sim::MeshOptions mesh;
+  std::vector<std::unique_ptr<PJRT_DeviceDescription>> descriptions;
+  std::vector<PJRT_DeviceDescription *> pointers;
+};
+
+struct PJRT_Client {
+  std::unique_ptr<PJRT_TopologyDescription> topology;
+  std::vector<std::unique_ptr<PJRT_Device>> devices;
+  std::vector<PJRT_Device *> pointers;
+  std::vector<PJRT_Memory *> memories;
+};
+
+namespace tt::pjrt {
+
+inline constexpr std::string_view platformName = "tt";
+/// Of the plugin and what it was built with: caches of compiled programs are for one version.
+const std::string &platformVersion();
+
+inline PJRT_Event *readyEvent() { return new PJRT_Event; }
+
+/// Gives a pointer and a size out.
+inline void give(std::string_view text, const char *&to, size_t &size) { to = text.data(), size = text.size(); }
+
+/// Throws PluginError when there is no such device.
+PJRT_Device &deviceById(const PJRT_Client &client, int64_t id);
+
+} // namespace tt::pjrt

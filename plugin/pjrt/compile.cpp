@@ -1,0 +1,204 @@
+//===- compile.cpp - StableHLO to a program of the chip, in process -------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compile.h"
+#include "portable.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
+#include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
+#include "ttmlir-c/Registration.h"
+
+#include <cstdio>
+#include <functional>
+#include <mutex>
+#include <set>
+
+namespace tt::pjrt {
+namespace {
+
+std::string_view view(MlirStringRef text) { return {text.data, text.length}; }
+MlirStringRef stringRef(std::string_view text) { return mlirStringRefCreate(text.data(), text.size()); }
+void append(MlirStringRef text, void *to) { static_cast<std::string *>(to)->append(text.data, text.length); }
+
+template <class Print> std::string printed(Print &&print) {
+  std::string text;
+  print(append, &text);
+  return text;
+}
+
+/// What a user can do with a place: the file and line, or nothing when it is not known.
+std::string placeOf(MlirLocation location) {
+  std::string text = printed([&](auto callback, void *to) { mlirLocationPrint(location, callback, to); });
+  if (text.starts_with("loc("))
+    text = text.substr(4, text.size() - 5);
+  constexpr size_t most = 300; // JAX's locations can be whole stacks
+  if (text.size() > most)
+    text = text.substr(0, most) + "...";
+  return text == "unknown" ? "" : text;
+}
+
+/// Every text once: models have many warnings of one kind.
+void warnOnce(const std::string &text) {
+  static std::mutex mutex;
+  static std::set<std::string> *said = new std::set<std::string>;
+  std::lock_guard lock(mutex);
+  if (said->insert(text).second)
+    std::fprintf(stderr, "pjrt_plugin_tt: warning: %s\n", text.c_str());
+}
+
+struct Diagnostics {
+  std::string errors;
+
+  static MlirLogicalResult handle(MlirDiagnostic diagnostic, void *self) {
+    static_cast<Diagnostics *>(self)->add(diagnostic, 0);
+    return mlirLogicalResultSuccess();
+  }
+  void add(MlirDiagnostic diagnostic, int depth) {
+    const std::string message =
+        printed([&](auto callback, void *to) { mlirDiagnosticPrint(diagnostic, callback, to); });
+    const MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
+    if (severity == MlirDiagnosticWarning) {
+      // Which of many arrays of indices it is does not help: 64-bit integers are said once.
+      const std::string place = message.find("64-bit integers") == std::string::npos
+                                    ? placeOf(mlirDiagnosticGetLocation(diagnostic))
+                                    : std::string();
+      return warnOnce(place.empty() ? message : place + ": " + message);
+    }
+    if (severity == MlirDiagnosticError || depth) {
+      const std::string place = placeOf(mlirDiagnosticGetLocation(diagnostic));
+      if (!errors.empty())
+        errors += '\n';
+      errors += std::string(static_cast<size_t>(2 * depth), ' ') + (depth ? "note: " : "") + message;
+      if (!place.empty())
+        errors += " [" + place + "]";
+    }
+    for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
+      add(mlirDiagnosticGetNote(diagnostic, i), depth + 1);
+  }
+};
+
+/// A context with our dialects, which keeps errors.
+struct Session {
+  MlirContext context;
+  Diagnostics diagnostics;
+
+  Session() {
+    MlirDialectRegistry registry = mlirDialectRegistryCreate();
+    ttmlirRegisterAllDialects(registry);
+    ttmlirRegisterAllPasses();
+    context = mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/true);
+    mlirDialectRegistryDestroy(registry);
+    mlirContextAttachDiagnosticHandler(context, Diagnostics::handle, &diagnostics, nullptr);
+  }
+  ~Session() { mlirContextDestroy(context); }
+  Session(const Session &) = delete;
+
+  [[noreturn]] void fail(PJRT_Error_Code code, const std::string &what) const {
+    throw PluginError(code, what + (diagnostics.errors.empty() ? "" : ":\n" + diagnostics.errors));
+  }
+};
+
+/// Runs when the block ends.
+template <class F> struct Finally {
+  F f;
+  ~Finally() { f(); }
+};
+template <class F> Finally(F) -> Finally<F>;
+
+void run(Session &session, MlirModule module, const std::string &pipeline, const std::string &what) {
+  MlirPassManager manager = mlirPassManagerCreate(session.context);
+  const Finally destroy{[&] { mlirPassManagerDestroy(manager); }};
+  std::string refused;
+  const MlirLogicalResult parsed =
+      mlirParsePassPipeline(mlirPassManagerGetAsOpPassManager(manager), stringRef(pipeline), append, &refused);
+  if (mlirLogicalResultIsFailure(parsed))
+    invalid(what + ": the pipeline " + pipeline + " is not known: " + refused);
+  if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, mlirModuleGetOperation(module))))
+    session.fail(PJRT_Error_Code_UNIMPLEMENTED, what + " failed");
+}
+
+//===- The main function --------------------------------------------------===//
+
+Slot slotOf(MlirType type, const std::string &what) {
+  const auto text = [](MlirType printedType) {
+    return printed([&](auto callback, void *to) { mlirTypePrint(printedType, callback, to); });
+  };
+  if (!mlirTypeIsARankedTensor(type))
+    unimplemented(what + " is " + text(type) + "; programs of tt take and give tensors");
+  const std::string element = text(mlirShapedTypeGetElementType(type));
+  Slot slot;
+  slot.type = findType(element);
+  if (!slot.type)
+    unimplemented(what + " is " + text(type) + ": arrays of JAX have no element type " + element);
+  for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); ++i) {
+    if (mlirShapedTypeIsDynamicDim(type, i))
+      unimplemented(what + " is " + text(type) + ": programs of tt have static shapes");
+    slot.dims.push_back(mlirShapedTypeGetDimSize(type, i));
+  }
+  return slot;
+}
+
+bool hasAttribute(MlirAttribute dictionary, std::string_view name) {
+  return mlirAttributeIsADictionary(dictionary) &&
+         !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(dictionary, stringRef(name)));
+}
+
+std::string symbolName(MlirOperation op) {
+  const MlirAttribute name = mlirOperationGetAttributeByName(op, stringRef("sym_name"));
+  return mlirAttributeIsNull(name) || !mlirAttributeIsAString(name) ? ""
+                                                                    : std::string(view(mlirStringAttrGetValue(name)));
+}
+
+void readMain(MlirModule module, Compiled &compiled) {
+  compiled.name = symbolName(mlirModuleGetOperation(module));
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (view(mlirIdentifierStr(mlirOperationGetName(op))) != "func.func" || symbolName(op) != "main")
+      continue;
+    const MlirType type = mlirTypeAttrGetValue(mlirOperationGetAttributeByName(op, stringRef("function_type")));
+    const MlirAttribute attributes = mlirOperationGetAttributeByName(op, stringRef("arg_attrs"));
+    for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i) {
+      compiled.arguments.push_back(slotOf(mlirFunctionTypeGetInput(type, i), "argument " + std::to_string(i)));
+      if (mlirAttributeIsNull(attributes))
+        continue;
+      const MlirAttribute own = mlirArrayAttrGetElement(attributes, i);
+      if (hasAttribute(own, "tf.aliasing_output") || hasAttribute(own, "jax.buffer_donor"))
+        compiled.donated.push_back(static_cast<uint32_t>(i));
+    }
+    for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
+      compiled.results.push_back(slotOf(mlirFunctionTypeGetResult(type, i), "result " + std::to_string(i)));
+    return;
+  }
+  invalid("the module " + compiled.name + " has no function main");
+}
+
+} // namespace
+
+Compiled compile(std::string_view code, std::string_view format, Arch arch,
+                 const std::map<std::string, std::string> &overrides) {
+  if (format != "mlir")
+    unimplemented("a program is given as " + std::string(format) + "; the plugin for tt takes mlir");
+  Session session;
+  Compiled compiled;
+  compiled.source = code;
+  const MlirModule module = parseModule(session.context, code);
+  if (mlirModuleIsNull(module))
+    session.fail(PJRT_Error_Code_INVALID_ARGUMENT, "the program does not parse");
+  const Finally destroy{[&] { mlirModuleDestroy(module); }};
+  readMain(module, compiled);
+  const std::string name = "lowering of " + compiled.name;
+  run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");
+  std::string options = "mock-system-desc-arch=" + std::string(toString(arch));
+  for (const auto &[key, value] : overrides)
+    options += " " + key + "=" + value;
+  run(session, module, "builtin.module(ttir-to-ttnn-backend-pipeline{" + options + "})", name + " to TTNN");
+  if (mlirLogicalResultIsFailure(
+          ttmlirTranslateToFlatbuffer(mlirModuleGetOperation(module), append, &compiled.flatbuffer)))
+    session.fail(PJRT_Error_Code_INTERNAL, "writing the program of " + compiled.name + " failed");
+  return compiled;
+}
+
+} // namespace tt::pjrt

@@ -1,0 +1,30 @@
+//===- compile.h - StableHLO to a program of the chip, in process -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "types.h"
+
+#include <map>
+
+namespace tt::pjrt {
+
+/// An argument or result of the module's main function.
+struct Slot {
+  const TypeInfo *type = nullptr;
+  std::vector<int64_t> dims;
+};
+
+struct Compiled {
+  std::string name; // of the module
+  std::vector<Slot> arguments, results;
+  std::vector<uint32_t> donated; // arguments whose memory results may have
+  std::string flatbuffer;
+  std::string source; // the module as it was given
+};
+
+/// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once.
+/// `overrides` are options of `ttir-to-ttnn-backend-pipeline`.
+Compiled compile(std::string_view code, std::string_view format, Arch arch,
+                 const std::map<std::string, std::string> &overrides);
+
+} // namespace tt::pjrt

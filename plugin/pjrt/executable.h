@@ -1,0 +1,60 @@
+//===- executable.h - a compiled program of JAX -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "buffer.h"
+#include "compile.h"
+#include "tt/runtime/runtime.h"
+#include "wire.h"
+
+namespace tt::pjrt {
+
+/// What a program is, wherever it runs. Does not change.
+struct Program {
+  Compiled compiled;
+  CompileOptions options;
+  std::string optionBytes; // as JAX gave them
+  Arch arch = Arch::None;
+  runtime::Binary binary;
+  size_t main = 0; // of the binary's programs
+  std::string fingerprint;
+  // The results' types and shapes as PJRT asks for them.
+  std::vector<PJRT_Buffer_Type> types;
+  std::vector<int64_t> dims;
+  std::vector<size_t> ranks;
+  std::vector<const char *> memoryKinds;
+  std::vector<size_t> memoryKindSizes;
+
+  /// What running it would take, computed when it is asked for.
+  const runtime::RunReport &cost() const;
+  const std::vector<PJRT_NamedValue> &properties() const;
+
+private:
+  mutable std::once_flag estimated, listed;
+  mutable runtime::RunReport report;
+  mutable std::vector<PJRT_NamedValue> values;
+};
+using ProgramPtr = std::shared_ptr<const Program>;
+
+/// Compiles and loads. Throws PluginError.
+ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Arch arch);
+
+std::string serialize(const Program &program);
+/// Throws PluginError for bytes of another version, or broken ones.
+ProgramPtr deserialize(std::string_view bytes, std::string_view overriddenOptions);
+/// Makes the rest of a program that has its parts. Throws Error for a flatbuffer that does not load.
+ProgramPtr finish(std::shared_ptr<Program> program);
+
+} // namespace tt::pjrt
+
+struct PJRT_Executable {
+  tt::pjrt::ProgramPtr program;
+};
+
+struct PJRT_LoadedExecutable {
+  PJRT_Client *client = nullptr;
+  tt::pjrt::ProgramPtr program;
+  std::vector<PJRT_Device *> devices; // one, or none when the program runs on any
+  std::string assignment;
+  bool deleted = false;
+};

@@ -1,0 +1,31 @@
+//===- wire.h - the little of Protocol Buffers that PJRT needs ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// JAX hands compile options over as a serialised message (CompileOptionsProto
+// of XLA). Of its many fields a few are read here, by their numbers.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tt::pjrt {
+
+struct CompileOptions {
+  int64_t replicas = 1, partitions = 1;
+  std::vector<int64_t> devices; // by replica, then partition; empty when the program is for any device
+  bool portable = false;
+  std::map<std::string, std::string> overrides; // jax.jit(..., compiler_options={...})
+
+  /// Throws PluginError for bytes that are no message.
+  static CompileOptions parse(std::string_view bytes);
+};
+
+/// A device assignment as JAX reads it.
+std::string serializeAssignment(int64_t replicas, int64_t partitions, const std::vector<int64_t> &devices);
+
+} // namespace tt::pjrt

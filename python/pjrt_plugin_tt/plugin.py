@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registration of the plugin with JAX."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from pathlib import Path
+from typing import Any
+
+PLATFORM = "tt"
+# The plugin speaks one version of PJRT's C API, and JAX's front ends are read as this one writes them.
+JAX_VERSION = "0.10.2"
+
+_DONE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_bool, ctypes.c_void_p)
+_READER = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t, _DONE, ctypes.c_void_p)
+
+
+def library_path() -> Path:
+    """The shared library of the plugin.
+
+    Raises:
+        FileNotFoundError: it was not built.
+    """
+    path = Path(__file__).parent / "pjrt_plugin_tt.so"
+    if not path.exists():  # in the build folder this file is a link to the sources
+        import pjrt_plugin_tt
+
+        path = Path(next(iter(pjrt_plugin_tt.__path__))) / "pjrt_plugin_tt.so"
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} does not exist: the PJRT plugin was not built, because its C header could not be fetched; "
+            "configure again with the network, or with TTMLIR_PJRT_INCLUDE"
+        )
+    return path
+
+
+@_READER
+def _read_artifact(address: Any, size: int, done: Any, to: int) -> None:
+    """Gives the text of a portable artefact of StableHLO."""
+    try:
+        from jax._src.interpreters import mlir
+        from jaxlib.mlir.dialects import stablehlo
+
+        module = stablehlo.deserialize_portable_artifact(mlir.make_ir_context(), ctypes.string_at(address, size))
+        text, failed = module.operation.get_asm(enable_debug_info=True).encode(), False
+    except Exception as error:  # it must not leave through C
+        text, failed = str(error).encode(), True
+    done(text, len(text), failed, to)
+
+
+def _use_what_jax_has_for_known_platforms() -> None:
+    """JAX donates arrays and keeps compiled programs on platforms that it knows by name; this one can do both."""
+    from jax._src import compilation_cache
+    from jax._src.interpreters import mlir
+
+    if PLATFORM not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(PLATFORM)
+    known = compilation_cache.is_cache_used
+
+    def is_cache_used(backend: Any) -> bool:
+        if backend.platform != PLATFORM:
+            return bool(known(backend))
+        return bool(compilation_cache._is_cache_enabled())
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
+def initialize() -> None:
+    """Registers the platform `tt`. Called by JAX when it looks for plugins.
+
+    Warns:
+        UserWarning: this is another version of JAX than the plugin is made for.
+    """
+    import jax
+    from jax._src import xla_bridge
+
+    if jax.__version__ != JAX_VERSION:
+        warnings.warn(
+            f"jax {jax.__version__} is installed, and the plugin for tt is made for jax {JAX_VERSION}: "
+            f"pip install jax=={JAX_VERSION} jaxlib=={JAX_VERSION}",
+            stacklevel=2,
+        )
+    path = str(library_path())
+    xla_bridge.register_plugin(PLATFORM, priority=500, library_path=path)
+    ctypes.CDLL(path).ttPjrtSetArtifactReader(_read_artifact)
+    _use_what_jax_has_for_known_platforms()
