@@ -22,11 +22,7 @@ def library_path() -> Path:
     Raises:
         FileNotFoundError: it was not built.
     """
-    path = Path(__file__).parent / "pjrt_plugin_tt.so"
-    if not path.exists():  # in the build folder this file is a link to the sources
-        import pjrt_plugin_tt
-
-        path = Path(next(iter(pjrt_plugin_tt.__path__))) / "pjrt_plugin_tt.so"
+    path = Path(__file__).parent / "pjrt_plugin_tt.so"  # beside this file or, in the build folder, the link to it
     if not path.exists():
         raise FileNotFoundError(
             f"{path} does not exist: the PJRT plugin was not built, because its C header could not be fetched; "

@@ -82,6 +82,9 @@ LAYERS = {
     # Python.
     "ttmlir": Layer("python/ttmlir/", "compiler.tools"),
     "ttnn": Layer("python/ttnn/"),
+    # JAX's platform: C++ over both.
+    "pjrt": Layer("plugin/pjrt/", "api compiler"),
+    "pjrt.python": Layer("python/pjrt_plugin_tt/"),
     "golden": Layer("tools/golden/"),
     "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
     "onnx": Layer("python/ttmlir/onnx/", "torch"),
@@ -135,7 +138,7 @@ def sources() -> frozenset[str]:
 
 def rooted(file: str) -> bool:
     """Precompiled headers are no part of it: they have what many files include, and no file includes them."""
-    roots = ("runtime/", "lib/", "include/", "tools/", "python/")
+    roots = ("runtime/", "lib/", "include/", "tools/", "python/", "plugin/")
     return file.startswith(roots) and not is_precompiled(file)
 
 

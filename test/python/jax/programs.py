@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Python programs in processes of their own, on JAX's platform `tt`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+
+def run_program(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """environment: variables, added to those of this process; the platform is `tt` unless one says otherwise."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "TTMLIR_"))}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=known | {"JAX_PLATFORMS": "tt"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def succeeds(program: str, **environment: str) -> str:
+    """What the program prints."""
+    done = run_program(program, **environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def fails(program: str, **environment: str) -> str:
+    """The error that ends the program."""
+    done = run_program(program, **environment)
+    assert done.returncode == 1, (done.returncode, done.stdout, done.stderr[-3000:])
+    return done.stderr
