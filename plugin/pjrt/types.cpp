@@ -33,8 +33,8 @@ const std::array types = {
     TypeInfo{T(U4), "ui4", 1, Kind::Unsigned, none, UInt8},
     TypeInfo{T(S2), "i2", 1, Kind::Signed, none, Int32},
     TypeInfo{T(U2), "ui2", 1, Kind::Unsigned, none, UInt8},
-    TypeInfo{T(C64), "complex<f32>", 8, Kind::Other, none, none},
-    TypeInfo{T(C128), "complex<f64>", 16, Kind::Other, none, none},
+    TypeInfo{T(C64), "complex<f32>", 8, Kind::Complex, Float32, none},
+    TypeInfo{T(C128), "complex<f64>", 16, Kind::Complex, none, Float32},
     TypeInfo{T(F8E5M2), "f8E5M2", 1, Kind::Other, none, none},
     TypeInfo{T(F8E4M3FN), "f8E4M3FN", 1, Kind::Other, none, none},
     TypeInfo{T(F8E4M3B11FNUZ), "f8E4M3B11FNUZ", 1, Kind::Other, none, none},
@@ -184,13 +184,15 @@ ttnn::Tensor toTensor(const TypeInfo &type, std::span<const int64_t> dims, const
   TensorSpec spec;
   spec.dtype = *dtype;
   spec.shape.assign(dims.begin(), dims.end());
+  if (type.kind == Kind::Complex)
+    spec.shape.push_back(2);
   if (type.same)
     return ttnn::Tensor::fromShards(std::move(spec), ttnn::Tensor::Shards{values});
   ttnn::Tensor tensor = ttnn::Tensor::onHost(std::move(spec));
-  const size_t count = elementCount(dims);
+  const size_t count = elementCount(dims) * (type.kind == Kind::Complex ? 2 : 1);
   const std::byte *from = values.get();
   std::byte *to = tensor.data();
-  if (type.kind == Kind::Float)
+  if (type.kind == Kind::Float || type.kind == Kind::Complex)
     convert<double, float>(from, to, count);
   else if (type.bytes == 8 && type.kind == Kind::Signed)
     narrow<int64_t, int32_t>(from, to, count, type, what);
@@ -213,7 +215,7 @@ void fromTensor(const TypeInfo &type, const ttnn::Tensor &tensor, std::byte *to)
   const size_t count = static_cast<size_t>(volume(held.shape()));
   if (type.same)
     std::memcpy(to, held.data(), held.bytes());
-  else if (type.kind == Kind::Float)
+  else if (type.kind == Kind::Float || type.kind == Kind::Complex)
     convert<float, double>(held.data(), to, count);
   else if (*dtype == UInt8)
     widen<uint8_t>(type, held.data(), to, count);

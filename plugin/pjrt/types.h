@@ -12,7 +12,8 @@
 
 namespace tt::pjrt {
 
-enum class Kind : uint8_t { Bool, Signed, Unsigned, Float, Other };
+/// A complex number is two floats of the chip, in one more dimension.
+enum class Kind : uint8_t { Bool, Signed, Unsigned, Float, Complex, Other };
 
 /// An element type of PJRT.
 struct TypeInfo {

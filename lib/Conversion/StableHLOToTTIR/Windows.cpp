@@ -116,7 +116,7 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
     RankedTensorType type = typeOf(op->getResult(0));
     if (isa<stablehlo::MulOp>(onlyOp(op.getBody())) && !type.getElementType().isInteger(1)) {
       // TTNN has products of one dimension.
-      for (int64_t dimension : llvm::reverse(llvm::to_vector(llvm::seq(typeOf(result).getRank()))))
+      for (int64_t dimension = typeOf(result).getRank() - 1; dimension >= 0; --dimension)
         if (llvm::is_contained(op.getDimensions(), dimension)) {
           SmallVector<int64_t> shape(typeOf(result).getShape());
           shape.erase(shape.begin() + dimension);

@@ -77,6 +77,7 @@ NO_EXAMPLE = frozenset(
         "ttnn.rotary_embedding_llama",
         "ttnn.to_tensor_spec",
         "ttnn.write_tensor",
+        "stablehlo.case",
         "stablehlo.imag",
         "stablehlo.real",
     ]

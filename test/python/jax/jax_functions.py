@@ -228,6 +228,136 @@ ROWS: list[Row] = [
 ]
 
 
+def rotary(x: Any) -> Any:
+    """Of [batch, sequence, heads, size]."""
+    size = x.shape[-1]
+    angle = jnp.arange(x.shape[1])[:, None] * 10000.0 ** (-jnp.arange(0, size, 2) / size)
+    cos, sin = jnp.cos(angle)[None, :, None], jnp.sin(angle)[None, :, None]
+    a, b = x[..., ::2], x[..., 1::2]
+    return jnp.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape)
+
+
+def llama_block(x: Any, weights: Any) -> Any:
+    q, k, v, o, gate, down, up, scale = weights
+
+    def rms(value: Any) -> Any:
+        return value * lax.rsqrt(jnp.mean(value**2, -1, keepdims=True) + 1e-6) * scale
+
+    def heads(value: Any) -> Any:
+        return value.reshape(*x.shape[:2], 2, -1)
+
+    h = rms(x)
+    mixed = nn.dot_product_attention(rotary(heads(h @ q)), rotary(heads(h @ k)), heads(h @ v), is_causal=True)
+    x = x + mixed.reshape(x.shape) @ o
+    h = rms(x)
+    return x + (nn.silu(h @ gate) * (h @ up)) @ down
+
+
+def cached_attention(cache: Any, key: Any, position: Any, query: Any) -> Any:
+    """One token of attention over a cache that it is added to."""
+    cache = lax.dynamic_update_slice(cache, key, (0, position, 0))
+    scores = jnp.einsum("bd,bsd->bs", query, cache)
+    scores = jnp.where(jnp.arange(cache.shape[1]) <= position, scores, -1e9)
+    return jnp.einsum("bs,bsd->bd", nn.softmax(scores), cache), cache
+
+
+def state_space(x: Any, decay: Any, b: Any, c: Any) -> Any:
+    """A diagonal linear recurrence, as an associative scan (Mamba)."""
+    step = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])  # noqa: E731
+    return lax.associative_scan(step, (jnp.broadcast_to(decay, x.shape), b * x))[1] * c
+
+
+def training_step(parameters: Any, x: Any, y: Any) -> Any:
+    gradients = jax.grad(loss)(parameters, x, y)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, parameters, gradients)
+
+
+def grouped(x: Any) -> Any:
+    g = x.reshape(x.shape[0], 3, -1)
+    return ((g - g.mean(-1, keepdims=True)) * lax.rsqrt(g.var(-1, keepdims=True) + 1e-5)).reshape(x.shape)
+
+
+def convolved(x: Any, k: Any, strides: Any = (1, 1), padding: str = "SAME", groups: int = 1) -> Any:
+    numbers = ("NHWC", "HWIO", "NHWC")
+    return lax.conv_general_dilated(x, k, strides, padding, dimension_numbers=numbers, feature_group_count=groups)
+
+
+def average_pool(x: Any) -> Any:
+    return lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+
+
+SPD = normal(5, 5) @ normal(5, 5).T + 5 * np.eye(5, dtype=np.float32)
+WIDE = np.abs(normal(3, 4)) + 0.1
+LLAMA = [normal(2, 6, 16), [*(normal(16, 16, seed=i) / 4 for i in range(4)), normal(16, 32) / 4, normal(32, 16) / 4,
+                            normal(16, 32, seed=9) / 4, normal(16)]]  # fmt: skip
+DEPTHWISE = normal(3, 3, 1, 6)
+
+ROWS += [
+    *unary(jax.scipy.special, "i0e i1 i1e entr expi exp1 factorial spence gamma log_ndtr", WIDE, C),
+    *binary(jax.scipy.special, "gammainc gammaincc betaln xlogy poch", WIDE, WIDE + 0.5, C),
+    Row("special.zeta", jax.scipy.special.zeta, [WIDE + 1.5, WIDE + 0.5], C),
+    Row("special.polygamma", lambda x: jax.scipy.special.polygamma(2, x), [WIDE], C),
+    Row("special.betainc", jax.scipy.special.betainc, [WIDE, WIDE + 0.5, uniform(3, 4)], C),
+    Row("special.logsumexp", lambda x: jax.scipy.special.logsumexp(x, axis=-1), [X]),
+    Row("stats.norm.logpdf", jax.scipy.stats.norm.logpdf, [X]),
+    *unary(jnp, "ptp nansum nanmax count_nonzero average cumprod", X, C),
+    Row("lax.cummax", lambda x: lax.cummax(x, axis=1), [X]),
+    Row("lax.cummin", lambda x: lax.cummin(x, axis=0, reverse=True), [X]),
+    Row("lax.cumlogsumexp", lambda x: lax.cumlogsumexp(x, axis=1), [X], C),
+    Row("jnp.percentile", lambda x: jnp.percentile(x, 30), [normal(11)]),
+    Row("jnp.bincount", lambda x: jnp.bincount(x, length=6), [integers(10, low=0, high=6)]),
+    Row("jnp.digitize", jnp.digitize, [normal(5), np.sort(normal(4))]),
+    Row("jnp.lexsort", lambda a, b: jnp.lexsort((a, b)), [integers(9), integers(9, seed=4)]),
+    Row("jnp.nextafter", jnp.nextafter, [X, Y], "exact"),
+    Row("lax.reduce_precision", lambda x: lax.reduce_precision(x, 5, 10), [X], "exact"),
+    Row("lax.clz", lax.clz, [integers(9, low=-5, high=10**6)]),
+    Row("lax.population_count", lax.population_count, [integers(9, low=-5, high=10**6)]),
+    Row("lax.bitcast u16", lambda x: lax.bitcast_convert_type(x, jnp.uint16), [X]),
+    Row("jnp.gather fill", lambda x, i: x.at[i].get(mode="fill", fill_value=-1.0), [X, np.array([0, 7])]),
+    Row("jnp.x.at.multiply", lambda x, i: x.at[i].multiply(2.0), [X, np.array([0, 3])]),
+    Row("segment_sum", lambda x, i: jax.ops.segment_sum(x, i, 3), [normal(6), np.array([0, 1, 1, 2, 2, 0])], C),
+    Row("linalg.slogdet", jnp.linalg.slogdet, [SPD], C),
+    Row("linalg.solve_triangular", lambda a, b: jax.scipy.linalg.solve_triangular(a, b, lower=True),
+        [np.tril(SPD), normal(5, 2)], C),
+    Row("linalg.lu", jax.scipy.linalg.lu, [SPD], C),
+    Row("linalg.cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(a), b),
+        [SPD, normal(5)], C),
+    Row("linalg.expm", jax.scipy.linalg.expm, [SPD / 10], C),
+    Row("linalg.matrix_power", lambda a: jnp.linalg.matrix_power(a, 3), [SPD / 5], C),
+    Row("fft.ifft2", jnp.fft.ifft2, [normal(4, 6)], C),
+    Row("fft.irfft", lambda x: jnp.fft.irfft(jnp.fft.rfft(x)), [normal(9)], C),
+    Row("complex exp", lambda x: jnp.exp(1j * x), [X], C),
+    Row("random.rbg", lambda: random.uniform(random.key(1, impl="rbg"), (5,)), [], "exact"),
+    Row("random.poisson", lambda: random.poisson(random.key(3), 3.0, (5,)), [], "exact"),
+    Row("conv groups", lambda x, k: convolved(x, k, groups=3), [IMAGE, DEPTHWISE], C),
+    Row("grad conv input, strides", jax.grad(lambda x, k: jnp.sum(convolved(x, k, (2, 2)) ** 2), (0, 1)),
+        [IMAGE, KERNEL], C),
+    Row("grad conv valid", jax.grad(lambda x, k: jnp.sum(convolved(x, k, (2, 2), "VALID") ** 2), (0, 1)),
+        [IMAGE, KERNEL], C),
+    Row("grad conv groups", jax.grad(lambda x, k: jnp.sum(convolved(x, k, groups=3) ** 2), (0, 1)),
+        [IMAGE, DEPTHWISE], C),
+    Row("average pool", average_pool, [IMAGE], C),
+    Row("grad average pool", jax.grad(lambda x: jnp.sum(average_pool(x) ** 2)), [IMAGE], C),
+    Row("image.resize", lambda x: jax.image.resize(x, (2, 16, 16, 3), "bilinear"), [IMAGE], C),
+    Row("grad cholesky", jax.grad(lambda a: jnp.sum(jnp.linalg.cholesky(a))), [SPD], C),
+    Row("grad solve", jax.grad(lambda a, b: jnp.sum(jnp.linalg.solve(a, b))), [SPD, normal(5)], C),
+    Row("grad sort", jax.grad(lambda x: jnp.sum(jnp.sort(x) * jnp.arange(6.0))), [X], C),
+    Row("grad lstm", jax.grad(lambda x, w, u: jnp.sum(lstm(x, w, u)[1]), (1, 2)),
+        [normal(5, 2, 3), normal(3, 16), normal(4, 16)], C),
+    Row("jacfwd", jax.jacfwd(lambda x: jnp.sin(x) * x), [normal(4)]),
+    Row("jacrev", jax.jacrev(lambda x: jnp.sin(x) * x), [normal(4)]),
+    Row("vmap while", jax.vmap(lambda x: lax.while_loop(lambda a: a < 10, lambda a: a * 2, x)),
+        [np.array([1.0, 3.0, 0.5], np.float32)]),
+    Row("scan reverse", lambda x: lax.scan(lambda c, v: (c + v, c), jnp.zeros(6), x, reverse=True), [X], C),
+    Row("training step", training_step, [MLP, X, Y[:, :3]], C),
+    Row("llama block", llama_block, LLAMA, C),
+    Row("grad llama block", jax.grad(lambda x, w: jnp.sum(llama_block(x, w)), 1), LLAMA, C),
+    Row("attention with a cache", cached_attention, [normal(2, 8, 4), normal(2, 1, 4), np.int32(3), normal(2, 4)], C),
+    Row("state space scan", state_space, [normal(7, 4), np.abs(normal(4)) * 0.3, normal(4), normal(4)], C),
+    Row("group norm", grouped, [IMAGE], C),
+]  # fmt: skip
+
+
 def difference(expected: Any, found: Any, kind: str) -> str | None:
     """What is wrong with a result, or nothing."""
     if expected.shape != found.shape or expected.dtype != found.dtype:

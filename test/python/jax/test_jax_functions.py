@@ -18,15 +18,6 @@ from jax_functions import ROWS  # noqa: E402
 REFUSED = {
     "linalg.eigh": "primitive 'eigh' not found for platform tt",
     "linalg.svd": "primitive 'eigh' not found for platform tt",
-    "linalg.qr": "stablehlo.custom_call: not converted to TTIR",
-    "fft.fft": "holds complex numbers",
-    "fft.rfft": "holds complex numbers",
-    "complex mul": "holds complex numbers",
-    "jax.numpy.prod": "'ttir.prod' is not lowered to TTNN",
-    "jnp.searchsorted": "stablehlo.compare: not converted to TTIR",
-    "jnp.histogram": "stablehlo.compare: not converted to TTIR",
-    "jnp.interp": "stablehlo.compare: not converted to TTIR",
-    "lax.associative_scan": "the slice has no elements",
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from op_gaps import reason
 from op_rows import FLOATS, INTEGERS, NUMBERS, SHAPES, TOO_MANY, Operand, Row, case, row, rows
 
 CONVOLUTION = {
@@ -345,28 +346,28 @@ NO_ROW: dict[str, str] = {
     "stablehlo.return": "ends a region; lit test Dialect/StableHLO",
     "stablehlo.reduce": "has a region; test_reduce.py",
     "stablehlo.reduce_window": "has a region; test_reduce.py",
-    **dict.fromkeys(
-        """stablehlo.complex stablehlo.fft stablehlo.imag stablehlo.real""".split(),
+    **reason(
         "complex numbers; test_complex.py",
+        """stablehlo.complex stablehlo.fft stablehlo.imag stablehlo.real""",
     ),
-    **dict.fromkeys(
-        """stablehlo.case stablehlo.composite stablehlo.if stablehlo.while""".split(),
+    **reason(
         "has regions, or calls; test_control_flow.py",
+        """stablehlo.case stablehlo.composite stablehlo.if stablehlo.while""",
     ),
-    **dict.fromkeys(
+    **reason(
+        "written by other ops; test_expansions.py",
         """stablehlo.cholesky stablehlo.custom_call stablehlo.einsum stablehlo.get_tuple_element stablehlo.map
         stablehlo.optimization_barrier stablehlo.rng_bit_generator stablehlo.select_and_scatter
-        stablehlo.torch_index_select stablehlo.triangular_solve stablehlo.tuple stablehlo.unary_einsum""".split(),
-        "written by other ops; test_expansions.py",
+        stablehlo.torch_index_select stablehlo.triangular_solve stablehlo.tuple stablehlo.unary_einsum""",
     ),
-    **dict.fromkeys(
-        """stablehlo.after_all stablehlo.all_gather stablehlo.all_reduce stablehlo.all_to_all stablehlo.async_done
-        stablehlo.async_start stablehlo.collective_broadcast stablehlo.collective_permute stablehlo.collective_reduce
-        stablehlo.create_token stablehlo.cross-replica-sum stablehlo.dynamic_broadcast_in_dim stablehlo.dynamic_conv
-        stablehlo.dynamic_gather stablehlo.dynamic_iota stablehlo.dynamic_pad stablehlo.dynamic_reshape
-        stablehlo.get_dimension_size stablehlo.infeed stablehlo.outfeed stablehlo.partition_id
-        stablehlo.real_dynamic_slice stablehlo.recv stablehlo.reduce_scatter stablehlo.replica_id stablehlo.rng
-        stablehlo.send stablehlo.set_dimension_size""".split(),
+    **reason(
         "parsed, verified and folded; lit tests Dialect/StableHLO",
+        """stablehlo.after_all stablehlo.all_gather stablehlo.all_reduce stablehlo.all_to_all stablehlo.async_done
+        stablehlo.async_start stablehlo.collective_broadcast stablehlo.collective_permute
+        stablehlo.collective_reduce stablehlo.create_token stablehlo.cross-replica-sum
+        stablehlo.dynamic_broadcast_in_dim stablehlo.dynamic_conv stablehlo.dynamic_gather stablehlo.dynamic_iota
+        stablehlo.dynamic_pad stablehlo.dynamic_reshape stablehlo.get_dimension_size stablehlo.infeed
+        stablehlo.outfeed stablehlo.partition_id stablehlo.real_dynamic_slice stablehlo.recv
+        stablehlo.reduce_scatter stablehlo.replica_id stablehlo.rng stablehlo.send stablehlo.set_dimension_size""",
     ),
 }

@@ -13,7 +13,6 @@ from builder.base.builder_apis import load_mlir_file
 from golden import compare
 from golden.tensor import GoldenMapTensor
 from op_cases import execute, lowered
-from ttmlir.ir import MLIRError
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 INF, NAN = math.inf, math.nan

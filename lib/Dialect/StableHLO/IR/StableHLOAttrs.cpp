@@ -343,8 +343,8 @@ static void printBounds(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
 
 Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> bounds;
-  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual() || parseBounds(parser, AsmParser::Delimiter::Square, bounds) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual() ||
+      parseBounds(parser, AsmParser::Delimiter::Square, bounds) || parser.parseGreater())
     return {};
   return get(parser.getContext(), bounds);
 }
