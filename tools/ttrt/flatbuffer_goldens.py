@@ -19,7 +19,7 @@ from ttmlir import ir
 
 from .arrays import Shards, placed
 from .errors import InputError
-from .file import CALL, File, Program
+from .file import CALL, CALLS, File, Program
 
 if TYPE_CHECKING:
     import torch
@@ -27,20 +27,38 @@ if TYPE_CHECKING:
 CONSTANT = "ttnn.constant"
 
 
+def callees(op: dict[str, Any]) -> list[int]:
+    """The numbers of the programs that an op runs: one that was made of constants, those of a loop or of branches."""
+    named = [op["attributes"].get(name, []) for name in ("callee", "cond", "body", "branches")]
+    return (
+        [i for given in named for i in (given if isinstance(given, list) else [given])] if op["name"] in CALLS else []
+    )
+
+
 def called(file: File, program: Program) -> list[Program]:
-    """Programs that a program calls, made of its constants by the compiler."""
-    indices = [op["attributes"]["callee"] for op in program.operations if op["name"] == CALL]
-    return [file.programs[i] for i in dict.fromkeys(indices)]
+    """Programs that a program calls, and those that they call."""
+    found: dict[int, Program] = {}
+    left = [program]
+    while left:
+        for i in [i for op in left.pop().operations for i in callees(op)]:
+            if i not in found:
+                found[i] = file.programs[i]
+                left.append(file.programs[i])
+    return list(found.values())
 
 
 def constants_of(device: Any, file: File, program: Program, inputs: Sequence[Shards]) -> dict[str, list[torch.Tensor]]:
     """The values of the constants of a program and of those it calls, by program and in order, as a run has them."""
     found: dict[str, list[torch.Tensor]] = {p.name: [] for p in (program, *called(file, program))}
+    seen: set[tuple[str, int]] = set()  # a program may run several times
 
     def look(binary: Any, values: Any, op: Any) -> None:
         if rt.runtime.get_op_name(op) == CONSTANT:
             (result,) = rt.runtime.get_op_output_refs(op)
             name = binary.get_program_name(rt.runtime.get_program_index(values))
+            if (name, result.value) in seen:
+                return
+            seen.add((name, result.value))
             found[name].append(fetched(rt.runtime.retrieve_tensor_from_pool(values, result, True))[0])
 
     if any(op["name"] == CONSTANT for p in (program, *called(file, program)) for op in p.operations):
@@ -117,6 +135,8 @@ class Source:
 
     def _fill(self, function: Any, constants: Sequence[torch.Tensor]) -> None:
         ops = [op for op in walk(function) if op.name == CONSTANT]
+        if not constants:  # a branch that was not taken
+            return
         if len(ops) != len(constants):
             raise InputError(
                 f"{self.path}: @{symbol(function)} has {len(ops)} constants in the MLIR, the program {len(constants)}"

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import _ttmlir_runtime as rt
 import pytest
 import torch
@@ -204,3 +208,21 @@ def test_loops_leak_nothing() -> None:
         run(binary, torch.ones(4), torch.tensor(3, dtype=torch.int32))
         reports.add(device((1, 1)).memory_report())
     assert len(reports) == 1
+
+
+@pytest.mark.parametrize("stage", ["stablehlo", "flatbuffer"])
+def test_goldens_follow_loops(stage: str, tmp_path: Path) -> None:
+    """`ttrt run --golden` of a loop with a branch, and `ttrt compare` of its text with what was made of it."""
+    source = tmp_path / "loop.mlir"
+    source.write_text(COUNTED)
+    module, _ = load_mlir_file(COUNTED, target="stablehlo")
+    made = lowered(module, (1, 1))
+    (tmp_path / "loop.ttnn").write_bytes(ttnn_to_flatbuffer_bin(made))
+    other = tmp_path / "made.mlir"
+    other.write_text(str(made))
+    command = {
+        "flatbuffer": ["run", str(tmp_path / "loop.ttnn"), "--golden"],
+        "stablehlo": ["compare", str(source), str(other)],
+    }[stage]
+    done = subprocess.run([sys.executable, "-m", "ttrt", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

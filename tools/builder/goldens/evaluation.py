@@ -28,6 +28,7 @@ from builder.ops.structure import (
     axes_of,
     calls,
     location_text,
+    named,
     number_ops,
     operand_groups,
     public_functions,
@@ -143,6 +144,20 @@ class Maker:
         elements = row.elements(self.result, operands, attribute_values(self.operation))
         exact = "/" not in self.key and all(isinstance(v, ir.BlockArgument) for v in self.operation.operands)
         return elements(golden), elements(found), exact
+
+
+# Ops that run regions or functions as often as their values say.
+CONTROL = ("stablehlo.case", "stablehlo.if", "stablehlo.while", "ttcore.case", "ttcore.while")
+
+
+def chosen(predicate: GoldenMapTensor) -> bool:
+    return bool(predicate.shard_at(0).reshape(()).item())
+
+
+def branch(index: GoldenMapTensor, count: int) -> int:
+    """A number that no branch has stands for the last."""
+    number = int(index.shard_at(0).reshape(()).item())
+    return number if 0 <= number < count else count - 1
 
 
 @dataclass
@@ -325,6 +340,8 @@ class Evaluation:
             results: Any = self.run(callee, inputs, f"{source}/")
         elif op.name == "sdy.manual_computation":
             results = self.per_device(op, values, path)
+        elif op.name in CONTROL:
+            results = self.control(op, values, path, source)
         else:
             results = self.compute(op, values)
         if results is not None:
@@ -345,6 +362,34 @@ class Evaluation:
             operands = tuple(values.get(v) for v in op.operands)
             record = OpGoldens(source, op.name, location_text(op), goldens, operands, op, self._program)
             self.records[source] = record
+
+    def control(self, op: Any, values: dict[Any, Any], path: str, source: str | None) -> list[Any]:
+        """A loop or a branch. What is kept of the ops inside is of the last time that they ran."""
+        operands = [self._known(values, v, op) for v in op.operands]
+        if op.name.startswith("ttcore."):  # functions of all operands
+
+            def run(name: Any, inputs: list[Any]) -> list[Any]:
+                return self.run(named(op, name, self.root), list(inputs), f"{source}/")
+
+            if op.name == "ttcore.case":
+                branches = list(ir.ArrayAttr(op.attributes["branches"]))
+                return run(branches[branch(operands[0], len(branches))], operands[1:])
+            state = operands[: len(op.results)]
+            while chosen(run(op.attributes["cond"], [*state, *operands[len(state) :]])[0]):
+                state = run(op.attributes["body"], [*state, *operands[len(state) :]])
+            return state
+
+        def block(region: Any, arguments: Sequence[Any] = ()) -> list[Any]:
+            entry = region.blocks[0]
+            return self.run_block(entry, values | dict(zip(entry.arguments, arguments, strict=True)), path)
+
+        if op.name == "stablehlo.case":
+            return block(op.regions[branch(operands[0], len(op.regions))])
+        if op.name == "stablehlo.if":
+            return block(op.regions[0 if chosen(operands[0]) else 1])
+        while chosen(block(op.regions[0], operands)[0]):
+            operands = block(op.regions[1], operands)
+        return operands
 
     def per_device(self, op: Any, values: dict[Any, Any], path: str) -> list[GoldenMapTensor]:
         """A region on the parts of tensors that lie on each device, and the whole tensors that its results make."""

@@ -59,9 +59,12 @@ CALLS = ("func.call", "ttcore.load_cached")
 
 def calls(op: Any, root: Any) -> Any | None:
     """The function that a call calls: the one of its name in the nearest module around it; None for other ops."""
-    if op.name not in CALLS:
-        return None
-    callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    return named(op, op.attributes["callee"], root) if op.name in CALLS else None
+
+
+def named(op: Any, name: Any, root: Any) -> Any:
+    """The function that an attribute of an op names."""
+    callee = ir.FlatSymbolRefAttr(name).value
     scope = op.parent
     while scope is not None and scope.operation.name != "builtin.module":
         scope = scope.operation.parent
