@@ -39,7 +39,7 @@ def _read_artifact(address: Any, size: int, done: Any, to: int) -> None:
         from jaxlib.mlir.dialects import stablehlo
 
         module = stablehlo.deserialize_portable_artifact(mlir.make_ir_context(), ctypes.string_at(address, size))
-        text, failed = module.operation.get_asm(enable_debug_info=True).encode(), False
+        text, failed = str(module.operation.get_asm(enable_debug_info=True)).encode(), False
     except Exception as error:  # it must not leave through C
         text, failed = str(error).encode(), True
     done(text, len(text), failed, to)
@@ -78,6 +78,8 @@ def initialize() -> None:
             stacklevel=2,
         )
     path = str(library_path())
-    xla_bridge.register_plugin(PLATFORM, priority=500, library_path=path)
+    xla_bridge._nonexperimental_plugins.add(PLATFORM)  # else JAX warns programs that do not use it
+    # Below the CPU: programs run on simulated chips when they ask for them.
+    xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path)
     ctypes.CDLL(path).ttPjrtSetArtifactReader(_read_artifact)
     _use_what_jax_has_for_known_platforms()

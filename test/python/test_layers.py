@@ -84,6 +84,7 @@ LAYERS = {
     "ttnn": Layer("python/ttnn/"),
     # JAX's platform: C++ over both.
     "pjrt": Layer("plugin/pjrt/", "api compiler"),
+    "jax": Layer("python/ttmlir/jax/", "ttmlir"),
     "pjrt.python": Layer("python/pjrt_plugin_tt/"),
     "golden": Layer("tools/golden/"),
     "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),

@@ -17,14 +17,15 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .. import ir, passes, safetensors
+from ..chips import lower
+from ..emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ..files import write_whole
 from .decompositions import decompositions
 from .dynamo import compile_graph
-from .emitted import LANGUAGES, write_program
 from .errors import UnsupportedError
 from .importer import import_graph
 from .options import Options
-from .program import Program, lower
+from .program import Program
 
 # Where a saved program has its weights.
 BESIDE, INSIDE = "beside", "inside"
@@ -100,16 +101,11 @@ class CompiledModel:
             ValueError: another suffix, or another place for the weights.
         """
         target = Path(path)
-        suffixes = (".ttnn", ".mlir", ".safetensors", *LANGUAGES)
-        if target.suffix not in suffixes:
-            raise ValueError(f"save to {target.name}: suffix {target.suffix!r}; known: {', '.join(suffixes)}")
+        check_suffix(target, (".ttnn", ".mlir", ".safetensors", *LANGUAGES))
         if weights not in (BESIDE, INSIDE):
             raise ValueError(f"save with weights={weights!r}; expected {BESIDE!r} or {INSIDE!r}")
         if target.suffix == ".mlir":
-            lowered = target.with_suffix(".ttnn.mlir")
-            write_whole(target, self.ttir)
-            write_whole(lowered, self.ttnn)
-            return [target, lowered]
+            return write_texts(target, self.ttir, self.ttnn)
         if target.suffix in LANGUAGES:
             return write_program(self._module(weights), target, self.options.pipeline_options())
         written = []

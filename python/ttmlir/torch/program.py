@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import time
-import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ import _ttmlir_runtime as tt
 import numpy as np
 import torch
 
-from ..passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
+from ..chips import default_device, lower
+from ..passes import ttnn_to_flatbuffer_bin
 from .errors import OutOfRangeError
 from .importer import Argument, Imported
 from .options import Options
@@ -39,17 +39,6 @@ DATA_TYPES = {
 # Types of the device whose values PyTorch's tensors share as they lie.
 SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32}
 
-_device: Any = None
-_said_64_bit = False
-
-
-def default_device() -> Any:
-    """The simulated chip that programs run on when no device is given: one, opened when it is first needed."""
-    global _device
-    if _device is None or not _device.is_open:
-        _device = runtime.open_mesh_device(runtime.MeshDeviceOptions())
-    return _device
-
 
 def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
     """A host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie in rows;
@@ -67,24 +56,6 @@ def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
 def is_shared(tensor: torch.Tensor) -> bool:
     """Whether the runtime can use PyTorch's memory."""
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
-
-
-def lower(module: Any, options: str) -> None:
-    """The pipeline. That 64-bit integers are 32 bits wide is said once: most models have some."""
-    global _said_64_bit
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        ttir_to_ttnn_backend_pipeline(module, options)
-    for warning in found:
-        if "64-bit integers" not in str(warning.message):
-            warnings.warn(warning.message, stacklevel=2)
-        elif not _said_64_bit:
-            _said_64_bit = True
-            warnings.warn(
-                "64-bit integers are held in 32 bits on the chip: inputs that do not fit are refused, and results of "
-                "arithmetic wrap around (this is said once)",
-                stacklevel=2,
-            )
 
 
 # Elements of a weight that are compared at each call when not all are: the first, and others at equal distances.

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
-from programs import fails, succeeds
+from programs import fails, run_program, succeeds
 
 HEAD = "import jax, jax.numpy as jnp, numpy as np\n"
 
@@ -253,6 +253,19 @@ def test_jax_keeps_compiled_programs(tmp_path):
     assert succeeds(program, **cache).split() == ["7.0", "0"]
     value, hits = succeeds(program, **cache).split()
     assert value == "7.0" and int(hits) > 0
+
+
+def test_jax_computes_on_the_cpu_unless_it_is_asked_for_chips():
+    done = run_program(
+        """
+        import jax, jax.numpy as jnp
+        assert jax.default_backend() == "cpu"
+        (chip,) = jax.devices("tt")
+        assert jax.device_put(jnp.ones(3), chip).devices() == {chip}
+        """,
+        JAX_PLATFORMS="",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_the_platform_jax_is_as_it_was():

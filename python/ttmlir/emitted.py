@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import ir, passes
-from ..files import write_whole
+from . import ir, passes
+from .files import write_whole
 
 # Suffix -> (pipeline from TTIR, text of its module).
 LANGUAGES = {
@@ -31,3 +31,24 @@ def write_program(ttir: ir.Module, path: Path, pipeline: str = "") -> list[Path]
     passes.write_tensor_files(ttir, tensors)
     write_whole(path, program)
     return [path, *([tensors] if tensors.is_dir() else [])]
+
+
+def write_texts(path: Path, ttir: str, ttnn: str) -> list[Path]:
+    """Writes the text of a compiled module before and after the pipeline to TTNN.
+
+    Returns:
+        `path`, and a `.ttnn.mlir` beside it.
+    """
+    lowered = path.with_suffix(".ttnn.mlir")
+    write_whole(path, ttir)
+    write_whole(lowered, ttnn)
+    return [path, lowered]
+
+
+def check_suffix(path: Path, known: tuple[str, ...]) -> None:
+    """
+    Raises:
+        ValueError: the suffix of `path`, which says what to write, is none of `known`.
+    """
+    if path.suffix not in known:
+        raise ValueError(f"save to {path.name}: suffix {path.suffix!r}; known: {', '.join(known)}")

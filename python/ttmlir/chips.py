@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What front ends share that compile and run in this process: the chip, and the pipeline with its warnings."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from _ttmlir_runtime import runtime
+
+from .passes import ttir_to_ttnn_backend_pipeline
+
+_device: Any = None
+_said_64_bit = False
+
+
+def default_device() -> Any:
+    """The simulated chip that programs run on when no device is given: one, opened when it is first needed."""
+    global _device
+    if _device is None or not _device.is_open:
+        _device = runtime.open_mesh_device(runtime.MeshDeviceOptions())
+    return _device
+
+
+def lower(module: Any, options: str) -> None:
+    """The pipeline. That 64-bit integers are 32 bits wide is said once: most models have some."""
+    global _said_64_bit
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ttir_to_ttnn_backend_pipeline(module, options)
+    for warning in found:
+        if "64-bit integers" not in str(warning.message):
+            warnings.warn(warning.message, stacklevel=2)
+        elif not _said_64_bit:
+            _said_64_bit = True
+            warnings.warn(
+                "64-bit integers are held in 32 bits on the chip: inputs that do not fit are refused, and results of "
+                "arithmetic wrap around (this is said once)",
+                stacklevel=2,
+            )

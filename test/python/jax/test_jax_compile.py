@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ttmlir.jax.compile`: the program at every step, its files, and calls."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
+import jax.numpy as jnp  # noqa: E402
+import ttmlir.jax  # noqa: E402
+from ttmlir.ir import MLIRError  # noqa: E402
+
+X = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+W = np.random.default_rng(1).standard_normal((8, 3)).astype(np.float32)
+
+
+def layer(parameters, x, scale=1.0):
+    return {"y": jnp.tanh(x @ parameters["w"] + parameters["b"]) * scale, "n": x.shape[0]}
+
+
+PARAMETERS = {"w": W, "b": np.ones(3, np.float32)}
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return ttmlir.jax.compile(layer, (PARAMETERS, X), scale=np.float32(2))
+
+
+def test_texts(compiled):
+    assert "stablehlo.dot_general" in compiled.stablehlo
+    assert "ttir.tanh" in compiled.ttir and "ttnn." in compiled.ttnn and "ttir." not in compiled.ttnn
+
+
+def test_calls_like_the_function(compiled):
+    found = compiled(PARAMETERS, jnp.asarray(X), scale=np.float32(2))
+    np.testing.assert_allclose(found["y"], np.tanh(X @ W + 1) * 2, rtol=1e-4, atol=1e-5)
+    assert found["n"] == 4 and found["y"].dtype == np.float32
+
+
+def test_report(compiled):
+    report = compiled.report()
+    assert "ttnn.multiply" in report
+    assert int(report.split("\nall")[1].split()[0]) > 0
+
+
+@pytest.mark.parametrize("suffix", [".ttnn", ".mlir", ".py", ".cpp"])
+def test_saves(compiled, suffix, tmp_path):
+    for path in compiled.save(tmp_path / f"layer{suffix}"):
+        assert path.is_dir() or path.stat().st_size > 0
+    if suffix == ".ttnn":
+        done = subprocess.run(
+            [sys.executable, "-m", "ttrt", "run", str(tmp_path / "layer.ttnn")], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_dtypes():
+    for dtype in (jnp.bfloat16, np.int32, np.uint8, np.float16, np.bool_, np.int8):
+        x = np.array([[1, 0], [3, 4]]).astype(dtype)
+        found = ttmlir.jax.compile(lambda v: v, (x,))(x)
+        assert found.dtype == x.dtype and (found == x).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda c: c.save("layer.onnx"), ValueError, "known: .ttnn, .mlir"),
+        (lambda c: c(PARAMETERS), TypeError, "the function was compiled for"),
+        (lambda c: c(PARAMETERS, X.T, scale=np.float32(2)), ValueError, r"argument \d is float32\[8, 4\]"),
+    ],
+)
+def test_wrong_use(compiled, call, error, message):
+    with pytest.raises(error, match=message):
+        call(compiled)
+
+
+def test_what_does_not_lower_is_named():
+    with pytest.raises(MLIRError, match="complex"):
+        ttmlir.jax.compile(lambda x: x * 1j, (X,))
