@@ -279,13 +279,17 @@ private:
         enter(i, operation.info->name);
         for (uint32_t callee : operation.callees)
           if (callee >= image.programs.size())
-            failIndex("attribute callee", callee, image.programs.size(), "programs");
+            failIndex("attribute " + std::string(operation.call == Operation::Call::Case    ? "branches"
+                                                 : operation.call == Operation::Call::While ? "cond or body"
+                                                                                            : "callee"),
+                      callee, image.programs.size(), "programs");
         checkCall(program, operation);
       }
       place.step.clear();
     }
     place.program.clear();
     heights.assign(image.programs.size(), 0);
+    runs.assign(image.programs.size(), 1);
     for (uint32_t i = 0; i < image.programs.size(); ++i)
       checkDepth(i, 0);
   }
@@ -370,7 +374,7 @@ private:
 
   /// Calls end: no program runs itself, and chains are shorter than the stack is deep.
   uint32_t checkDepth(uint32_t program, uint32_t above) {
-    constexpr uint32_t maxDepth = 100, open = ~0u;
+    constexpr uint32_t maxDepth = 100, maxRuns = 100000, open = ~0u;
     if (heights[program] && heights[program] != open)
       return heights[program];
     const Program &entered = image.programs[program];
@@ -388,6 +392,10 @@ private:
           height = std::max(height, checkDepth(callee, above + 1) + 1);
         if (above >= maxDepth || height > maxDepth)
           failHere("make calls more than " + std::to_string(maxDepth) + " deep");
+        // Each call is prepared by itself.
+        runs[program] += runs[callee];
+        if (runs[program] > maxRuns)
+          failHere("call more than " + std::to_string(maxRuns) + " programs, and these others");
       }
     return heights[program] = height;
   }
@@ -462,6 +470,7 @@ private:
   BinaryImage &image;
   std::vector<State> state;
   std::vector<uint32_t> heights; // per program: of the tree of its calls
+  std::vector<uint64_t> runs;    // per program: how many that tree has
   files::Place place;
   std::string opName;
 };

@@ -21,7 +21,11 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-static ComplexType complexOf(Type type) { return dyn_cast<ComplexType>(getElementTypeOrSelf(type)); }
+/// The elements of a tensor of complex numbers; null for other types.
+static ComplexType complexOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
+}
 
 static RankedTensorType partType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -153,6 +157,12 @@ private:
   //===- Ops --------------------------------------------------------------===//
 
   FailureOr<SmallVector<Complex>> compute(ImplicitLocOpBuilder &builder, Operation *op) {
+    auto isStatic = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape();
+    };
+    if (!llvm::all_of(op->getOperandTypes(), isStatic) || !llvm::all_of(op->getResultTypes(), isStatic))
+      return op->emitError() << op->getName() << ": complex numbers in tensors of dynamic shape are not lowered";
     if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
       return constantOf(builder, constant);
     SmallVector<Complex> operands;

@@ -125,6 +125,11 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addWindowExpansions(patterns);
 }
 
+static bool isStatic(Type type) {
+  auto tensor = dyn_cast<ShapedType>(type);
+  return !tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape());
+}
+
 namespace {
 struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -140,7 +145,9 @@ struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
     // Few programs have such ops; the others are only looked at.
     SmallVector<Operation *> found;
     getOperation()->walk([&](Operation *op) {
-      if (roots.contains(op->getName()))
+      // The conversion names what has a computed shape.
+      if (roots.contains(op->getName()) && llvm::all_of(op->getOperandTypes(), isStatic) &&
+          llvm::all_of(op->getResultTypes(), isStatic))
         found.push_back(op);
     });
     if (found.empty())
