@@ -59,6 +59,9 @@ struct Diagnostics {
   void add(MlirDiagnostic diagnostic, int depth) {
     const std::string message =
         printed([&](auto callback, void *to) { mlirDiagnosticPrint(diagnostic, callback, to); });
+    // The whole op, which can be a module: the message before it says what is wrong.
+    if (depth && message.starts_with("see current operation"))
+      return;
     const MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
     if (severity == MlirDiagnosticWarning) {
       // Which of many arrays of indices it is does not help: 64-bit integers are said once.
