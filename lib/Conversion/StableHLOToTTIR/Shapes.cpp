@@ -45,11 +45,18 @@ struct LowerTranspose : OpConversionPattern<stablehlo::TransposeOp> {
 };
 } // namespace
 
+/// A tensor of size 0.
+static Value noElements(ImplicitLocOpBuilder &builder, RankedTensorType type) {
+  return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, ArrayRef<Attribute>()));
+}
+
 /// Dimension i of the value goes to dimension `places[i]` of the result, all others are new.
 static LogicalResult broadcastTo(ConversionPatternRewriter &rewriter, Operation *op, Value value,
                                  ArrayRef<int64_t> places) {
   ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
   RankedTensorType type = typeOf(op->getResult(0));
+  if (type.getNumElements() == 0)
+    return replace(rewriter, op, noElements(builder, type));
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(places.size()));
   llvm::sort(order, [&](int64_t a, int64_t b) { return places[a] < places[b]; });
   SmallVector<int64_t> expanded(type.getRank(), 1);
@@ -57,11 +64,6 @@ static LogicalResult broadcastTo(ConversionPatternRewriter &rewriter, Operation 
     expanded[place] = typeOf(value).getDimSize(dimension);
   value = reshape(builder, permute(builder, value, order), expanded);
   return replace(rewriter, op, broadcast(builder, value, type.getShape()));
-}
-
-/// A tensor of size 0.
-static Value noElements(ImplicitLocOpBuilder &builder, RankedTensorType type) {
-  return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, ArrayRef<Attribute>()));
 }
 
 namespace {

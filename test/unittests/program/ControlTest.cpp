@@ -87,7 +87,7 @@ TEST(Control, ACaseRunsTheBranchOfItsNumber) {
 TEST(Control, AProgramThatCallsItselfIsRefused) {
   ProgramBuilder builder;
   const auto n = builder.input(one), x = builder.input(spec4), y = builder.value(spec4);
-  builder.rawOp("ttcore.case", {n, x}, {y}, {builder.integers("branches", {1})});
+  builder.rawOp("ttcore.case", {n, n, x}, {y}, {builder.integers("branches", {1})});
   builder.endProgram("first", {y}, true);
   const auto m = builder.input(one), z = builder.input(spec4), w = builder.value(spec4);
   builder.rawOp("ttcore.case", {m, m, z}, {w}, {builder.integers("branches", {0})});
