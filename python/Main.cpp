@@ -12,6 +12,7 @@ NB_MODULE(_ttmlir, m) {
   };
   add("ttcore_ir", populateTTCore);
   add("ttnn_ir", populateTTNN);
+  add("stablehlo_ir", populateStableHLO);
   add("util", populateUtil);
   add("translate", populateTranslate);
 }

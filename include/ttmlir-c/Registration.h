@@ -39,6 +39,19 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module
 MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,
                                          void *userData);
 
+/// The StableHLO module of a portable artefact; null after an error, which is emitted on the context.
+MLIR_CAPI_EXPORTED MlirModule ttmlirDeserializePortableArtifact(MlirContext context, MlirStringRef bytes);
+
+/// Hands `callback` the portable artefact of a StableHLO module, in a version MAJOR.MINOR.PATCH.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirSerializePortableArtifact(MlirModule module, MlirStringRef version,
+                                                                     MlirStringCallback callback, void *userData);
+
+/// Whether bytes begin as those of a portable artefact.
+MLIR_CAPI_EXPORTED bool ttmlirIsPortableArtifact(MlirStringRef bytes);
+
+/// Hands `callback` the oldest version of artefacts that is read and written, or the newest one.
+MLIR_CAPI_EXPORTED void ttmlirPortableArtifactVersion(bool newest, MlirStringCallback callback, void *userData);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,8 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+#include "ttmlir/Dialect/Vhlo/IR/Vhlo.h"
+#include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
@@ -36,6 +38,7 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
@@ -46,7 +49,7 @@ void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
                   ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
                   sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
-                  memref::MemRefDialect, scf::SCFDialect>();
+                  memref::MemRefDialect, scf::SCFDialect, vhlo::VhloDialect, quant::QuantDialect>();
   func::registerInlinerExtension(registry);
 }
 
@@ -57,6 +60,7 @@ void tt::registerAllPasses() {
   ttnn::registerTTNNPasses();
   d2m::registerD2MPasses();
   ttkernel::registerTTKernelPasses();
+  vhlo::registerVhloPasses();
   registerTTIRToTTNNPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();

@@ -3,14 +3,21 @@
 
 #include "../Version.h"
 
+#include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 #include "ttmlir/InitAll.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 /// Errors come without the op that they are at, which may be a module with all its weights, unless
 /// --mlir-print-op-on-diagnostic asks for it.
@@ -40,7 +47,70 @@ static bool refuseFlatbuffers(llvm::ArrayRef<char *> arguments) {
   return false;
 }
 
+/// The StableHLO module of a portable artefact, as MLIR's own bytecode; other input is as it was. Null after an error.
+static std::unique_ptr<llvm::MemoryBuffer> readArtifact(std::unique_ptr<llvm::MemoryBuffer> input,
+                                                        const mlir::DialectRegistry &registry) {
+  if (!mlir::vhlo::isPortableArtifact(input->getBuffer()))
+    return input;
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::vhlo::deserializePortableArtifact(input->getBuffer(), &context);
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  if (!module || failed(mlir::writeBytecodeToFile(*module, stream)))
+    return nullptr;
+  return llvm::MemoryBuffer::getMemBufferCopy(bytes, input->getBufferIdentifier());
+}
+
+/// Writes the portable artefact of a module that is given as bytecode.
+static mlir::LogicalResult writeArtifact(llvm::StringRef bytecode, llvm::StringRef version, llvm::raw_ostream &output,
+                                         const mlir::DialectRegistry &registry) {
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto copy = llvm::MemoryBuffer::getMemBufferCopy(bytecode);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(copy->getBuffer(), &context);
+  if (!module)
+    return mlir::failure();
+  mlir::FailureOr<std::string> bytes = mlir::vhlo::serializePortableArtifact(*module, version);
+  if (failed(bytes))
+    return mlir::failure();
+  output << *bytes;
+  return mlir::success();
+}
+
+static mlir::LogicalResult run(llvm::StringRef input, llvm::StringRef output, std::optional<llvm::StringRef> artifact,
+                               mlir::DialectRegistry &registry) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> out = file ? mlir::openOutputFile(output, &error) : nullptr;
+  if (!out) {
+    llvm::errs() << error << '\n';
+    return mlir::failure();
+  }
+  file = readArtifact(std::move(file), registry);
+  if (!file)
+    return mlir::failure();
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (artifact) {
+    std::string bytecode;
+    llvm::raw_string_ostream stream(bytecode);
+    config.emitBytecode(true);
+    if (failed(mlir::MlirOptMain(stream, std::move(file), registry, config)) ||
+        failed(writeArtifact(bytecode, *artifact, out->os(), registry)))
+      return mlir::failure();
+  } else if (failed(mlir::MlirOptMain(out->os(), std::move(file), registry, config))) {
+    return mlir::failure();
+  }
+  out->keep();
+  return mlir::success();
+}
+
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   ttmlir::tools::setVersion("ttmlir-opt");
   if (refuseFlatbuffers(llvm::ArrayRef(argv + 1, argc > 0 ? argc - 1 : 0)))
     return 1;
@@ -48,6 +118,17 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::tt::registerAllDialects(registry);
   mlir::tt::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "optimizer and pass driver of the TT dialects\n", registry));
+  const std::string current = mlir::vhlo::Version::current().str();
+  llvm::cl::opt<std::string> emit(
+      "emit-portable-artifact", llvm::cl::ValueOptional, llvm::cl::value_desc("version"),
+      llvm::cl::desc("Write StableHLO as a portable artifact of a version, the current one if none is given"));
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "optimizer and pass driver of the TT dialects\n", registry);
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  std::optional<llvm::StringRef> version;
+  if (emit.getNumOccurrences() > 0)
+    version = emit.empty() ? llvm::StringRef(current) : llvm::StringRef(emit);
+  return mlir::asMainReturnCode(run(input, output, version, registry));
 }

@@ -1,0 +1,89 @@
+//===- PortableArtifact.cpp - StableHLO in files that stay readable -------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
+
+#include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::vhlo;
+
+static constexpr StringLiteral magic = "ML\xEFR";
+static constexpr StringLiteral producer = "StableHLO_v";
+
+/// What follows the name of the producer, up to its end.
+static std::optional<StringRef> producedBy(StringRef bytes) {
+  if (!bytes.consume_front(magic) || bytes.empty())
+    return std::nullopt;
+  // The number of low zero bits of a varint is that of the bytes after the first; none low is eight.
+  const auto first = static_cast<unsigned char>(bytes.front());
+  const size_t length = first == 0 ? 9 : llvm::countr_zero(first) + 1;
+  bytes = bytes.drop_front(std::min(length, bytes.size()));
+  if (!bytes.consume_front(producer))
+    return std::nullopt;
+  return bytes.take_until([](char c) { return c == '\0'; });
+}
+
+bool vhlo::isPortableArtifact(StringRef bytes) { return producedBy(bytes).has_value(); }
+
+std::optional<Version> vhlo::portableArtifactVersion(StringRef bytes) {
+  std::optional<StringRef> text = producedBy(bytes);
+  return text ? Version::parse(*text) : std::nullopt;
+}
+
+OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRContext *context) {
+  Location loc = UnknownLoc::get(context);
+  std::optional<StringRef> text = producedBy(bytes);
+  if (!text)
+    return emitError(loc, "is no portable artifact; expected MLIR bytecode produced by StableHLO"), nullptr;
+  std::optional<Version> version = Version::parse(*text);
+  if (!version)
+    return emitError(loc) << "the portable artifact has the version '" << *text << "'; expected MAJOR.MINOR.PATCH",
+           nullptr;
+  if (version->withoutPatch() < Version::minimum() || Version::current().withoutPatch() < version->withoutPatch())
+    return emitError(loc) << "the portable artifact has the version " << version->str() << "; versions "
+                          << Version::minimum().str() << " to " << Version::current().str() << " can be read",
+           nullptr;
+  context->loadDialect<VhloDialect>();
+  // The reader takes data of any alignment from a buffer that is as aligned as an allocation.
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, "portable artifact");
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(buffer->getBuffer(), ParserConfig(context));
+  if (module && (failed(convertToVersion(*module, Version::current())) || failed(legalizeToStableHLO(*module)) ||
+                 failed(verify(*module))))
+    module = nullptr;
+  return module;
+}
+
+/// The version of MLIR's bytecode that a version is written in: that of the first row which it is below.
+static int64_t bytecodeVersion(const Version &version) {
+  static constexpr std::pair<Version, int64_t> below[] = {
+      {{0, 10, 0}, 0}, {{0, 12, 0}, 1}, {{0, 14, 0}, 3}, {{0, 15, 0}, 4}};
+  for (auto [first, number] : below)
+    if (version < first)
+      return number;
+  return 6;
+}
+
+FailureOr<std::string> vhlo::serializePortableArtifact(ModuleOp module, StringRef version) {
+  auto error = [&](const Twine &text) { emitError(module.getLoc(), text); };
+  FailureOr<Version> target = Version::parseTarget(version, error);
+  if (failed(target))
+    return failure();
+  OwningOpRef<ModuleOp> copy = module.clone();
+  const bool allowOthers = !(*target < Version{1, 11, 0});
+  if (failed(legalizeToVhlo(*copy, allowOthers)) || failed(convertToVersion(*copy, *target)))
+    return failure();
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  BytecodeWriterConfig config((producer + target->str()).str());
+  config.setDesiredBytecodeVersion(bytecodeVersion(*target));
+  if (failed(writeBytecodeToFile(*copy, stream, config)))
+    return emitError(module.getLoc(), "the module cannot be written as bytecode"), failure();
+  return bytes;
+}

@@ -1,0 +1,20 @@
+//===- Wholes.h - attributes that VHLO has in parts -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
+#define TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
+
+#include "Data.h"
+
+namespace mlir::vhlo {
+
+/// The StableHLO attribute of the parts of `whole` that an op of this row has, given as VHLO attributes: null where
+/// they stand for none. Fails after an error.
+FailureOr<Attribute> assemble(const OpRow &row, StringRef whole, DictionaryAttr parts, Emit emitError);
+
+/// A part of a StableHLO attribute, as VHLO attribute, or null where the attribute has no such part.
+Attribute partOfWhole(Attribute whole, StringRef part);
+
+} // namespace mlir::vhlo
+
+#endif // TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
