@@ -81,7 +81,8 @@ FailureOr<std::string> vhlo::serializePortableArtifact(ModuleOp module, StringRe
     return failure();
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  BytecodeWriterConfig config((producer + target->str()).str());
+  const std::string writtenBy = (producer + target->str()).str(); // which the configuration refers to
+  BytecodeWriterConfig config(writtenBy);
   config.setDesiredBytecodeVersion(bytecodeVersion(*target));
   if (failed(writeBytecodeToFile(*copy, stream, config)))
     return emitError(module.getLoc(), "the module cannot be written as bytecode"), failure();
