@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
+#include "ttmlir/Dialect/DataBytecode.h"
 
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -17,7 +18,16 @@ using namespace mlir::chlo;
 #define GET_ATTRDEF_CLASSES
 #include "ttmlir/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
 
+/// Others are written as text.
+static constexpr bytecode::Row<Attribute> bytecodeRows[] = {
+    bytecode::enumRow<ComparisonDirectionAttr,
+                      static_cast<std::optional<ComparisonDirection> (*)(uint32_t)>(symbolizeComparisonDirection)>(0),
+    bytecode::enumRow<ComparisonTypeAttr,
+                      static_cast<std::optional<ComparisonType> (*)(uint32_t)>(symbolizeComparisonType)>(1),
+};
+
 void ChloDialect::initialize() {
+  addInterface<bytecode::Interface>(bytecodeRows, ArrayRef<bytecode::Row<Type>>());
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ttmlir/Dialect/Chlo/IR/ChloAttrs.cpp.inc"

@@ -1,6 +1,7 @@
 //===- SdyDialect.cpp - the Shardy dialect --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Bytecode.h"
 #include "Verify.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -11,6 +12,7 @@ using namespace mlir::sdy;
 
 void SdyDialect::initialize() {
   registerAttributes();
+  addInterface(makeBytecode(this));
   addOperations<
 #define GET_OP_LIST
 #include "ttmlir/Dialect/Sdy/IR/SdyOps.cpp.inc"

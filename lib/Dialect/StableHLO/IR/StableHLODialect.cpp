@@ -1,6 +1,8 @@
 //===- StableHLODialect.cpp - the StableHLO dialect -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Bytecode.h"
+
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
@@ -11,6 +13,7 @@ using namespace mlir::stablehlo;
 void StablehloDialect::initialize() {
   registerAttributes();
   registerTypes();
+  addInterface(makeBytecode(this));
   addOperations<
 #define GET_OP_LIST
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.cpp.inc"
