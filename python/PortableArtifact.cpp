@@ -11,7 +11,11 @@ using namespace ttmlir::python;
 
 /// Raises MLIRError with what was reported.
 [[noreturn]] static void raise(mlir::python::CollectDiagnosticsToStringScope &diagnostics) {
-  nb::object error = mlir::python::irModule().attr("MLIRError")(diagnostics.takeMessage(), nb::list());
+  // A damaged file may have names that are no text.
+  std::string message = diagnostics.takeMessage();
+  nb::object text =
+      nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
+  nb::object error = mlir::python::irModule().attr("MLIRError")(text, nb::list());
   PyErr_SetObject(error.type().ptr(), error.ptr());
   throw nb::python_error();
 }

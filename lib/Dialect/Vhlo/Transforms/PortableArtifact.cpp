@@ -3,6 +3,8 @@
 
 #include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 
+#include "Layout.h"
+
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -19,13 +21,9 @@ static constexpr StringLiteral producer = "StableHLO_v";
 
 /// What follows the name of the producer, up to its end.
 static std::optional<StringRef> producedBy(StringRef bytes) {
-  if (!bytes.consume_front(magic) || bytes.empty())
+  if (!bytes.consume_front(magic))
     return std::nullopt;
-  // The number of low zero bits of a varint is that of the bytes after the first; none low is eight.
-  const auto first = static_cast<unsigned char>(bytes.front());
-  const size_t length = first == 0 ? 9 : llvm::countr_zero(first) + 1;
-  bytes = bytes.drop_front(std::min(length, bytes.size()));
-  if (!bytes.consume_front(producer))
+  if (!takeVarInt(bytes) || !bytes.consume_front(producer))
     return std::nullopt;
   return bytes.take_until([](char c) { return c == '\0'; });
 }
@@ -50,6 +48,8 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
     return emitError(loc) << "the portable artifact has the version " << version->str() << "; versions "
                           << Version::minimum().str() << " to " << Version::current().str() << " can be read",
            nullptr;
+  if (std::optional<std::string> wrong = checkLayout(bytes))
+    return emitError(loc) << "the portable artifact is damaged: " << *wrong, nullptr;
   context->loadDialect<VhloDialect>();
   // The reader takes data of any alignment from a buffer that is as aligned as an allocation.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, "portable artifact");

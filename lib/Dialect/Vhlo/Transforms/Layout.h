@@ -1,0 +1,23 @@
+//===- Layout.h - whether bytecode can be read safely -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_LAYOUT_H
+#define TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_LAYOUT_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::vhlo {
+
+/// A number of bytecode, taken from the front; nothing where it is cut off.
+std::optional<uint64_t> takeVarInt(llvm::StringRef &bytes);
+
+/// What is wrong with the sections of a file, or nothing. MLIR's reader takes the counts of a damaged file as they are,
+/// makes room for them, and writes beyond it.
+std::optional<std::string> checkLayout(llvm::StringRef bytes);
+
+} // namespace mlir::vhlo
+
+#endif // TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_LAYOUT_H
