@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttmlir import ir
-from ttmlir.dialects import func, ttcore
+from ttmlir.dialects import func, stablehlo, ttcore
 
 from builder.base.builder import Builder
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
@@ -36,14 +36,20 @@ def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:
 def load_module(
     builder_class: type[Builder],
     context: ir.Context,
-    mlir_text: str,
+    mlir_text: str | bytes,
     golden_inputs: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[ir.Module, Builder]:
     """Parse a module and make the builder that knows its goldens."""
+    what = "the text is not a valid module"
     try:
-        module = ir.Module.parse(mlir_text, context)
+        if isinstance(mlir_text, bytes) and stablehlo.is_portable_artifact(mlir_text):
+            what = "the portable artifact cannot be read"
+            module = stablehlo.deserialize_portable_artifact(context, mlir_text)
+        else:
+            module = ir.Module.parse(mlir_text, context)
     except ir.MLIRError as error:
-        raise TTBuilderCompileException("the text is not a valid module", diagnostics_of(error)) from error
+        found = diagnostics_of(error)
+        raise TTBuilderCompileException(what if found else f"{what}: {error}", found) from error
     names, meshes = meshes_of(module)
     builder = builder_class(context, module.operation.location, names, meshes)
     builder.adopt(module)

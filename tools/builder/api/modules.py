@@ -107,7 +107,7 @@ def build_module(
 
 @checked_arguments
 def load_mlir_file(
-    mlir_text: str,
+    mlir_text: str | bytes,
     golden_inputs: Mapping[str, Sequence[Any]] | None = None,
     target: Literal["ttir", "ttnn", "stablehlo"] = "ttir",
     deallocate_goldens: bool = False,
@@ -117,6 +117,7 @@ def load_mlir_file(
     """Read a module from its text; goldens of all its ops are known to the builder.
 
     Args:
+        mlir_text: the text, or the bytes of a portable artifact or of bytecode.
         golden_inputs: by function, the values of its arguments; random ones where it is not named.
         target: the dialect of the module.
         deallocate_goldens, test_base, output_root: accepted for existing programs; goldens are computed on demand and
@@ -126,7 +127,7 @@ def load_mlir_file(
         ValueError: inputs for no function, of another number, or of other shapes; a path.
         TypeError: no text.
     """
-    if mlir_text.endswith(".mlir") and "\n" not in mlir_text:
+    if isinstance(mlir_text, str) and mlir_text.endswith(".mlir") and "\n" not in mlir_text:
         raise ValueError(
             f"load_mlir_file: mlir_text is {mlir_text!r}; expected the text of a module, not the path of one"
         )
@@ -308,7 +309,9 @@ def compile_module_to_flatbuffer(
     return compiled, programs, intermediates
 
 
-def flatbuffer_compiler(dialect: str, name: str) -> Callable[..., tuple[Builder, str | bytes, Programs, IntermediateGoldens]]:
+def flatbuffer_compiler(
+    dialect: str, name: str
+) -> Callable[..., tuple[Builder, str | bytes, Programs, IntermediateGoldens]]:
     """The compile function of a dialect."""
 
     def compile_to_flatbuffer(
