@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "compile.h"
-#include "portable.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -187,7 +186,9 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch,
   Session session;
   Compiled compiled;
   compiled.source = code;
-  const MlirModule module = parseModule(session.context, code);
+  const MlirStringRef bytes = stringRef(compiled.source); // ends in a zero, which the parser of text wants
+  const MlirModule module = ttmlirIsPortableArtifact(bytes) ? ttmlirDeserializePortableArtifact(session.context, bytes)
+                                                            : mlirModuleCreateParse(session.context, bytes);
   if (mlirModuleIsNull(module))
     session.fail(PJRT_Error_Code_INVALID_ARGUMENT, "the program does not parse");
   const Finally destroy{[&] { mlirModuleDestroy(module); }};

@@ -4,7 +4,12 @@
 #include "client.h"
 #include "functions.h"
 
+#include "ttmlir-c/Registration.h"
+
 #include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
 
 namespace tt::pjrt {
 
@@ -12,9 +17,26 @@ void errorGetCode(PJRT_Error_GetCode_Args &args) { args.code = args.error->code;
 
 void pluginInitialize(PJRT_Plugin_Initialize_Args &) {}
 
+namespace {
+
+std::array<int64_t, 3> stablehloVersion(bool newest) {
+  std::array<int64_t, 3> version{};
+  ttmlirPortableArtifactVersion(
+      newest,
+      [](MlirStringRef text, void *to) {
+        auto &numbers = *static_cast<std::array<int64_t, 3> *>(to);
+        std::sscanf(std::string(text.data, text.length).c_str(), "%" SCNd64 ".%" SCNd64 ".%" SCNd64, &numbers[0],
+                    &numbers[1], &numbers[2]);
+      },
+      &version);
+  return version;
+}
+
+} // namespace
+
 void pluginAttributes(PJRT_Plugin_Attributes_Args &args) {
   // The versions of StableHLO that are read: JAX writes none that is newer.
-  static const std::array<int64_t, 3> current{1, 14, 0}, oldest{0, 9, 0};
+  static const std::array<int64_t, 3> current = stablehloVersion(/*newest=*/true), oldest = stablehloVersion(false);
   static const auto row = [](std::string_view name, const std::array<int64_t, 3> &version) {
     PJRT_NamedValue value{};
     value.struct_size = PJRT_NamedValue_STRUCT_SIZE;

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,6 @@ from typing import Any
 PLATFORM = "tt"
 # The plugin speaks one version of PJRT's C API, and JAX's front ends are read as this one writes them.
 JAX_VERSION = "0.10.2"
-
-_DONE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_bool, ctypes.c_void_p)
-_READER = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t, _DONE, ctypes.c_void_p)
 
 
 def library_path() -> Path:
@@ -29,20 +25,6 @@ def library_path() -> Path:
             "configure again with the network, or with TTMLIR_PJRT_INCLUDE"
         )
     return path
-
-
-@_READER
-def _read_artifact(address: Any, size: int, done: Any, to: int) -> None:
-    """Gives the text of a portable artefact of StableHLO."""
-    try:
-        from jax._src.interpreters import mlir
-        from jaxlib.mlir.dialects import stablehlo
-
-        module = stablehlo.deserialize_portable_artifact(mlir.make_ir_context(), ctypes.string_at(address, size))
-        text, failed = str(module.operation.get_asm(enable_debug_info=True)).encode(), False
-    except Exception as error:  # it must not leave through C
-        text, failed = str(error).encode(), True
-    done(text, len(text), failed, to)
 
 
 def _use_what_jax_has_for_known_platforms() -> None:
@@ -81,5 +63,4 @@ def initialize() -> None:
     xla_bridge._nonexperimental_plugins.add(PLATFORM)  # else JAX warns programs that do not use it
     # Below the CPU: programs run on simulated chips when they ask for them.
     xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path)
-    ctypes.CDLL(path).ttPjrtSetArtifactReader(_read_artifact)
     _use_what_jax_has_for_known_platforms()
