@@ -13,6 +13,7 @@ from typing import Any
 
 from .attention import ATTENTION
 from .attributes import unpack_mlir_attr
+from .chlo import CHLO
 from .collective import COLLECTIVE
 from .convolution import CONVOLUTION
 from .creation import CREATION
@@ -39,6 +40,7 @@ FAMILIES: dict[str, dict[str, Op]] = {
     "attention": ATTENTION,
     "quantization": QUANTIZATION,
     "stablehlo": STABLEHLO,
+    "chlo": CHLO,
     "debug": DEBUG,
 }
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -32,7 +35,58 @@ def requantize(
     return quantize(dequantize(x, in_scale, in_zero_point, axis), out_scale, out_zero_point, axis, out=out)
 
 
+@dataclass(frozen=True)
+class Uniform:
+    """A quantized element type: an integer stands for (integer - zero point) * scale.
+
+    axis: the dimension that each scale is an index of; None when there is one scale.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int | None
+    low: int
+    high: int
+
+    @staticmethod
+    def of(text: str) -> Uniform | None:
+        """Of MLIR's text of the type, as `!quant.uniform<i8<-8:7>:f32:1, {5.0e-01:3,2.5e-01}>`; None for others."""
+        found = re.match(r"!quant\.uniform<([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:\w+?(?::(\d+))?, \{?([^}>]*)\}?>", text)
+        if not found:
+            return None
+        sign, bits, low, high, axis, values = found.groups()
+        half = 1 << (int(bits) - 1)
+        smallest, largest = (-half, half - 1) if sign == "i" else (0, 2 * half - 1)
+        pairs = [value.strip().partition(":") for value in values.split(",")]
+        return Uniform(
+            tuple(float(scale) for scale, _, _ in pairs),
+            tuple(int(zero or 0) for _, _, zero in pairs),
+            None if axis is None else int(axis),
+            smallest if low is None else int(low),
+            largest if high is None else int(high),
+        )
+
+    def parameters(self, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        return torch.tensor(self.scales, dtype=dtype), torch.tensor(self.zero_points, dtype=dtype)
+
+    def dequantize(self, x: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        scales, zeros = (along_axis(x, p, self.axis) for p in self.parameters(dtype))
+        return (x.to(dtype) - zeros) * scales
+
+    def quantize(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+        """The clamped sum is rounded, halves to the even number (the specification of uniform_quantize)."""
+        scales, zeros = (along_axis(x, p, self.axis) for p in self.parameters(x.dtype))
+        return torch.round((x / scales + zeros).clamp(self.low, self.high)).to(dtype)
+
+
+def same(x: Tensor) -> Tensor:
+    """Quantized operands and results are those of floats around it."""
+    return x
+
+
 QUANTIZATION = {
+    "stablehlo.uniform_quantize": Op(same),
+    "stablehlo.uniform_dequantize": Op(same),
     "quantize_unrolled": Op(quantize),
     "dequantize_unrolled": Op(dequantize),
     "requantize_unrolled": Op(requantize),

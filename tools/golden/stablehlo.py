@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldens of StableHLO and CHLO ops without a counterpart of the same meaning, many with regions or structures."""
+"""Goldens of StableHLO ops without a counterpart of the same meaning, many with regions or structures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from .elementwise import shift_right_arithmetic as shift_signed
 from .matmul import dot_general as dot
 from .normalization import along, batch_norm, batch_statistics
 from .op import Op, TensorSpec
-from .reduction import at_places, topk
 
 COMPARISONS = {"EQ": torch.eq, "NE": torch.ne, "GE": torch.ge, "GT": torch.gt, "LE": torch.le, "LT": torch.lt}
 
@@ -295,23 +294,7 @@ def torch_index_select(x: Tensor, positions: Tensor, dim: int, batch_dims: int, 
     return x.index_select(dim, positions.flatten().long()).reshape(out.shape)
 
 
-CHLO = {
-    "chlo.acosh": Op(torch.acosh),
-    "chlo.atanh": Op(torch.atanh),
-    "chlo.bessel_i1e": Op(torch.special.i1e),
-    "chlo.conj": Op(torch.conj_physical),
-    "chlo.cosh": Op(torch.cosh),
-    "chlo.digamma": Op(torch.digamma),
-    "chlo.erf_inv": Op(torch.erfinv),
-    "chlo.is_inf": Op(torch.isinf),
-    "chlo.is_neg_inf": Op(torch.isneginf),
-    "chlo.is_pos_inf": Op(torch.isposinf),
-    "chlo.lgamma": Op(torch.lgamma),
-    "chlo.sinh": Op(torch.sinh),
-    "chlo.top_k": Op(lambda x, k: topk(x, k), points_to={1: at_places}),
-}
-
-STABLEHLO = CHLO | {
+STABLEHLO = {
     "stablehlo.dot_general": Op(dot_general),
     "stablehlo.compare": Op(compare),
     "stablehlo.convolution": Op(convolution),

@@ -15,7 +15,7 @@ from importlib import import_module
 
 from .output import print_json, table
 
-DIALECTS = ("ttir", "ttnn", "stablehlo")
+DIALECTS = ("ttir", "ttnn", "stablehlo", "chlo")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     manager.addPass(createCanonicalizerPass(config));
   }
   manager.addPass(createStableHLOComplexDataTypeConversion());
+  manager.addPass(createStableHLOLegalizeQuantToMath());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());
   manager.addPass(createOutlineStableHLOControlFlow({options.legalizeCompositeToCallEnabled}));
   manager.addNestedPass<func::FuncOp>(createConvertStableHLOToTTIR());

@@ -60,7 +60,9 @@ static StringRef loweredBefore(StringRef op) {
              "rule")
       .Cases({"stablehlo.dynamic_reshape", "stablehlo.real_dynamic_slice"}, "rule")
       // As parts of complex numbers.
-      .Cases({"stablehlo.complex", "stablehlo.fft", "stablehlo.imag", "stablehlo.real"}, "rule")
+      .Cases({"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}, "rule")
+      .Cases({"chlo._asin_acos_kernel", "stablehlo.complex", "stablehlo.fft", "stablehlo.imag", "stablehlo.real"},
+             "rule")
       .Default("");
 }
 

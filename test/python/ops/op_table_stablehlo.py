@@ -340,12 +340,25 @@ STABLEHLO: dict[str, Row] = {
     }.items()
 }
 
+# With tests in test/python/stablehlo.
+CHLO = """_asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and broadcast_atan2
+    broadcast_compare broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply
+    broadcast_next_after broadcast_or broadcast_polygamma broadcast_power broadcast_remainder broadcast_select
+    broadcast_shift_left broadcast_shift_right_arithmetic broadcast_shift_right_logical broadcast_subtract broadcast_xor
+    broadcast_zeta conj constant constant_like cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma mulhi
+    next_after polygamma ragged_dot scan sinh square tan top_k zeta"""
+
 NO_ROW: dict[str, str] = {
+    **{f"chlo.{name}": "test_formulas.py, test_expansions.py, test_complex.py, test_scans.py" for name in CHLO.split()},
     "stablehlo.scatter": "has a region; test_scatter.py",
     "stablehlo.sort": "has a region; test_sort.py",
     "stablehlo.return": "ends a region; lit test Dialect/StableHLO",
     "stablehlo.reduce": "has a region; test_reduce.py",
     "stablehlo.reduce_window": "has a region; test_reduce.py",
+    **reason(
+        "quantized types; test_quantized.py",
+        "stablehlo.uniform_dequantize stablehlo.uniform_quantize",
+    ),
     **reason(
         "complex numbers; test_complex.py",
         """stablehlo.complex stablehlo.fft stablehlo.imag stablehlo.real""",

@@ -45,13 +45,24 @@ UNARY: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
     "square": ("chlo.square %x : T -> T", torch.square),
     "sinh": ("chlo.sinh %x : T -> T", torch.sinh),
     "cosh": ("chlo.cosh %x : T -> T", torch.cosh),
+    "asin": ("chlo.asin %x : T -> T", torch.asin),
+    "acos": ("chlo.acos %x : T -> T", torch.acos),
+    "atan": ("chlo.atan %x : T -> T", torch.atan),
+    "asinh": ("chlo.asinh %x : T -> T", torch.asinh),
+    "acosh": ("chlo.acosh %x : T -> T", torch.acosh),
+    "atanh": ("chlo.atanh %x : T -> T", torch.atanh),
 }
+
+
+# Infinite at 1, -1, i and -i, some of them.
+POLES = {"atan", "atanh"}
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name: str) -> None:
     op, function = UNARY[name]
-    x = torch.cat([numbers(20), torch.tensor([1 + 0j, -1 + 0j, 1j, -1j, -2 - 0.5j])])
+    ends = torch.tensor([0.5 + 0j, 0.25j, -2 - 0.5j] if name in POLES else [1 + 0j, -1 + 0j, 1j, -1j, -2 - 0.5j])
+    x = torch.cat([numbers(20), ends])
     of = f"tensor<{len(x)}xcomplex<f32>>"
     text = f"""func.func @main(%x: {of}) -> {of} {{
       %0 = {op.replace("T", of)}

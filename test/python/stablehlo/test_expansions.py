@@ -504,6 +504,58 @@ def test_broadcasting(left: tuple[int, ...], right: tuple[int, ...], dimensions:
     torch.testing.assert_close(found, wanted)
 
 
+Binary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+FLOATS_TOGETHER: dict[str, Binary] = {
+    "add": torch.add, "atan2": torch.atan2, "divide": torch.div, "maximum": torch.maximum, "minimum": torch.minimum,
+    "multiply": torch.mul, "next_after": torch.nextafter, "remainder": torch.fmod, "subtract": torch.sub,
+    "power": lambda a, b: a.abs() ** b,
+}  # fmt: skip
+INTEGERS_TOGETHER: dict[str, Binary] = {
+    "and": torch.bitwise_and, "or": torch.bitwise_or, "xor": torch.bitwise_xor, "shift_left": torch.bitwise_left_shift,
+    "shift_right_arithmetic": torch.bitwise_right_shift,
+    "shift_right_logical": lambda a, b: ((a.long() & 0xFFFFFFFF) >> b).int(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*FLOATS_TOGETHER, *INTEGERS_TOGETHER])
+def test_every_broadcast(name: str) -> None:
+    """A row with a column."""
+    generator = torch.Generator().manual_seed(0)
+    if name in FLOATS_TOGETHER:
+        function, x, y = (
+            FLOATS_TOGETHER[name],
+            torch.randn(3, generator=generator),
+            torch.randn(2, 1, generator=generator),
+        )
+        x = x.abs() if name == "power" else x
+    else:
+        function = INTEGERS_TOGETHER[name]
+        x = torch.tensor([-7, 12, 2**30 + 3], dtype=torch.int32)
+        y = torch.tensor([[3], [1]], dtype=torch.int32)
+    wanted = function(x, y)
+    (found,) = run(f"%r0 = chlo.broadcast_{name} %x, %y : ({type_of(x)}, {type_of(y)}) -> {type_of(wanted)}",
+                   {"x": x, "y": y}, [type_of(wanted)])  # fmt: skip
+    torch.testing.assert_close(found, wanted)
+
+
+def test_broadcasts_of_other_types() -> None:
+    x, y, p = torch.tensor([0.5, 2.0, 3.0]), torch.tensor([[3.0], [2.0]]), torch.tensor([True, False, True])
+    less, chosen, zeta, gamma = run(
+        """%r0 = chlo.broadcast_compare %x, %y {comparison_direction = #chlo<comparison_direction LT>}
+          : (tensor<3xf32>, tensor<2x1xf32>) -> tensor<2x3xi1>
+        %r1 = chlo.broadcast_select %p, %x, %y : (tensor<3xi1>, tensor<3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+        %r2 = chlo.broadcast_zeta %y, %x : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+        %r3 = chlo.broadcast_polygamma %y, %x : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>""",
+        {"x": x, "y": y, "p": p},
+        ["tensor<2x3xi1>", *["tensor<2x3xf32>"] * 3],
+    )
+    assert torch.equal(less.bool(), x < y)
+    assert torch.equal(chosen, torch.where(p, x, y))
+    torch.testing.assert_close(zeta, torch.special.zeta(y, x), rtol=3e-5, atol=3e-6)
+    wanted = torch.stack([torch.polygamma(int(n), x) for n in y.flatten()])
+    torch.testing.assert_close(gamma, wanted, rtol=3e-5, atol=3e-6)
+
+
 def test_constants_and_barrier() -> None:
     x = torch.randn(2, 2)
     found = run("""%k = "chlo.constant_like"(%x) <{value = 3.0 : f32}> : (tensor<2x2xf32>) -> tensor<2x2xf32>

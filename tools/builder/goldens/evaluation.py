@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import golden as golden_table
@@ -39,6 +40,7 @@ from builder.ops.structure import (
 # Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
 # the unsigned ones it cannot even select elements.
 UNSIGNED = {"uint16": "int64", "uint32": "int64", "uint64": "int64"}
+FLOAT = "f32"  # what quantized elements stand for
 WIDENED = {"bfloat16": "float32", "float16": "float32"} | UNSIGNED
 
 
@@ -414,9 +416,17 @@ class Evaluation:
             reason = reason or f"{op.name} at {location_text(op)} has no golden; set_operand_goldens can give one"
             self.unknown.update(dict.fromkeys(op.results, reason))
             return None
-        specs = [
-            TensorSpec(tuple(t.shape), self.dtype(t))
+        declared = [
+            TensorSpec(tuple(t.shape), self.dtype(t.element_type))
             for t in (ir.RankedTensorType(r.type) for r in op.results if is_tensor(r.type))
+        ]
+        # Quantized elements are computed with as the floats that they stand for, or moved as they are.
+        stored = [
+            None if row.moves or not len(op.operands) else quantized(r.type) for r in op.results if is_tensor(r.type)
+        ]
+        specs = [
+            TensorSpec(s.shape, self.dtype(FLOAT) if kind else s.dtype)
+            for s, kind in zip(declared, stored, strict=True)
         ]
         operands = [self.picked(g, values, row) for g in operand_groups(op) if not is_device(g)]
         attributes: dict[str, Any] = attribute_values(op)
@@ -434,9 +444,12 @@ class Evaluation:
         if row.updates:
             cache = op.operands[0]
             spec = ir.RankedTensorType(cache.type)
-            values[cache] = results.map(lambda t: t.to(self.dtype(spec)))
+            values[cache] = results.map(lambda t: t.to(self.dtype(spec.element_type)))
             return [values[cache]] * len(op.results)
-        return [self._declared(op, g, s) for g, s in zip(listed(results, self.mesh_shape), specs, strict=True)]
+        return [
+            self._declared(op, g if kind is None else g.map(partial(kind.quantize, dtype=s.dtype)), s)
+            for g, s, kind in zip(listed(results, self.mesh_shape), declared, stored, strict=True)
+        ]
 
     def _declared(self, op: Any, golden: GoldenMapTensor, spec: TensorSpec) -> GoldenMapTensor:
         """Rounded to the dtype that the op declares for its result."""
@@ -447,9 +460,9 @@ class Evaluation:
             )
         return golden.map(lambda t: t.to(spec.dtype))
 
-    def dtype(self, type_: Any) -> torch.dtype:
-        """In which values of a tensor type are held."""
-        return torch_dtype(type_.element_type)
+    def dtype(self, element: ir.Type | str) -> torch.dtype:
+        """In which values of tensors of this element type are held."""
+        return torch_dtype(element)
 
     def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
         """The goldens of an operand group (a value, a list of them, or None), widened for computing."""
@@ -458,6 +471,8 @@ class Evaluation:
         if group is None or group not in values:
             return None
         golden = values[group]
+        if not row.moves and (kind := quantized(group.type)):
+            return golden.map(partial(kind.dequantize, dtype=self.dtype(FLOAT)))
         widened = {} if row.exact_types else UNSIGNED if row.moves else WIDENED
         name = widened.get(dtype_name(golden.dtype) or "")
         return golden if name is None else golden.map(lambda t: t.to(getattr(torch, name)))
@@ -487,8 +502,8 @@ class Double(Evaluation):
         if record is not None and len(goldens) == len(record.results):
             self.found |= rounding_errors(source, record.results, goldens)
 
-    def dtype(self, type_: Any) -> torch.dtype:
-        exact = super().dtype(type_)
+    def dtype(self, element: ir.Type | str) -> torch.dtype:
+        exact = super().dtype(element)
         return torch.float64 if exact.is_floating_point else exact
 
     def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
@@ -512,6 +527,15 @@ def rounding_errors(
         for device in golden.shard_map
         if golden.dtype.is_floating_point
     }
+
+
+def quantized(type_: ir.Type) -> Any:
+    """The `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other types."""
+    if not is_tensor(type_):
+        return None
+    from golden.quantization import Uniform  # needs PyTorch, as every golden
+
+    return Uniform.of(str(ir.RankedTensorType(type_).element_type))
 
 
 def covers(kept: Kept, wanted: Kept) -> bool:
@@ -590,7 +614,8 @@ class Region:
             row = find_op(op.name)
             if row is None:
                 raise ValueError(f"{op.name} in a region has no golden")
-            spec = TensorSpec((), self._evaluation.dtype(ir.RankedTensorType(op.results[0].type)))
+            type_ = ir.RankedTensorType(op.results[0].type)
+            spec = TensorSpec(tuple(type_.shape), self._evaluation.dtype(type_.element_type))
             result = row(*(values[v] for v in op.operands), **attribute_values(op), out=spec)
             values[op.results[0]] = result.to(spec.dtype)
         return []

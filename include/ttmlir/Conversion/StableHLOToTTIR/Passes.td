@@ -55,6 +55,22 @@ def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conve
   let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: signatures and calls change together.
+def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::mlir::ModuleOp"> {
+  let summary = "Make integer tensors of quantized ones, and formulas of what is computed with them";
+  let description = [{
+    In signatures, loops, branches and calls a quantized tensor is the integers that are stored. What only moves elements
+    moves integers; other ops compute with the floats that the integers stand for, and quantize the result.
+
+    Before:
+    ```mlir
+    %q = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5:3>>
+    ```
+    After: `%q = convert(round_nearest_even(clamp(-128, %x / 0.5 + 3, 127)))`, a `tensor<4xi8>`
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
 def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Write ops of StableHLO and CHLO that TTIR has no counterpart of by others";
   let description = [{

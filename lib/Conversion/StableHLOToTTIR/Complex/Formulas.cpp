@@ -69,6 +69,30 @@ static Complex hyperbolicTangent(Complex z) {
   return tangent(z.re.apply<stablehlo::TanhOp>(), z.im.apply<stablehlo::TanOp>());
 }
 
+static Complex log1p(Complex z) {
+  return {(z.re * (z.re + 2) + z.im * z.im).apply<stablehlo::Log1pOp>() * 0.5,
+          z.im.apply<stablehlo::Atan2Op>(z.re + 1)};
+}
+static Complex timesI(Complex z) { return {-z.im, z.re}; }
+static Complex timesMinusI(Complex z) { return {z.im, -z.re}; }
+static Expr signedAs(Expr x, Expr sign) { return (sign < 0).select(-x, x); }
+
+/// W. Kahan, "Branch cuts for complex elementary functions" (1987): what asin and acos share.
+static Complex arcKernel(Complex z) {
+  Complex one = constant(z, 1), u = squareRoot(one - z), v = squareRoot(one + z);
+  Expr im = u.re * v.im - u.im * v.re; // of conj(u) v
+  Expr inverse(im.build(), chlo::AsinhOp::create(im.build(), im.type(), im.value())->getResult(0));
+  return {u.re * v.re - u.im * v.im, abs(inverse)};
+}
+static Complex arcSine(Complex z) {
+  Complex w = arcKernel(z);
+  return {z.re.apply<stablehlo::Atan2Op>(w.re), signedAs(w.im, z.im)};
+}
+static Complex hyperbolicArcTangent(Complex z) {
+  Complex a = log1p(z), b = log1p(-z);
+  return {(a.re - b.re) * 0.5, (a.im - b.im) * 0.5};
+}
+
 std::optional<Complex> hlo::complexFormula(Operation *op, ArrayRef<Complex> x) {
   if (isa<stablehlo::AddOp>(op))
     return x[0] + x[1];
@@ -92,11 +116,8 @@ std::optional<Complex> hlo::complexFormula(Operation *op, ArrayRef<Complex> x) {
   }
   if (isa<stablehlo::LogOp>(op))
     return logarithm(x[0]);
-  if (isa<stablehlo::Log1pOp>(op)) {
-    Complex z = x[0];
-    return Complex{(z.re * (z.re + 2) + z.im * z.im).apply<stablehlo::Log1pOp>() * 0.5,
-                   z.im.apply<stablehlo::Atan2Op>(z.re + 1)};
-  }
+  if (isa<stablehlo::Log1pOp>(op))
+    return log1p(x[0]);
   if (isa<stablehlo::SqrtOp>(op))
     return squareRoot(x[0]);
   if (isa<stablehlo::RsqrtOp>(op))
@@ -121,6 +142,21 @@ std::optional<Complex> hlo::complexFormula(Operation *op, ArrayRef<Complex> x) {
     Complex value = hyperbolicTangent({-x[0].im, x[0].re});
     return Complex{value.im, -value.re};
   }
+  if (isa<chlo::AsinAcosKernelOp>(op))
+    return arcKernel(x[0]);
+  if (isa<chlo::AsinOp>(op))
+    return arcSine(x[0]);
+  if (isa<chlo::AsinhOp>(op))
+    return timesMinusI(arcSine(timesI(x[0])));
+  if (isa<chlo::AcosOp, chlo::AcoshOp>(op)) {
+    Complex w = arcKernel(x[0]);
+    Expr angle = w.re.apply<stablehlo::Atan2Op>(x[0].re);
+    return isa<chlo::AcosOp>(op) ? Complex{angle, -signedAs(w.im, x[0].im)} : Complex{w.im, signedAs(angle, x[0].im)};
+  }
+  if (isa<chlo::AtanhOp>(op))
+    return hyperbolicArcTangent(x[0]);
+  if (isa<chlo::AtanOp>(op))
+    return timesMinusI(hyperbolicArcTangent(timesI(x[0])));
   if (isa<stablehlo::LogisticOp>(op))
     return constant(x[0], 1) / (constant(x[0], 1) + exponential(-x[0]));
   if (isa<stablehlo::SignOp>(op)) {

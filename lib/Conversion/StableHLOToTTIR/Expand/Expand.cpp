@@ -121,13 +121,16 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addBitExpansions(patterns);
   addCallExpansions(patterns);
   addLinearAlgebraExpansions(patterns);
+  addScanExpansions(patterns);
   addSpecialExpansions(patterns);
   addWindowExpansions(patterns);
 }
 
+/// Tensors of known shape, of numbers: quantized ones are made integers by a pass of their own.
 static bool isStatic(Type type) {
   auto tensor = dyn_cast<ShapedType>(type);
-  return !tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape());
+  return !tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
+                     !isa<quant::QuantizedType>(tensor.getElementType()));
 }
 
 namespace {

@@ -134,6 +134,7 @@ void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
+void addScanExpansions(RewritePatternSet &patterns);
 void addSpecialExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 

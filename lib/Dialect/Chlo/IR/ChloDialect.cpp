@@ -3,6 +3,7 @@
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/DataBytecode.h"
+#include "ttmlir/Dialect/KeySyntax.h"
 
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -36,6 +37,27 @@ void ChloDialect::initialize() {
 #define GET_OP_LIST
 #include "ttmlir/Dialect/Chlo/IR/ChloOps.cpp.inc"
       >();
+}
+
+Attribute RaggedDotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> lhsBatching, rhsBatching, lhsContracting, rhsContracting, ragged, group;
+  if (parser.parseLess() || tt::syntax::parseKeys(parser, {{"lhs_batching_dimensions", &lhsBatching},
+                                                           {"rhs_batching_dimensions", &rhsBatching},
+                                                           {"lhs_contracting_dimensions", &lhsContracting},
+                                                           {"rhs_contracting_dimensions", &rhsContracting},
+                                                           {"lhs_ragged_dimensions", &ragged},
+                                                           {"rhs_group_dimensions", &group}}))
+    return {};
+  return get(parser.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting, ragged, group);
+}
+
+void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  tt::syntax::printLists(printer, {{"lhs_batching_dimensions", getLhsBatchingDimensions()},
+                                   {"rhs_batching_dimensions", getRhsBatchingDimensions()},
+                                   {"lhs_contracting_dimensions", getLhsContractingDimensions()},
+                                   {"rhs_contracting_dimensions", getRhsContractingDimensions()},
+                                   {"lhs_ragged_dimensions", getLhsRaggedDimensions()},
+                                   {"rhs_group_dimensions", getRhsGroupDimensions()}});
 }
 
 /// Inference is called before any verifier, with operands of any number and type.
@@ -120,19 +142,19 @@ BROADCASTING(BroadcastAndOp)
 BROADCASTING(BroadcastAtan2Op)
 BROADCASTING(BroadcastCompareOp)
 BROADCASTING(BroadcastComplexOp)
-BROADCASTING(BroadcastDivideOp)
-BROADCASTING(BroadcastMaximumOp)
-BROADCASTING(BroadcastMinimumOp)
-BROADCASTING(BroadcastMultiplyOp)
+BROADCASTING(BroadcastDivOp)
+BROADCASTING(BroadcastMaxOp)
+BROADCASTING(BroadcastMinOp)
+BROADCASTING(BroadcastMulOp)
 BROADCASTING(BroadcastNextAfterOp)
 BROADCASTING(BroadcastOrOp)
 BROADCASTING(BroadcastPolygammaOp)
-BROADCASTING(BroadcastPowerOp)
-BROADCASTING(BroadcastRemainderOp)
+BROADCASTING(BroadcastPowOp)
+BROADCASTING(BroadcastRemOp)
 BROADCASTING(BroadcastShiftLeftOp)
 BROADCASTING(BroadcastShiftRightArithmeticOp)
 BROADCASTING(BroadcastShiftRightLogicalOp)
-BROADCASTING(BroadcastSubtractOp)
+BROADCASTING(BroadcastSubOp)
 BROADCASTING(BroadcastXorOp)
 BROADCASTING(BroadcastZetaOp)
 #undef BROADCASTING

@@ -26,6 +26,14 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 }
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
+  if (succeeded(parser.parseOptionalLParen())) {
+    Type type;
+    if (parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+        parser.parseLParen() || parser.parseRParen() || parser.parseArrow() || parser.parseType(type))
+      return failure();
+    result.addTypes(type);
+    return success();
+  }
   if (parser.parseOptionalAttrDict(result.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
@@ -42,6 +50,12 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void ConstantOp::print(OpAsmPrinter &printer) {
+  if (getValue().getType() != getType()) {
+    printer << "()";
+    printer.printOptionalAttrDict((*this)->getAttrs());
+    printer << " : () -> " << getType();
+    return;
+  }
   printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
   printer << ' ' << getValue();
 }

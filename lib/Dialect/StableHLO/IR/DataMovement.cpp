@@ -25,7 +25,17 @@ static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
 static unsigned elementBits(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * complex.getElementType().getIntOrFloatBitWidth();
+  if (auto quantized = dyn_cast<quant::QuantizedType>(element))
+    return quantized.getStorageTypeIntegralWidth();
   return element.getIntOrFloatBitWidth();
+}
+
+/// Elements that are moved stay what they are.
+static LogicalResult verifySameElements(Operation *op, RankedTensorType from, RankedTensorType to) {
+  if (agreeingElements(from.getElementType(), to.getElementType()))
+    return success();
+  return op->emitOpError() << "has elements of type " << from.getElementType() << " and a result of "
+                           << to.getElementType() << "; expected the same";
 }
 
 LogicalResult BitcastConvertOp::verify() {
@@ -51,7 +61,8 @@ LogicalResult BitcastConvertOp::verify() {
 LogicalResult BroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (failed(checkLength(getLoc(), getOperationName(), "dims", dimensions.size(), from.getRank())) ||
+  if (failed(verifySameElements(*this, from, to)) ||
+      failed(checkLength(getLoc(), getOperationName(), "dims", dimensions.size(), from.getRank())) ||
       failed(checkDimensions(getLoc(), getOperationName(), "dims", dimensions, to.getRank())))
     return failure();
   for (auto [index, dimension] : llvm::enumerate(dimensions)) {
@@ -65,6 +76,8 @@ LogicalResult BroadcastInDimOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
+  if (failed(verifySameElements(*this, from, to)))
+    return failure();
   if (!from.hasStaticShape())
     return success();
   std::optional<int64_t> fromCount = countElements(from.getShape()), toCount = countElements(to.getShape());
@@ -249,6 +262,14 @@ LogicalResult TransposeOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultTy
   SmallVector<int64_t> shape;
   for (int64_t dimension : adaptor.getPermutation())
     shape.push_back(type->getDimSize(dimension));
-  types.push_back(RankedTensorType::get(shape, type->getElementType()));
+  Type element = type->getElementType();
+  if (auto quantized = dyn_cast<quant::UniformQuantizedPerAxisType>(element); quantized && hasQuantizedDimension(*type))
+    element = quant::UniformQuantizedPerAxisType::get(
+        quantized.getFlags(), quantized.getStorageType(), quantized.getExpressedType(), quantized.getScales(),
+        quantized.getZeroPoints(),
+        static_cast<int32_t>(llvm::find(adaptor.getPermutation(), quantized.getQuantizedDimension()) -
+                             adaptor.getPermutation().begin()),
+        quantized.getStorageTypeMin(), quantized.getStorageTypeMax());
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
 }

@@ -71,3 +71,14 @@ LogicalResult ClampOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultTypes 
   types.push_back(*type);
   return success();
 }
+
+LogicalResult UniformQuantizeOp::verify() {
+  Type from = getOperand().getType().getElementType();
+  if (auto quantized = dyn_cast<quant::QuantizedType>(from))
+    from = quantized.getExpressedType();
+  Type to = cast<quant::QuantizedType>(getType().getElementType()).getExpressedType();
+  if (from != to)
+    return emitOpError() << "has an operand of " << from << " and a result that stands for " << to
+                         << "; expected the same float type";
+  return success();
+}

@@ -8,14 +8,43 @@
 using namespace mlir;
 using namespace mlir::stablehlo;
 
+bool stablehlo::agreeingElements(Type a, Type b) {
+  if (a == b)
+    return true;
+  auto first = dyn_cast<quant::QuantizedType>(a), second = dyn_cast<quant::QuantizedType>(b);
+  return first && second && first.getStorageType() == second.getStorageType() &&
+         first.isSigned() == second.isSigned() && first.getExpressedType() == second.getExpressedType();
+}
+
+bool stablehlo::hasQuantizedDimension(RankedTensorType type) {
+  auto quantized = dyn_cast<quant::UniformQuantizedPerAxisType>(type.getElementType());
+  if (!quantized)
+    return true;
+  const int64_t dimension = quantized.getQuantizedDimension();
+  return dimension >= 0 && dimension < type.getRank() &&
+         (type.isDynamicDim(dimension) ||
+          type.getDimSize(dimension) == static_cast<int64_t>(quantized.getScales().size()));
+}
+
 bool stablehlo::compatibleShapes(TypeRange inferred, TypeRange declared) {
   return inferred.size() == declared.size() && succeeded(verifyCompatibleShapes(inferred, declared));
 }
 
 bool stablehlo::compatibleTypes(TypeRange inferred, TypeRange declared) {
   return compatibleShapes(inferred, declared) && llvm::all_of(llvm::zip_equal(inferred, declared), [](auto pair) {
-           return getElementTypeOrSelf(std::get<0>(pair)) == getElementTypeOrSelf(std::get<1>(pair));
+           return agreeingElements(getElementTypeOrSelf(std::get<0>(pair)), getElementTypeOrSelf(std::get<1>(pair)));
          });
+}
+
+bool stablehlo::compatibleConstants(TypeRange inferred, TypeRange declared) {
+  if (compatibleTypes(inferred, declared))
+    return true;
+  if (!compatibleShapes(inferred, declared))
+    return false;
+  auto quantized = dyn_cast<quant::QuantizedType>(getElementTypeOrSelf(declared.front()));
+  auto stored = dyn_cast<IntegerType>(getElementTypeOrSelf(inferred.front()));
+  return quantized && stored && stored.getWidth() == quantized.getStorageTypeIntegralWidth() &&
+         stored.isUnsigned() != quantized.isSigned();
 }
 
 LogicalResult stablehlo::reportOperandCount(Location loc, StringRef op, size_t found, size_t expected, bool atLeast) {
@@ -41,7 +70,7 @@ FailureOr<RankedTensorType> stablehlo::mergeTypes(OptionalLoc loc, StringRef op,
     FailureOr<RankedTensorType> type = rankedOperand(loc, op, operands, index);
     if (failed(type))
       return failure();
-    if (type->getElementType() != merged->getElementType())
+    if (!agreeingElements(type->getElementType(), merged->getElementType()))
       return emitOptionalError(loc, op, ": operand ", first + index, " is ", *type, "; expected the element type of ",
                                *merged, ", which operand ", first, " has");
     if (failed(verifyCompatibleShape(shape, type->getShape())))
@@ -83,6 +112,14 @@ LogicalResult stablehlo::inferComplexElementwise(OptionalLoc loc, StringRef op, 
   if (!isa<FloatType>(first->getElementType()))
     return emitOptionalError(loc, op, ": operand 0 is ", *first, "; expected a tensor of floats");
   return inferConverted(loc, op, operands, types, [](Type element) -> Type { return ComplexType::get(element); });
+}
+
+LogicalResult stablehlo::inferExpressedElementwise(OptionalLoc loc, StringRef op, ValueRange operands,
+                                                   ResultTypes &types) {
+  return inferConverted(loc, op, operands, types, [](Type element) {
+    auto quantized = dyn_cast<quant::QuantizedType>(element);
+    return quantized ? quantized.getExpressedType() : element;
+  });
 }
 
 LogicalResult stablehlo::inferPredElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types) {

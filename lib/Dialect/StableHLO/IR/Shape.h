@@ -14,10 +14,12 @@ namespace mlir::stablehlo {
 using OptionalLoc = std::optional<Location>;
 using ResultTypes = SmallVectorImpl<Type>;
 
-/// Same element types, and sizes that are equal wherever both are known.
+/// Element types that agree, and sizes that are equal wherever both are known.
 bool compatibleTypes(TypeRange inferred, TypeRange declared);
 /// Sizes that are equal wherever both are known.
 bool compatibleShapes(TypeRange inferred, TypeRange declared);
+/// As `compatibleTypes`; quantized elements are given by the integers that are stored.
+bool compatibleConstants(TypeRange inferred, TypeRange declared);
 
 /// Shape functions of the families of elementwise ops. The result has the shape of the operands and their element type,
 LogicalResult inferElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
@@ -25,6 +27,8 @@ LogicalResult inferElementwise(OptionalLoc loc, StringRef op, ValueRange operand
 LogicalResult inferRealElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
 /// or the complex type of their real one,
 LogicalResult inferComplexElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
+/// or the float type that their quantized one stands for,
+LogicalResult inferExpressedElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
 /// or i1.
 LogicalResult inferPredElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
 

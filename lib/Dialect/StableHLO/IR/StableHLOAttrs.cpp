@@ -3,11 +3,13 @@
 
 #include "Syntax.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "ttmlir/Dialect/KeySyntax.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
+using namespace mlir::tt::syntax;
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOEnums.cpp.inc"
 
@@ -29,59 +31,6 @@ void StablehloDialect::registerTypes() {
 #define GET_TYPEDEF_LIST
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOTypes.cpp.inc"
       >();
-}
-
-//===----------------------------------------------------------------------===//
-// Lists of keys and values
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A parameter of an attribute written as `<key = value, ...>`: a list of numbers, or one number.
-struct Key {
-  StringRef name;
-  SmallVector<int64_t> *list = nullptr;
-  int64_t *number = nullptr;
-};
-} // namespace
-
-/// Reads `key = [1, 2], key = 3` up to `>`, keys in any order and each at most once.
-static ParseResult parseKeys(AsmParser &parser, ArrayRef<Key> keys) {
-  llvm::SmallDenseSet<StringRef> seen;
-  if (succeeded(parser.parseOptionalGreater()))
-    return success();
-  do {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef name;
-    if (parser.parseKeyword(&name))
-      return failure();
-    const Key *key = llvm::find_if(keys, [&](const Key &each) { return each.name == name; });
-    if (key == keys.end()) {
-      InFlightDiagnostic diagnostic = parser.emitError(loc) << "expected ";
-      llvm::interleaveComma(keys, diagnostic, [&](const Key &each) { diagnostic << each.name; });
-      return diagnostic << "; found '" << name << "'";
-    }
-    if (!seen.insert(key->name).second)
-      return parser.emitError(loc) << "'" << name << "' is given twice";
-    if (parser.parseEqual() || (key->list ? parseNumbers(parser, *key->list) : parser.parseInteger(*key->number)))
-      return failure();
-  } while (succeeded(parser.parseOptionalComma()));
-  return parser.parseGreater();
-}
-
-/// `<key = [1, 2], number = 3>`, without empty lists and without a number that is 0.
-static void printLists(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
-                       StringRef numberName = {}, int64_t number = 0) {
-  StringRef separator = "";
-  printer << '<';
-  for (const auto &[name, numbers] : lists)
-    if (!numbers.empty()) {
-      printer << separator << name << " = ";
-      printNumbers(printer, numbers);
-      separator = ", ";
-    }
-  if (number != 0)
-    printer << separator << numberName << " = " << number;
-  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,9 +57,3 @@ vhlo.create_token_v1
 
 // expected-error @+1 {{vhlo.abs_v1 has no attribute "x"}}
 %0 = "vhlo.abs_v1"(%0) <{x = 1 : i32}> : (!vhlo.tensor_v1<4x!vhlo.f32_v1>) -> !vhlo.tensor_v1<4x!vhlo.f32_v1>
-
-// -----
-
-%0 = "vhlo.create_token_v1"() : () -> !vhlo.tensor_v1<4x!vhlo.quant_v1<1, !vhlo.i8_v1, !vhlo.f32_v1, 0.5 : f64, 3, -128, 127>>
-// expected-error @+1 {{'vhlo.uniform_dequantize_v1' is stablehlo.uniform_dequantize in StableHLO, which this version has not}}
-%1 = "vhlo.uniform_dequantize_v1"(%0) : (!vhlo.tensor_v1<4x!vhlo.quant_v1<1, !vhlo.i8_v1, !vhlo.f32_v1, 0.5 : f64, 3, -128, 127>>) -> !vhlo.tensor_v1<4x!vhlo.f32_v1>

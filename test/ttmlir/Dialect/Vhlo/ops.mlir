@@ -258,3 +258,15 @@ func.func @collectives(%a: tensor<4x6xf32>) {
   %11 = "stablehlo.async_done"(%10) : (!stablehlo.future<tensor<4x6xf32>>) -> tensor<4x6xf32>
   return
 }
+
+!q = !quant.uniform<i8:f32, 0.5:3>
+!columns = !quant.uniform<u8<1:254>:f32:1, {0.5, 0.25:2, 1.5}>
+
+func.func @quantized(%a: tensor<4x3xf32>) {
+  %q = stablehlo.uniform_quantize %a : (tensor<4x3xf32>) -> tensor<4x3x!q>
+  %c = stablehlo.uniform_quantize %q : (tensor<4x3x!q>) -> tensor<4x3x!columns>
+  %0 = stablehlo.uniform_dequantize %c : (tensor<4x3x!columns>) -> tensor<4x3xf32>
+  %1 = stablehlo.add %q, %q : tensor<4x3x!q>
+  %2 = stablehlo.constant() {value = dense<3> : tensor<4x3xi8>} : () -> tensor<4x3x!q>
+  return
+}

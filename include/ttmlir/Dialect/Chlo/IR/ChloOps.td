@@ -30,6 +30,24 @@ def CHLO_ComparisonDirection : CHLO_Enum<"ComparisonDirection", "which compariso
 def CHLO_ComparisonType : CHLO_Enum<"ComparisonType", "how elements are ordered", [
   I32EnumAttrCase<"NOTYPE", 0>, I32EnumAttrCase<"FLOAT", 1>, I32EnumAttrCase<"TOTALORDER", 2>,
   I32EnumAttrCase<"SIGNED", 3>, I32EnumAttrCase<"UNSIGNED", 4>]>;
+def CHLO_Precision : CHLO_Enum<"Precision", "precision of an operand of a product", [
+  I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGH", 1>, I32EnumAttrCase<"HIGHEST", 2>]>;
+def CHLO_PrecisionAttr : EnumAttr<Chlo_Dialect, CHLO_Precision, "precision">;
+def CHLO_PrecisionConfigAttr : TypedArrayAttrBase<CHLO_PrecisionAttr, "precision of each operand">;
+
+def CHLO_RaggedDotDimensionNumbers
+    : AttrDef<Chlo_Dialect, "RaggedDotDimensionNumbers"> {
+  let mnemonic = "ragged_dot";
+  let summary = "What each dimension of the operands of a product of groups means.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$lhsBatchingDimensions,
+                        ArrayRefParameter<"int64_t">:$rhsBatchingDimensions,
+                        ArrayRefParameter<"int64_t">:$lhsContractingDimensions,
+                        ArrayRefParameter<"int64_t">:$rhsContractingDimensions,
+                        ArrayRefParameter<"int64_t">:$lhsRaggedDimensions,
+                        ArrayRefParameter<"int64_t">:$rhsGroupDimensions);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def CHLO_ComparisonDirectionAttr : EnumAttr<Chlo_Dialect, CHLO_ComparisonDirection, "comparison_direction">;
 def CHLO_ComparisonTypeAttr : EnumAttr<Chlo_Dialect, CHLO_ComparisonType, "comparison_type">;
 
@@ -69,6 +87,10 @@ def CHLO_ErfcOp : CHLO_Float<"erfc", "1 - erf(operand), accurate for large opera
 def CHLO_LgammaOp : CHLO_Float<"lgamma", "Logarithm of the absolute value of the gamma function.">;
 def CHLO_SinhOp : CHLO_FloatOrComplex<"sinh", "Hyperbolic sine.">;
 def CHLO_SquareOp : CHLO_FloatOrComplex<"square", "operand * operand.">;
+/// With u = sqrt(1 - z) and v = sqrt(1 + z): (Re(u v), |asinh(Im(conj(u) v))|), of which asin z is made by
+/// atan2(Re z, Re(u v)) and the sign of Im z (W. Kahan, "Branch cuts for complex elementary functions", 1987).
+def CHLO_AsinAcosKernelOp
+    : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "What asin and acos of a complex number share.">;
 def CHLO_TanOp : CHLO_FloatOrComplex<"tan", "Tangent of an angle in radians.">;
 
 /// A question about each element; the result is i1.
@@ -143,21 +165,21 @@ def CHLO_BroadcastAndOp : CHLO_Broadcasting<"broadcast_and", "stablehlo.and with
 def CHLO_BroadcastAtan2Op : CHLO_Broadcasting<"broadcast_atan2", "stablehlo.atan2 with broadcasting.">;
 def CHLO_BroadcastComplexOp : CHLO_Broadcasting<"broadcast_complex", "stablehlo.complex with broadcasting.",
                                                 StableHLO_FloatTensor, StableHLO_ComplexTensor>;
-def CHLO_BroadcastDivideOp : CHLO_Broadcasting<"broadcast_divide", "stablehlo.divide with broadcasting.">;
-def CHLO_BroadcastMaximumOp : CHLO_Broadcasting<"broadcast_maximum", "stablehlo.maximum with broadcasting.">;
-def CHLO_BroadcastMinimumOp : CHLO_Broadcasting<"broadcast_minimum", "stablehlo.minimum with broadcasting.">;
-def CHLO_BroadcastMultiplyOp : CHLO_Broadcasting<"broadcast_multiply", "stablehlo.multiply with broadcasting.">;
+def CHLO_BroadcastDivOp : CHLO_Broadcasting<"broadcast_divide", "stablehlo.divide with broadcasting.">;
+def CHLO_BroadcastMaxOp : CHLO_Broadcasting<"broadcast_maximum", "stablehlo.maximum with broadcasting.">;
+def CHLO_BroadcastMinOp : CHLO_Broadcasting<"broadcast_minimum", "stablehlo.minimum with broadcasting.">;
+def CHLO_BroadcastMulOp : CHLO_Broadcasting<"broadcast_multiply", "stablehlo.multiply with broadcasting.">;
 def CHLO_BroadcastNextAfterOp : CHLO_Broadcasting<"broadcast_next_after", "chlo.next_after with broadcasting.">;
 def CHLO_BroadcastOrOp : CHLO_Broadcasting<"broadcast_or", "stablehlo.or with broadcasting.">;
 def CHLO_BroadcastPolygammaOp : CHLO_Broadcasting<"broadcast_polygamma", "chlo.polygamma with broadcasting.">;
-def CHLO_BroadcastPowerOp : CHLO_Broadcasting<"broadcast_power", "stablehlo.power with broadcasting.">;
-def CHLO_BroadcastRemainderOp : CHLO_Broadcasting<"broadcast_remainder", "stablehlo.remainder with broadcasting.">;
+def CHLO_BroadcastPowOp : CHLO_Broadcasting<"broadcast_power", "stablehlo.power with broadcasting.">;
+def CHLO_BroadcastRemOp : CHLO_Broadcasting<"broadcast_remainder", "stablehlo.remainder with broadcasting.">;
 def CHLO_BroadcastShiftLeftOp : CHLO_Broadcasting<"broadcast_shift_left", "stablehlo.shift_left with broadcasting.">;
 def CHLO_BroadcastShiftRightArithmeticOp
     : CHLO_Broadcasting<"broadcast_shift_right_arithmetic", "stablehlo.shift_right_arithmetic with broadcasting.">;
 def CHLO_BroadcastShiftRightLogicalOp
     : CHLO_Broadcasting<"broadcast_shift_right_logical", "stablehlo.shift_right_logical with broadcasting.">;
-def CHLO_BroadcastSubtractOp : CHLO_Broadcasting<"broadcast_subtract", "stablehlo.subtract with broadcasting.">;
+def CHLO_BroadcastSubOp : CHLO_Broadcasting<"broadcast_subtract", "stablehlo.subtract with broadcasting.">;
 def CHLO_BroadcastXorOp : CHLO_Broadcasting<"broadcast_xor", "stablehlo.xor with broadcasting.">;
 def CHLO_BroadcastZetaOp : CHLO_Broadcasting<"broadcast_zeta", "chlo.zeta with broadcasting.">;
 
@@ -196,6 +218,52 @@ def CHLO_ConstantLikeOp : CHLO_Op<"constant_like", "A number in the shape of the
   let arguments = (ins StableHLO_Tensor:$operand, TypedAttrInterface:$value);
   let results = (outs StableHLO_Tensor);
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products of groups
+//===----------------------------------------------------------------------===//
+
+def CHLO_RaggedDotOp : CHLO_Op<"ragged_dot", "dot_general of groups of different sizes."> {
+  let description = [{
+    The ragged dimension of lhs falls into groups, one after the other, of `group_sizes` elements. What it is makes the
+    result:
+    * a free dimension [m]: lhs [b, m, k], rhs [g, b, k, n]; each row is multiplied by the rhs of its group: [b, m, n];
+      rows after the last group are 0;
+    * a contracting one [k]: lhs [b, m, k], rhs [b, k, n]; a product for each group: [g, b, m, n];
+    * a batching one: as dot_general.
+    `group_sizes` is [g], or [b, g] with sizes for each batch.
+  }];
+  let arguments = (ins StableHLO_PlainTensor:$lhs, StableHLO_PlainTensor:$rhs, StableHLO_IntTensor:$group_sizes,
+                       CHLO_RaggedDotDimensionNumbers:$ragged_dot_dimension_numbers,
+                       OptionalAttr<CHLO_PrecisionConfigAttr>:$precision_config);
+  let results = (outs StableHLO_PlainTensor:$result);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Scans
+//===----------------------------------------------------------------------===//
+
+def CHLO_ScanOp : Op<Chlo_Dialect, "scan", [AttrSizedOperandSegments, AttrSizedResultSegments, IsolatedFromAbove,
+                                            RecursiveMemoryEffects]> {
+  let summary = "A region along a dimension, with values carried from one index to the next.";
+  let description = [{
+    The region takes a slice of each input, without the dimension, and what is carried; it returns a slice of each
+    output, and what is carried on. `scan_dim_size` is needed where there are no inputs.
+  }];
+  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, Variadic<StableHLO_Tensor>:$inits,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scan_dim_size,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$is_reverse, OptionalAttr<BoolAttr>:$is_associative);
+  let results = (outs Variadic<StableHLO_Tensor>:$outputs, Variadic<StableHLO_Tensor>:$carries);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How often the region is computed; dynamic where it is not known.
+    int64_t getScanSize();
+  }];
 }
 
 #endif // TTMLIR_DIALECT_CHLO_IR_CHLOOPS_TD

@@ -111,7 +111,7 @@ def StableHLO_InfeedOp : StableHLO_Op<"infeed"> {
 
 def StableHLO_OutfeedOp : StableHLO_Op<"outfeed"> {
   let summary = "Values for the host.";
-  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, StableHLO_Token:$token,
+  let arguments = (ins Variadic<StableHLO_AnyTensor>:$inputs, StableHLO_Token:$token,
                        DefaultValuedOptionalAttr<StrAttr, "\"\"">:$outfeed_config);
   let results = (outs StableHLO_Token);
 }
@@ -126,7 +126,7 @@ def StableHLO_RecvOp : StableHLO_Op<"recv"> {
 
 def StableHLO_SendOp : StableHLO_Op<"send"> {
   let summary = "Values for a channel.";
-  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, StableHLO_Token:$token,
+  let arguments = (ins Variadic<StableHLO_AnyTensor>:$inputs, StableHLO_Token:$token,
                        StableHLO_ChannelHandle:$channel_handle,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
                        OptionalAttr<I64ElementsAttr>:$source_target_pairs);

@@ -14,14 +14,14 @@ def StableHLO_ConvolutionOp : StableHLO_InferredOp<"convolution", [Pure], "compa
     {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
     : (tensor<1x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x7x7xf32>`.
   }];
-  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_AnyTensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
                        OptionalAttr<I64ElementsAttr>:$padding, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
                        OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
                        StableHLO_ConvDimensionNumbers:$dimension_numbers,
                        ConfinedAttr<I64Attr, [IntPositive]>:$feature_group_count,
                        ConfinedAttr<I64Attr, [IntPositive]>:$batch_group_count,
                        OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
-  let results = (outs StableHLO_Tensor);
+  let results = (outs StableHLO_AnyTensor);
   let assemblyFormat = [{
     `(` operands `)` `dim_numbers` `=` custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{`
     custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, $rhs_dilation, $window_reversal) `}` attr-dict

@@ -9,9 +9,13 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_ConstantOp
     : StableHLO_InferredOp<"constant",
-                           [Pure, ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+                           [Pure, ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>],
+                           "compatibleConstants"> {
   let summary = "A tensor known at compile time.";
-  let description = "Written as `stablehlo.constant dense<[1, 2]> : tensor<2xi32>`.";
+  let description = [{
+    Written as `stablehlo.constant dense<[1, 2]> : tensor<2xi32>`. The value of a quantized one is what is stored:
+    `stablehlo.constant() {value = dense<[1, 2]> : tensor<2xi8>} : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>`.
+  }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs StableHLO_StaticTensor:$output);
   let hasCustomAssemblyFormat = 1;

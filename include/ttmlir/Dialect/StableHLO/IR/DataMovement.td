@@ -12,8 +12,8 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure]> {
     Elements of the same size keep the shape; otherwise the side with the smaller elements has one more dimension at the
     end, which holds the parts of a larger element: (tensor<4xf32>) -> tensor<4x2xbf16>.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor);
+  let arguments = (ins StableHLO_AnyTensor:$operand);
+  let results = (outs StableHLO_AnyTensor);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
@@ -21,15 +21,15 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure]> {
 def StableHLO_BroadcastOp : StableHLO_InferredOp<"broadcast", [Pure]> {
   let summary = "Copies the operand along new leading dimensions.";
   let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_sizes);
-  let results = (outs StableHLO_Tensor);
+  let results = (outs StableHLO_AnyTensor);
   let assemblyFormat = [{
     $operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)
   }];
 }
 
-def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure, SameOperandsAndResultElementType]> {
+def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure]> {
   let summary = "Places the dimensions of the operand in the result and copies along all others.";
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let arguments = (ins StableHLO_AnyTensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
   let results = (outs StableHLO_StaticTensor);
   let assemblyFormat = [{
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)
@@ -77,9 +77,9 @@ def StableHLO_PadOp : StableHLO_InferredOp<"pad", [Pure]> {
   }];
 }
 
-def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
+def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure]> {
   let summary = "The same elements in the same row-major order, in another shape.";
-  let arguments = (ins StableHLO_Tensor:$operand);
+  let arguments = (ins StableHLO_AnyTensor:$operand);
   let results = (outs StableHLO_StaticTensor);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -108,8 +108,8 @@ def StableHLO_SliceOp : StableHLO_InferredOp<"slice", [Pure]> {
 
 def StableHLO_TransposeOp : StableHLO_InferredOp<"transpose", [Pure]> {
   let summary = "Dimension i of the result is dimension permutation[i] of the operand.";
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_AnyTensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs StableHLO_AnyTensor:$result);
   let assemblyFormat = "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)";
 }
 

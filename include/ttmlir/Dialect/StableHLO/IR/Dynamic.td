@@ -15,7 +15,7 @@ class StableHLO_DynamicOp<string mnemonic, string text> : StableHLO_Op<mnemonic,
 
 def StableHLO_DynamicBroadcastInDimOp
     : StableHLO_DynamicOp<"dynamic_broadcast_in_dim", "broadcast_in_dim to a computed shape."> {
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ShapeTensor:$output_dimensions,
+  let arguments = (ins StableHLO_AnyTensor:$operand, StableHLO_ShapeTensor:$output_dimensions,
                        DenseI64ArrayAttr:$broadcast_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
@@ -50,7 +50,7 @@ def StableHLO_DynamicPadOp : StableHLO_DynamicOp<"dynamic_pad", "pad by computed
 }
 
 def StableHLO_DynamicReshapeOp : StableHLO_DynamicOp<"dynamic_reshape", "reshape to a computed shape."> {
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ShapeTensor:$output_shape);
+  let arguments = (ins StableHLO_AnyTensor:$operand, StableHLO_ShapeTensor:$output_shape);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasCanonicalizeMethod = 1;
 }
@@ -76,7 +76,7 @@ def StableHLO_RealDynamicSliceOp : StableHLO_DynamicOp<"real_dynamic_slice", "sl
 
 def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure]> {
   let summary = "The size of a dimension.";
-  let arguments = (ins StableHLO_Tensor:$operand, ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension);
+  let arguments = (ins StableHLO_AnyTensor:$operand, ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension);
   let results = (outs StableHLO_I32ScalarTensor);
   let assemblyFormat = "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

@@ -30,8 +30,8 @@ class StableHLO_Unary<string mnemonic, Type tensor, string text> : StableHLO_Ele
 
 /// A function whose accuracy may be asked for.
 class StableHLO_Transcendental<string mnemonic, string text>
-    : StableHLO_Unary<mnemonic, StableHLO_FloatOrComplexTensor, text> {
-  let arguments = (ins StableHLO_FloatOrComplexTensor:$operand,
+    : StableHLO_Unary<mnemonic, StableHLO_FloatComplexOrQuantizedTensor, text> {
+  let arguments = (ins StableHLO_FloatComplexOrQuantizedTensor:$operand,
       DefaultValuedOptionalAttr<StableHLO_ResultAccuracyAttr,
                                 "::mlir::stablehlo::ResultAccuracyMode::DEFAULT">:$result_accuracy);
 }
@@ -72,49 +72,66 @@ def StableHLO_SqrtOp : StableHLO_Transcendental<"sqrt", "Square root.">;
 def StableHLO_TanOp : StableHLO_Transcendental<"tan", "Tangent of an angle in radians.">;
 def StableHLO_TanhOp : StableHLO_Transcendental<"tanh", "Hyperbolic tangent.">;
 
-def StableHLO_CeilOp : StableHLO_Unary<"ceil", StableHLO_FloatTensor, "Smallest whole number not below the operand.">;
+def StableHLO_CeilOp : StableHLO_Unary<"ceil", StableHLO_FloatOrQuantizedTensor, "Smallest whole number not below the operand.">;
 def StableHLO_ClzOp : StableHLO_Unary<"count_leading_zeros", StableHLO_IntTensor, "Number of leading zero bits.">;
-def StableHLO_FloorOp : StableHLO_Unary<"floor", StableHLO_FloatTensor, "Largest whole number not above the operand.">;
-def StableHLO_NegOp : StableHLO_Unary<"negate", StableHLO_IntFloatOrComplexTensor, "The operand times -1.">;
+def StableHLO_FloorOp : StableHLO_Unary<"floor", StableHLO_FloatOrQuantizedTensor, "Largest whole number not above the operand.">;
+def StableHLO_NegOp : StableHLO_Unary<"negate", StableHLO_NumberTensor, "The operand times -1.">;
 def StableHLO_NotOp : StableHLO_Unary<"not", StableHLO_PredOrIntTensor, "Logical not of i1, bitwise not of integers.">;
 def StableHLO_PopulationCountOp : StableHLO_Unary<"popcnt", StableHLO_IntTensor, "Number of one bits.">;
 def StableHLO_RoundOp
-    : StableHLO_Unary<"round_nearest_afz", StableHLO_FloatTensor, "Nearest whole number, halves away from zero.">;
+    : StableHLO_Unary<"round_nearest_afz", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves away from zero.">;
 def StableHLO_RoundNearestEvenOp
-    : StableHLO_Unary<"round_nearest_even", StableHLO_FloatTensor, "Nearest whole number, halves to the even one.">;
-def StableHLO_SignOp : StableHLO_Unary<"sign", StableHLO_SIntFloatOrComplexTensor, "-1, 0 or 1; x / |x| if complex.">;
+    : StableHLO_Unary<"round_nearest_even", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves to the even one.">;
+def StableHLO_SignOp : StableHLO_Unary<"sign", StableHLO_SignedNumberTensor, "-1, 0 or 1; x / |x| if complex.">;
 
 def StableHLO_ImagOp : StableHLO_ComplexPart<"imag", "Imaginary part.">;
 def StableHLO_RealOp : StableHLO_ComplexPart<"real", "Real part.">;
 
 def StableHLO_AbsOp : StableHLO_Elementwise<"abs", [], "inferRealElementwise"> {
   let summary = "Absolute value; of a complex number, its distance from zero.";
-  let arguments = (ins StableHLO_SIntFloatOrComplexTensor:$operand);
-  let results = (outs StableHLO_SIntOrFloatTensor:$result);
+  let arguments = (ins StableHLO_SignedNumberTensor:$operand);
+  let results = (outs StableHLO_SignedRealTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
 def StableHLO_IsFiniteOp : StableHLO_Elementwise<"is_finite", [], "inferPredElementwise"> {
   let summary = "False for NaN and infinities.";
-  let arguments = (ins StableHLO_FloatTensor:$x);
+  let arguments = (ins StableHLO_FloatOrQuantizedTensor:$x);
   let results = (outs StableHLO_PredTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+/// Quantized elements are converted by uniform_quantize and uniform_dequantize.
 def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = "Converts elements to the element type of the result.";
   let description = "To i1: whether the element differs from zero. From i1: 0 or 1. From complex: the real part.";
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_PlainTensor:$operand);
+  let results = (outs StableHLO_PlainTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
+}
+
+def StableHLO_UniformQuantizeOp
+    : StableHLO_Op<"uniform_quantize", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let summary = "The nearest quantized values of floats, or of values quantized otherwise.";
+  let arguments = (ins StableHLO_QuantizableTensor:$operand);
+  let results = (outs StableHLO_QuantizedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
+  let hasVerifier = 1;
+}
+
+def StableHLO_UniformDequantizeOp : StableHLO_Elementwise<"uniform_dequantize", [], "inferExpressedElementwise"> {
+  let summary = "The floats that quantized values stand for.";
+  let arguments = (ins StableHLO_QuantizedTensor:$operand);
+  let results = (outs StableHLO_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
 def StableHLO_ReducePrecisionOp : StableHLO_Elementwise<"reduce_precision"> {
   let summary = "Rounds elements to a smaller float format and back.";
   let description = "Written as `stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>`.";
-  let arguments = (ins StableHLO_FloatTensor:$operand, ConfinedAttr<I32Attr, [IntPositive]>:$exponent_bits,
+  let arguments = (ins StableHLO_FloatOrQuantizedTensor:$operand, ConfinedAttr<I32Attr, [IntPositive]>:$exponent_bits,
                        ConfinedAttr<I32Attr, [IntNonNegative]>:$mantissa_bits);
-  let results = (outs StableHLO_FloatTensor:$output);
+  let results = (outs StableHLO_FloatOrQuantizedTensor:$output);
   let assemblyFormat = [{
     $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:`
     custom<SameOperandsAndResultType>(type($operand), type($output))
@@ -125,25 +142,25 @@ def StableHLO_ReducePrecisionOp : StableHLO_Elementwise<"reduce_precision"> {
 // Binary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_Tensor, "Sum; logical or of i1.", [Commutative]>;
+def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_AnyTensor, "Sum; logical or of i1.", [Commutative]>;
 def StableHLO_AndOp : StableHLO_Binary<"and", StableHLO_PredOrIntTensor, "Logical or bitwise and.", [Commutative]>;
 def StableHLO_Atan2Op
-    : StableHLO_Binary<"atan2", StableHLO_FloatOrComplexTensor, "Angle of the point (rhs, lhs), -pi to pi.">;
+    : StableHLO_Binary<"atan2", StableHLO_FloatComplexOrQuantizedTensor, "Angle of the point (rhs, lhs), -pi to pi.">;
 def StableHLO_DivOp
-    : StableHLO_Binary<"divide", StableHLO_IntFloatOrComplexTensor, "Quotient, of integers rounded toward zero.">;
+    : StableHLO_Binary<"divide", StableHLO_NumberTensor, "Quotient, of integers rounded toward zero.">;
 def StableHLO_MaxOp : StableHLO_Binary<"maximum", StableHLO_Tensor, "The larger; NaN if either is.", [Commutative]>;
 def StableHLO_MinOp : StableHLO_Binary<"minimum", StableHLO_Tensor, "The smaller; NaN if either is.", [Commutative]>;
 def StableHLO_MulOp : StableHLO_Binary<"multiply", StableHLO_Tensor, "Product; logical and of i1.", [Commutative]>;
 def StableHLO_OrOp : StableHLO_Binary<"or", StableHLO_PredOrIntTensor, "Logical or bitwise or.", [Commutative]>;
-def StableHLO_PowOp : StableHLO_Binary<"power", StableHLO_IntFloatOrComplexTensor, "lhs to the power of rhs.">;
+def StableHLO_PowOp : StableHLO_Binary<"power", StableHLO_NumberTensor, "lhs to the power of rhs.">;
 def StableHLO_RemOp
-    : StableHLO_Binary<"remainder", StableHLO_IntFloatOrComplexTensor, "Remainder with the sign of lhs.">;
+    : StableHLO_Binary<"remainder", StableHLO_NumberTensor, "Remainder with the sign of lhs.">;
 def StableHLO_ShiftLeftOp : StableHLO_Binary<"shift_left", StableHLO_IntTensor, "lhs shifted left by rhs bits.">;
 def StableHLO_ShiftRightArithmeticOp
     : StableHLO_Binary<"shift_right_arithmetic", StableHLO_IntTensor, "lhs shifted right, copies of its sign coming in.">;
 def StableHLO_ShiftRightLogicalOp
     : StableHLO_Binary<"shift_right_logical", StableHLO_IntTensor, "lhs shifted right, zeros coming in.">;
-def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_IntFloatOrComplexTensor, "lhs - rhs.">;
+def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_NumberTensor, "lhs - rhs.">;
 def StableHLO_XorOp
     : StableHLO_Binary<"xor", StableHLO_PredOrIntTensor, "Logical or bitwise exclusive or.", [Commutative]>;
 

@@ -8,8 +8,8 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_CholeskyOp : StableHLO_Op<"cholesky", [Pure, SameOperandsAndResultType]> {
   let summary = "The triangular factor of a batch of positive definite matrices.";
-  let arguments = (ins StableHLO_FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
-  let results = (outs StableHLO_FloatOrComplexTensor:$result);
+  let arguments = (ins StableHLO_FloatComplexOrQuantizedTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
+  let results = (outs StableHLO_FloatComplexOrQuantizedTensor:$result);
   let assemblyFormat = [{
     $a (`,` `lower` `=` $lower^)? attr-dict `:` custom<SameOperandsAndResultType>(type($a), type($result))
   }];

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_Feature : 1DTensorOf<[StableHLO_Float]>;
+def StableHLO_Feature : 1DTensorOf<[StableHLO_Float, StableHLO_Quantized]>;
 
 /// Tensors of the operand's shape, and vectors with a value for each index of `feature_index`.
 class StableHLO_BatchNorm<string mnemonic, string text, dag operands> : StableHLO_InferredOp<mnemonic, [Pure]> {
@@ -16,22 +16,22 @@ class StableHLO_BatchNorm<string mnemonic, string text, dag operands> : StableHL
 
 def StableHLO_BatchNormInferenceOp : StableHLO_BatchNorm<"batch_norm_inference",
     "(operand - mean) / sqrt(variance + epsilon) * scale + offset, per index of `feature_index`.",
-    (ins StableHLO_FloatTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$offset, StableHLO_Feature:$mean,
+    (ins StableHLO_FloatOrQuantizedTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$offset, StableHLO_Feature:$mean,
          StableHLO_Feature:$variance)> {
-  let results = (outs StableHLO_FloatTensor:$result);
+  let results = (outs StableHLO_FloatOrQuantizedTensor:$result);
 }
 
 def StableHLO_BatchNormTrainingOp : StableHLO_BatchNorm<"batch_norm_training",
     "The operand normalized by its own mean and variance per index of `feature_index`, and these.",
-    (ins StableHLO_FloatTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$offset)> {
-  let results = (outs StableHLO_FloatTensor:$output, StableHLO_Feature:$batch_mean, StableHLO_Feature:$batch_var);
+    (ins StableHLO_FloatOrQuantizedTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$offset)> {
+  let results = (outs StableHLO_FloatOrQuantizedTensor:$output, StableHLO_Feature:$batch_mean, StableHLO_Feature:$batch_var);
 }
 
 def StableHLO_BatchNormGradOp : StableHLO_BatchNorm<"batch_norm_grad",
     "Gradients of `batch_norm_training` with respect to operand, scale and offset.",
-    (ins StableHLO_FloatTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$mean,
-         StableHLO_Feature:$variance, StableHLO_FloatTensor:$grad_output)> {
-  let results = (outs StableHLO_FloatTensor:$grad_operand, StableHLO_Feature:$grad_scale,
+    (ins StableHLO_FloatOrQuantizedTensor:$operand, StableHLO_Feature:$scale, StableHLO_Feature:$mean,
+         StableHLO_Feature:$variance, StableHLO_FloatOrQuantizedTensor:$grad_output)> {
+  let results = (outs StableHLO_FloatOrQuantizedTensor:$grad_operand, StableHLO_Feature:$grad_scale,
                       StableHLO_Feature:$grad_offset);
 }
 

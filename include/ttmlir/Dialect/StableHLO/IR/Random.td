@@ -10,7 +10,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
   let summary = "Random numbers of a distribution.";
   let arguments = (ins StableHLO_ScalarTensor:$a, StableHLO_ScalarTensor:$b, StableHLO_ShapeTensor:$shape,
                        StableHLO_RngDistributionAttr:$rng_distribution);
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_PlainTensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)
   }];
@@ -19,8 +19,8 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
 
 def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure]> {
   let summary = "Random bits of an algorithm, and its next state.";
-  let arguments = (ins StableHLO_Tensor:$initial_state, StableHLO_RngAlgorithmAttr:$rng_algorithm);
-  let results = (outs StableHLO_Tensor:$output_state, StableHLO_StaticTensor:$output);
+  let arguments = (ins StableHLO_PlainTensor:$initial_state, StableHLO_RngAlgorithmAttr:$rng_algorithm);
+  let results = (outs StableHLO_PlainTensor:$output_state, StableHLO_StaticTensor:$output);
   let assemblyFormat = [{
     $initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)
   }];

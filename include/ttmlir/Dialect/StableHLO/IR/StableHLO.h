@@ -5,6 +5,7 @@
 #define TTMLIR_DIALECT_STABLEHLO_IR_STABLEHLO_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -23,6 +24,11 @@ class PatternRewriter;
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOpsDialect.h.inc"
 
 namespace mlir::stablehlo {
+
+/// Element types that one op may mix: the same, or quantized ones that differ in scales and zero points only.
+bool agreeingElements(Type a, Type b);
+/// Elements quantized along a dimension have a scale for each of its indices.
+bool hasQuantizedDimension(RankedTensorType type);
 
 /// The results that an op declares are compatible with those its shape function infers.
 template <typename OpT> class InferredResults : public OpTrait::TraitBase<OpT, InferredResults> {

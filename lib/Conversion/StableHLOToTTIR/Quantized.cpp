@@ -1,0 +1,219 @@
+//===- Quantized.cpp - tensors of quantized numbers as integers -----------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where others see them - arguments, results, what a loop carries - a quantized
+// tensor is the integers that are stored.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expand/Expressions.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_STABLEHLOLEGALIZEQUANTTOMATH
+#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+static quant::QuantizedType quantizedOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast<quant::QuantizedType>(tensor.getElementType()) : quant::QuantizedType();
+}
+
+static bool hasQuantized(TypeRange types) {
+  return llvm::any_of(types, [](Type type) { return bool(quantizedOf(type)); });
+}
+
+static Type storageOf(quant::QuantizedType quantized) {
+  return IntegerType::get(quantized.getContext(), quantized.getStorageTypeIntegralWidth(),
+                          quantized.isSigned() ? IntegerType::Signless : IntegerType::Unsigned);
+}
+
+/// `tensor<4x!quant.uniform<i8:f32, 0.5>>` -> `tensor<4xi8>`
+static Type storedType(Type type) {
+  quant::QuantizedType quantized = quantizedOf(type);
+  return quantized ? cast<RankedTensorType>(type).clone(storageOf(quantized)) : type;
+}
+
+/// A number for each element: the one of all, or that of its index in the quantized dimension.
+static Expr parameter(Expr like, quant::QuantizedType quantized, bool isScale) {
+  ImplicitLocOpBuilder &builder = like.build();
+  if (auto uniform = dyn_cast<quant::UniformQuantizedType>(quantized))
+    return like.number(isScale ? uniform.getScale() : static_cast<double>(uniform.getZeroPoint()));
+  auto perAxis = cast<quant::UniformQuantizedPerAxisType>(quantized);
+  const size_t count = perAxis.getScales().size();
+  SmallVector<Attribute> values;
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(builder.getFloatAttr(like.element(), isScale ? perAxis.getScales()[i]
+                                                                  : static_cast<double>(perAxis.getZeroPoints()[i])));
+  auto row = RankedTensorType::get({static_cast<int64_t>(count)}, like.element());
+  Expr numbers(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(row, values)));
+  return numbers.broadcast(like.shape(), {perAxis.getQuantizedDimension()});
+}
+
+/// (stored - zero point) * scale
+static Expr dequantize(Expr stored, quant::QuantizedType quantized) {
+  Expr value = stored.convert(quantized.getExpressedType());
+  return (value - parameter(value, quantized, false)) * parameter(value, quantized, true);
+}
+
+/// round_nearest_even(clamp(smallest, x / scale + zero point, largest))
+static Expr quantize(Expr x, quant::QuantizedType quantized) {
+  Expr value = x / parameter(x, quantized, true) + parameter(x, quantized, false);
+  value = value.apply<stablehlo::MaxOp>(value.number(static_cast<double>(quantized.getStorageTypeMin())));
+  value = value.apply<stablehlo::MinOp>(value.number(static_cast<double>(quantized.getStorageTypeMax())));
+  return value.apply<stablehlo::RoundNearestEvenOp>().convert(storageOf(quantized));
+}
+
+/// Whether elements go through unchanged, so that it may be their integers.
+static bool onlyMoves(Operation *op) {
+  return isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
+             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+             stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op);
+}
+
+/// What carries values as they are: the end of a region, a loop, a branch, a call.
+static bool onlyCarries(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp,
+             stablehlo::CompositeOp>(op);
+}
+
+namespace {
+struct LegalizeQuantToMath : tt::impl::StableHLOLegalizeQuantToMathBase<LegalizeQuantToMath> {
+  void runOnOperation() override {
+    bool any = false;
+    getOperation()->walk([&](Operation *op) {
+      any = any || hasQuantized(op->getResultTypes()) || hasQuantized(op->getOperandTypes());
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        any = any || hasQuantized(function.getArgumentTypes()) || hasQuantized(function.getResultTypes());
+    });
+    if (!any)
+      return markAllAnalysesPreserved();
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (function.isExternal())
+        continue;
+      were.clear();
+      if (failed(convertRegion(function.getBody())))
+        return signalPassFailure();
+      function.setFunctionType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(),
+                                                 function.getBody().front().getTerminator()->getOperandTypes()));
+    }
+  }
+
+private:
+  LogicalResult convertRegion(Region &region) {
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        takeOver(argument);
+      for (Operation &op : llvm::make_early_inc_range(block))
+        if (failed(convert(&op)))
+          return failure();
+    }
+    return success();
+  }
+
+  /// The value becomes its integers; what they stand for is remembered.
+  void takeOver(Value value) {
+    if (quant::QuantizedType quantized = quantizedOf(value.getType())) {
+      were[value] = quantized;
+      value.setType(cast<RankedTensorType>(storedType(value.getType())));
+    }
+  }
+
+  LogicalResult convert(Operation *op) {
+    const bool takes = llvm::any_of(op->getOperands(), [&](Value operand) { return were.contains(operand); });
+    if (!takes && !hasQuantized(op->getResultTypes()))
+      return convertRegions(op);
+    if (op->getNumRegions() && !onlyCarries(op))
+      return op->emitOpError("computes with quantized elements in a region; expected it to dequantize them first");
+    if (onlyCarries(op) || isa<stablehlo::BitcastConvertOp>(op)) {
+      llvm::for_each(op->getResults(), [&](Value result) { takeOver(result); });
+      return convertRegions(op);
+    }
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+      // Its value is stored already.
+      takeOver(constant);
+      return success();
+    }
+    if (onlyMoves(op) && sameScales(op)) {
+      takeOver(op->getResult(0));
+      return success();
+    }
+
+    // With floats.
+    for (Value operand : op->getOperands())
+      if (quant::QuantizedType quantized = were.lookup(operand))
+        if (failed(checkShape(op, cast<RankedTensorType>(operand.getType()).clone(quantized))))
+          return failure();
+    for (Type type : op->getResultTypes())
+      if (quantizedOf(type) && failed(checkShape(op, cast<RankedTensorType>(type))))
+        return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      quant::QuantizedType quantized = were.lookup(operand);
+      operands.push_back(quantized ? dequantize(Expr(builder, operand), quantized).value() : operand);
+    }
+    SmallVector<Value> results;
+    if (isa<stablehlo::UniformQuantizeOp, stablehlo::UniformDequantizeOp>(op)) {
+      results.push_back(operands[0]);
+    } else {
+      OperationState state(op->getLoc(), op->getName());
+      state.addOperands(operands);
+      state.addAttributes(op->getAttrs());
+      for (Type type : op->getResultTypes()) {
+        quant::QuantizedType quantized = quantizedOf(type);
+        state.addTypes(quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type);
+      }
+      llvm::append_range(results, builder.create(state)->getResults());
+    }
+    for (auto [old, value] : llvm::zip_equal(op->getResults(), results)) {
+      quant::QuantizedType quantized = quantizedOf(old.getType());
+      Value result = quantized ? quantize(Expr(builder, value), quantized).value() : value;
+      if (quantized)
+        were[result] = quantized;
+      old.replaceAllUsesWith(result);
+    }
+    op->erase();
+    return success();
+  }
+
+  static LogicalResult checkShape(Operation *op, RankedTensorType type) {
+    if (type.hasStaticShape())
+      return success();
+    return op->emitOpError() << "has the type " << type << "; expected a static shape, to compute with it";
+  }
+
+  /// Operands and result have the same scales; those of dimensions move with them.
+  bool sameScales(Operation *op) {
+    quant::QuantizedType to = quantizedOf(op->getResult(0).getType());
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      quant::QuantizedType from = were.lookup(operand);
+      if (!from || !to)
+        return !from; // indices and predicates
+      return from == to ||
+             (isa<quant::UniformQuantizedPerAxisType>(from) && isa<quant::UniformQuantizedPerAxisType>(to) &&
+              cast<quant::UniformQuantizedPerAxisType>(from).getScales() ==
+                  cast<quant::UniformQuantizedPerAxisType>(to).getScales() &&
+              cast<quant::UniformQuantizedPerAxisType>(from).getZeroPoints() ==
+                  cast<quant::UniformQuantizedPerAxisType>(to).getZeroPoints());
+    });
+  }
+
+  LogicalResult convertRegions(Operation *op) {
+    for (Region &region : op->getRegions())
+      if (failed(convertRegion(region)))
+        return failure();
+    return success();
+  }
+
+  DenseMap<Value, quant::QuantizedType> were;
+};
+} // namespace
