@@ -78,6 +78,7 @@ from .constants import (
     uint16,
     uint32,
 )
+from .control import switch_case, while_loop
 from .device import (
     MeshDevice,
     close_device,
@@ -180,6 +181,7 @@ __all__ = [
     "split",
     "square",
     "squeeze",
+    "switch_case",
     "synchronize_device",
     "to_torch",
     "uint8",
@@ -187,6 +189,7 @@ __all__ = [
     "uint32",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "while_loop",
     "zeros_like",
 ]
 _made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}

@@ -4,6 +4,7 @@
 #include "TtnnFunctions.h"
 #include "TtnnText.h"
 #include "tt/sim/formats.h"
+#include "ttnn/control.hpp"
 
 #include <nanobind/ndarray.h>
 
@@ -192,6 +193,19 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       nb::sig("def contents(tensor: _ttmlir_runtime.runtime.Tensor) -> tuple[int, int, bool]"), nb::arg("tensor"),
       "What is known of the values without looking: the same id and version mean the same values, unless the third is "
       "False: then somebody can write them who does not tell.");
+  module.def(
+      "selector", [](const Tensor &self, const char *what) { return ttnn::detail::selector(self, what); },
+      nb::sig("def selector(tensor: _ttmlir_runtime.runtime.Tensor, what: str) -> float"), nb::arg("tensor"),
+      nb::arg("what"), "The number of a tensor of one element, the same on all chips.");
+  module.def(
+      "owned",
+      [](std::vector<Tensor> results, const std::vector<Tensor> &inputs) {
+        return ttnn::detail::owned(std::move(results), inputs);
+      },
+      nb::sig("def owned(results: list[_ttmlir_runtime.runtime.Tensor], inputs: list[_ttmlir_runtime.runtime.Tensor]) "
+              "-> list[_ttmlir_runtime.runtime.Tensor]"),
+      nb::arg("results"), nb::arg("inputs"),
+      "Results, with copies of those that are one of the inputs or there twice.");
   module.def(
       "set_shape_type", [](nb::object type) { shapeType() = std::move(type); }, nb::arg("type"),
       "What Tensor.shape is made of; called by the package ttnn.");

@@ -30,6 +30,16 @@ static bool usesDevice(func::FuncOp function) {
          llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<ttnn::DeviceType>);
 }
 
+/// The functions that a loop or a branch runs.
+static SmallVector<StringRef> controlled(Operation *op) {
+  if (auto loop = dyn_cast<ttcore::WhileOp>(op))
+    return {loop.getCond(), loop.getBody()};
+  if (auto branch = dyn_cast<ttcore::CaseOp>(op))
+    return llvm::map_to_vector(branch.getBranches().getAsRange<FlatSymbolRefAttr>(),
+                               [](FlatSymbolRefAttr name) { return name.getValue(); });
+  return {};
+}
+
 static std::string argumentName(func::FuncOp function, BlockArgument argument) {
   if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ttir.name"))
     return given.str();
@@ -261,19 +271,24 @@ void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
     auto found = functions.find(name);
     return found == functions.end() ? nullptr : &found->second;
   };
+  auto takeDevice = [](Function &function) {
+    if (!function.takesDevice)
+      function.arguments.push_back("device");
+    function.takesDevice = true;
+  };
   for (func::FuncOp source : sources) {
     Function &caller = *find(source.getSymName());
     for (Operation &op : source.getBody().front()) {
+      for (StringRef name : controlled(&op))
+        takeDevice(*find(name)), takeDevice(caller);
       auto cached = dyn_cast<ttcore::LoadCachedOp>(op);
       auto call = dyn_cast<func::CallOp>(op);
       Function *callee = cached ? find(cached.getCallee()) : call ? find(call.getCallee()) : nullptr;
       if (!callee)
         continue;
       (cached ? callee->isEvaluatedOnce : callee->isCalled) = true;
-      if (callee->takesDevice && !caller.takesDevice) {
-        caller.takesDevice = true;
-        caller.arguments.push_back("device");
-      }
+      if (callee->takesDevice)
+        takeDevice(caller);
     }
   }
 }
@@ -286,8 +301,30 @@ LogicalResult Emitter::run() {
     module.emitWarning() << "tensor-load-directory and tensor-load-file-prefix have no effect without "
                          << "load-input-tensors-from-disk";
   SmallVector<func::FuncOp> programs, sources;
-  for (func::FuncOp function : module.getOps<func::FuncOp>())
+  // A function follows those that it runs.
+  DenseSet<Operation *> placed;
+  std::function<void(func::FuncOp)> place = [&](func::FuncOp function) {
+    if (!placed.insert(function).second)
+      return;
+    function.walk([&](Operation *op) {
+      SmallVector<StringRef> names = controlled(op);
+      hasControl |= !names.empty();
+      if (auto call = dyn_cast<func::CallOp>(op))
+        names.push_back(call.getCallee());
+      for (StringRef name : names)
+        if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && callee.isPrivate())
+          place(callee);
+    });
+    // What a loop reads in every turn is read once.
+    if (function.isPrivate() &&
+        llvm::any_of(*SymbolTable::getSymbolUses(function, module),
+                     [](SymbolTable::SymbolUse use) { return isa<ttcore::CaseOp, ttcore::WhileOp>(use.getUser()); }))
+      if (func::FuncOp constants = hoistConstants(function))
+        sources.push_back(constants);
     (function.isPrivate() ? sources : programs).push_back(function);
+  };
+  for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
+    place(function);
   // Constants are called by what they are for, and so are their files.
   module.walk([&](ttnn::ConstantOp constant) {
     if (isa<SplatElementsAttr>(constant.getValue()) || !nameOf(constant.getLoc()).empty())
@@ -402,6 +439,8 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertLoadCached(cached);
   if (auto callee = dyn_cast<func::CallOp>(op))
     return convertCall(callee);
+  if (isa<ttcore::CaseOp, ttcore::WhileOp>(op))
+    return convertControl(op);
   FailureOr<Call> made = callOf(&op, spelling);
   if (failed(made))
     return failure();
@@ -509,5 +548,26 @@ LogicalResult Emitter::convertCall(func::CallOp op) {
   if ((*callee)->takesDevice)
     operands.push_back(device);
   map(*op, callFunction(op.getLoc(), **callee, operands, namesOf(*op)));
+  return success();
+}
+
+LogicalResult Emitter::convertControl(Operation &op) {
+  SmallVector<const Function *> callees;
+  for (StringRef name : controlled(&op)) {
+    FailureOr<const Function *> callee = findCallee(&op, name);
+    if (failed(callee))
+      return failure();
+    if ((*callee)->takesList)
+      return op.emitOpError() << "runs the program '" << name << "', which takes its inputs as a list";
+    callees.push_back(*callee);
+  }
+  SmallVector<Value> operands =
+      llvm::map_to_vector(op.getOperands(), [&](Value value) { return values.lookup(value); });
+  Value index;
+  if (isa<ttcore::CaseOp>(op)) {
+    index = operands.front();
+    operands.erase(operands.begin());
+  }
+  map(op, callControl(op.getLoc(), index, callees, operands, device, op.getNumResults(), namesOf(op)));
   return success();
 }

@@ -60,6 +60,11 @@ protected:
   /// A call of a function of this module.
   virtual SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
                                           ArrayRef<std::string> names) = 0;
+  /// A loop or a branch of functions of this module, which all take the device. `index` is the number of the branch,
+  /// null for a loop; of the operands of a loop, as many as there are results are carried.
+  virtual SmallVector<Value> callControl(Location location, Value index, ArrayRef<const Function *> callees,
+                                         ArrayRef<Value> operands, Value device, unsigned count,
+                                         ArrayRef<std::string> names) = 0;
   /// The expression for the file of a constant.
   virtual std::string tensorPath(StringRef file) const = 0;
   /// The expression for a file beside the program.
@@ -78,6 +83,8 @@ protected:
   EmitOptions options;
   /// Rows and columns of the mesh.
   SmallVector<int64_t> mesh = {1, 1};
+  /// Whether there are loops or branches.
+  bool hasControl = false;
 
 private:
   LogicalResult collect();
@@ -89,6 +96,7 @@ private:
   LogicalResult convertConstant(ttnn::ConstantOp op);
   LogicalResult convertLoadCached(ttcore::LoadCachedOp op);
   LogicalResult convertCall(func::CallOp op);
+  LogicalResult convertControl(Operation &op);
   FailureOr<const Function *> findCallee(Operation *op, StringRef name);
   void passDevices(ArrayRef<func::FuncOp> sources);
   LogicalResult checkOperands(Operation *op);

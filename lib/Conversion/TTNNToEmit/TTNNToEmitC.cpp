@@ -38,6 +38,9 @@ private:
                                 unsigned count, ArrayRef<std::string> names) override;
   SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
                                   ArrayRef<std::string> names) override;
+  SmallVector<Value> callControl(Location location, Value index, ArrayRef<const Function *> callees,
+                                 ArrayRef<Value> operands, Value device, unsigned count,
+                                 ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override {
     return besidePath((options.tensorDirectory + "/" + file).str());
   }
@@ -48,7 +51,7 @@ private:
 } // namespace
 
 void CppEmitter::begin(bool, ArrayRef<std::string>) {
-  for (StringRef header : {"ttnn/program.hpp", "ttnn/ttnn.hpp"})
+  for (StringRef header : {hasControl ? "ttnn/control.hpp" : "ttnn/program.hpp", "ttnn/ttnn.hpp"})
     emitc::IncludeOp::create(builder, module.getLoc(), builder.getStringAttr(header), builder.getUnitAttr());
 }
 
@@ -149,6 +152,31 @@ SmallVector<Value> CppEmitter::callCached(Location location, const Function &cal
     arguments.push_back(builder.getIndexAttr(1));
   }
   std::string name = "ttnn::load_cached";
+  if (count > 1)
+    name += "<" + std::to_string(count) + ">";
+  return build(location, name, values, arguments, count, names);
+}
+
+SmallVector<Value> CppEmitter::callControl(Location location, Value index, ArrayRef<const Function *> callees,
+                                           ArrayRef<Value> operands, Value device, unsigned count,
+                                           ArrayRef<std::string> names) {
+  SmallVector<Value> values;
+  SmallVector<Attribute> arguments, functions;
+  auto give = [&](Value value) {
+    arguments.push_back(builder.getIndexAttr(values.size()));
+    values.push_back(value);
+  };
+  for (const Function *callee : callees)
+    functions.push_back(expression(callee->name));
+  if (index)
+    give(index);
+  else
+    llvm::append_range(arguments, functions);
+  give(list(location, operands));
+  give(device);
+  if (index)
+    llvm::append_range(arguments, functions);
+  std::string name = index ? "ttnn::switch_case" : "ttnn::while_loop";
   if (count > 1)
     name += "<" + std::to_string(count) + ">";
   return build(location, name, values, arguments, count, names);

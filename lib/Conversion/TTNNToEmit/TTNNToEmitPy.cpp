@@ -35,6 +35,9 @@ private:
                                 unsigned count, ArrayRef<std::string> names) override;
   SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
                                   ArrayRef<std::string> names) override;
+  SmallVector<Value> callControl(Location location, Value index, ArrayRef<const Function *> callees,
+                                 ArrayRef<Value> operands, Value device, unsigned count,
+                                 ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override { return "TENSORS / " + spelling.string(file); }
   std::string besidePath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
 
@@ -183,6 +186,30 @@ SmallVector<Value> PythonEmitter::callCached(Location location, const Function &
     values.push_back(device);
   }
   return build(location, "ttnn.load_cached", values, arguments, {}, count, names);
+}
+
+SmallVector<Value> PythonEmitter::callControl(Location location, Value index, ArrayRef<const Function *> callees,
+                                              ArrayRef<Value> operands, Value device, unsigned count,
+                                              ArrayRef<std::string> names) {
+  SmallVector<Value> values;
+  SmallVector<Attribute> arguments, functions;
+  auto give = [&](Value value) -> Attribute {
+    values.push_back(value);
+    return builder.getIndexAttr(values.size() - 1);
+  };
+  for (const Function *callee : callees)
+    functions.push_back(expression(callee->name));
+  if (index) {
+    arguments.push_back(give(index));
+    arguments.push_back(builder.getArrayAttr(functions));
+    arguments.push_back(builder.getArrayAttr(llvm::map_to_vector(operands, give)));
+  } else {
+    llvm::append_range(arguments, functions);
+    for (ArrayRef<Value> part : {operands.take_front(count), operands.drop_front(count)})
+      arguments.push_back(builder.getArrayAttr(llvm::map_to_vector(part, give)));
+  }
+  arguments.push_back(give(device));
+  return build(location, index ? "ttnn.switch_case" : "ttnn.while_loop", values, arguments, {}, count, names);
 }
 
 SmallVector<Value> PythonEmitter::callFunction(Location location, const Function &callee, ArrayRef<Value> operands,

@@ -7,54 +7,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/selector.h"
 #include "program/executable.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace tt::runtime {
-namespace {
-
-template <class T> T load(const std::byte *at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-/// The one number of a tensor.
-double numberOf(DataType dtype, const std::byte *at) {
-  switch (dtype) {
-  case DataType::Float32:
-    return load<float>(at);
-  case DataType::BFloat16:
-    return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(at)) << 16);
-  case DataType::Int32:
-    return load<int32_t>(at);
-  case DataType::UInt32:
-    return load<uint32_t>(at);
-  case DataType::UInt16:
-    return load<uint16_t>(at);
-  case DataType::UInt8:
-  case DataType::Bool:
-    return load<uint8_t>(at);
-  default: // the reader of binaries lets no other pass
-    throw OpError("what selects a program is of type " + std::string(toString(dtype)));
-  }
-}
-
-/// What says how to go on, the same on all chips: they run one program.
-double selectorOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what) {
-  for (const std::byte *shard : shards)
-    if (std::memcmp(shard, shards[0], spec.bytes()) != 0)
-      throw OpError(std::string(what) + " differs from chip to chip; expected one value on all");
-  return numberOf(spec.dtype, shards[0]);
-}
-
-} // namespace
 
 void Executable::bindOperands(ConstPointers ins) {
   inputData.resize(ins.size());
@@ -105,7 +66,8 @@ void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const
 
 sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   auto &branches = callees.at(op).programs;
-  const double number = selectorOf(program.spec(program.operations[op].ins[0]), ins[0], "the number of the branch");
+  const double number =
+      ttnn::selectorOf(program.spec(program.operations[op].ins[0]), ins[0], "the number of the branch");
   // StableHLO: what is no branch's number stands for the last.
   const bool isOne = number >= 0 && number < static_cast<double>(branches.size());
   return run(*branches[isOne ? static_cast<size_t>(number) : branches.size() - 1], ins.subspan(1), outs);
@@ -127,7 +89,7 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
   for (bool inOuts = false;; inOuts = !inOuts) {
     checkInterrupt();
     step(condition, selector);
-    if (selectorOf(selectorSpec, selector[0], "the condition") == 0) {
+    if (ttnn::selectorOf(selectorSpec, selector[0], "the condition") == 0) {
       for (size_t k = 0; k < outs.size() && !inOuts; ++k)
         for (size_t d = 0; d < outs[k].size(); ++d)
           if (const size_t bytes = program.spec(program.operations[op].outs[k]).bytes())

@@ -78,8 +78,6 @@ NO_EXAMPLE = frozenset(
         "ttnn.to_tensor_spec",
         "ttnn.write_tensor",
         "stablehlo.case",
-        "stablehlo.imag",
-        "stablehlo.real",
     ]
 )
 

@@ -11,6 +11,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import load_mlir_file
+from emit_cases import Subject, compare_all
 from golden.tensor import GoldenMapTensor
 from op_cases import device, execute, lowered
 from ttmlir.passes import ttnn_to_flatbuffer_bin
@@ -39,6 +40,71 @@ COUNTED = """func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf3
   }
   return %r#1, %r#0 : tensor<4xf32>, tensor<i32>
 }"""
+
+
+CASE = """func.func @main(%i: tensor<i32>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+      %r = "stablehlo.case"(%i) ({
+        %0 = stablehlo.add %x, %y : tensor<3xf32>
+        stablehlo.return %0 : tensor<3xf32>
+      }, {
+        stablehlo.return %x : tensor<3xf32>
+      }, {
+        %0 = stablehlo.constant dense<7.0> : tensor<3xf32>
+        stablehlo.return %0 : tensor<3xf32>
+      }) : (tensor<i32>) -> tensor<3xf32>
+      return %r : tensor<3xf32>
+    }"""
+
+PLACES = """func.func @main(%n: tensor<i32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %a = stablehlo.constant dense<1.0> : tensor<2xf32>
+      %b = stablehlo.constant dense<2.0> : tensor<2xf32>
+      %c = stablehlo.constant dense<3.0> : tensor<2xf32>
+      %r:4 = stablehlo.while(%i = %zero, %x = %a, %y = %b, %z = %c)
+          : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+      cond {
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j, %y, %z, %x : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+      }
+      return %r#1, %r#2, %r#3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+    }"""
+
+WEIGHT = torch.randn(8, 8, generator=torch.Generator().manual_seed(1)) / 4
+_ROWS = ", ".join("[" + ", ".join(f"{v:.9e}" for v in row) + "]" for row in WEIGHT.tolist())
+NESTED = f"""func.func @main(%x: tensor<8x8xf32>, %limit: tensor<f32>)
+        -> (tensor<8x8xf32>, tensor<i32>) {{
+      %w = stablehlo.constant dense<[{_ROWS}]> : tensor<8x8xf32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %three = stablehlo.constant dense<3> : tensor<i32>
+      %start = stablehlo.constant dense<0.0> : tensor<f32>
+      %r:2 = stablehlo.while(%v = %x, %n = %zero) : tensor<8x8xf32>, tensor<i32>
+      cond {{
+        %m = stablehlo.abs %v : tensor<8x8xf32>
+        %s = stablehlo.reduce(%m init: %start) applies stablehlo.maximum across dimensions = [0, 1]
+            : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
+        %p = stablehlo.compare GT, %s, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }} do {{
+        %inner:2 = stablehlo.while(%i = %zero, %u = %v) : tensor<i32>, tensor<8x8xf32>
+        cond {{
+          %p = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %p : tensor<i1>
+        }} do {{
+          %j = stablehlo.add %i, %one : tensor<i32>
+          %d = stablehlo.dot_general %u, %w, contracting_dims = [1] x [0]
+              : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+          stablehlo.return %j, %d : tensor<i32>, tensor<8x8xf32>
+        }}
+        %k = stablehlo.add %n, %one : tensor<i32>
+        stablehlo.return %inner#1, %k : tensor<8x8xf32>, tensor<i32>
+      }}
+      return %r#0, %r#1 : tensor<8x8xf32>, tensor<i32>
+    }}"""
 
 
 def binary_of(text: str) -> object:
@@ -98,18 +164,7 @@ def test_time_grows_with_turns() -> None:
 @pytest.mark.parametrize("index", [0, 1, 2, 3, -1, 100])
 def test_case(index: int) -> None:
     """A number that no branch has stands for the last one."""
-    binary = binary_of("""func.func @main(%i: tensor<i32>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      %r = "stablehlo.case"(%i) ({
-        %0 = stablehlo.add %x, %y : tensor<3xf32>
-        stablehlo.return %0 : tensor<3xf32>
-      }, {
-        stablehlo.return %x : tensor<3xf32>
-      }, {
-        %0 = stablehlo.constant dense<7.0> : tensor<3xf32>
-        stablehlo.return %0 : tensor<3xf32>
-      }) : (tensor<i32>) -> tensor<3xf32>
-      return %r : tensor<3xf32>
-    }""")
+    binary = binary_of(CASE)
     x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 20.0, 30.0])
     branches = [x + y, x, torch.full((3,), 7.0)]
     (found,) = run(binary, torch.tensor(index, dtype=torch.int32), x, y)
@@ -118,23 +173,7 @@ def test_case(index: int) -> None:
 
 def test_values_that_change_places() -> None:
     """What a loop carries may be passed on in another order: nothing is overwritten before it is read."""
-    binary = binary_of("""func.func @main(%n: tensor<i32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %one = stablehlo.constant dense<1> : tensor<i32>
-      %a = stablehlo.constant dense<1.0> : tensor<2xf32>
-      %b = stablehlo.constant dense<2.0> : tensor<2xf32>
-      %c = stablehlo.constant dense<3.0> : tensor<2xf32>
-      %r:4 = stablehlo.while(%i = %zero, %x = %a, %y = %b, %z = %c)
-          : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
-      cond {
-        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        stablehlo.return %p : tensor<i1>
-      } do {
-        %j = stablehlo.add %i, %one : tensor<i32>
-        stablehlo.return %j, %y, %z, %x : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
-      }
-      return %r#1, %r#2, %r#3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
-    }""")
+    binary = binary_of(PLACES)
     for n in range(5):
         found = [float(x[0]) for x in run(binary, torch.tensor(n, dtype=torch.int32))]
         assert found == [1.0 + (k + n) % 3 for k in range(3)]
@@ -142,44 +181,13 @@ def test_values_that_change_places() -> None:
 
 def test_nested_loops_and_weights() -> None:
     """A constant matrix, used in the inner of two loops, and a loop that ends by what it computes."""
-    weight = torch.randn(8, 8, generator=torch.Generator().manual_seed(1)) / 4
-    rows = ", ".join("[" + ", ".join(f"{v:.9e}" for v in row) + "]" for row in weight.tolist())
-    binary = binary_of(f"""func.func @main(%x: tensor<8x8xf32>, %limit: tensor<f32>)
-        -> (tensor<8x8xf32>, tensor<i32>) {{
-      %w = stablehlo.constant dense<[{rows}]> : tensor<8x8xf32>
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %one = stablehlo.constant dense<1> : tensor<i32>
-      %three = stablehlo.constant dense<3> : tensor<i32>
-      %start = stablehlo.constant dense<0.0> : tensor<f32>
-      %r:2 = stablehlo.while(%v = %x, %n = %zero) : tensor<8x8xf32>, tensor<i32>
-      cond {{
-        %m = stablehlo.abs %v : tensor<8x8xf32>
-        %s = stablehlo.reduce(%m init: %start) applies stablehlo.maximum across dimensions = [0, 1]
-            : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
-        %p = stablehlo.compare GT, %s, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
-        stablehlo.return %p : tensor<i1>
-      }} do {{
-        %inner:2 = stablehlo.while(%i = %zero, %u = %v) : tensor<i32>, tensor<8x8xf32>
-        cond {{
-          %p = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
-          stablehlo.return %p : tensor<i1>
-        }} do {{
-          %j = stablehlo.add %i, %one : tensor<i32>
-          %d = stablehlo.dot_general %u, %w, contracting_dims = [1] x [0]
-              : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-          stablehlo.return %j, %d : tensor<i32>, tensor<8x8xf32>
-        }}
-        %k = stablehlo.add %n, %one : tensor<i32>
-        stablehlo.return %inner#1, %k : tensor<8x8xf32>, tensor<i32>
-      }}
-      return %r#0, %r#1 : tensor<8x8xf32>, tensor<i32>
-    }}""")
+    binary = binary_of(NESTED)
     x = torch.randn(8, 8, generator=torch.Generator().manual_seed(2))
     value, turns = run(binary, x, torch.tensor(1e-3))
     wanted, count = x.double(), 0
     while wanted.abs().max() > 1e-3:
         for _ in range(3):
-            wanted = wanted @ weight.double()
+            wanted = wanted @ WEIGHT.double()
         count += 1
     assert int(turns) == count > 2
     torch.testing.assert_close(value.double(), wanted, rtol=1e-3, atol=1e-7)
@@ -226,3 +234,22 @@ def test_goldens_follow_loops(stage: str, tmp_path: Path) -> None:
     }[stage]
     done = subprocess.run([sys.executable, "-m", "ttrt", *command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def integer(value: int) -> torch.Tensor:
+    return torch.tensor(value, dtype=torch.int32)
+
+
+def test_emitted_programs() -> None:
+    """C++ and Python do the same turns and branches, also none, and return what others do not own."""
+    x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 20.0, 30.0])
+    wide = torch.randn(8, 8, generator=torch.Generator().manual_seed(2))
+    cases = [(f"counted {n}", COUNTED, [torch.tensor([1.0, -2.0, 0.5, 3.0]), integer(n)]) for n in (0, 1, 6)]
+    cases += [(f"case {i}", CASE, [integer(i), x, y]) for i in (0, 1, 2, -1)]
+    cases += [(f"places {n}", PLACES, [integer(n)]) for n in (0, 1, 2)]
+    cases += [("nested", NESTED, [wide, torch.tensor(1e-3)])]
+    subjects = []
+    for name, text, inputs in cases:
+        module, _ = load_mlir_file(text, target="stablehlo")
+        subjects.append(Subject(name, lowered(module, (1, 1)), [[GoldenMapTensor({0: value}) for value in inputs]]))
+    assert not compare_all(subjects)

@@ -362,3 +362,57 @@ def test_constants_of_closed_devices_are_forgotten() -> None:
         assert made.is_allocated() and functions[-1] in caching._kept
         ttnn.close_device(own)
     assert [f in caching._kept for f in functions] == [False, False, True]
+
+
+def test_while_loop_and_switch_case(device: ttnn.Device) -> None:
+    """The sum of 0 + 1 + ... + 4, with what is carried in two places, and a constant."""
+    start, total, limit = (
+        ttnn.from_torch(torch.tensor([value]), device=device, layout=ttnn.TILE_LAYOUT) for value in (0.0, 0.0, 5.0)
+    )
+
+    def more(i: ttnn.Tensor, total: ttnn.Tensor, limit: ttnn.Tensor) -> ttnn.Tensor:
+        return ttnn.lt(i, limit)
+
+    def step(i: ttnn.Tensor, total: ttnn.Tensor, limit: ttnn.Tensor) -> tuple[ttnn.Tensor, ttnn.Tensor]:
+        return ttnn.add(i, 1.0), ttnn.add(total, i)
+
+    i, result = ttnn.while_loop(more, step, [start, total], [limit])
+    assert (ttnn.to_torch(i).item(), ttnn.to_torch(result).item()) == (5.0, 10.0)
+    # A loop without turns gives values of its own: what it started with may go.
+    kept, _ = ttnn.while_loop(more, step, [limit, total], [limit])
+    ttnn.deallocate(limit)
+    assert ttnn.to_torch(kept).item() == 5.0
+    doubled = ttnn.switch_case(start, [lambda x: ttnn.add(x, x), lambda x: x], [i])
+    same = ttnn.switch_case(i, [lambda x: ttnn.add(x, x), lambda x: x], [i])
+    ttnn.deallocate(i)
+    assert (ttnn.to_torch(doubled).item(), ttnn.to_torch(same).item()) == (10.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ttnn.while_loop(3, lambda a: a, [x]), "while_loop: cond is 3 of type int; expected a function"),
+        (
+            lambda x: ttnn.while_loop(lambda a: a, lambda a: a, x),
+            "while_loop: tensors is .*; expected a list of tensors",
+        ),
+        (lambda x: ttnn.while_loop(lambda: 1, lambda: 1, []), "while_loop: tensors is empty"),
+        (
+            lambda x: ttnn.while_loop(lambda a: a, lambda a: a, [x]),
+            "the condition of a loop is a tensor of shape .2.*one",
+        ),
+        (lambda x: ttnn.while_loop(lambda a: True, lambda a: a, [x]), "the condition of a loop is True of type bool"),
+        (
+            lambda x: ttnn.while_loop(lambda a: ttnn.sum(ttnn.abs(a)), lambda a: (a, a), [x]),
+            "while_loop: body returned 2 tensors; expected 1",
+        ),
+        (lambda x: ttnn.switch_case(x, []), "switch_case: branches is .*; expected a list of functions"),
+        (lambda x: ttnn.switch_case(ttnn.sum(x), [lambda: 3]), "switch_case: the branch returned 3 of type int"),
+        (lambda x: ttnn.switch_case(ttnn.sum(x), [lambda a: a], [3]), r"switch_case: tensors\[0\] is 3 of type int"),
+        (lambda x: ttnn.switch_case(x, [lambda: x], [], "cpu"), "switch_case: device is 'cpu'"),
+    ],
+)
+def test_control_names_what_is_wrong(device: ttnn.Device, call: Any, message: str) -> None:
+    x = ttnn.from_torch(torch.tensor([1.0, 2.0]), device=device, layout=ttnn.TILE_LAYOUT)
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
+        call(x)

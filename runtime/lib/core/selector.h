@@ -1,0 +1,14 @@
+//===- selector.h - what loops and branches go by ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tt/types.h"
+
+#include <span>
+
+namespace tt::ttnn {
+
+/// The one number of a tensor, the same on all chips: they run one program. `what` names it in errors. Throws OpError.
+double selectorOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what);
+
+} // namespace tt::ttnn
