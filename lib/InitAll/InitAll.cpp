@@ -14,6 +14,7 @@
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+#include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
@@ -61,6 +62,7 @@ void tt::registerAllPasses() {
   d2m::registerD2MPasses();
   ttkernel::registerTTKernelPasses();
   vhlo::registerVhloPasses();
+  sdy::registerSdyPasses();
   registerTTIRToTTNNPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();

@@ -1,0 +1,64 @@
+//===- Axes.h - the algebra of axes and their parts -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace mlir::sdy {
+
+/// An axis of a mesh, by its place there, or a part of it: of the axis split as [pre, size, rest] the middle. The whole
+/// axis is the part with pre 1 and the size of the axis, and all relations below hold for it as for any other part.
+struct Axis {
+  int32_t index = 0;
+  int64_t pre = 1, size = 1;
+
+  int64_t next() const { return pre * size; }
+  bool operator==(const Axis &other) const = default;
+  /// The order in a mesh.
+  auto operator<=>(const Axis &other) const = default;
+};
+
+using Axes = llvm::SmallVector<Axis, 2>;
+using AxesRef = llvm::ArrayRef<Axis>;
+
+bool contains(Axis a, Axis b);
+bool isPrefix(Axis a, Axis of);
+bool overlaps(Axis a, Axis b);
+/// One split of the axis has both parts.
+bool canCoexist(Axis a, Axis b);
+std::optional<Axis> overlap(Axis a, Axis b);
+
+/// The front (the rest) of `a` that has nothing of `b`; nothing if there is none, or if the two cannot coexist.
+std::optional<Axis> prefixWithout(Axis a, Axis b);
+std::optional<Axis> prefixWithout(Axis a, AxesRef others);
+std::optional<Axis> suffixWithout(Axis a, Axis b);
+
+std::optional<Axis> commonPrefix(Axis a, Axis b);
+Axes commonPrefix(AxesRef a, AxesRef b);
+/// `a` is the front of `of`, whose part at the last of `a` may be larger.
+bool isPrefix(AxesRef a, AxesRef of);
+bool isStrictPrefix(AxesRef a, AxesRef of);
+
+/// The parts of an axis follow one another.
+bool canMerge(Axis a, Axis b);
+void addOrMerge(Axes &axes, Axis axis);
+void addOrMerge(Axes &axes, AxesRef added);
+/// In the order of the mesh, neighbours merged.
+void sortAndMerge(Axes &axes);
+
+/// The parts of `a` that no axis of `b` has, in the order of `a`.
+Axes difference(AxesRef a, AxesRef b);
+bool overlapsAny(Axis a, AxesRef others);
+
+/// The number of parts in which these split a dimension.
+int64_t product(AxesRef axes);
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H

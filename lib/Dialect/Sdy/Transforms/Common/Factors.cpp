@@ -1,0 +1,115 @@
+//===- Factors.cpp - shardings of an op by its factors --------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Factors.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+Rule::Rule(OpShardingRuleAttr attribute)
+    : attribute(attribute), sizes(attribute.getFactorSizes()), types(attribute.getFactorSizes().size()),
+      operands(attribute.getOperandMappings().size()) {
+  for (auto [factors, kind] : {std::pair(attribute.getReductionFactors(), FactorKind::Reduction),
+                               std::pair(attribute.getNeedReplicationFactors(), FactorKind::NeedReplication),
+                               std::pair(attribute.getPermutationFactors(), FactorKind::Permutation)})
+    for (int64_t factor : factors)
+      types[factor].kind = kind;
+  for (int64_t factor : attribute.getBlockedPropagationFactors())
+    types[factor].isBlocked = true;
+  auto append = [&](ArrayRef<TensorMappingAttr> mappings) {
+    for (TensorMappingAttr mapping : mappings) {
+      Tensor &tensor = tensors.emplace_back();
+      auto &tensorHas = has.emplace_back(sizes.size(), false);
+      auto &last = isLast.emplace_back(sizes.size(), false);
+      int64_t &size = tensorSizes.emplace_back(1);
+      for (DimMappingAttr dim : mapping.getDimMappings()) {
+        tensor.emplace_back(dim.getFactorIndices().begin(), dim.getFactorIndices().end());
+        for (int64_t factor : dim.getFactorIndices())
+          tensorHas[factor] = true, size *= sizes[factor];
+        last[tensor.back().back()] = true;
+      }
+    }
+  };
+  append(attribute.getOperandMappings());
+  append(attribute.getResultMappings());
+}
+
+const Rule *RuleCache::get(OpShardingRuleAttr attribute) {
+  std::unique_ptr<Rule> &rule = rules[attribute];
+  if (!rule)
+    rule = std::make_unique<Rule>(attribute);
+  return rule.get();
+}
+
+FactorShardings sdy::project(const Rule &rule, size_t tensor, const Sharding *sharding, bool isMissingClosed) {
+  FactorShardings result;
+  result.factors.resize(rule.numFactors());
+  if (!sharding) {
+    for (FactorSharding &factor : result.factors)
+      factor.isClosed = isMissingClosed;
+    return result;
+  }
+  result.replicated = sharding->replicated;
+  result.unreduced = sharding->unreduced;
+  for (auto [dim, factors] : llvm::zip(sharding->dims, rule.tensors[tensor])) {
+    // Axes from `next` on are left; the first of them may be what is left of one.
+    size_t next = 0;
+    Axis first = dim.axes.empty() ? Axis() : dim.axes.front();
+    auto advance = [&] {
+      if (++next < dim.axes.size())
+        first = dim.axes[next];
+    };
+    auto takeRest = [&](Axes &axes) {
+      for (; next < dim.axes.size(); advance())
+        axes.push_back(first);
+    };
+    bool hasOverflow = false;
+    for (int32_t factor : factors) {
+      FactorSharding &entry = result.factors[factor];
+      entry.isClosed = dim.isClosed || hasOverflow;
+      if (hasOverflow)
+        continue;
+      if (factor == factors.back()) {
+        takeRest(entry.axes);
+        continue;
+      }
+      int64_t rest = rule.sizes[factor];
+      while (next < dim.axes.size()) {
+        int64_t shared = std::gcd(rest, first.size);
+        if (first.size != 1 && shared == 1)
+          break;
+        rest /= shared;
+        if (shared == first.size) {
+          entry.axes.push_back(first);
+          advance();
+        } else {
+          entry.axes.push_back({first.index, first.pre, shared});
+          first = {first.index, first.pre * shared, first.size / shared};
+        }
+      }
+      if (rest > 1 && next < dim.axes.size()) {
+        takeRest(entry.overflow);
+        hasOverflow = true;
+      }
+    }
+  }
+  return result;
+}
+
+void sdy::unproject(const Rule &rule, size_t tensor, const FactorShardings &factors, Sharding &sharding) {
+  for (auto [dim, indices] : llvm::zip(sharding.dims, rule.tensors[tensor])) {
+    dim.axes.clear();
+    dim.isClosed = false;
+    for (int32_t index : indices) {
+      const FactorSharding &factor = factors.factors[index];
+      dim.isClosed |= factor.isClosed;
+      addOrMerge(dim.axes, factor.axes);
+      addOrMerge(dim.axes, factor.overflow);
+      // What comes after a factor that is not split to its end would lie in strides.
+      if (!factor.overflow.empty() || product(factor.axes) != rule.sizes[index])
+        break;
+    }
+  }
+}

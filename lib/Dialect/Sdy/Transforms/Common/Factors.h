@@ -1,0 +1,63 @@
+//===- Factors.h - shardings of an op by its factors ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H
+
+#include "../Rules/Rules.h"
+#include "Sharding.h"
+
+namespace mlir::sdy {
+
+/// A sharding rule, read from its attribute once.
+struct Rule {
+  using Tensor = SmallVector<SmallVector<int32_t, 2>, 4>; // the factors of each dimension
+
+  explicit Rule(OpShardingRuleAttr attribute);
+
+  OpShardingRuleAttr attribute;
+  SmallVector<int64_t> sizes;
+  SmallVector<FactorType> types;
+  SmallVector<Tensor> tensors; // operands, then results
+  unsigned operands = 0;
+  /// Of each tensor, whether it has the factor, and whether the factor is the last of its dimension there.
+  SmallVector<SmallVector<bool>> has, isLast;
+  /// The elements of each tensor, by its factors.
+  SmallVector<int64_t> tensorSizes;
+
+  size_t numFactors() const { return sizes.size(); }
+};
+
+/// Rules by their attribute: most ops of a model share a few.
+class RuleCache {
+public:
+  const Rule *get(OpShardingRuleAttr attribute);
+
+private:
+  DenseMap<OpShardingRuleAttr, std::unique_ptr<Rule>> rules;
+};
+
+struct FactorSharding {
+  Axes axes;
+  /// Axes that the factor has no room for: they end the dimension.
+  Axes overflow;
+  bool isClosed = false;
+
+  bool operator==(const FactorSharding &other) const = default;
+};
+
+/// How a tensor is split, by factor; those that it lacks are empty.
+struct FactorShardings {
+  SmallVector<FactorSharding, 4> factors;
+  Axes replicated, unreduced;
+};
+
+/// The axes of each dimension, distributed over its factors from the first; the last takes what is left. A missing
+/// sharding is open, or closed.
+FactorShardings project(const Rule &rule, size_t tensor, const Sharding *sharding, bool isMissingClosed = false);
+/// The axes and openness of each dimension; all else is left as it is.
+void unproject(const Rule &rule, size_t tensor, const FactorShardings &factors, Sharding &sharding);
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H

@@ -1,0 +1,95 @@
+//===- Sharding.h - shardings to compute with -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_SHARDING_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_SHARDING_H
+
+#include "Axes.h"
+#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::sdy {
+
+struct DimSharding {
+  Axes axes;
+  bool isClosed = false;
+  std::optional<int64_t> priority;
+
+  bool operator==(const DimSharding &other) const = default;
+};
+
+/// A #sdy.sharding, its axes resolved in its mesh. Attributes are uniqued, so that each step of a computation on them
+/// would cost a lookup and an allocation that lives as long as the context.
+struct Sharding {
+  Attribute meshOrRef;
+  MeshAttr mesh;
+  SmallVector<DimSharding, 4> dims;
+  Axes replicated, unreduced;
+  ReductionOp reductionOp = ReductionOp::SUM;
+
+  bool operator==(const Sharding &other) const = default;
+
+  static Sharding open(Attribute meshOrRef, MeshAttr mesh, size_t rank, bool isClosed = false);
+  Sharding replicatedLike() const { return open(meshOrRef, mesh, dims.size(), /*isClosed=*/true); }
+
+  /// On one device.
+  bool isMaximal() const { return mesh.getAxes().empty() && !mesh.getDeviceIds().empty(); }
+  /// No dimension is split and nothing is to be reduced.
+  bool isReplicated() const;
+  /// All axes of the dimensions.
+  Axes allAxes() const;
+  int64_t shards() const;
+};
+
+/// The same axes on each dimension of the same mesh, and the same to be reduced; a missing sharding is a replicated one.
+bool areEquivalent(const std::optional<Sharding> &a, const std::optional<Sharding> &b);
+bool haveSameDims(const Sharding &a, const Sharding &b);
+bool haveSameAxes(MeshAttr a, MeshAttr b);
+
+/// Meshes by the name under which a sharding refers to them.
+class Meshes {
+public:
+  explicit Meshes(Operation *root);
+  MeshAttr find(Attribute meshOrRef) const;
+
+private:
+  DenseMap<Attribute, MeshAttr> byName;
+};
+
+Sharding resolve(TensorShardingAttr attribute, const Meshes &meshes);
+TensorShardingAttr toAttribute(const Sharding &sharding);
+Axes resolve(ArrayRef<AxisRefAttr> axes, MeshAttr mesh);
+SmallVector<AxisRefAttr> toAttributes(MLIRContext *context, AxesRef axes, MeshAttr mesh);
+AxisRefListAttr toListAttribute(MLIRContext *context, AxesRef axes, MeshAttr mesh);
+ListOfAxisRefListsAttr toListsAttribute(MLIRContext *context, ArrayRef<Axes> lists, MeshAttr mesh);
+
+//===----------------------------------------------------------------------===//
+// Where shardings stand
+//===----------------------------------------------------------------------===//
+
+inline constexpr StringLiteral kShardingAttr = "sdy.sharding";
+inline constexpr StringLiteral kShardingRuleAttr = "sdy.sharding_rule";
+
+/// The attribute of a value: of a function's argument, of an op that names the sharding of its result, of a result. A
+/// data-flow edge holds that of its owner and targets; see DataFlow.h.
+TensorShardingAttr getShardingAttr(Value value);
+void setShardingAttr(Value value, TensorShardingAttr sharding);
+/// True if there is a place for one.
+bool canHoldSharding(Value value);
+
+TensorShardingAttr getResultShardingAttr(FunctionOpInterface function, unsigned index);
+void setResultShardingAttr(FunctionOpInterface function, unsigned index, TensorShardingAttr sharding);
+
+/// Replaces each sharding below `root`, wherever it stands, by what `change` makes of it.
+void replaceShardings(Operation *root, function_ref<TensorShardingAttr(TensorShardingAttr)> change);
+
+/// The size of a static shape; -1 if it is not one.
+inline RankedTensorType getStaticTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() ? tensor : RankedTensorType();
+}
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_SHARDING_H

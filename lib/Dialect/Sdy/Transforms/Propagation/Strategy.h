@@ -1,0 +1,29 @@
+//===- Strategy.h - one step of propagation ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_PROPAGATION_STRATEGY_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_PROPAGATION_STRATEGY_H
+
+#include "../Common/Factors.h"
+#include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
+
+namespace mlir::sdy {
+
+/// What a step works on: the rule of an op and how its tensors are split.
+struct Step {
+  const Rule &rule;
+  MeshAttr mesh;
+  ArrayRef<PropagationDirection> directions; // of each factor
+  bool isConservative, isElementwise;
+  MutableArrayRef<FactorShardings> tensors;
+};
+
+/// Extends the axes of factors by those of other tensors; true if any changed.
+bool runStep(PropagationStrategy strategy, Step &step);
+
+PropagationDirection unite(PropagationDirection a, PropagationDirection b);
+PropagationDirection intersect(PropagationDirection a, PropagationDirection b);
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_PROPAGATION_STRATEGY_H
