@@ -53,4 +53,73 @@ def SdyOpPriorityPropagate
 def SdyUserPriorityPropagate
     : Sdy_Propagation<"sdy-user-priority-propagate", "Spread shardings in the order of their priorities">;
 
+//===----------------------------------------------------------------------===//
+// Partitioning
+//===----------------------------------------------------------------------===//
+
+class Sdy_InsertExplicitReshards<string argument> : Pass<argument, "::mlir::func::FuncOp"> {
+  let summary = "Reshard what ops, regions, calls and returns need split in another way";
+  let description = [{
+    After the pass the tensors of each op are split alike by its sharding rule, so that each device computes on what it
+    holds. A factor that an op needs whole is gathered; partial results of a contraction are combined.
+
+    Before: `%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`, both split along the contraction
+    After: the same, and `%1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]> : tensor<8x16xf32>`
+  }];
+  let options = [Option<"enableFullVersion", "enable-full-version", "bool", "false",
+                        "Reshard for all ops; else for calls, concatenations and partial results only">];
+}
+def SdyInsertExplicitReshards : Sdy_InsertExplicitReshards<"sdy-insert-explicit-reshards">;
+def InsertExplicitReshards : Sdy_InsertExplicitReshards<"insert-explicit-reshards">;
+
+def SdyReshardToCollectives : Pass<"sdy-reshard-to-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Replace reshards by collectives";
+  let description = [{
+    As few collectives as do, such that no device holds more at any time than before or after.
+
+    Before: `%0 = sdy.reshard %a <@mesh, [{}, {"x"} ]> : tensor<8x8xf32>`, with `%a` split by `[{"x"}, {} ]`
+    After: `%0 = sdy.all_to_all [{"x"}: 0->1] %a out_sharding=<@mesh, [{}, {"x"} ]> : tensor<8x8xf32>`
+  }];
+  let options = [Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
+                        "Leave reshards that change nothing">];
+}
+
+def SdyShardingConstraintToReshard : Pass<"sdy-sharding-constraint-to-reshard", "::mlir::func::FuncOp"> {
+  let summary = "Replace sharding constraints by reshards";
+  let description = "What propagation was told to do has been done; what is left is to bring each value to it.";
+}
+
+def SdyCloseShardings : Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
+  let summary = "Close all dimensions";
+  let description = "Priorities and replicated axes go, too. Before: `[{\"x\", ?}, {?}]`. After: `[{\"x\"}, {}]`.";
+}
+
+def SdyDropShardingRules : Pass<"sdy-drop-sharding-rules", "::mlir::func::FuncOp"> {
+  let summary = "Remove sharding rules, but for those of users";
+}
+
+def SdyRemoveShardingGroups : Pass<"sdy-remove-sharding-groups", "::mlir::ModuleOp"> {
+  let summary = "Remove sharding groups";
+}
+
+def SdyDropShardingAndMesh : Pass<"sdy-drop-sharding-and-mesh", "::mlir::ModuleOp"> {
+  let summary = "Remove shardings and meshes";
+}
+
+def SdyInlineMeshes : Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
+  let summary = "Write meshes where they are used";
+  let description = "Before: `<@mesh, [{\"x\"}]>`. After: `<mesh<[\"x\"=2]>, [{\"x\"}]>`.";
+}
+
+def SdyRemoveSubAxesInInputOutputShardings
+    : Pass<"sdy-remove-sub-axes-in-input-output-shardings", "::mlir::ModuleOp"> {
+  let summary = "Cut open dimensions of the arguments and results of main before the first part of an axis";
+}
+
+def SdyUpdateNonDivisibleInputOutputShardings
+    : Pass<"sdy-update-non-divisible-input-output-shardings", "::mlir::ModuleOp"> {
+  let summary = "Cut axes that do not divide a dimension of an argument or result";
+  let description = "Before: `tensor<6xf32>` split by `\"x\"` of size 4. After: split by `\"x\":(1)2`.";
+}
+
 #endif // TTMLIR_DIALECT_SDY_TRANSFORMS_PASSES_TD

@@ -114,6 +114,26 @@ void Graph::addEdges(Operation *op) {
   }
 }
 
+/// A slice or a shared head has a factor whose size is that of another tensor's dimension.
+static SmallVector<SmallVector<int64_t>, 0> findSizes(Operation *op, const Rule &rule) {
+  SmallVector<SmallVector<int64_t>, 0> sizes(rule.tensors.size(), SmallVector<int64_t>(rule.sizes));
+  bool isAny = false;
+  for (auto [index, tensor] : llvm::enumerate(rule.tensors)) {
+    Type type = index < rule.operands ? op->getOperand(index).getType() : op->getResult(index - rule.operands).getType();
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    if (!shaped || shaped.getRank() != static_cast<int64_t>(tensor.size()))
+      continue;
+    for (auto [dim, factors] : llvm::enumerate(tensor))
+      if (factors.size() == 1 && rule.sizes[factors[0]] != shaped.getDimSize(dim) && rule.sizes[factors[0]] != 1) {
+        sizes[index][factors[0]] = shaped.getDimSize(dim);
+        isAny = true;
+      }
+  }
+  if (!isAny)
+    sizes.clear();
+  return sizes;
+}
+
 void Graph::addOp(Operation *op) {
   OpShardingRuleAttr attribute = getShardingRule(op, options.isConservative);
   if (!attribute)
@@ -125,6 +145,7 @@ void Graph::addOp(Operation *op) {
     node.slots.push_back(getSlot(operand));
   for (Value result : op->getResults())
     node.slots.push_back(getSlot(result));
+  node.sizes = findSizes(op, *node.rule);
   node.isElementwise = isElementwise(op);
   node.isConservative = options.isConservative;
   auto call = dyn_cast<hlo::CustomCallOp>(op);
@@ -259,7 +280,7 @@ void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
     tensors.push_back(project(*node.rule, tensor, *sharding ? &**sharding : nullptr));
   }
   SmallVector<FactorShardings, 4> before = tensors;
-  Step step{*node.rule, mesh, directions, node.isConservative, node.isElementwise, tensors};
+  Step step{*node.rule, mesh, directions, node.isConservative, node.isElementwise, tensors, node.sizes};
   if (!runStep(options.strategy, step))
     return;
 

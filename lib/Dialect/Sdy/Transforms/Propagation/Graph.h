@@ -45,6 +45,7 @@ private:
     OpClass opClass = OpClass::Other;
     PropagationDirection allowed = PropagationDirection::BOTH;
     bool isElementwise = false, isConservative = false, hasSingleUses = true;
+    SmallVector<SmallVector<int64_t>, 0> sizes; // as in Step
     // Edges of manual computations.
     Edge::Kind kind = Edge::Plain;
     Axes manual;

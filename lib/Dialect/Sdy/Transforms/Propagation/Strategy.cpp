@@ -90,7 +90,7 @@ static std::optional<Axis> fitWithin(const Step &step, size_t tensor, size_t fac
     return std::nullopt;
   if (llvm::any_of(entry.axes, [&](Axis own) { return contains(own, *rest); }))
     return rest;
-  int64_t size = step.rule.sizes[factor];
+  int64_t size = step.sizes.empty() ? step.rule.sizes[factor] : step.sizes[tensor][factor];
   if (!entry.isClosed && entry.overflow.empty() && size % taken == 0) {
     // Only what divides the factor: the local parts of a tensor have one shape.
     int64_t shared = std::gcd(size / taken, rest->size);

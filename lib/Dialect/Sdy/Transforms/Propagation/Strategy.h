@@ -16,6 +16,8 @@ struct Step {
   ArrayRef<PropagationDirection> directions; // of each factor
   bool isConservative, isElementwise;
   MutableArrayRef<FactorShardings> tensors;
+  /// Of each tensor the size of each factor, where it is not that of the rule; empty if all are.
+  ArrayRef<SmallVector<int64_t>> sizes = {};
 };
 
 /// Extends the axes of factors by those of other tensors; true if any changed.

@@ -1,0 +1,27 @@
+//===- CommonAxes.h - axes of an op's factors on all devices ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_COMMONAXES_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_COMMONAXES_H
+
+#include "../Common/Factors.h"
+
+namespace mlir::sdy {
+
+/// What an op computes on: its rule, how its tensors are split, and the factors that it must have whole.
+struct OpShardings {
+  const Rule &rule;
+  ArrayRef<FactorShardings> tensors;
+  SmallVector<bool> needsWhole;
+};
+
+/// The axes of each factor by which all tensors are split while the op runs: those at hand if they agree; else those
+/// that leave the most data where it is.
+SmallVector<Axes> findCommonAxes(const OpShardings &op);
+
+/// The tensors are split alike, and no factor that must be whole is split.
+bool areCompatible(const OpShardings &op);
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_COMMONAXES_H

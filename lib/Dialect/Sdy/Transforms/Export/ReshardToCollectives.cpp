@@ -1,0 +1,125 @@
+//===- ReshardToCollectives.cpp - reshards as collectives -----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../Common/Sharding.h"
+#include "Planner.h"
+#include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
+
+namespace mlir::sdy {
+#define GEN_PASS_DEF_SDYRESHARDTOCOLLECTIVES
+#include "ttmlir/Dialect/Sdy/Transforms/Passes.h.inc"
+} // namespace mlir::sdy
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace {
+struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCollectives> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Meshes meshes(getOperation());
+    SmallVector<ReshardOp> reshards;
+    getOperation().walk([&](ReshardOp op) { reshards.push_back(op); });
+    for (ReshardOp op : reshards)
+      if (failed(lower(op, meshes)))
+        return signalPassFailure();
+  }
+
+  LogicalResult lower(ReshardOp op, const Meshes &meshes) {
+    auto tensor = dyn_cast<RankedTensorType>(op.getType());
+    Sharding target = resolve(op.getSharding(), meshes);
+    TensorShardingAttr attribute = findSharding(op.getInput());
+    Sharding source = attribute ? resolve(attribute, meshes) : target.replicatedLike();
+    if (!tensor || source.isMaximal() || target.isMaximal())
+      return success();
+    if (source.isReplicated() && target.isReplicated()) {
+      if (!keepRedundantReshards)
+        replace(op, op.getInput());
+      return success();
+    }
+    // A whole tensor is the same on any mesh.
+    if (target.isReplicated())
+      target = source.replicatedLike();
+    if (source.isReplicated())
+      source = target.replicatedLike();
+    if (!haveSameAxes(source.mesh, target.mesh))
+      return success();
+    Axes introduced = difference(target.unreduced, source.unreduced), removed = difference(source.unreduced, target.unreduced);
+    if (!introduced.empty())
+      return op.emitOpError() << "asks for partial values in " << op.getSharding() << ", which " << attribute
+                              << " does not have; only a computation gives these";
+    OpBuilder builder(op);
+    Value value = op.getInput();
+    if (!removed.empty()) {
+      sortAndMerge(removed);
+      source.unreduced = difference(source.unreduced, removed);
+      value = AllReduceOp::create(builder, op.getLoc(), value.getType(), value,
+                                  toListAttribute(op.getContext(), removed, source.mesh), source.reductionOp,
+                                  toAttribute(closed(source)));
+    }
+    SmallVector<Axes> from, to;
+    for (auto [a, b] : llvm::zip(source.dims, target.dims))
+      from.push_back(a.axes), to.push_back(b.axes);
+    SmallVector<int64_t> sizes =
+        llvm::map_to_vector(source.mesh.getAxes(), [](MeshAxisAttr axis) { return axis.getSize(); });
+    Sharding current = closed(source);
+    bool changesMesh = source.mesh != target.mesh;
+    for (const CollectiveStep &step : planReshard(tensor.getShape(), from, to, sizes, changesMesh)) {
+      for (auto [dim, axes] : llvm::zip(current.dims, step.dims))
+        dim.axes = axes;
+      if (step.kind == CollectiveStep::Permute && changesMesh)
+        current.mesh = target.mesh, current.meshOrRef = target.meshOrRef;
+      value = create(builder, op.getLoc(), step, value, current);
+    }
+    if (value == op.getInput() && keepRedundantReshards)
+      return success();
+    replace(op, value);
+    return success();
+  }
+
+  /// A barrier passes on what it gets.
+  static TensorShardingAttr findSharding(Value value) {
+    while (auto barrier = value.getDefiningOp<PropagationBarrierOp>()) {
+      if (getShardingAttr(value))
+        break;
+      value = barrier.getInput();
+    }
+    return getShardingAttr(value);
+  }
+
+  static Sharding closed(Sharding sharding) {
+    for (DimSharding &dim : sharding.dims)
+      dim = {dim.axes, /*isClosed=*/true, std::nullopt};
+    sharding.replicated.clear();
+    return sharding;
+  }
+
+  static void replace(ReshardOp op, Value value) {
+    op.replaceAllUsesWith(value);
+    op.erase();
+  }
+
+  static Value create(OpBuilder &builder, Location loc, const CollectiveStep &step, Value value,
+                      const Sharding &sharding) {
+    MLIRContext *context = builder.getContext();
+    TensorShardingAttr out = toAttribute(sharding);
+    auto lists = [&] { return toListsAttribute(context, step.axes, sharding.mesh); };
+    switch (step.kind) {
+    case CollectiveStep::Slice:
+      return AllSliceOp::create(builder, loc, value.getType(), value, lists(), out);
+    case CollectiveStep::Gather:
+      return AllGatherOp::create(builder, loc, value.getType(), value, lists(), out);
+    case CollectiveStep::Permute:
+      return CollectivePermuteOp::create(builder, loc, value.getType(), value, out);
+    case CollectiveStep::AllToAll:
+      break;
+    }
+    SmallVector<AllToAllParamAttr> params;
+    for (const CollectiveStep::Move &move : step.moves)
+      params.push_back(
+          AllToAllParamAttr::get(context, toAttributes(context, move.axes, sharding.mesh), move.from, move.to));
+    return AllToAllOp::create(builder, loc, value.getType(), value, AllToAllParamListAttr::get(context, params), out);
+  }
+};
+} // namespace
