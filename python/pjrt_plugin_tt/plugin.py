@@ -53,6 +53,8 @@ def initialize() -> None:
     import jax
     from jax._src import xla_bridge
 
+    from . import linalg
+
     if jax.__version__ != JAX_VERSION:
         warnings.warn(
             f"jax {jax.__version__} is installed, and the plugin for tt is made for jax {JAX_VERSION}: "
@@ -64,3 +66,4 @@ def initialize() -> None:
     # Below the CPU: programs run on simulated chips when they ask for them.
     xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path)
     _use_what_jax_has_for_known_platforms()
+    linalg.register(PLATFORM)
