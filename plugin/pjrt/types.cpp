@@ -76,6 +76,29 @@ void narrow(const std::byte *from, std::byte *to, size_t count, const TypeInfo &
   }
 }
 
+/// The lower bits of bytes; the host says nothing about the others.
+void extendBits(std::byte *bytes, size_t count, unsigned bits, bool isSigned) {
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<uint8_t>(static_cast<uint8_t>(bytes[i]) << (8 - bits));
+    bytes[i] = isSigned ? static_cast<std::byte>(static_cast<int8_t>(value) >> (8 - bits))
+                        : static_cast<std::byte>(value >> (8 - bits));
+  }
+}
+
+/// Bits of an integer of less than a byte, or 0.
+unsigned bitsBelowByte(PJRT_Buffer_Type type) {
+  switch (type) {
+  case PJRT_Buffer_Type_S4:
+  case PJRT_Buffer_Type_U4:
+    return 4;
+  case PJRT_Buffer_Type_S2:
+  case PJRT_Buffer_Type_U2:
+    return 2;
+  default:
+    return 0;
+  }
+}
+
 /// From the type that the chip holds `type` in to that of the host: a conversion of bits, never of values.
 template <class Held> void widen(const TypeInfo &type, const std::byte *from, std::byte *to, size_t count) {
   switch (type.bytes) {
@@ -192,6 +215,12 @@ ttnn::Tensor toTensor(const TypeInfo &type, std::span<const int64_t> dims, const
   const size_t count = elementCount(dims) * (type.kind == Kind::Complex ? 2 : 1);
   const std::byte *from = values.get();
   std::byte *to = tensor.data();
+  std::vector<std::byte> extended;
+  if (const unsigned bits = bitsBelowByte(type.type)) {
+    extended.assign(from, from + count);
+    extendBits(extended.data(), count, bits, type.kind == Kind::Signed);
+    from = extended.data();
+  }
   if (type.kind == Kind::Float || type.kind == Kind::Complex)
     convert<double, float>(from, to, count);
   else if (type.bytes == 8 && type.kind == Kind::Signed)

@@ -318,6 +318,8 @@ static std::optional<ttcore::ReduceType> reduceTypeOf(Region &region, bool &keep
     return ttcore::ReduceType::Sum;
   if (isa<stablehlo::MulOp>(op))
     return ttcore::ReduceType::Prod;
+  if (isa<stablehlo::SubtractOp>(op) && !isLogical)
+    return ttcore::ReduceType::Sum; // of the negated updates
   return std::nullopt;
 }
 
@@ -360,14 +362,18 @@ struct LowerScatter : OpConversionPattern<stablehlo::ScatterOp> {
     bool keeps = false;
     const std::optional<ttcore::ReduceType> reduce = reduceTypeOf(op.getUpdateComputation(), keeps);
     if (!reduce)
-      return notifyMatchFailure(rewriter, op,
-                                "its region is not one of add, multiply, maximum, minimum, or the update itself");
+      return notifyMatchFailure(
+          rewriter, op, "its region is not one of add, subtract, multiply, maximum, minimum, or the update itself");
     Value input = adaptor.getInputs().front(), updates = adaptor.getUpdates().front();
     const RankedTensorType type = typeOf(input);
     if (keeps || typeOf(updates).getNumElements() == 0 || type.getNumElements() == 0)
       return replace(rewriter, op, input);
 
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (isa_and_nonnull<stablehlo::SubtractOp>(onlyOp(op.getUpdateComputation())))
+      updates = isa<FloatType>(type.getElementType())
+                    ? make<ttir::NegOp>(builder, typeOf(updates), {updates})
+                    : make<ttir::SubtractOp>(builder, typeOf(updates), {zeros(builder, typeOf(updates)), updates});
     const Numbers dims(op.getScatterDimensionNumbers());
     const SmallVector<int64_t> batch = dims.batchOf(typeOf(adaptor.getScatterIndices()));
     SmallVector<int64_t> sizes(type.getRank(), 1);

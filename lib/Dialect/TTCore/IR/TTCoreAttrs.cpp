@@ -109,6 +109,8 @@ std::optional<DataType> ttcore::elementTypeToDataType(Type elementType) {
   switch (integer.getWidth()) {
   case 1:
     return DataType::Bool;
+  case 2:
+  case 4:
   case 8:
     return integer.isUnsigned() ? DataType::UInt8 : DataType::Int32;
   case 16:

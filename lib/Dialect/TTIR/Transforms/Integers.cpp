@@ -23,8 +23,11 @@ static IntegerType integerElements(Type type) {
 
 unsigned ttir::narrowWidth(Type type) {
   IntegerType integer = integerElements(type);
-  return integer && !integer.isUnsigned() && (integer.getWidth() == 8 || integer.getWidth() == 16) ? integer.getWidth()
-                                                                                                   : 0;
+  if (!integer)
+    return 0;
+  const unsigned width = integer.getWidth();
+  const bool isSmall = width == 2 || width == 4;
+  return isSmall || (!integer.isUnsigned() && (width == 8 || width == 16)) ? width : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,6 +88,8 @@ static LogicalResult checkElements(Operation *op, ElementsAttr elements, const R
   }
   bool isUnsigned = integer.isUnsigned();
   switch (integer.getWidth()) {
+  case 2: // one in a byte
+  case 4:
   case 8:
     return isUnsigned ? checkValues<uint8_t>(op, bytes, range) : checkValues<int8_t>(op, bytes, range);
   case 16:
@@ -180,6 +185,8 @@ static bool includes(IntegerType to, Type from) {
   if (integer.getWidth() == 1)
     return true;
   bool isSigned = !integer.isUnsigned();
+  if (to.isUnsigned())
+    return !isSigned && integer.getWidth() <= to.getWidth();
   return isSigned ? integer.getWidth() <= to.getWidth() : integer.getWidth() < to.getWidth();
 }
 
@@ -187,7 +194,7 @@ LogicalResult NarrowIntegers::collect(Operation *op) {
   if (!isa_and_nonnull<TTIRDialect>(op->getDialect()) || op->getNumResults() == 0)
     return success();
   StringRef name = op->getName().stripDialect();
-  Entry entry{op, {}, {}, {}};
+  Entry entry{op, {}, {}, {}, {}};
   if (isa<BitcastConvertOp, TypecastOp>(op)) {
     entry.from = getElementTypeOrSelf(op->getOperand(0).getType());
     entry.to = getElementTypeOrSelf(op->getResult(0).getType());
@@ -203,8 +210,10 @@ LogicalResult NarrowIntegers::collect(Operation *op) {
   bool isInRange = staysInRange(name);
   if (auto cast = dyn_cast<TypecastOp>(op))
     isInRange = narrowWidth(op->getResult(0).getType()) && includes(::mlir::cast<IntegerType>(entry.to), entry.from);
-  for (Type type : op->getResultTypes())
+  for (Type type : op->getResultTypes()) {
     entry.widths.push_back(isInRange ? 0 : narrowWidth(type));
+    entry.isUnsigned.push_back(integerElements(type) && integerElements(type).isUnsigned());
+  }
   if (llvm::any_of(entry.widths, [](unsigned width) { return width != 0; }))
     entries.push_back(entry);
   return success();
@@ -230,11 +239,16 @@ Value NarrowIntegers::constant(Value like, int64_t number) {
   return known;
 }
 
-/// ((x mod 2^n) xor 2^(n-1)) - 2^(n-1): the lower n bits, with copies of the highest of them above.
-Value NarrowIntegers::wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width) {
+/// x mod 2^n, and of signed numbers (that xor 2^(n-1)) - 2^(n-1): the lower n bits, with copies of the highest of them
+/// above.
+Value NarrowIntegers::wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width,
+                              bool isUnsigned) {
   Type type = value.getType();
+  Value low =
+      BitwiseAndOp::create(builder, isUnsigned ? last : loc, type, value, constant(value, (int64_t(1) << width) - 1));
+  if (isUnsigned)
+    return low;
   Value sign = constant(value, int64_t(1) << (width - 1));
-  Value low = BitwiseAndOp::create(builder, loc, type, value, constant(value, (int64_t(1) << width) - 1));
   Value turned = BitwiseXorOp::create(builder, loc, type, low, sign);
   return SubtractOp::create(builder, last, type, turned, sign);
 }
@@ -252,20 +266,24 @@ void NarrowIntegers::wrapResults(const Entry &entry) {
     op->setOperand(0, bits);
   }
   builder.setInsertionPointAfter(op);
-  for (auto [result, width] : llvm::zip_equal(op->getResults(), entry.widths)) {
+  for (auto [result, width, isUnsigned] : llvm::zip_equal(op->getResults(), entry.widths, entry.isUnsigned)) {
     if (width == 0)
       continue;
     llvm::SmallPtrSet<Operation *, 4> own;
     Value value;
     if (entry.from && !isa<IntegerType>(entry.from)) {
       // A float is cast to the nearest value.
-      int32_t high = (1 << (width - 1)) - 1;
-      value = ClampScalarOp::create(builder, last, result.getType(), result, builder.getI32IntegerAttr(-high - 1),
-                                    builder.getI32IntegerAttr(high));
+      int32_t high = isUnsigned ? (1 << width) - 1 : (1 << (width - 1)) - 1;
+      value =
+          ClampScalarOp::create(builder, last, result.getType(), result,
+                                builder.getI32IntegerAttr(isUnsigned ? 0 : -high - 1), builder.getI32IntegerAttr(high));
       own.insert(value.getDefiningOp());
     } else {
-      value = wrapped(builder, loc, last, result, width);
-      own.insert(value.getDefiningOp()->getOperand(0).getDefiningOp()->getOperand(0).getDefiningOp());
+      value = wrapped(builder, loc, last, result, width, isUnsigned);
+      Operation *low = value.getDefiningOp();
+      if (!isUnsigned)
+        low = low->getOperand(0).getDefiningOp()->getOperand(0).getDefiningOp();
+      own.insert(low);
     }
     result.replaceAllUsesExcept(value, own);
   }
@@ -280,6 +298,15 @@ void NarrowIntegers::rewriteBitcast(const Entry &entry) {
   Location last = op->getLoc(), loc = ttcore::withoutSourceNumber(last);
   OpBuilder builder(op);
   Value value = op->getOperand(0);
+  if (width < 8) { // two types of integers, of which the chip has neither
+    const bool isUnsigned = cast<IntegerType>(entry.to).isUnsigned();
+    if (value.getType() != op->getResult(0).getType())
+      value = TypecastOp::create(builder, loc, type, value, /*conservative_folding=*/false);
+    value = wrapped(builder, loc, last, value, width, isUnsigned);
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return;
+  }
   bool isNarrowFrom = isa<IntegerType>(entry.from) && entry.from != unsignedElement,
        isNarrowTo = isa<IntegerType>(entry.to) && entry.to != unsignedElement;
   if (!(isNarrowFrom && isNarrowTo)) {
@@ -293,7 +320,7 @@ void NarrowIntegers::rewriteBitcast(const Entry &entry) {
                                        isNarrowTo ? type.clone(unsignedElement) : type, value);
     if (isNarrowTo) {
       cast(loc, type.getElementType());
-      value = wrapped(builder, loc, last, value, width);
+      value = wrapped(builder, loc, last, value, width, /*isUnsigned=*/false);
     }
   }
   op->getResult(0).replaceAllUsesWith(value);

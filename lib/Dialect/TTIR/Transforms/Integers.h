@@ -1,8 +1,9 @@
 //===- Integers.h - integer types that the chip lacks -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chip has si32, ui32, ui16 and ui8. Signed integers of 8 and 16 bits are computed in si32; whatever may leave the
-// narrow type is brought back to it, modulo 2^8 or 2^16, right after the op. Integers of 64 bits are held in 32: those
+// The chip has si32, ui32, ui16 and ui8. Integers of 2 and 4 bits, and signed ones of 8 and 16, are
+// computed in si32, or ui8 when they have no sign; whatever may leave the
+// narrow type is brought back to it, modulo 2^n, right after the op. Integers of 64 bits are held in 32: those
 // that are known at compile time have to fit.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +16,7 @@
 
 namespace mlir::tt::ttir {
 
-/// Width of the elements of a tensor of signed (or signless) integers of 8 or 16 bits, else 0.
+/// Width of the elements of a tensor of integers of 2 or 4 bits, or signed (or signless) ones of 8 or 16, else 0.
 unsigned narrowWidth(Type type);
 
 /// An error for elements, and for attributes that become elements, that the type which the chip has for the result does
@@ -38,12 +39,13 @@ private:
   struct Entry {
     Operation *op;
     SmallVector<unsigned> widths; // narrow widths of the results; 0 for those that need nothing
+    SmallVector<bool> isUnsigned; // of each result
     Type from, to;                // element types of a bitcast or typecast in the source
   };
   void rewriteBitcast(const Entry &entry);
   void wrapResults(const Entry &entry);
 
-  Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width);
+  Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width, bool isUnsigned);
   /// One number, broadcast by whoever uses it.
   Value constant(Value like, int64_t number);
 
