@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def initialize() -> None:
     import jax
     from jax._src import xla_bridge
 
-    from . import linalg
+    from . import arithmetic, callbacks, linalg
 
     if jax.__version__ != JAX_VERSION:
         warnings.warn(
@@ -66,4 +67,9 @@ def initialize() -> None:
     # Below the CPU: programs run on simulated chips when they ask for them.
     xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path)
     _use_what_jax_has_for_known_platforms()
+    arithmetic.register(PLATFORM)
     linalg.register(PLATFORM)
+    callbacks.register(PLATFORM, ctypes.CDLL(path))
+    # Callbacks get their arguments as arrays of the CPU.
+    if jax.config.read("jax_platforms") == PLATFORM:
+        jax.config.update("jax_platforms", f"{PLATFORM},cpu")

@@ -42,6 +42,7 @@ class Row:
 
 # Ops that are only called as part of programs, or that this library does not compute.
 NOT_CALLED = {
+    "debug.host_call",
     "ttcore.case",
     "ttcore.load_cached",
     "ttcore.while",

@@ -32,6 +32,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     config.enableConstantCSE(false);
     manager.addPass(createCanonicalizerPass(config));
   }
+  manager.addPass(createStableHLOEraseTokens());
   manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addPass(createStableHLOLegalizeQuantToMath());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());

@@ -59,6 +59,8 @@ static StringRef loweredBefore(StringRef op) {
               "stablehlo.dynamic_iota", "stablehlo.dynamic_pad"},
              "rule")
       .Cases({"stablehlo.dynamic_reshape", "stablehlo.real_dynamic_slice"}, "rule")
+      // Programs run in order.
+      .Cases({"stablehlo.after_all", "stablehlo.create_token"}, "rule")
       // As parts of complex numbers.
       .Cases({"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}, "rule")
       .Cases({"chlo._asin_acos_kernel", "stablehlo.complex", "stablehlo.fft", "stablehlo.imag", "stablehlo.real"},

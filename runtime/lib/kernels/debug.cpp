@@ -8,11 +8,48 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/op.h"
+#include "tt/ttnn/host_call.h"
 
 #include <cstring>
+#include <memory>
+#include <mutex>
 
 namespace tt::ttnn {
 namespace {
+
+std::mutex hostCallerMutex;
+std::shared_ptr<const HostCaller> hostCaller;
+
+class HostCallKernel final : public Kernel {
+public:
+  explicit HostCallKernel(const OpCall &call)
+      : function(call.attributes.get<std::string>("function")), outs(call.outs) {
+    for (size_t i = 0; i < call.ins.size(); ++i)
+      ins.push_back(operand(call, i));
+  }
+  void run(const Buffers &buffers) const override {
+    std::shared_ptr<const HostCaller> caller;
+    {
+      std::lock_guard lock(hostCallerMutex);
+      caller = hostCaller;
+    }
+    if (!caller || !*caller)
+      throw OpError("debug.host_call: this process knows no function of the host, and the program calls \"" + function +
+                    "\"; it runs in the process that made it");
+    std::vector<HostArray> given, wanted;
+    for (size_t i = 0; i < ins.size(); ++i)
+      given.push_back({&ins[i], const_cast<std::byte *>(buffers.ins[i])});
+    for (size_t i = 0; i < outs.size(); ++i)
+      wanted.push_back({&outs[i], buffers.outs[i]});
+    (*caller)(function, given, wanted);
+  }
+
+private:
+  std::string function;
+  std::vector<TensorSpec> ins, outs;
+};
+
+std::unique_ptr<Kernel> makeHostCall(const OpCall &call) { return std::make_unique<HostCallKernel>(call); }
 
 /// The result is operand `index`.
 class PassKernel final : public Kernel {
@@ -43,6 +80,12 @@ std::unique_ptr<Kernel> makeNothing(const OpCall &) {
 
 } // namespace
 
+void setHostCaller(HostCaller caller) {
+  auto made = std::make_shared<const HostCaller>(std::move(caller));
+  std::lock_guard lock(hostCallerMutex);
+  hostCaller.swap(made);
+}
+
 std::vector<OpInfo> debugOps() {
   return {
       {"debug.annotate", makePass<0>, nullptr, noCost},        {"debug.begin_trace", makePass<0>, nullptr, noCost},
@@ -52,7 +95,7 @@ std::vector<OpInfo> debugOps() {
       {"debug.snapshot", makePass<0>, nullptr, noCost},        {"debug.timestamp", makePass<0>, nullptr, noCost},
       {"debug.breakpoint", makeNothing, nullptr, noCost},      {"debug.dump", makeNothing, nullptr, noCost},
       {"debug.memory_snapshot", makeNothing, nullptr, noCost}, {"debug.print", makeNothing, nullptr, noCost},
-      {"debug.overwrite", makePass<1>, nullptr, noCost},
+      {"debug.overwrite", makePass<1>, nullptr, noCost},       {"debug.host_call", makeHostCall, nullptr, noCost},
   };
 }
 

@@ -4,6 +4,7 @@
 #define TTMLIR_CONVERSION_STABLEHLOTOTTIR_PASSES_H
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

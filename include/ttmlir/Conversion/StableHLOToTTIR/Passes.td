@@ -45,6 +45,18 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
 }
 
 // On modules: signatures and calls change together.
+def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
+  let summary = "Put empty tensors in the place of tokens";
+  let description = [{
+    Programs do what has effects in the order in which it stands, so tokens have nothing to say.
+
+    Before: `%t = stablehlo.create_token : !stablehlo.token`
+    After: `%t = stablehlo.constant dense<> : tensor<0xi1>`
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
+// On modules: signatures and calls change together.
 def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conversion", "::mlir::ModuleOp"> {
   let summary = "Make real tensors of tensors of complex numbers";
   let description = [{
@@ -76,12 +88,14 @@ def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
   let description = [{
     Reductions of regions without a name in TTIR become halves that are combined, windows become slices, padding between
     elements a concatenation, factorizations loops, random bits arithmetic on words of 32 bits, and broadcasts of CHLO
-    explicit. Custom calls and composites that an op stands for become that op.
+    explicit. Custom calls and composites that an op stands for become that op; `tt.host_call` becomes
+    `debug.host_call`, whose function is the call's `backend_config`.
 
     Before: `%r = stablehlo.einsum %a, %b, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>`
     After: `%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`
   }];
-  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect",
+                           "::mlir::tt::debug::DebugDialect"];
 }
 
 // On modules: regions become functions.

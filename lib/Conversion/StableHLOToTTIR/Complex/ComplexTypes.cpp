@@ -93,7 +93,8 @@ private:
       return convertRegions(op);
     ImplicitLocOpBuilder builder(op->getLoc(), op);
     // What carries values as they are: the end of a region, a loop, a branch, a call.
-    if (op->hasTrait<OpTrait::IsTerminator>() ||
+    auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+    if (op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call") ||
         isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp,
             stablehlo::CompositeOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())

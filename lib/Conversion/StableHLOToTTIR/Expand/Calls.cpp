@@ -3,6 +3,11 @@
 
 #include "Expressions.h"
 
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
@@ -122,8 +127,12 @@ struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
       rewriter.replaceOp(op, op.getOperands());
       return success();
     }
+    if (target == "tt.host_call")
+      return callHost(op, rewriter);
     if (target == "mhlo.topk")
       return expandTopK(op, rewriter);
+    if (target == "ApproxTopK")
+      return expandApproxTopK(op, rewriter);
     const auto *named = llvm::find_if(namedCalls, [&](const NamedCall &call) { return call.target == target; });
     if (named == std::end(namedCalls) || op.getNumOperands() != 1 || op->getResultTypes() != op->getOperandTypes())
       return failure();
@@ -133,6 +142,15 @@ struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
   }
 
 private:
+  /// A function of the process that runs the program, known by its name.
+  static LogicalResult callHost(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    auto function = op->getAttrOfType<StringAttr>("backend_config");
+    if (!function || function.empty())
+      return rewriter.notifyMatchFailure(op, "its backend_config is no name of a function");
+    rewriter.replaceOpWithNewOp<debug::HostCallOp>(op, op->getResultTypes(), op->getOperands(), function);
+    return success();
+  }
+
   static LogicalResult expandTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
     auto k = attributes ? attributes.getAs<IntegerAttr>("k") : IntegerAttr();
@@ -143,6 +161,51 @@ private:
     if (!operand || operand.getRank() == 0 || k.getInt() > operand.getShape().back())
       return failure();
     rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+    return success();
+  }
+
+  /// (values, positions, initial value, initial position): the largest, or smallest, along a dimension; exact ones are
+  /// as good as the approximate ones that are asked for. The initial value says which: it is the last in the order.
+  static LogicalResult expandApproxTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    DictionaryAttr config = dyn_cast_if_present<DictionaryAttr>(op->getAttr("mhlo.backend_config"));
+    if (!config)
+      config = dyn_cast_if_present<DictionaryAttr>(op->getAttr("backend_config"));
+    auto dimension = config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
+    if (!dimension || op.getNumOperands() != 4 || op.getNumResults() != 2)
+      return rewriter.notifyMatchFailure(op, "expected four operands, two results and reduction_dim");
+    RankedTensorType values = typeOf(op->getOperand(0)), found = typeOf(op->getResult(0)),
+                     positions = typeOf(op->getResult(1));
+    const int64_t dim = dimension.getInt(), rank = values.getRank();
+    if (dim < 0 || dim >= rank || !values.hasStaticShape() || !found.hasStaticShape() ||
+        !isa<FloatType>(values.getElementType()) || !positions.getElementType().isInteger(32) ||
+        positions.getShape() != found.getShape() || found.getRank() != rank ||
+        found.getDimSize(dim) > values.getDimSize(dim))
+      return rewriter.notifyMatchFailure(op, "expected floats and positions in i32, along a dimension of static size");
+    DenseFPElementsAttr initial;
+    if (!matchPattern(op->getOperand(2), m_Constant(&initial)) || initial.getNumElements() != 1 ||
+        !(*initial.value_begin<APFloat>()).isInfinity())
+      return rewriter.notifyMatchFailure(op, "its initial value is not an infinite constant");
+    const bool isLargest = (*initial.value_begin<APFloat>()).isNegative();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr x(builder, op->getOperand(0));
+    if (!isLargest)
+      x = -x;
+    SmallVector<int64_t> last(llvm::to_vector(llvm::seq(rank)));
+    last.erase(last.begin() + dim);
+    last.push_back(dim);
+    if (dim != rank - 1)
+      x = x.transpose(last);
+    SmallVector<int64_t> shape(x.shape());
+    shape.back() = found.getDimSize(dim);
+    auto top = chlo::TopKOp::create(builder, TypeRange{found.clone(shape), positions.clone(shape)}, x.value(),
+                                    static_cast<uint64_t>(shape.back()));
+    Expr best(builder, top.getResult(0)), places(builder, top.getResult(1));
+    if (dim != rank - 1) {
+      const SmallVector<int64_t> back = invertPermutationVector(last);
+      best = best.transpose(back);
+      places = places.transpose(back);
+    }
+    rewriter.replaceOp(op, {(isLargest ? best : -best).value(), places.value()});
     return success();
   }
 };

@@ -65,4 +65,19 @@ def Debug_DumpOp : Debug_Effect<"dump", "Writes the value to a file.", (ins StrA
 def Debug_MemorySnapshotOp : Debug_Effect<"memory_snapshot", "Writes what is resident in the memories of the device.",
                                           (ins StrAttr:$file_path)>;
 
+def Debug_HostCallOp : Op<Debug_Dialect, "host_call", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Calls a function of the process that runs the program.";
+  let description = [{
+    The function is known to the process by its name. It gets the values as they are at this place of the program, in row
+    major order, and what it gives is the results. Calls happen in the order of the program, each as often as the program
+    comes to it.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands, StrAttr:$function);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return detail::verifyNames(*this); }
+  }];
+}
+
 #endif // TTMLIR_DIALECT_DEBUG_IR_DEBUGOPS_TD

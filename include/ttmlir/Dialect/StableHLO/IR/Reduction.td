@@ -8,7 +8,7 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, Terminator]> {
   let summary = "Ends the region of an op and gives its results.";
-  let arguments = (ins Variadic<StableHLO_AnyTensor>:$results);
+  let arguments = (ins Variadic<StableHLO_TensorOrToken>:$results);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
 }

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python that programs call while they run: `jax.pure_callback`, `io_callback`, `jax.debug.print`.
+
+A program has the call as `stablehlo.custom_call @tt.host_call`, with a name that this module finds the function by.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import traceback
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from jax._src import callback, checkify, debugging, dtypes
+from jax._src.interpreters import mlir
+
+# Of tt::DataType, as a program has them.
+_DTYPES: dict[int, Any] = {
+    0: np.float32,
+    1: np.float16,
+    2: ml_dtypes.bfloat16,
+    9: np.uint32,
+    10: np.uint16,
+    11: np.uint8,
+    12: np.int32,
+    13: np.bool_,
+}
+
+
+class _Array(ctypes.Structure):
+    _fields_ = (("dtype", ctypes.c_int32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t))
+
+    def values(self) -> np.ndarray:
+        """The memory itself, as a vector."""
+        if self.dtype not in _DTYPES:
+            raise TypeError(f"a value is held in data type {self.dtype} of the chip; a callback takes and gives others")
+        dtype = np.dtype(_DTYPES[self.dtype])
+        if not self.bytes:
+            return np.empty(0, dtype)
+        return np.frombuffer((ctypes.c_char * self.bytes).from_address(self.data), dtype)
+
+
+_Fail = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p)
+_Caller = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_char_p,
+    ctypes.c_size_t,
+    ctypes.POINTER(_Array),
+    ctypes.c_size_t,
+    ctypes.POINTER(_Array),
+    _Fail,
+    ctypes.c_void_p,
+)
+
+
+class _Function:
+    """A callback of one program, which keeps it as long as it lives itself."""
+
+    def __init__(self, function: Callable[..., Any], ins: Sequence[Any], outs: Sequence[Any]) -> None:
+        self.function, self.ins, self.outs = function, ins, outs
+
+    def call(self, ins: Sequence[_Array], outs: Sequence[_Array]) -> None:
+        given = [_as_host(array.values(), aval) for array, aval in zip(ins, self.ins, strict=True)]
+        results = self.function(*given)
+        if len(results) != len(self.outs):
+            raise RuntimeError(f"a callback gave {len(results)} results, expected {len(self.outs)}")
+        for number, (array, aval, result) in enumerate(zip(outs, self.outs, results, strict=True)):
+            value = np.asarray(dtypes.canonicalize_value(np.asarray(result)))
+            if value.shape != aval.shape or value.dtype != aval.dtype:
+                raise RuntimeError(
+                    f"result {number} of a callback is {value.dtype}{list(value.shape)}, "
+                    f"expected {aval.dtype}{list(aval.shape)}"
+                )
+            _give(value, array.values(), number)
+
+
+def _as_host(values: np.ndarray, aval: Any) -> np.ndarray:
+    """Values of the chip as JAX has them; the memory is the program's, so they are copied."""
+    if np.issubdtype(aval.dtype, np.complexfloating):
+        pairs = values.astype(np.float64 if aval.dtype == np.complex128 else np.float32).reshape(*aval.shape, 2)
+        return np.ascontiguousarray(pairs).view(aval.dtype).reshape(aval.shape)
+    return values.astype(aval.dtype).reshape(aval.shape)
+
+
+def _give(value: np.ndarray, to: np.ndarray, number: int) -> None:
+    if np.issubdtype(value.dtype, np.complexfloating):
+        value = np.stack([value.real, value.imag], -1)
+    flat = value.reshape(-1)
+    if flat.dtype.itemsize == 8 and np.issubdtype(flat.dtype, np.integer) and flat.size:
+        range_ = np.iinfo(to.dtype)
+        if flat.min() < range_.min or flat.max() > range_.max:
+            raise OverflowError(
+                f"result {number} of a callback is {flat.dtype} and has values from {flat.min()} to {flat.max()}; "
+                f"the chip holds 64-bit integers in 32 bits, {range_.min} to {range_.max}"
+            )
+    to[:] = flat.astype(to.dtype)
+
+
+# By name. Programs, and what JAX knows of them, keep the functions alive.
+_functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDictionary()
+_process = os.urandom(8).hex()  # a program that another process made, and a cache gives back, calls none of ours
+_count = 0
+
+
+@_Caller
+def _call(name: bytes, in_count: int, ins: Any, out_count: int, outs: Any, fail: Any, to: int) -> None:
+    try:
+        function = _functions.get(name.decode())
+        if function is None:
+            raise RuntimeError(f"the function {name.decode()} is not there: the program was made by another process")
+        function.call(ins[:in_count], outs[:out_count])
+    except BaseException:  # it must not leave through C
+        text = traceback.format_exc().encode()
+        fail(text, len(text), to)
+
+
+def _emit(
+    ctx: Any,
+    callback: Callable[..., Any],
+    token: Any,
+    operands: Sequence[Any],
+    operand_avals: Sequence[Any],
+    result_avals: Sequence[Any],
+    **_: Any,
+) -> tuple[Sequence[Any], Any, Any]:
+    """In the place of JAX's `emit_python_callback`. Programs run in order, so the token goes on as it is."""
+    global _count
+    made = _Function(callback, list(operand_avals), list(result_avals))
+    name = f"{getattr(callback, '__name__', 'callback')}.{_process}.{_count}"
+    _count += 1
+    _functions[name] = made
+    ctx.module_context.add_keepalive(made)
+    call = mlir.custom_call(
+        "tt.host_call",
+        result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals],
+        operands=list(operands),
+        backend_config=name,
+        has_side_effect=True,
+        api_version=2,
+    )
+    return list(call.results), token, made
+
+
+def register(platform: str, library: ctypes.CDLL) -> None:
+    """Lets programs of the platform call functions of this process."""
+    known = callback.emit_python_callback
+
+    def emit_python_callback(ctx: Any, callback: Any, *arguments: Any, **parameters: Any) -> Any:
+        emit = _emit if tuple(ctx.module_context.platforms) == (platform,) else known
+        return emit(ctx, callback, *arguments, **parameters)
+
+    callback.emit_python_callback = emit_python_callback
+    for primitive, rule in (
+        (debugging.debug_callback_p, debugging.debug_callback_lowering),
+        (debugging.debug_print_p, debugging.debug_print_lowering_rule),
+        (checkify.check_p, checkify.check_lowering_rule),
+    ):
+        mlir.register_lowering(primitive, rule, platform=platform)
+    library.ttPjrtSetHostFunction(_call)
