@@ -53,6 +53,7 @@ LogicalResult replace(ConversionPatternRewriter &rewriter, Operation *op, Value 
 
 void addArgReductionPatterns(RewritePatternSet &patterns);
 void addConvolutionPatterns(RewritePatternSet &patterns);
+void addCustomCallPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);
 void addFormulaPatterns(RewritePatternSet &patterns);
 void addIndexingPatterns(RewritePatternSet &patterns);

@@ -36,6 +36,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   hlo::addArgReductionPatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
+  hlo::addCustomCallPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
   hlo::addFormulaPatterns(patterns);
   hlo::addIndexingPatterns(patterns);

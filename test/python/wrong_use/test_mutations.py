@@ -23,7 +23,7 @@ SPLIT = "// -----"
 
 # What is in a text -> the pipelines that it goes through. The first that fits is taken.
 PIPELINES: dict[str, list[list[str]]] = {
-    r"stablehlo\.|sdy\.": [["--stablehlo-to-ttir-pipeline", "--ttir-to-ttnn-backend-pipeline"]],
+    r"stablehlo\.|chlo\.|sdy\.": [["--stablehlo-to-ttir-pipeline", "--ttir-to-ttnn-backend-pipeline"]],
     r"ttir\.": [["--ttir-to-ttnn-backend-pipeline"], ["--ttir-to-ttmetal-pipeline"], ["--ttir-to-emitpy-pipeline"]],
     r"ttnn\.": [["--ttnn-common-to-runtime-pipeline"], ["--ttnn-common-to-emitc-pipeline"]],
     r"d2m\.": [["--d2m-be-pipeline", "--d2m-to-ttmetal-pipeline"]],

@@ -1,0 +1,221 @@
+//===- CustomCalls.cpp - ops of TTIR that front ends call by name ---------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// PyTorch/XLA has no op for attention over a cache and its like: a custom call
+// `tt.NAME` stands for one, with attributes as text in `mhlo.frontend_attributes`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+namespace {
+/// An operand of a call. Absent ones are optional by position (`?`), or said to be there by an attribute.
+struct Given {
+  StringRef name;
+  StringRef when = ""; // "?", or the name of the attribute
+};
+
+enum class Kind { Bool, I32, UI32, F32 };
+struct Number {
+  StringRef name;
+  Kind kind;
+  StringRef otherwise = ""; // what is taken without one; "!": it is required, "": it is left out
+};
+
+struct Row {
+  StringRef target, op;
+  SmallVector<Given> operands;
+  SmallVector<StringRef> order; // of the op's operands; "output" is made
+  SmallVector<Number> numbers;
+  bool writes = false; // its first operand, which is the result
+};
+
+ArrayRef<Row> table() {
+  static const Number causal{"is_causal", Kind::Bool, "true"}, scale{"scale", Kind::F32},
+      window{"sliding_window_size", Kind::UI32};
+  static const Given mask{"attention_mask", "has_attention_mask"}, sink{"attention_sink", "has_attention_sink"},
+      position{"cur_pos_tensor", "has_cur_pos_tensor"};
+  static const SmallVector<Row> rows = {
+      {"tt.fill_cache",
+       "ttir.fill_cache",
+       {{"cache"}, {"input"}},
+       {"cache", "input"},
+       {{"batch_offset", Kind::I32, "!"}},
+       true},
+      {"tt.update_cache",
+       "ttir.update_cache",
+       {{"cache"}, {"input"}, {"update_index"}},
+       {"cache", "input", "update_index"},
+       {{"batch_offset", Kind::I32, "!"}},
+       true},
+      {"tt.paged_update_cache",
+       "ttir.paged_update_cache",
+       {{"cache"}, {"input"}, {"update_index"}, {"page_table", "?"}},
+       {"cache", "input", "update_index", "page_table"},
+       {{"share_cache", Kind::Bool, "false"}},
+       true},
+      {"tt.paged_fill_cache",
+       "ttir.paged_fill_cache",
+       {{"cache"}, {"input"}, {"page_table"}, {"batch_idx_tensor", "?"}},
+       {"cache", "input", "page_table", "batch_idx_tensor"},
+       {},
+       true},
+      {"tt.scaled_dot_product_attention",
+       "ttir.scaled_dot_product_attention",
+       {{"query"}, {"key"}, {"value"}, mask, sink},
+       {"query", "key", "value", "attention_mask", "attention_sink"},
+       {causal, scale, window}},
+      {"tt.scaled_dot_product_attention_decode",
+       "ttir.scaled_dot_product_attention_decode",
+       {{"query"}, {"key"}, {"value"}, {"cur_pos_tensor"}, mask, sink},
+       {"query", "key", "value", "attention_mask", "cur_pos_tensor", "attention_sink"},
+       {causal, scale}},
+      {"tt.paged_scaled_dot_product_attention_decode",
+       "ttir.paged_scaled_dot_product_attention_decode",
+       {{"query"}, {"key"}, {"value"}, {"page_table"}, mask, position, sink},
+       {"query", "key", "value", "page_table", "output", "attention_mask", "cur_pos_tensor", "attention_sink"},
+       {causal, scale, window}},
+      {"tt.chunked_scaled_dot_product_attention",
+       "ttir.chunked_scaled_dot_product_attention",
+       {{"query"}, {"key"}, {"value"}, {"page_table"}, {"chunk_start_idx"}},
+       {"query", "key", "value", "page_table", "chunk_start_idx", "output"},
+       {scale}},
+      {"tt.paged_flash_mla_decode",
+       "ttir.paged_flash_multi_latent_attention_decode",
+       {{"query"}, {"key"}, {"value", "has_value"}, {"page_table"}, mask, position, sink},
+       {"query", "key", "value", "page_table", "attention_mask", "cur_pos_tensor", "attention_sink"},
+       {{"head_dim_v", Kind::UI32, "!"}, causal, scale}},
+  };
+  return rows;
+}
+
+StringRef kindName(Kind kind) {
+  switch (kind) {
+  case Kind::Bool:
+    return "true or false";
+  case Kind::F32:
+    return "a number";
+  case Kind::I32:
+  case Kind::UI32:
+    break;
+  }
+  return "an integer of 32 bits";
+}
+
+/// The attribute that a text stands for, or null.
+Attribute parseNumber(OpBuilder &builder, Kind kind, StringRef text) {
+  switch (kind) {
+  case Kind::Bool:
+    if (text.equals_insensitive("true") || text.equals_insensitive("false"))
+      return builder.getBoolAttr(text.equals_insensitive("true"));
+    return {};
+  case Kind::I32: {
+    int32_t value = 0;
+    return text.getAsInteger(10, value) ? Attribute() : builder.getI32IntegerAttr(value);
+  }
+  case Kind::UI32: {
+    uint32_t value = 0;
+    return text.getAsInteger(10, value) ? Attribute() : builder.getUI32IntegerAttr(value);
+  }
+  case Kind::F32: {
+    double value = 0;
+    return text.getAsDouble(value) ? Attribute() : builder.getF32FloatAttr(static_cast<float>(value));
+  }
+  }
+  return {};
+}
+
+struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const Row *row = llvm::find_if(table(), [&](const Row &each) { return each.target == op.getCallTargetName(); });
+    if (row == table().end())
+      return notifyMatchFailure(rewriter, op, "no custom call '" + op.getCallTargetName() + "' is known");
+    auto refuse = [&](const Twine &text) { return notifyMatchFailure(rewriter, op, row->target + ": " + text); };
+    auto given = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+    auto textOf = [&](StringRef name) -> std::optional<StringRef> {
+      auto text = given ? given.getAs<StringAttr>(name) : StringAttr();
+      return text ? std::optional(text.getValue()) : std::nullopt;
+    };
+    if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
+      return refuse("has " + Twine(op.getNumResults()) + " results; expected one tensor");
+
+    llvm::StringMap<Value> operands;
+    if (failed(nameOperands(*row, adaptor.getOperands(), textOf, refuse, operands)))
+      return failure();
+    NamedAttrList attributes;
+    for (const Number &number : row->numbers) {
+      std::optional<StringRef> text = textOf(number.name);
+      if (!text && number.otherwise == "!")
+        return refuse("has no " + number.name + " in mhlo.frontend_attributes; expected " + kindName(number.kind));
+      if (!text && number.otherwise.empty())
+        continue;
+      Attribute value = parseNumber(rewriter, number.kind, text.value_or(number.otherwise));
+      if (!value)
+        return refuse(number.name + " is '" + *text + "'; expected " + kindName(number.kind));
+      attributes.append(number.name, value);
+    }
+    // What is written in place is nobody else's.
+    if (row->writes && !op.getOperand(0).hasOneUse())
+      return refuse("writes its first operand in place, which others use, too");
+
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    OperationState state(op.getLoc(), row->op);
+    SmallVector<int32_t> segments;
+    for (StringRef name : row->order) {
+      Value value = operands.lookup(name);
+      if (name == "output")
+        value = ttir::EmptyOp::create(builder, op.getResult(0).getType());
+      if (value)
+        state.operands.push_back(value);
+      segments.push_back(value ? 1 : 0);
+    }
+    if (RegisteredOperationName::lookup(row->op, getContext())->hasTrait<OpTrait::AttrSizedOperandSegments>())
+      attributes.append("operandSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
+    state.addAttributes(attributes);
+    if (!row->writes)
+      state.addTypes(op.getResultTypes());
+    Operation *made = rewriter.create(state);
+    rewriter.replaceOp(op, row->writes ? adaptor.getOperands()[0] : made->getResult(0));
+    return success();
+  }
+
+private:
+  /// Operands by name; which of them are there is said by attributes, or follows from their number.
+  static LogicalResult nameOperands(const Row &row, ValueRange values,
+                                    function_ref<std::optional<StringRef>(StringRef)> textOf,
+                                    function_ref<LogicalResult(const Twine &)> refuse,
+                                    llvm::StringMap<Value> &operands) {
+    const auto always = static_cast<size_t>(llvm::count_if(row.operands, [](Given each) { return each.when.empty(); }));
+    const bool hasFlags =
+        llvm::any_of(row.operands, [&](Given each) { return !each.when.empty() && textOf(each.when).has_value(); });
+    size_t next = 0, optional = values.size() > always ? values.size() - always : 0;
+    for (const Given &each : row.operands) {
+      bool isThere = each.when.empty();
+      if (!isThere && hasFlags)
+        isThere = textOf(each.when).value_or("false").equals_insensitive("true");
+      else if (!isThere && optional) {
+        isThere = true;
+        --optional;
+      }
+      if (!isThere)
+        continue;
+      if (next == values.size())
+        return refuse("has " + Twine(values.size()) + " operands; expected " + each.name + " as another");
+      operands[each.name] = values[next++];
+    }
+    if (next != values.size())
+      return refuse("has " + Twine(values.size()) + " operands; expected " + Twine(next) +
+                    (hasFlags ? ", as its attributes say" : ""));
+    return success();
+  }
+};
+} // namespace
+
+void hlo::addCustomCallPatterns(RewritePatternSet &patterns) { patterns.add<LowerCustomCall>(patterns.getContext()); }
