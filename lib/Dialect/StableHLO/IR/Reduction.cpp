@@ -80,11 +80,18 @@ LogicalResult ReduceOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultTypes
   return success();
 }
 
+/// Sizes of windows that are an attribute are known.
+static LogicalResult checkWindowSizes(OptionalLoc loc, StringRef op, ArrayRef<int64_t> sizes, int64_t rank) {
+  for (int64_t size : sizes)
+    if (size <= 0)
+      return emitOptionalError(loc, op, ": window_dimensions contains ", size, "; expected positive numbers");
+  return checkLength(loc, op, "window_dimensions", sizes.size(), rank);
+}
+
 LogicalResult ReduceWindowOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultTypes &types) {
   StringRef op = getOperationName();
   FailureOr<RankedTensorType> type = checkInputs(loc, op, adaptor.getOperands());
-  if (failed(type) ||
-      failed(checkLength(loc, op, "window_dimensions", adaptor.getWindowDimensions().size(), type->getRank())))
+  if (failed(type) || failed(checkWindowSizes(loc, op, adaptor.getWindowDimensions(), type->getRank())))
     return failure();
   FailureOr<SmallVector<Window>> windows =
       readWindows(loc, op, adaptor.getWindowDimensions(), adaptor.getWindowStrides(), adaptor.getPadding(),
@@ -227,7 +234,7 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
   SmallVector<int64_t> sizes(rank, 1);
   if (std::optional<ArrayRef<int64_t>> given = getWindowDimensions())
     sizes.assign(given->begin(), given->end());
-  if (failed(checkLength(getLoc(), getOperationName(), "window_dimensions", sizes.size(), rank)))
+  if (failed(checkWindowSizes(getLoc(), getOperationName(), sizes, rank)))
     return failure();
   FailureOr<SmallVector<Window>> windows =
       readWindows(getLoc(), getOperationName(), sizes, getWindowStrides(), getPadding(), std::nullopt, std::nullopt);

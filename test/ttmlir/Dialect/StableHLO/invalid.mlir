@@ -326,3 +326,14 @@ func.func @window_rank(%x: tensor<4x4xf32>, %z: tensor<f32>) {
   }) : (tensor<4x4xf32>, tensor<f32>) -> tensor<3x3xf32>
   return
 }
+
+// -----
+
+func.func @window_size(%x: tensor<4x4xf32>, %z: tensor<f32>) {
+  // expected-error@+1 {{stablehlo.reduce_window: window_dimensions contains -9223372036854775808; expected positive numbers}}
+  %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 2, -9223372036854775808>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "stablehlo.return"(%a) : (tensor<f32>) -> ()
+  }) : (tensor<4x4xf32>, tensor<f32>) -> tensor<3x3xf32>
+  return
+}
