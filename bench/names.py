@@ -4,4 +4,6 @@
 EAGER, INDUCTOR, OPENVINO = "torch eager", "torch inductor", "OpenVINO"
 # The kernel library that we call ourselves, beside single kernels.
 ONEDNN = "oneDNN"
+# XLA, by JAX: beside what JAX runs on its platform tt.
+JAX_CPU = "JAX CPU"
 PEERS = (EAGER, INDUCTOR, OPENVINO, ONEDNN)

@@ -3,6 +3,7 @@
 
 #include "executable.h"
 #include "functions.h"
+#include "profiler.h"
 
 #include <cstring>
 
@@ -288,7 +289,11 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
       invalid(what + " is " + buffer.text() + ", expected " + shapeText(*wanted[i].type, wanted[i].dims));
     inputs.push_back(argumentTensor(buffer, *device, runtime::inputSpec(program.binary, program.main, i), what));
   }
+  const bool profiled = profiling();
+  const int64_t start = profiled ? wallClock() : 0;
   runtime::Tensors results = runtime::submit(device->chip(), program.binary, program.main, inputs);
+  if (profiled)
+    recordRun(*device, name, start, runtime::lastRun(device->chip()));
   inputs.clear();
   std::vector<std::unique_ptr<PJRT_Buffer>> buffers;
   for (size_t i = 0; i < results.size(); ++i)

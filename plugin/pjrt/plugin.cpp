@@ -3,6 +3,7 @@
 
 #include "client.h"
 #include "functions.h"
+#include "profiler.h"
 
 #include "ttmlir-c/Registration.h"
 
@@ -58,6 +59,7 @@ void errorMessage(PJRT_Error_Message_Args *args) { give(args->error->message, ar
 PJRT_Api makeApi() {
   PJRT_Api api{};
   api.struct_size = PJRT_Api_STRUCT_SIZE;
+  api.extension_start = profilerExtension();
   api.pjrt_api_version.struct_size = PJRT_Api_Version_STRUCT_SIZE;
   api.pjrt_api_version.major_version = PJRT_API_MAJOR;
   api.pjrt_api_version.minor_version = PJRT_API_MINOR;

@@ -173,6 +173,24 @@ CompileOptions CompileOptions::parse(std::string_view bytes) {
   return options;
 }
 
+Message &Message::number(uint32_t field, uint64_t value) {
+  putVarint(written, uint64_t(field) << 3);
+  putVarint(written, value);
+  return *this;
+}
+
+Message &Message::text(uint32_t field, std::string_view value) {
+  putVarint(written, uint64_t(field) << 3 | 2);
+  putVarint(written, value.size());
+  written += value;
+  return *this;
+}
+
+Message &Message::append(const Message &other) {
+  written += other.written;
+  return *this;
+}
+
 std::string serializeAssignment(int64_t replicas, int64_t partitions, const std::vector<int64_t> &devices) {
   std::string message;
   const auto put = [&](char tag, uint64_t value) { message += tag, putVarint(message, value); };

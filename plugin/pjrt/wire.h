@@ -25,6 +25,20 @@ struct CompileOptions {
   static CompileOptions parse(std::string_view bytes);
 };
 
+/// A message that is written.
+class Message {
+public:
+  Message &number(uint32_t field, uint64_t value);
+  Message &text(uint32_t field, std::string_view value);
+  Message &message(uint32_t field, const Message &value) { return text(field, value.written); }
+  /// The fields of another one, behind those of this one.
+  Message &append(const Message &other);
+  const std::string &bytes() const { return written; }
+
+private:
+  std::string written;
+};
+
 /// A device assignment as JAX reads it.
 std::string serializeAssignment(int64_t replicas, int64_t partitions, const std::vector<int64_t> &devices);
 

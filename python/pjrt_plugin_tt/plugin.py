@@ -52,7 +52,7 @@ def initialize() -> None:
         UserWarning: this is another version of JAX than the plugin is made for.
     """
     import jax
-    from jax._src import xla_bridge
+    from jax._src import config, xla_bridge
 
     from . import arithmetic, callbacks, linalg
 
@@ -71,5 +71,5 @@ def initialize() -> None:
     linalg.register(PLATFORM)
     callbacks.register(PLATFORM, ctypes.CDLL(path))
     # Callbacks get their arguments as arrays of the CPU.
-    if jax.config.read("jax_platforms") == PLATFORM:
+    if config.jax_platforms.value == PLATFORM:
         jax.config.update("jax_platforms", f"{PLATFORM},cpu")

@@ -401,10 +401,13 @@ def run(row: Row) -> str | None:
 
 
 def main(rows: Sequence[Row]) -> None:
+    """Arguments: names of rows, or --places and numbers of rows; without any, all run."""
     wanted = sys.argv[1:]
+    if wanted[:1] == ["--places"]:
+        rows = [rows[int(place)] for place in wanted[1:]]
+    elif wanted:
+        rows = [row for row in rows if row.name in wanted]
     for row in rows:
-        if wanted and row.name not in wanted:
-            continue
         try:
             wrong = run(row)
             verdict, reason = ("ok", "") if wrong is None else ("differs", wrong)

@@ -8,6 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.scipy as jsp
+import jax.scipy.optimize
+import jax.scipy.spatial.transform
 import numpy as np
 from jax import lax
 from jax_functions import A, B, I, P, Row, X, Y, binary, main, normal, unary
@@ -191,9 +193,7 @@ SPECIAL = [
     Row("special.bessel_jn", lambda x: jsp.special.bessel_jn(x, v=3, n_iter=30), [np.float32([0.7, 1.5, 3.0])], C),
     Row("special.hyp1f1", lambda x: jsp.special.hyp1f1(1.5, 2.5, x), [P], C),
     Row("special.hyp2f1", lambda x: jsp.special.hyp2f1(0.5, 1.5, 2.5, x), [P * 0.8], C),
-    Row("special.lpmn_values", lambda z: jsp.special.lpmn_values(2, 2, z, False), [np.float32([0.1, 0.5])], C)
-    if hasattr(jsp.special, "lpmn_values")
-    else Row("special.softmax", jsp.special.softmax, [X]),
+    Row("special.softmax", jsp.special.softmax, [X]),
     Row(
         "special.sph_harm_y",
         lambda t, p: jsp.special.sph_harm_y(jnp.array([2]), jnp.array([1]), t, p, n_max=3),

@@ -16,7 +16,10 @@ HEAD = "import jax, jax.numpy as jnp, numpy as np\n"
 PROGRAMS = user_programs.TRAINING | user_programs.TRANSFORMATIONS | user_programs.RUNNING | science_programs.SCIENCE
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+# Every second one is slow: a process takes 2 seconds.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if i % 2 else []) for i, name in enumerate(PROGRAMS)]
+)
 def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))
 

@@ -465,13 +465,24 @@ RUNNING = {
         out = jax.eval_shape(lambda x: (x @ x.T, x.sum()), jax.ShapeDtypeStruct((10**5, 10**5), np.float32))
         assert out[0].shape == (10**5, 10**5) and out[1].shape == ()
         """,
-    "a trace of the profiler is written": """
+    "a profile has the ops of the chip": """
         import pathlib, tempfile
-        with tempfile.TemporaryDirectory() as folder:
-            with jax.profiler.trace(folder):
-                with jax.profiler.TraceAnnotation("mine"):
-                    jax.jit(lambda x: x @ x)(jnp.ones((64, 64))).block_until_ready()
-            assert list(pathlib.Path(folder).rglob("*.xplane.pb"))
+        f, x = jax.jit(lambda x: jnp.sum(x @ x)), jnp.ones((64, 64))
+        f(x)
+        for _ in range(2):
+            with tempfile.TemporaryDirectory() as folder:
+                with jax.profiler.trace(folder):
+                    for _ in range(3):
+                        f(x).block_until_ready()
+                (path,) = pathlib.Path(folder).rglob("*.xplane.pb")
+                planes = {plane.name: plane for plane in jax.profiler.ProfileData.from_file(str(path)).planes}
+                lines = {line.name: list(line.events) for line in planes["/device:tt:0"].lines}
+        assert len(lines["XLA Modules"]) == 3, lines
+        ops = lines["XLA Ops"]
+        assert len(ops) == len(lines["Simulator"]) and len(ops) % 3 == 0
+        assert sum("matmul" in op.name for op in ops) == 3, [op.name for op in ops]
+        assert all(op.duration_ns > 0 and dict(op.stats)["cycles"] > 0 for op in ops if "matmul" in op.name)
+        assert all(a.start_ns + a.duration_ns <= b.start_ns + 1 for a, b in zip(ops, ops[1:]))
         """,
 }
 

@@ -92,11 +92,19 @@ private:
         !llvm::any_of(op->getOperands(), [&](Value operand) { return joined.contains(operand); }))
       return convertRegions(op);
     ImplicitLocOpBuilder builder(op->getLoc(), op);
+    // An op that its name stands for would take the parts for numbers of their own; what it is made of does not.
+    if (auto composite = dyn_cast<stablehlo::CompositeOp>(op)) {
+      auto decomposed =
+          func::CallOp::create(builder, composite.getDecomposition(), op->getResultTypes(), op->getOperands());
+      op->replaceAllUsesWith(decomposed);
+      op->erase();
+      return convert(decomposed);
+    }
     // What carries values as they are: the end of a region, a loop, a branch, a call.
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     if (op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call") ||
-        isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp,
-            stablehlo::CompositeOp>(op)) {
+        isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp>(
+            op)) {
       for (OpOperand &operand : op->getOpOperands())
         if (isComplex(operand.get()))
           operand.set(join(builder, operand.get()));
@@ -172,6 +180,12 @@ private:
                                             : Complex{{builder, operand}, {builder, operand}});
     auto one = [](Complex value) { return SmallVector<Complex>{value}; };
     auto real = [&](Expr value) { return one({value, value}); };
+    if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
+      Expr re = Expr::iota(builder, partType(iota.getType()), static_cast<int64_t>(iota.getIotaDimension()));
+      return one({re, re.number(0)});
+    }
+    if (operands.empty())
+      return refuse(op);
     Complex first = operands.front();
     if (isa<stablehlo::ComplexOp>(op))
       return one({operands[0].re, operands[1].re});
