@@ -179,11 +179,16 @@ def fewest_exchanges(mesh: Mesh, shape: tuple[int, ...], source: Dims, target: D
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def random_dims(rng: random.Random, mesh: Mesh, rank: int) -> Dims:
+def random_cuts(rng: random.Random, mesh: Mesh) -> dict[str, int]:
+    """Where each axis may be cut in two."""
+    return {n: rng.choice([d for d in range(1, size + 1) if size % d == 0]) for n, size in mesh.axes.items()}
+
+
+def random_dims(rng: random.Random, mesh: Mesh, rank: int, cuts: dict[str, int]) -> Dims:
     """Some parts of some axes, in any order over the dimensions."""
     parts: list[Part] = []
     for name, size in mesh.axes.items():
-        cut = rng.choice([d for d in range(1, size + 1) if size % d == 0])
+        cut = cuts[name]
         pieces = [(name, 1, cut), (name, cut, size // cut)] if rng.random() < 0.3 else [(name, 1, size)]
         parts += [piece for piece in pieces if piece[2] > 1 and rng.random() < 0.75]
     rng.shuffle(parts)

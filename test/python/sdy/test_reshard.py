@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 import pytest
-from meshes import Dims, Mesh, fewest_exchanges, random_dims, shards, sharding_text
+from meshes import Dims, Mesh, fewest_exchanges, random_cuts, random_dims, shards, sharding_text
 from ttmlir.ir import Context, Module
 from ttmlir.passmanager import PassManager
 
@@ -86,13 +86,28 @@ def test_random_reshards(mesh: Mesh, rank: int) -> None:
     seed = 1000 * rank + sum(mesh.axes.values())
     rng = random.Random(seed)
     shape = (math.prod(mesh.axes.values()),) * rank
-    pairs = [(random_dims(rng, mesh, rank), random_dims(rng, mesh, rank)) for _ in range(PAIRS)]
+    pairs = []
+    for _ in range(PAIRS):
+        cuts = random_cuts(rng, mesh)
+        pairs.append((random_dims(rng, mesh, rank, cuts), random_dims(rng, mesh, rank, cuts)))
     whole = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
     for (source, target), function in zip(pairs, lowered(mesh, shape, pairs), strict=True):
         assert "sdy.reshard" not in function
         exchanges = run(mesh, whole, source, target, function)
         best = fewest_exchanges(mesh, shape, source, target)
         assert exchanges <= best, f"{exchanges} exchanges where {best} do:\n{function}"
+
+
+def test_parts_without_a_common_split() -> None:
+    """An axis of 6 as 2x3 and as 3x2: parts of the one are not parts of the other."""
+    mesh = Mesh({"x": 6, "y": 2})
+    rng = random.Random(7)
+    cuts = [{"x": 2, "y": 1}, {"x": 3, "y": 1}]
+    pairs = [(random_dims(rng, mesh, 2, cuts[0]), random_dims(rng, mesh, 2, cuts[1])) for _ in range(PAIRS)]
+    pairs.append((((("x", 1, 3),), ()), ((("x", 2, 3),), ())))
+    whole = np.arange(144).reshape(12, 12)
+    for (source, target), function in zip(pairs, lowered(mesh, (12, 12), pairs), strict=True):
+        run(mesh, whole, source, target, function)
 
 
 @pytest.mark.parametrize(

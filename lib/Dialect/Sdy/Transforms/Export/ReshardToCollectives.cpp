@@ -18,6 +18,7 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
   using Base::Base;
 
   void runOnOperation() override {
+    plans.clear();
     Meshes meshes(getOperation());
     SmallVector<ReshardOp> reshards;
     getOperation().walk([&](ReshardOp op) { reshards.push_back(op); });
@@ -65,7 +66,11 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
         llvm::map_to_vector(source.mesh.getAxes(), [](MeshAxisAttr axis) { return axis.getSize(); });
     Sharding current = closed(source);
     bool changesMesh = source.mesh != target.mesh;
-    for (const CollectiveStep &step : planReshard(tensor.getShape(), from, to, sizes, changesMesh)) {
+    // The layers of a model ask for the same again and again.
+    auto &plan = plans[{tensor, toAttribute(closed(source)), toAttribute(closed(target))}];
+    if (!plan)
+      plan = planReshard(tensor.getShape(), from, to, sizes, changesMesh);
+    for (const CollectiveStep &step : *plan) {
       for (auto [dim, axes] : llvm::zip(current.dims, step.dims))
         dim.axes = axes;
       if (step.kind == CollectiveStep::Permute && changesMesh)
@@ -94,6 +99,9 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
     sharding.replicated.clear();
     return sharding;
   }
+
+  using Key = std::tuple<Type, Attribute, Attribute>;
+  DenseMap<Key, std::optional<SmallVector<CollectiveStep, 0>>> plans;
 
   static void replace(ReshardOp op, Value value) {
     op.replaceAllUsesWith(value);
