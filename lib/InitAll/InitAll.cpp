@@ -71,6 +71,7 @@ void tt::registerAllPasses() {
   ttnn::registerTTNNPipelines();
   ttmetal::registerTTMetalPipelines();
   registerTTNNToEmitPipelines();
+  sdy::registerSdyPipelines();
   registerStableHLOToTTIRPipeline();
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::sdy {
 
@@ -19,6 +20,41 @@ enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h.inc"
+
+struct ExportPipelineOptions : PassPipelineOptions<ExportPipelineOptions> {
+  Option<bool> avoidExportForPartitioning{*this, "avoid-export-for-partitioning",
+                                          llvm::cl::desc("Leave constraints, groups and disagreements as they are"),
+                                          llvm::cl::init(false)};
+  Option<bool> enableInsertExplicitCollectives{*this, "enable-insert-explicit-collectives",
+                                               llvm::cl::desc("Say all movement of data by collectives"),
+                                               llvm::cl::init(false)};
+  Option<bool> keepShardingRules{*this, "keep-sharding-rules", llvm::cl::desc("Leave sharding rules on the ops"),
+                                 llvm::cl::init(false)};
+  Option<bool> updateNonDivisibleInputOutputShardings{
+      *this, "update-non-divisible-input-output-shardings",
+      llvm::cl::desc("Cut what does not divide an argument or result"), llvm::cl::init(true)};
+  Option<bool> inlineMeshes{*this, "inline-meshes", llvm::cl::desc("Write meshes where they are used"),
+                            llvm::cl::init(true)};
+};
+
+struct PropagationPipelineOptions : PassPipelineOptions<PropagationPipelineOptions> {
+  Option<bool> keepShardingRules{*this, "keep-sharding-rules", llvm::cl::desc("Leave sharding rules on the ops"),
+                                 llvm::cl::init(false)};
+  Option<bool> conservativePropagation{*this, "conservative-propagation",
+                                       llvm::cl::desc("Split no axis, and nothing that needs data of its neighbours"),
+                                       llvm::cl::init(false)};
+  Option<bool> avoidExportForPartitioning{*this, "avoid-export-for-partitioning",
+                                          llvm::cl::desc("Leave constraints, groups and disagreements as they are"),
+                                          llvm::cl::init(false)};
+  Option<bool> enableInsertExplicitCollectives{*this, "enable-insert-explicit-collectives",
+                                               llvm::cl::desc("Say all movement of data by collectives"),
+                                               llvm::cl::init(false)};
+};
+
+void buildImportPipeline(OpPassManager &manager);
+void buildPropagationPipeline(OpPassManager &manager, const PropagationPipelineOptions &options);
+void buildExportPipeline(OpPassManager &manager, const ExportPipelineOptions &options);
+void registerSdyPipelines();
 
 } // namespace mlir::sdy
 

@@ -84,6 +84,14 @@ def SdyReshardToCollectives : Pass<"sdy-reshard-to-collectives", "::mlir::func::
                         "Leave reshards that change nothing">];
 }
 
+def SdyCanonicalizeCollectives : Pass<"sdy-canonicalize-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Join and remove reshards and collectives that do the work of one or of none";
+  let description = [{
+    Before: `%1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{} ]>`, `%2 = sdy.all_slice [{"y"} ] %1 ...`
+    After: `%1 = sdy.reduce_scatter [{"y"} ] %0 out_sharding=<@mesh, [{"y"} ]>`
+  }];
+}
+
 def SdyShardingConstraintToReshard : Pass<"sdy-sharding-constraint-to-reshard", "::mlir::func::FuncOp"> {
   let summary = "Replace sharding constraints by reshards";
   let description = "What propagation was told to do has been done; what is left is to bring each value to it.";
@@ -120,6 +128,79 @@ def SdyUpdateNonDivisibleInputOutputShardings
     : Pass<"sdy-update-non-divisible-input-output-shardings", "::mlir::ModuleOp"> {
   let summary = "Cut axes that do not divide a dimension of an argument or result";
   let description = "Before: `tensor<6xf32>` split by `\"x\"` of size 4. After: split by `\"x\":(1)2`.";
+}
+
+//===----------------------------------------------------------------------===//
+// Import: before propagation
+//===----------------------------------------------------------------------===//
+
+def SdyAddDataFlowEdges : Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"> {
+  let summary = "Tie what flows through regions";
+  let description = [{
+    A loop's operand, arguments and result, or the results of all branches, hold the same value at different times. An
+    edge op behind the result has the sharding of all.
+
+    Before: `%0 = stablehlo.while(%x = %a) ...`
+    After: the same, and `%1 = sdy.data_flow_edge %0 : tensor<8x8xf32>`, which all users take
+  }];
+}
+
+def SdyLiftInlinedMeshes : Pass<"sdy-lift-inlined-meshes", "::mlir::ModuleOp"> {
+  let summary = "Name the meshes that stand in shardings, each once";
+  let description = "Before: `<mesh<[\"x\"=2]>, [{\"x\"}]>`. After: `sdy.mesh @mesh = <[\"x\"=2]>`, `<@mesh, [{\"x\"}]>`.";
+}
+
+def SdyRemoveSizeOneAxes : Pass<"sdy-remove-size-one-axes", "::mlir::ModuleOp"> {
+  let summary = "Remove axes of size 1 from shardings";
+}
+
+def SdyManualAxesCleanup : Pass<"sdy-manual-axes-cleanup", "::mlir::ModuleOp"> {
+  let summary = "Order manual axes as the mesh does, and name each in all shardings of its computation";
+}
+
+def SdyConstantOrScalarSplitter : Pass<"sdy-constant-or-scalar-splitter", "::mlir::ModuleOp"> {
+  let summary = "Give each use of a constant, or of a scalar's broadcast, its own";
+  let description = "So that the sharding of one use is not that of another. Constants become `sdy.constant`.";
+}
+
+def SdyApplyShardingConstraints : Pass<"sdy-apply-sharding-constraints", "::mlir::ModuleOp"> {
+  let summary = "Give values the shardings that closed constraints ask for";
+  let description = [{
+    Before: `%0 = stablehlo.add %a, %a : ...` and `%1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {} ]> : ...`
+    After: `%0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : ...`
+  }];
+}
+
+def SdyShardingGroupImport : Pass<"sdy-sharding-group-import", "::mlir::ModuleOp"> {
+  let summary = "Join groups that share a value, and let their members agree";
+}
+
+def SdyPropagateShardingFromFuncToCall : Pass<"sdy-propagate-sharding-from-func-to-call", "::mlir::ModuleOp"> {
+  let summary = "Give calls the shardings of their callee's results";
+}
+
+def SdyPreOrderFuncs : Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
+  let summary = "Put each function behind all that call it";
+}
+
+//===----------------------------------------------------------------------===//
+// Export: after propagation
+//===----------------------------------------------------------------------===//
+
+def SdyPropagateToFuncResults : Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
+  let summary = "Give the results of functions other than main the shardings of what they return";
+}
+
+def SdyInsertFuncCallReshards : Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {
+  let summary = "Give calls the shardings of their callee's results, and reshard these to what they had";
+}
+
+def SdyConstantOrScalarMerger : Pass<"sdy-constant-or-scalar-merger", "::mlir::func::FuncOp"> {
+  let summary = "Merge constants, and broadcasts of a scalar, that have the same sharding";
+}
+
+def SdySinkDataFlowEdges : Pass<"sdy-sink-data-flow-edges", "::mlir::func::FuncOp"> {
+  let summary = "Move the shardings of edges to the ops that own them, and remove the edges";
 }
 
 #endif // TTMLIR_DIALECT_SDY_TRANSFORMS_PASSES_TD

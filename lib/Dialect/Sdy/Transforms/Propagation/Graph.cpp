@@ -165,24 +165,34 @@ void Graph::addOp(Operation *op) {
   addNode(std::move(node));
 }
 
-/// Between each returned value and the sharding of the function's result.
-void Graph::addReturns(FunctionOpInterface function) {
+/// Between each returned value and the sharding of the function's result, and from there to its calls. An entry's
+/// results take part at the beginning and the end of each run only.
+void Graph::addReturns(FunctionOpInterface function, ArrayRef<func::CallOp> calls) {
   if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
     return;
+  auto identity = [&](int from, int to, RankedTensorType tensor) {
+    Node node;
+    node.op = function;
+    node.opClass = OpClass::Simple;
+    node.slots = {from, to};
+    node.rule = rules.get(getIdentityRule(function->getContext(), tensor.getShape(), 1, 1));
+    addNode(std::move(node), /*isReturn=*/calls.empty());
+  };
+  for (func::CallOp call : calls)
+    for (auto [operand, argument] : llvm::zip(call.getOperands(), function.getArguments()))
+      if (RankedTensorType tensor = getStaticTensor(operand.getType()); tensor && tensor.getRank() > 0)
+        identity(getSlot(operand), getSlot(argument), tensor);
   for (auto [index, value] : llvm::enumerate(function.getFunctionBody().front().getTerminator()->getOperands())) {
     RankedTensorType tensor = getStaticTensor(value.getType());
     int from = getSlot(value);
     if (!tensor || from < 0 || index >= function.getNumResults())
       continue;
-    Node node;
-    node.op = function;
-    node.opClass = OpClass::Simple;
     unsigned number = index;
     int to = addSlot(tensor.getRank(), getResultShardingAttr(function, index),
                      [=](TensorShardingAttr sharding) { setResultShardingAttr(function, number, sharding); });
-    node.slots = {from, to};
-    node.rule = rules.get(getIdentityRule(function->getContext(), tensor.getShape(), 1, 1));
-    addNode(std::move(node), /*isReturn=*/true);
+    identity(from, to, tensor);
+    for (func::CallOp call : calls)
+      identity(to, getSlot(call.getResult(index)), tensor);
   }
 }
 
@@ -190,17 +200,14 @@ Graph::Graph(ModuleOp module, const PropagationOptions &options) : options(optio
   // Edges first: values inside of regions have the slots of their owners.
   module.walk<WalkOrder::PreOrder>([&](Operation *op) { addEdges(op); });
   addGroups(module);
-  DenseSet<StringAttr> called;
+  DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
-      called.insert(call.getCalleeAttr().getAttr());
+      calls[call.getCalleeAttr().getAttr()].push_back(call);
     if (!isa<FunctionOpInterface, ReshardOp, DataFlowEdgeOp>(op))
       addOp(op);
   });
-  module.walk([&](FunctionOpInterface function) {
-    if (!called.contains(function.getNameAttr()))
-      addReturns(function);
-  });
+  module.walk([&](func::FuncOp function) { addReturns(function, calls.lookup(function.getSymNameAttr())); });
 }
 
 //===----------------------------------------------------------------------===//

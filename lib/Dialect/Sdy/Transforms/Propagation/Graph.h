@@ -7,6 +7,8 @@
 #include "../Common/DataFlow.h"
 #include "Strategy.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace mlir::sdy {
 
 struct PropagationOptions {
@@ -56,7 +58,7 @@ private:
   int getSlot(Value value);
   void addEdges(Operation *op);
   void addOp(Operation *op);
-  void addReturns(FunctionOpInterface function);
+  void addReturns(FunctionOpInterface function, ArrayRef<func::CallOp> calls);
   void addGroups(ModuleOp module);
   void addNode(Node node, bool isReturn = false);
 
