@@ -46,15 +46,20 @@ struct SinkDataFlowEdges : sdy::impl::SdySinkDataFlowEdgesBase<SinkDataFlowEdges
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
+    // An edge is the op behind its owner's: a walk that removed it would step on it.
+    SmallVector<DataFlowEdgeOp> removed;
+    getOperation().walk([&](Operation *op) {
       for (const Edge &edge : getEdges(op))
-        while (DataFlowEdgeOp edgeOp = findEdgeOp(edge.owner())) {
+        if (DataFlowEdgeOp edgeOp = findEdgeOp(edge.owner())) {
           if (edgeOp.getSharding())
             setOwnerSharding(edge, *edgeOp.getSharding());
-          edgeOp.replaceAllUsesWith(edgeOp.getInput());
-          edgeOp.erase();
+          removed.push_back(edgeOp);
         }
     });
+    for (DataFlowEdgeOp edgeOp : removed) {
+      edgeOp.replaceAllUsesWith(edgeOp.getInput());
+      edgeOp.erase();
+    }
   }
 };
 } // namespace
