@@ -6,11 +6,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+class Sdy_Pass<string argument, string operation> : Pass<argument, operation> {
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Propagation
 //===----------------------------------------------------------------------===//
 
-def SdyPopulateOpShardingRules : Pass<"sdy-populate-op-sharding-rules", "::mlir::func::FuncOp"> {
+def SdyPopulateOpShardingRules : Sdy_Pass<"sdy-populate-op-sharding-rules", "::mlir::func::FuncOp"> {
   let summary = "Say which dimensions of each op are split together";
   let description = [{
     Before: `%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`
@@ -21,7 +25,7 @@ def SdyPopulateOpShardingRules : Pass<"sdy-populate-op-sharding-rules", "::mlir:
                         "Block factors along which a device needs data of its neighbours">];
 }
 
-class Sdy_Propagation<string argument, string text> : Pass<argument, "::mlir::ModuleOp"> {
+class Sdy_Propagation<string argument, string text> : Sdy_Pass<argument, "::mlir::ModuleOp"> {
   let summary = text;
   let description = [{
     Shardings spread from where they are given to operands and results, by the sharding rule of each op, until no more
@@ -57,7 +61,7 @@ def SdyUserPriorityPropagate
 // Partitioning
 //===----------------------------------------------------------------------===//
 
-class Sdy_InsertExplicitReshards<string argument> : Pass<argument, "::mlir::func::FuncOp"> {
+class Sdy_InsertExplicitReshards<string argument> : Sdy_Pass<argument, "::mlir::func::FuncOp"> {
   let summary = "Reshard what ops, regions, calls and returns need split in another way";
   let description = [{
     After the pass the tensors of each op are split alike by its sharding rule, so that each device computes on what it
@@ -72,7 +76,7 @@ class Sdy_InsertExplicitReshards<string argument> : Pass<argument, "::mlir::func
 def SdyInsertExplicitReshards : Sdy_InsertExplicitReshards<"sdy-insert-explicit-reshards">;
 def InsertExplicitReshards : Sdy_InsertExplicitReshards<"insert-explicit-reshards">;
 
-def SdyReshardToCollectives : Pass<"sdy-reshard-to-collectives", "::mlir::func::FuncOp"> {
+def SdyReshardToCollectives : Sdy_Pass<"sdy-reshard-to-collectives", "::mlir::func::FuncOp"> {
   let summary = "Replace reshards by collectives";
   let description = [{
     As few collectives as do, such that no device holds more at any time than before or after.
@@ -84,7 +88,7 @@ def SdyReshardToCollectives : Pass<"sdy-reshard-to-collectives", "::mlir::func::
                         "Leave reshards that change nothing">];
 }
 
-def SdyCanonicalizeCollectives : Pass<"sdy-canonicalize-collectives", "::mlir::func::FuncOp"> {
+def SdyCanonicalizeCollectives : Sdy_Pass<"sdy-canonicalize-collectives", "::mlir::func::FuncOp"> {
   let summary = "Join and remove reshards and collectives that do the work of one or of none";
   let description = [{
     Before: `%1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{} ]>`, `%2 = sdy.all_slice [{"y"} ] %1 ...`
@@ -92,40 +96,40 @@ def SdyCanonicalizeCollectives : Pass<"sdy-canonicalize-collectives", "::mlir::f
   }];
 }
 
-def SdyShardingConstraintToReshard : Pass<"sdy-sharding-constraint-to-reshard", "::mlir::func::FuncOp"> {
+def SdyShardingConstraintToReshard : Sdy_Pass<"sdy-sharding-constraint-to-reshard", "::mlir::func::FuncOp"> {
   let summary = "Replace sharding constraints by reshards";
   let description = "What propagation was told to do has been done; what is left is to bring each value to it.";
 }
 
-def SdyCloseShardings : Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
+def SdyCloseShardings : Sdy_Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
   let summary = "Close all dimensions";
   let description = "Priorities and replicated axes go, too. Before: `[{\"x\", ?}, {?}]`. After: `[{\"x\"}, {}]`.";
 }
 
-def SdyDropShardingRules : Pass<"sdy-drop-sharding-rules", "::mlir::func::FuncOp"> {
+def SdyDropShardingRules : Sdy_Pass<"sdy-drop-sharding-rules", "::mlir::func::FuncOp"> {
   let summary = "Remove sharding rules, but for those of users";
 }
 
-def SdyRemoveShardingGroups : Pass<"sdy-remove-sharding-groups", "::mlir::ModuleOp"> {
+def SdyRemoveShardingGroups : Sdy_Pass<"sdy-remove-sharding-groups", "::mlir::ModuleOp"> {
   let summary = "Remove sharding groups";
 }
 
-def SdyDropShardingAndMesh : Pass<"sdy-drop-sharding-and-mesh", "::mlir::ModuleOp"> {
+def SdyDropShardingAndMesh : Sdy_Pass<"sdy-drop-sharding-and-mesh", "::mlir::ModuleOp"> {
   let summary = "Remove shardings and meshes";
 }
 
-def SdyInlineMeshes : Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
+def SdyInlineMeshes : Sdy_Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
   let summary = "Write meshes where they are used";
   let description = "Before: `<@mesh, [{\"x\"}]>`. After: `<mesh<[\"x\"=2]>, [{\"x\"}]>`.";
 }
 
 def SdyRemoveSubAxesInInputOutputShardings
-    : Pass<"sdy-remove-sub-axes-in-input-output-shardings", "::mlir::ModuleOp"> {
+    : Sdy_Pass<"sdy-remove-sub-axes-in-input-output-shardings", "::mlir::ModuleOp"> {
   let summary = "Cut open dimensions of the arguments and results of main before the first part of an axis";
 }
 
 def SdyUpdateNonDivisibleInputOutputShardings
-    : Pass<"sdy-update-non-divisible-input-output-shardings", "::mlir::ModuleOp"> {
+    : Sdy_Pass<"sdy-update-non-divisible-input-output-shardings", "::mlir::ModuleOp"> {
   let summary = "Cut axes that do not divide a dimension of an argument or result";
   let description = "Before: `tensor<6xf32>` split by `\"x\"` of size 4. After: split by `\"x\":(1)2`.";
 }
@@ -134,7 +138,7 @@ def SdyUpdateNonDivisibleInputOutputShardings
 // Import: before propagation
 //===----------------------------------------------------------------------===//
 
-def SdyAddDataFlowEdges : Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"> {
+def SdyAddDataFlowEdges : Sdy_Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"> {
   let summary = "Tie what flows through regions";
   let description = [{
     A loop's operand, arguments and result, or the results of all branches, hold the same value at different times. An
@@ -145,25 +149,25 @@ def SdyAddDataFlowEdges : Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"> {
   }];
 }
 
-def SdyLiftInlinedMeshes : Pass<"sdy-lift-inlined-meshes", "::mlir::ModuleOp"> {
+def SdyLiftInlinedMeshes : Sdy_Pass<"sdy-lift-inlined-meshes", "::mlir::ModuleOp"> {
   let summary = "Name the meshes that stand in shardings, each once";
   let description = "Before: `<mesh<[\"x\"=2]>, [{\"x\"}]>`. After: `sdy.mesh @mesh = <[\"x\"=2]>`, `<@mesh, [{\"x\"}]>`.";
 }
 
-def SdyRemoveSizeOneAxes : Pass<"sdy-remove-size-one-axes", "::mlir::ModuleOp"> {
+def SdyRemoveSizeOneAxes : Sdy_Pass<"sdy-remove-size-one-axes", "::mlir::ModuleOp"> {
   let summary = "Remove axes of size 1 from shardings";
 }
 
-def SdyManualAxesCleanup : Pass<"sdy-manual-axes-cleanup", "::mlir::ModuleOp"> {
+def SdyManualAxesCleanup : Sdy_Pass<"sdy-manual-axes-cleanup", "::mlir::ModuleOp"> {
   let summary = "Order manual axes as the mesh does, and name each in all shardings of its computation";
 }
 
-def SdyConstantOrScalarSplitter : Pass<"sdy-constant-or-scalar-splitter", "::mlir::ModuleOp"> {
+def SdyConstantOrScalarSplitter : Sdy_Pass<"sdy-constant-or-scalar-splitter", "::mlir::ModuleOp"> {
   let summary = "Give each use of a constant, or of a scalar's broadcast, its own";
   let description = "So that the sharding of one use is not that of another. Constants become `sdy.constant`.";
 }
 
-def SdyApplyShardingConstraints : Pass<"sdy-apply-sharding-constraints", "::mlir::ModuleOp"> {
+def SdyApplyShardingConstraints : Sdy_Pass<"sdy-apply-sharding-constraints", "::mlir::ModuleOp"> {
   let summary = "Give values the shardings that closed constraints ask for";
   let description = [{
     Before: `%0 = stablehlo.add %a, %a : ...` and `%1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {} ]> : ...`
@@ -171,15 +175,15 @@ def SdyApplyShardingConstraints : Pass<"sdy-apply-sharding-constraints", "::mlir
   }];
 }
 
-def SdyShardingGroupImport : Pass<"sdy-sharding-group-import", "::mlir::ModuleOp"> {
+def SdyShardingGroupImport : Sdy_Pass<"sdy-sharding-group-import", "::mlir::ModuleOp"> {
   let summary = "Join groups that share a value, and let their members agree";
 }
 
-def SdyPropagateShardingFromFuncToCall : Pass<"sdy-propagate-sharding-from-func-to-call", "::mlir::ModuleOp"> {
+def SdyPropagateShardingFromFuncToCall : Sdy_Pass<"sdy-propagate-sharding-from-func-to-call", "::mlir::ModuleOp"> {
   let summary = "Give calls the shardings of their callee's results";
 }
 
-def SdyPreOrderFuncs : Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
+def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
   let summary = "Put each function behind all that call it";
 }
 
@@ -187,19 +191,19 @@ def SdyPreOrderFuncs : Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
 // Export: after propagation
 //===----------------------------------------------------------------------===//
 
-def SdyPropagateToFuncResults : Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
+def SdyPropagateToFuncResults : Sdy_Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
   let summary = "Give the results of functions other than main the shardings of what they return";
 }
 
-def SdyInsertFuncCallReshards : Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {
+def SdyInsertFuncCallReshards : Sdy_Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {
   let summary = "Give calls the shardings of their callee's results, and reshard these to what they had";
 }
 
-def SdyConstantOrScalarMerger : Pass<"sdy-constant-or-scalar-merger", "::mlir::func::FuncOp"> {
+def SdyConstantOrScalarMerger : Sdy_Pass<"sdy-constant-or-scalar-merger", "::mlir::func::FuncOp"> {
   let summary = "Merge constants, and broadcasts of a scalar, that have the same sharding";
 }
 
-def SdySinkDataFlowEdges : Pass<"sdy-sink-data-flow-edges", "::mlir::func::FuncOp"> {
+def SdySinkDataFlowEdges : Sdy_Pass<"sdy-sink-data-flow-edges", "::mlir::func::FuncOp"> {
   let summary = "Move the shardings of edges to the ops that own them, and remove the edges";
 }
 

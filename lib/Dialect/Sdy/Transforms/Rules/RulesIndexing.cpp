@@ -16,22 +16,18 @@ OpShardingRuleAttr sdy::dynamicSliceRule(Operation *op, bool) {
       .build();
 }
 
-static bool isConstant(Value value) {
-  return isa_and_nonnull<ConstantOp, hlo::ConstantOp>(value.getDefiningOp());
-}
-
 OpShardingRuleAttr sdy::dynamicUpdateSliceRule(Operation *op, bool) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), update = builder.operand(1);
   int64_t result = builder.numOperands();
-  bool isStatic = llvm::all_of(op->getOperands().drop_front(2), isConstant);
   for (int64_t dim = 0; dim < static_cast<int64_t>(in.size()); ++dim) {
     if (in[dim] == update[dim]) {
       builder.addAt({{0, dim}, {1, dim}, {result, dim}}, in[dim]);
       continue;
     }
-    builder.addAt({{0, dim}, {result, dim}}, in[dim]);
-    builder.addAt({{1, dim}}, update[dim], isStatic ? kPassThrough : kNeedReplication);
+    // The start is a place of the whole dimension, as an index of a gather is.
+    builder.addAt({{0, dim}, {result, dim}}, in[dim], kNeedReplication);
+    builder.addAt({{1, dim}}, update[dim], kNeedReplication);
   }
   return builder.build();
 }
