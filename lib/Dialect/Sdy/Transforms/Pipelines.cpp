@@ -35,8 +35,7 @@ void sdy::buildExportPipeline(OpPassManager &manager, const ExportPipelineOption
   }
   manager.addPass(createSdyCloseShardings());
   if (!options.avoidExportForPartitioning) {
-    manager.addNestedPass<func::FuncOp>(
-        createSdyInsertExplicitReshards({options.enableInsertExplicitCollectives}));
+    manager.addNestedPass<func::FuncOp>(createSdyInsertExplicitReshards({options.enableInsertExplicitCollectives}));
     if (options.enableInsertExplicitCollectives) {
       manager.addNestedPass<func::FuncOp>(createSdyCanonicalizeCollectives());
       manager.addNestedPass<func::FuncOp>(createSdyReshardToCollectives());
@@ -72,6 +71,6 @@ void sdy::registerSdyPipelines() {
                              buildImportPipeline);
   PassPipelineRegistration<PropagationPipelineOptions>(
       "sdy-propagation-pipeline", "Import, spread shardings by priority, and export", buildPropagationPipeline);
-  PassPipelineRegistration<ExportPipelineOptions>(
-      "sdy-export-pipeline", "Close shardings and say what moves data", buildExportPipeline);
+  PassPipelineRegistration<ExportPipelineOptions>("sdy-export-pipeline", "Close shardings and say what moves data",
+                                                  buildExportPipeline);
 }

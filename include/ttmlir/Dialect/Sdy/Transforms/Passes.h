@@ -30,9 +30,9 @@ struct ExportPipelineOptions : PassPipelineOptions<ExportPipelineOptions> {
                                                llvm::cl::init(false)};
   Option<bool> keepShardingRules{*this, "keep-sharding-rules", llvm::cl::desc("Leave sharding rules on the ops"),
                                  llvm::cl::init(false)};
-  Option<bool> updateNonDivisibleInputOutputShardings{
-      *this, "update-non-divisible-input-output-shardings",
-      llvm::cl::desc("Cut what does not divide an argument or result"), llvm::cl::init(true)};
+  Option<bool> updateNonDivisibleInputOutputShardings{*this, "update-non-divisible-input-output-shardings",
+                                                      llvm::cl::desc("Cut what does not divide an argument or result"),
+                                                      llvm::cl::init(true)};
   Option<bool> inlineMeshes{*this, "inline-meshes", llvm::cl::desc("Write meshes where they are used"),
                             llvm::cl::init(true)};
 };

@@ -21,9 +21,8 @@ SmallVector<Edge> sdy::getEdges(Operation *op) {
           {&op->getOpOperand(index), returned(loop.getBody(), index)});
   } else if (isa<hlo::CaseOp, hlo::IfOp>(op)) {
     for (OpResult result : op->getResults())
-      add(result, llvm::map_to_vector<4>(op->getRegions(), [&](Region &region) {
-            return returned(region, result.getResultNumber());
-          }));
+      add(result, llvm::map_to_vector<4>(op->getRegions(),
+                                         [&](Region &region) { return returned(region, result.getResultNumber()); }));
   } else if (isa<hlo::OptimizationBarrierOp>(op)) {
     for (OpResult result : op->getResults())
       add(result, &op->getOpOperand(result.getResultNumber()));
@@ -91,8 +90,8 @@ void sdy::setOwnerSharding(const Edge &edge, TensorShardingAttr sharding) {
     TypeRange types = name == "in_shardings" ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes());
     for (Type type : types) {
       auto tensor = dyn_cast<RankedTensorType>(type);
-      SmallVector<DimensionShardingAttr> dims(
-          tensor ? tensor.getRank() : 0, DimensionShardingAttr::get(op->getContext(), {}, false, std::nullopt));
+      SmallVector<DimensionShardingAttr> dims(tensor ? tensor.getRank() : 0,
+                                              DimensionShardingAttr::get(op->getContext(), {}, false, std::nullopt));
       list.push_back(
           TensorShardingAttr::get(op->getContext(), sharding.getMeshOrRef(), dims, {}, {}, ReductionOp::SUM));
     }

@@ -40,9 +40,7 @@ bool sdy::haveSameDims(const Sharding &a, const Sharding &b) {
   return llvm::equal(a.dims, b.dims, [](const DimSharding &x, const DimSharding &y) { return x.axes == y.axes; });
 }
 
-bool sdy::haveSameAxes(MeshAttr a, MeshAttr b) {
-  return a.getAxes() == b.getAxes();
-}
+bool sdy::haveSameAxes(MeshAttr a, MeshAttr b) { return a.getAxes() == b.getAxes(); }
 
 bool sdy::areEquivalent(const std::optional<Sharding> &a, const std::optional<Sharding> &b) {
   bool isReplicatedA = !a || a->isReplicated(), isReplicatedB = !b || b->isReplicated();
@@ -80,8 +78,8 @@ Axes sdy::resolve(ArrayRef<AxisRefAttr> axes, MeshAttr mesh) {
     for (auto [index, entry] : llvm::enumerate(mesh.getAxes()))
       if (entry.getName() == axis.getName()) {
         SubAxisInfoAttr part = axis.getSubAxisInfo();
-        resolved.push_back({static_cast<int32_t>(index), part ? part.getPreSize() : 1,
-                            part ? part.getSize() : entry.getSize()});
+        resolved.push_back(
+            {static_cast<int32_t>(index), part ? part.getPreSize() : 1, part ? part.getSize() : entry.getSize()});
       }
   return resolved;
 }
@@ -126,7 +124,8 @@ TensorShardingAttr sdy::toAttribute(const Sharding &sharding) {
                                               dim.priority));
   return TensorShardingAttr::get(context, sharding.meshOrRef, dims,
                                  toAttributes(context, sharding.replicated, sharding.mesh),
-                                 toAttributes(context, sharding.unreduced, sharding.mesh), sharding.reductionOp);
+                                 toAttributes(context, sharding.unreduced, sharding.mesh),
+                                 sharding.unreduced.empty() ? ReductionOp::SUM : sharding.reductionOp);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,7 +135,8 @@ TensorShardingAttr sdy::toAttribute(const Sharding &sharding) {
 /// The attribute by which an op names the sharding of its only result; empty if it is among its discardable ones.
 static StringRef getOwnAttributeName(Operation *op) {
   return TypeSwitch<Operation *, StringRef>(op)
-      .Case<ShardingConstraintOp, ReshardOp, DataFlowEdgeOp>([](auto op) { return op.getShardingAttrName().getValue(); })
+      .Case<ShardingConstraintOp, ReshardOp, DataFlowEdgeOp>(
+          [](auto op) { return op.getShardingAttrName().getValue(); })
       .Case<AllGatherOp, AllReduceOp, AllSliceOp, AllToAllOp, CollectivePermuteOp, ReduceScatterOp,
             ReplicatedToUnreducedOp, ShardedToUnreducedOp>(
           [](auto op) { return op.getOutShardingAttrName().getValue(); })
@@ -186,8 +186,8 @@ void sdy::setShardingAttr(Value value, TensorShardingAttr sharding) {
     SmallVector<DimensionShardingAttr> dims(
         shaped && shaped.hasRank() ? shaped.getRank() : 0,
         DimensionShardingAttr::get(op->getContext(), {}, /*is_closed=*/false, std::nullopt));
-    shardings.push_back(TensorShardingAttr::get(op->getContext(), sharding.getMeshOrRef(), dims, {}, {},
-                                                ReductionOp::SUM));
+    shardings.push_back(
+        TensorShardingAttr::get(op->getContext(), sharding.getMeshOrRef(), dims, {}, {}, ReductionOp::SUM));
   }
   shardings[cast<OpResult>(value).getResultNumber()] = sharding;
   op->setAttr(kShardingAttr, TensorShardingPerValueAttr::get(op->getContext(), shardings));

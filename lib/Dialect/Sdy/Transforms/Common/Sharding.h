@@ -42,7 +42,8 @@ struct Sharding {
   int64_t shards() const;
 };
 
-/// The same axes on each dimension of the same mesh, and the same to be reduced; a missing sharding is a replicated one.
+/// The same axes on each dimension of the same mesh, and the same to be reduced; a missing sharding is a replicated
+/// one.
 bool areEquivalent(const std::optional<Sharding> &a, const std::optional<Sharding> &b);
 bool haveSameDims(const Sharding &a, const Sharding &b);
 bool haveSameAxes(MeshAttr a, MeshAttr b);

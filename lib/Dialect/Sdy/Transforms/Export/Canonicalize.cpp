@@ -42,9 +42,8 @@ template <typename OpT> struct RemoveTrivial : OpRewritePattern<OpT> {
     }
     TensorShardingAttr before = getShardingAttr(op->getOperand(0)), after = getShardingAttr(op->getResult(0));
     bool isSamePlace = isa<CollectivePermuteOp>(op) && before && before.getMeshOrRef() == after.getMeshOrRef() &&
-                       llvm::equal(before.getDimShardings(), after.getDimShardings(), [](auto a, auto b) {
-                         return a.getAxes() == b.getAxes();
-                       });
+                       llvm::equal(before.getDimShardings(), after.getDimShardings(),
+                                   [](auto a, auto b) { return a.getAxes() == b.getAxes(); });
     if (!isTrivial(op) && !isSamePlace)
       return rewriter.notifyMatchFailure(op, "it moves data");
     rewriter.replaceOp(op, op->getOperand(0));
@@ -134,9 +133,8 @@ struct SlicedAllReduce : OpRewritePattern<AllReduceOp> {
     SmallVector<Axes> scattered, rest;
     for (AxisRefListAttr list : slices.front().getSlicingAxes().getValue()) {
       Axes axes = resolve(list.getValue(), before.mesh);
-      auto *end = llvm::find_if(axes, [&](Axis axis) {
-        return llvm::none_of(reduced, [&](Axis whole) { return contains(whole, axis); });
-      });
+      auto *end = llvm::find_if(
+          axes, [&](Axis axis) { return llvm::none_of(reduced, [&](Axis whole) { return contains(whole, axis); }); });
       scattered.emplace_back(axes.begin(), end);
       rest.emplace_back(end, axes.end());
       llvm::append_range(used, scattered.back());

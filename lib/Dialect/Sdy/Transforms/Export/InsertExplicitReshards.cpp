@@ -176,8 +176,8 @@ private:
       MaybeSharding wanted = outside[edge.owner()];
       if (auto manual = dyn_cast<ManualComputationOp>(op)) {
         if (edge.kind == Edge::ManualArgument)
-          wanted = resolve(
-              manual.getInShardings().getShardings()[cast<BlockArgument>(edge.owner()).getArgNumber()], meshes);
+          wanted =
+              resolve(manual.getInShardings().getShardings()[cast<BlockArgument>(edge.owner()).getArgNumber()], meshes);
         else if (wanted)
           wanted = withoutManualAxes(*wanted, getManualAxes(manual, wanted->mesh));
       }
@@ -223,8 +223,8 @@ private:
   /// What moves data between shards of its own accord, or is asked to by name, is left alone.
   static bool isOpaque(Operation *op) {
     auto call = dyn_cast<hlo::CustomCallOp>(op);
-    return op->getNumOperands() == 0 || (call && (call.getCallTargetName().contains("SPMD") ||
-                                                  call.getCallTargetName().ends_with("Sharding")));
+    return op->getNumOperands() == 0 ||
+           (call && (call.getCallTargetName().contains("SPMD") || call.getCallTargetName().ends_with("Sharding")));
   }
 
   void visitOp(Operation *op) {
@@ -385,9 +385,9 @@ private:
                                                  cast<RankedTensorType>(result.getType()).getRank(), true);
       OpBuilder builder(op);
       builder.setInsertionPointAfter(op);
-      auto combined = AllReduceOp::create(builder, op->getLoc(), result.getType(), result,
-                                          toListAttribute(op->getContext(), reduced, mesh.mesh), reductionOp,
-                                          toAttribute(after));
+      auto combined =
+          AllReduceOp::create(builder, op->getLoc(), result.getType(), result,
+                              toListAttribute(op->getContext(), reduced, mesh.mesh), reductionOp, toAttribute(after));
       result.replaceAllUsesExcept(combined, combined);
     }
   }

@@ -211,8 +211,7 @@ private:
       }
       SmallVector<bool> isBusy(state.size(), false);
       Step step = {CollectiveStep::AllToAll, state, {}};
-      if (searchMoves(state, 0, isBusy, step, steps, plan, budget) ||
-          searchGather(state, steps, plan, budget))
+      if (searchMoves(state, 0, isBusy, step, steps, plan, budget) || searchGather(state, steps, plan, budget))
         return true;
     }
     plan.truncate(mark);
@@ -275,8 +274,8 @@ private:
   // Plans with a permute
   //===--------------------------------------------------------------------===//
 
-  /// Slices to the wanted numbers of parts as far as axes are free, exchanges them for the wanted axes, moves what other
-  /// dimensions have too many of, and gathers the rest.
+  /// Slices to the wanted numbers of parts as far as axes are free, exchanges them for the wanted axes, moves what
+  /// other dimensions have too many of, and gathers the rest.
   Plan withPermute(unsigned laterDims) const {
     size_t rank = from.size();
     State sliced = from;
@@ -297,9 +296,8 @@ private:
     }
     // Free axes go first where least is missing, so that few dimensions are left to be moved to.
     SmallVector<size_t> order = llvm::to_vector(llvm::seq<size_t>(0, rank));
-    llvm::sort(order, [&](size_t a, size_t b) {
-      return std::pair(missing[a].size(), a) < std::pair(missing[b].size(), b);
-    });
+    llvm::sort(order,
+               [&](size_t a, size_t b) { return std::pair(missing[a].size(), a) < std::pair(missing[b].size(), b); });
     auto fill = [&](size_t dim) {
       for (size_t at = 0; at < missing[dim].size();) {
         Atom atom = findFree(isUsed, missing[dim][at], dim, sliced[dim]);
@@ -364,8 +362,8 @@ private:
     return plan ? *plan : gatherAndSlice();
   }
 
-  /// Before the moves each dimension has what it keeps of the target, what it does not, and what leaves it, the first to
-  /// leave last. None if what comes is not the end of what is wanted.
+  /// Before the moves each dimension has what it keeps of the target, what it does not, and what leaves it, the first
+  /// to leave last. None if what comes is not the end of what is wanted.
   std::optional<Plan> permuteThenMove(const State &sliced, ArrayRef<Round> rounds, ArrayRef<Primes> excess) const {
     State front(to), leaving(from.size());
     SmallVector<Step, 0> moves;
@@ -424,7 +422,8 @@ private:
   }
 
   bool haveSameCounts(const State &a, const State &b) const {
-    return llvm::all_of_zip(a, b, [&](const Dim &x, const Dim &y) { return shards(ArrayRef(x)) == shards(ArrayRef(y)); });
+    return llvm::all_of_zip(a, b,
+                            [&](const Dim &x, const Dim &y) { return shards(ArrayRef(x)) == shards(ArrayRef(y)); });
   }
 
   bool havePrimes(ArrayRef<Atom> list, Primes wanted) const {
@@ -491,8 +490,8 @@ private:
   // All plans
   //===--------------------------------------------------------------------===//
 
-  /// The shortest way through all states, where there are few of them: axes whose sizes do not fit each other need moves
-  /// before and after a permute.
+  /// The shortest way through all states, where there are few of them: axes whose sizes do not fit each other need
+  /// moves before and after a permute.
   std::optional<Plan> searchAll() const {
     // Places of k of n atoms in rank dimensions.
     size_t rank = from.size(), count = 0, orders = 1, places = 1;
@@ -578,8 +577,7 @@ private:
   template <typename Visits> static Plan tracePlan(const Visits &visits, size_t number) {
     Plan plan;
     for (std::optional<size_t> at = number; visits[*at].previous; at = visits[*at].previous)
-      if (plan.empty() || plan.front().kind != CollectiveStep::Slice ||
-          visits[*at].step.kind != CollectiveStep::Slice)
+      if (plan.empty() || plan.front().kind != CollectiveStep::Slice || visits[*at].step.kind != CollectiveStep::Slice)
         plan.insert(plan.begin(), visits[*at].step);
     return plan;
   }
@@ -705,8 +703,8 @@ static SmallVector<Axes> relabel(ArrayRef<Axes> source, ArrayRef<Axes> target, A
 }
 
 SmallVector<CollectiveStep, 0> mlir::sdy::planReshard(ArrayRef<int64_t> shape, ArrayRef<Axes> source,
-                                                   ArrayRef<Axes> target, ArrayRef<int64_t> axisSizes,
-                                                   bool changesMesh) {
+                                                      ArrayRef<Axes> target, ArrayRef<int64_t> axisSizes,
+                                                      bool changesMesh) {
   SmallVector<CollectiveStep, 0> steps;
   SmallVector<Axes> current(source);
   auto add = [&](CollectiveStep step) {

@@ -25,8 +25,8 @@ struct CollectiveStep {
 /// (a slice is none), such that no device ever holds more than in the larger of the two. `changesMesh` asks for a
 /// permute even if no axis moves. `axisSizes` are those of the mesh.
 llvm::SmallVector<CollectiveStep, 0> planReshard(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Axes> source,
-                                              llvm::ArrayRef<Axes> target, llvm::ArrayRef<int64_t> axisSizes,
-                                              bool changesMesh = false);
+                                                 llvm::ArrayRef<Axes> target, llvm::ArrayRef<int64_t> axisSizes,
+                                                 bool changesMesh = false);
 
 } // namespace mlir::sdy
 

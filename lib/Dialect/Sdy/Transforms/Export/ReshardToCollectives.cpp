@@ -46,7 +46,8 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
       source = target.replicatedLike();
     if (!haveSameAxes(source.mesh, target.mesh))
       return success();
-    Axes introduced = difference(target.unreduced, source.unreduced), removed = difference(source.unreduced, target.unreduced);
+    Axes introduced = difference(target.unreduced, source.unreduced),
+         removed = difference(source.unreduced, target.unreduced);
     if (!introduced.empty())
       return op.emitOpError() << "asks for partial values in " << op.getSharding() << ", which " << attribute
                               << " does not have; only a computation gives these";

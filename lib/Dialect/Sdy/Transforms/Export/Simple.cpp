@@ -62,21 +62,20 @@ struct RemoveShardingGroups : sdy::impl::SdyRemoveShardingGroupsBase<RemoveShard
 struct DropShardingAndMesh : sdy::impl::SdyDropShardingAndMeshBase<DropShardingAndMesh> {
   using Base::Base;
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (isa<MeshOp>(op)) {
-        op->erase();
-        return;
-      }
-      op->removeAttr(kShardingAttr);
-      if (auto function = dyn_cast<FunctionOpInterface>(op)) {
-        for (unsigned index = 0; index < function.getNumArguments(); ++index)
-          function.removeArgAttr(index, StringAttr::get(&getContext(op), kShardingAttr));
-        for (unsigned index = 0; index < function.getNumResults(); ++index)
-          function.removeResultAttr(index, StringAttr::get(&getContext(op), kShardingAttr));
-      }
+    auto name = StringAttr::get(&getContext(), kShardingAttr);
+    getOperation().walk([&](Operation *op) {
+      op->removeAttr(name);
+      auto function = dyn_cast<FunctionOpInterface>(op);
+      for (unsigned index = 0; function && index < function.getNumArguments(); ++index)
+        function.removeArgAttr(index, name);
+      for (unsigned index = 0; function && index < function.getNumResults(); ++index)
+        function.removeResultAttr(index, name);
     });
+    // Collectives and computations still name theirs.
+    for (MeshOp op : llvm::make_early_inc_range(getOperation().getOps<MeshOp>()))
+      if (SymbolTable::symbolKnownUseEmpty(op, getOperation()))
+        op.erase();
   }
-  static MLIRContext &getContext(Operation *op) { return *op->getContext(); }
 };
 
 struct InlineMeshes : sdy::impl::SdyInlineMeshesBase<InlineMeshes> {
@@ -125,8 +124,7 @@ struct RemoveSubAxes : sdy::impl::SdyRemoveSubAxesInInputOutputShardingsBase<Rem
   }
 };
 
-struct UpdateNonDivisible
-    : sdy::impl::SdyUpdateNonDivisibleInputOutputShardingsBase<UpdateNonDivisible> {
+struct UpdateNonDivisible : sdy::impl::SdyUpdateNonDivisibleInputOutputShardingsBase<UpdateNonDivisible> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -157,8 +155,7 @@ struct UpdateNonDivisible
   }
 
   /// Keeps the axes, or the front of the last, that divide each dimension.
-  static TensorShardingAttr makeDivisible(TensorShardingAttr attribute, ArrayRef<int64_t> shape,
-                                          const Meshes &meshes) {
+  static TensorShardingAttr makeDivisible(TensorShardingAttr attribute, ArrayRef<int64_t> shape, const Meshes &meshes) {
     Sharding sharding = resolve(attribute, meshes);
     bool isChanged = false;
     for (auto [dim, size] : llvm::zip(sharding.dims, shape)) {

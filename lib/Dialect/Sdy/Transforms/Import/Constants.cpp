@@ -41,8 +41,7 @@ struct ConstantOrScalarSplitter : sdy::impl::SdyConstantOrScalarSplitterBase<Con
     SmallVector<Operation *> order, users;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool isLeaf = isa<ConstantOp, hlo::IotaOp>(op);
-      bool isPart = op->getNumOperands() > 0 && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
-                    isPure(op) &&
+      bool isPart = op->getNumOperands() > 0 && op->getNumRegions() == 0 && op->getNumResults() == 1 && isPure(op) &&
                     (isElementwise(op) || isa<hlo::BroadcastInDimOp, hlo::ReshapeOp, hlo::SliceOp>(op)) &&
                     llvm::all_of(op->getOperands(), [&](Value operand) {
                       return operand.getDefiningOp() && expressions.contains(operand.getDefiningOp());

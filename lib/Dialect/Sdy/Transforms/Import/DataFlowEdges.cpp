@@ -34,8 +34,7 @@ struct AddDataFlowEdges : sdy::impl::SdyAddDataFlowEdgesBase<AddDataFlowEdges> {
           block = nullptr;
           builder.setInsertionPointAfter(op);
         }
-        auto edgeOp =
-            DataFlowEdgeOp::create(builder, owner.getLoc(), owner.getType(), owner, getOwnerSharding(edge));
+        auto edgeOp = DataFlowEdgeOp::create(builder, owner.getLoc(), owner.getType(), owner, getOwnerSharding(edge));
         owner.replaceAllUsesExcept(edgeOp.getResult(), edgeOp);
       }
     });

@@ -33,9 +33,9 @@ TensorShardingPerValueAttr getResultShardings(func::FuncOp function) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     SmallVector<DimensionShardingAttr> dims(tensor ? tensor.getRank() : 0,
                                             DimensionShardingAttr::get(type.getContext(), {}, false, std::nullopt));
-    shardings.push_back(sharding ? sharding
-                                 : TensorShardingAttr::get(type.getContext(), any.getMeshOrRef(), dims, {}, {},
-                                                           ReductionOp::SUM));
+    shardings.push_back(
+        sharding ? sharding
+                 : TensorShardingAttr::get(type.getContext(), any.getMeshOrRef(), dims, {}, {}, ReductionOp::SUM));
   }
   return TensorShardingPerValueAttr::get(function.getContext(), shardings);
 }

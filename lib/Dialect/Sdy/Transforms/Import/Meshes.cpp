@@ -17,8 +17,7 @@ using namespace mlir::sdy;
 namespace {
 TensorShardingAttr withMesh(TensorShardingAttr sharding, Attribute meshOrRef) {
   return TensorShardingAttr::get(sharding.getContext(), meshOrRef, sharding.getDimShardings(),
-                                 sharding.getReplicatedAxes(), sharding.getUnreducedAxes(),
-                                 sharding.getReductionOp());
+                                 sharding.getReplicatedAxes(), sharding.getUnreducedAxes(), sharding.getReductionOp());
 }
 
 struct LiftInlinedMeshes : sdy::impl::SdyLiftInlinedMeshesBase<LiftInlinedMeshes> {

@@ -71,8 +71,8 @@ struct ShardingGroupImport : sdy::impl::SdyShardingGroupImportBase<ShardingGroup
     return success();
   }
 
-  /// All members get the sharding of those that have one; if these differ, each is followed by an open constraint, which
-  /// takes its place in the group.
+  /// All members get the sharding of those that have one; if these differ, each is followed by an open constraint,
+  /// which takes its place in the group.
   static void agree(uint64_t number, ArrayRef<Value> values) {
     TensorShardingAttr first;
     bool isConflict = false;

@@ -119,7 +119,8 @@ static SmallVector<SmallVector<int64_t>, 0> findSizes(Operation *op, const Rule 
   SmallVector<SmallVector<int64_t>, 0> sizes(rule.tensors.size(), SmallVector<int64_t>(rule.sizes));
   bool isAny = false;
   for (auto [index, tensor] : llvm::enumerate(rule.tensors)) {
-    Type type = index < rule.operands ? op->getOperand(index).getType() : op->getResult(index - rule.operands).getType();
+    Type type =
+        index < rule.operands ? op->getOperand(index).getType() : op->getResult(index - rule.operands).getType();
     auto shaped = dyn_cast<RankedTensorType>(type);
     if (!shaped || shaped.getRank() != static_cast<int64_t>(tensor.size()))
       continue;
@@ -273,8 +274,8 @@ void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
     bool isEdge = isManual && tensor + 1 == node.slots.size();
     if (!isEdge)
       return slots[slot].sharding;
-    Sharding sharding = slots[slot].sharding ? *slots[slot].sharding
-                                             : Sharding::open(meshOrRef, mesh, slots[slot].rank);
+    Sharding sharding =
+        slots[slot].sharding ? *slots[slot].sharding : Sharding::open(meshOrRef, mesh, slots[slot].rank);
     return node.kind == Edge::ManualArgument ? withManualAxes(sharding, *node.outer, node.manual)
                                              : withoutManualAxes(sharding, node.manual);
   };

@@ -192,8 +192,7 @@ static bool runAggressive(Step &step) {
       if (!step.rule.has[tensor][factor])
         continue;
       Axes axes = common[factor];
-      truncate(step, axes,
-               [&](Axis axis, int64_t taken) { return fitWithin(step, tensor, factor, axis, taken); });
+      truncate(step, axes, [&](Axis axis, int64_t taken) { return fitWithin(step, tensor, factor, axis, taken); });
       Axes &own = step.tensors[tensor].factors[factor].axes;
       if (!isStrictPrefix(own, axes))
         continue;

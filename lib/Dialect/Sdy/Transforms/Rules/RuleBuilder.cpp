@@ -66,9 +66,8 @@ static OpShardingRuleAttr makeRule(MLIRContext *context, ArrayRef<int64_t> sizes
                                    ArrayRef<FactorType> types) {
   SmallVector<TensorMappingAttr> mappings;
   for (const auto &tensor : factors)
-    mappings.push_back(TensorMappingAttr::get(context, llvm::map_to_vector(tensor, [&](const auto &dim) {
-                                                return DimMappingAttr::get(context, dim);
-                                              })));
+    mappings.push_back(TensorMappingAttr::get(
+        context, llvm::map_to_vector(tensor, [&](const auto &dim) { return DimMappingAttr::get(context, dim); })));
   auto ofKind = [&](auto &&isOfKind) {
     SmallVector<int64_t> found;
     for (auto [factor, type] : llvm::enumerate(types))

@@ -167,7 +167,8 @@ static OpShardingRuleAttr sortRule(Operation *op, bool) {
   ArrayRef<int64_t> shape = builder.result(0);
   int64_t rank = shape.size(), dimension = cast<hlo::SortOp>(op).getDimension();
   dimension += dimension < 0 ? rank : 0;
-  bool isAlone = llvm::all_of(llvm::seq<int64_t>(0, rank), [&](int64_t dim) { return dim == dimension || shape[dim] == 1; });
+  bool isAlone =
+      llvm::all_of(llvm::seq<int64_t>(0, rank), [&](int64_t dim) { return dim == dimension || shape[dim] == 1; });
   return builder
       .pointwise(shape,
                  [&](int64_t dim) {
@@ -273,16 +274,15 @@ static OpShardingRuleAttr reduceScatterRule(Operation *op, bool) {
 }
 static OpShardingRuleAttr allToAllRule(Operation *op, bool) {
   auto allToAll = cast<hlo::AllToAllOp>(op);
-  return collectiveRule(op, {static_cast<int64_t>(allToAll.getSplitDimension()),
-                             static_cast<int64_t>(allToAll.getConcatDimension())});
+  return collectiveRule(
+      op, {static_cast<int64_t>(allToAll.getSplitDimension()), static_cast<int64_t>(allToAll.getConcatDimension())});
 }
 
 /// A constant of its own for each use is split as the use wants it.
 static OpShardingRuleAttr topKRule(Operation *op, bool) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
-  return builder
-      .pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
+  return builder.pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
       .build();
 }
 
@@ -359,6 +359,7 @@ OpShardingRuleAttr sdy::getShardingRule(Operation *op, bool isConservative) {
       return {};
   if (RuleFunction rule = getTable().lookup(op->getName().getTypeID()))
     return rule(op, isConservative);
-  return isElementwise(op) && op->getDialect() != op->getContext()->getLoadedDialect("sdy") ? pointwiseRule(op, isConservative)
-                                                                                             : OpShardingRuleAttr();
+  return isElementwise(op) && op->getDialect() != op->getContext()->getLoadedDialect("sdy")
+             ? pointwiseRule(op, isConservative)
+             : OpShardingRuleAttr();
 }

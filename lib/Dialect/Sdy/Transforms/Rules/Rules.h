@@ -18,9 +18,9 @@ struct FactorType {
   bool isBlocked = false;
 };
 
-inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction}, kNeedReplication{FactorKind::NeedReplication},
-    kPermutation{FactorKind::Permutation}, kBlocked{FactorKind::PassThrough, true},
-    kBlockedReplication{FactorKind::NeedReplication, true};
+inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction},
+    kNeedReplication{FactorKind::NeedReplication}, kPermutation{FactorKind::Permutation},
+    kBlocked{FactorKind::PassThrough, true}, kBlockedReplication{FactorKind::NeedReplication, true};
 
 /// A dimension of no tensor, or a tensor without the factor.
 inline constexpr int64_t kNone = -1;

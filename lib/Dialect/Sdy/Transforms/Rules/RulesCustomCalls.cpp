@@ -27,7 +27,8 @@ static OpShardingRuleAttr sameSizes(Operation *op, bool) {
   if (in.size() != out.size())
     return {};
   return builder
-      .pointwise(in, [&](int64_t dim) { return sizeOf(in, dim) == sizeOf(out, dim) ? kPassThrough : kBlockedReplication; })
+      .pointwise(in,
+                 [&](int64_t dim) { return sizeOf(in, dim) == sizeOf(out, dim) ? kPassThrough : kBlockedReplication; })
       .build();
 }
 
@@ -96,7 +97,8 @@ static OpShardingRuleAttr scaledDotProductAttention(Operation *op, bool) {
     builder.addAt({{0, 1}, {1, 1}, {2, 1}, {out, 1}}, sizeOf(query, 1));
   return builder.addAt({{0, rank - 2}, {out, rank - 2}}, sizeOf(query, rank - 2), kBlockedReplication)
       .addAt({{1, rank - 2}, {2, rank - 2}}, sizeOf(key, rank - 2), kBlockedReplication)
-      .addAt({{0, rank - 1}, {1, rank - 1}, {2, rank - 1}, {out, rank - 1}}, sizeOf(query, rank - 1), kBlockedReplication)
+      .addAt({{0, rank - 1}, {1, rank - 1}, {2, rank - 1}, {out, rank - 1}}, sizeOf(query, rank - 1),
+             kBlockedReplication)
       .build();
 }
 
@@ -122,14 +124,18 @@ static OpShardingRuleAttr pagedUpdateCache(Operation *op, bool) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> cache = builder.operand(0), fill = builder.operand(1);
   int64_t out = builder.numOperands();
-  return builder.addAt({{0, 1}, {1, 2}, {out, 1}}, sizeOf(cache, 1)).addAt({{1, 1}, {2, 0}, {3, 0}}, sizeOf(fill, 1)).build();
+  return builder.addAt({{0, 1}, {1, 2}, {out, 1}}, sizeOf(cache, 1))
+      .addAt({{1, 1}, {2, 0}, {3, 0}}, sizeOf(fill, 1))
+      .build();
 }
 
 static OpShardingRuleAttr pagedFillCache(Operation *op, bool) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> cache = builder.operand(0), fill = builder.operand(1);
   int64_t out = builder.numOperands();
-  return builder.addAt({{0, 1}, {1, 1}, {out, 1}}, sizeOf(cache, 1)).addAt({{1, 0}, {2, 0}, {3, 0}}, sizeOf(fill, 0)).build();
+  return builder.addAt({{0, 1}, {1, 1}, {out, 1}}, sizeOf(cache, 1))
+      .addAt({{1, 0}, {2, 0}, {3, 0}}, sizeOf(fill, 0))
+      .build();
 }
 
 /// Leading dimensions pass; the normalized ones, which are those of the weight, are taken whole.
@@ -170,8 +176,8 @@ static OpShardingRuleAttr sampling(Operation *op, bool) {
   ArrayRef<int64_t> in = builder.operand(0);
   SmallVector<std::pair<int64_t, int64_t>> batch;
   for (int64_t tensor = 0; tensor < static_cast<int64_t>(builder.numOperands() + builder.numResults()); ++tensor) {
-    ArrayRef<int64_t> shape = tensor < builder.numOperands() ? builder.operand(tensor)
-                                                             : builder.result(tensor - builder.numOperands());
+    ArrayRef<int64_t> shape =
+        tensor < builder.numOperands() ? builder.operand(tensor) : builder.result(tensor - builder.numOperands());
     if (!shape.empty() && !in.empty() && shape[0] == sizeOf(in, 0))
       batch.emplace_back(tensor, 0);
   }

@@ -11,8 +11,7 @@ namespace hlo = mlir::stablehlo;
 OpShardingRuleAttr sdy::dynamicSliceRule(Operation *op, bool) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
-  return builder
-      .pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
+  return builder.pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
       .build();
 }
 

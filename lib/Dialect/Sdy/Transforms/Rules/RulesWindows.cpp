@@ -22,9 +22,9 @@ OpShardingRuleAttr sdy::convolutionRule(Operation *op, bool isConservative) {
     builder.add({lhsBatch, kernelOut, outFeature}, batchGroups);
   builder.add({lhsBatch, kNone, outBatch}, out[outBatch]);
   // An input position is a window and a place in it.
-  for (auto [lhsDim, kernelDim, outDim] : llvm::zip(numbers.getInputSpatialDimensions(),
-                                                   numbers.getKernelSpatialDimensions(),
-                                                   numbers.getOutputSpatialDimensions())) {
+  for (auto [lhsDim, kernelDim, outDim] :
+       llvm::zip(numbers.getInputSpatialDimensions(), numbers.getKernelSpatialDimensions(),
+                 numbers.getOutputSpatialDimensions())) {
     if (isConservative)
       break;
     int64_t rest = lhs[lhsDim];
