@@ -16,6 +16,8 @@
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -63,6 +65,7 @@ void tt::registerAllPasses() {
   ttkernel::registerTTKernelPasses();
   vhlo::registerVhloPasses();
   sdy::registerSdyPasses();
+  shlo::registerStableHLOPasses();
   registerTTIRToTTNNPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();
@@ -72,6 +75,7 @@ void tt::registerAllPasses() {
   ttmetal::registerTTMetalPipelines();
   registerTTNNToEmitPipelines();
   sdy::registerSdyPipelines();
+  shlo::registerStableHLOPipeline();
   registerStableHLOToTTIRPipeline();
 }
 

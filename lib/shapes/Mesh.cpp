@@ -158,14 +158,13 @@ void meshShard(const Op &op, Results &results) {
     return results.push_back(Sizes(input));
   const Sizes counts = integers(op, "shard_shape", input.size());
   const auto rank = static_cast<int64_t>(input.size());
-  Sizes seen(input.size(), 0), shape;
+  Sizes shape;
+  // Two axes may split one dimension, rows first.
   for (const int64_t dim : integers(op, "shard_dims")) {
     if (dim == -1)
       continue;
     if (dim < 0 || dim >= rank)
       failAttribute(op, "shard_dims", "has ", dim, "; expected -1 to ", rank - 1);
-    if (std::exchange(seen[static_cast<size_t>(dim)], 1))
-      failAttribute(op, "shard_dims", "has ", dim, " twice");
   }
   for (size_t d = 0; d < input.size(); ++d) {
     if (counts[d] < 1)

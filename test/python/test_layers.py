@@ -63,7 +63,7 @@ LAYERS = {
         " ".join(
             f"{side}/Dialect/{dialect}/Transforms/"
             for side in ("include/ttmlir", "lib")
-            for dialect in ("TTCore", "TTIR", "TTNN", "TTKernel", "D2M", "Vhlo", "Sdy")
+            for dialect in ("TTCore", "TTIR", "TTNN", "TTKernel", "D2M", "Vhlo", "Sdy", "StableHLO")
         ),
         "dialects",
     ),

@@ -52,6 +52,7 @@ Operation *onlyOp(Region &region);
 LogicalResult replace(ConversionPatternRewriter &rewriter, Operation *op, Value value);
 
 void addArgReductionPatterns(RewritePatternSet &patterns);
+void addCollectivePatterns(RewritePatternSet &patterns);
 void addConvolutionPatterns(RewritePatternSet &patterns);
 void addCustomCallPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);

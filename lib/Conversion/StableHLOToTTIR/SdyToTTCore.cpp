@@ -1,6 +1,7 @@
 //===- SdyToTTCore.cpp - meshes and trivial shardings ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ManualComputations.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -21,9 +22,20 @@ static bool isSdy(StringRef name) { return name.starts_with("sdy."); }
 // Shardings
 //===----------------------------------------------------------------------===//
 
-static bool splits(ArrayRef<sdy::AxisRefAttr> axes, sdy::MeshAttr mesh) {
+/// The axes along which the tensors of `op` are what one device holds.
+static SmallVector<StringAttr> manualAxes(Operation *op) {
+  SmallVector<StringAttr> axes;
+  for (; op; op = op->getParentOp())
+    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+      llvm::append_range(axes, manual.getManualAxes().getValue());
+  return axes;
+}
+
+/// Along an axis that is not one of `manual`.
+static bool splits(ArrayRef<sdy::AxisRefAttr> axes, sdy::MeshAttr mesh, ArrayRef<StringAttr> manual) {
   return llvm::any_of(axes, [&](sdy::AxisRefAttr axis) {
-    return axis.getSubAxisInfo() || mesh.getAxisSize(axis.getName()).value_or(1) > 1;
+    return llvm::none_of(manual, [&](StringAttr name) { return name.getValue() == axis.getName(); }) &&
+           (axis.getSubAxisInfo() || mesh.getAxisSize(axis.getName()).value_or(1) > 1);
   });
 }
 
@@ -33,25 +45,28 @@ static LogicalResult checkNothingIsSplit(Operation *op) {
   LogicalResult result = success();
   sdy::MeshAttr mesh;
   SmallVector<sdy::AxisRefAttr> listed;
+  // Inside of a manual computation a sharding speaks of the other axes only.
+  const SmallVector<StringAttr> manual = manualAxes(op);
   AttrTypeWalker walker;
   walker.addWalk([&](sdy::TensorShardingAttr sharding) {
     // A mesh that does not exist is an error of verification.
     mesh = sharding.getMesh(op);
-    bool isSplit = mesh && (splits(sharding.getUnreducedAxes(), mesh) ||
+    bool isSplit = mesh && (splits(sharding.getUnreducedAxes(), mesh, manual) ||
                             llvm::any_of(sharding.getDimShardings(), [&](sdy::DimensionShardingAttr dimension) {
-                              return splits(dimension.getAxes(), mesh);
+                              return splits(dimension.getAxes(), mesh, manual);
                             }));
     if (isSplit && succeeded(result))
       result = emitError(op->getLoc()) << op->getName() << ": not converted to TTIR: " << sharding
-                                       << " splits a tensor over several devices of mesh " << mesh;
+                                       << " splits a tensor over several devices of mesh " << mesh
+                                       << "; run stablehlo-pipeline first";
     return WalkResult::skip();
   });
   walker.addWalk([&](sdy::AxisRefAttr axis) { listed.push_back(axis); });
   walker.walk<WalkOrder::PreOrder>(op->getAttrDictionary());
-  if (succeeded(result) && mesh && splits(listed, mesh))
+  if (succeeded(result) && mesh && splits(listed, mesh, manual))
     return emitError(op->getLoc()) << op->getName()
                                    << ": not converted to TTIR: it exchanges values between several devices "
-                                   << "of mesh " << mesh;
+                                   << "of mesh " << mesh << "; run stablehlo-pipeline first";
   return result;
 }
 
@@ -74,11 +89,13 @@ static void removeAttributes(Operation *op) {
 }
 
 /// Replaces an op by what it is on one device: its operands, its constant, or the ops of its region.
-static void lower(RewriterBase &rewriter, Operation *op) {
+static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
+  if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+    return hlo::lowerManualComputation(rewriter, manual);
   if (auto constant = dyn_cast<sdy::ConstantOp>(op)) {
     rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, op->getResult(0).getType(), constant.getValue());
-  } else if (isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(op)) {
+  } else if (isa<sdy::NamedComputationOp>(op)) {
     Block *body = &op->getRegion(0).front();
     Operation *terminator = body->getTerminator();
     rewriter.inlineBlockBefore(body, op, op->getOperands());
@@ -87,6 +104,7 @@ static void lower(RewriterBase &rewriter, Operation *op) {
   } else {
     rewriter.replaceOp(op, op->getOperands().take_front(op->getNumResults()));
   }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,8 +154,16 @@ struct SdyToTTCore : tt::impl::ConvertSdyToTTCoreBase<SdyToTTCore> {
   void runOnOperation() override {
     SmallVector<sdy::MeshOp> meshes;
     SmallVector<Operation *> ops; // inner before outer
+    SmallVector<stablehlo::CompositeOp> slices;
     bool failed = false;
     getOperation()->walk([&](Operation *op) {
+      failed |= mlir::failed(hlo::numberReplicaGroups(op));
+      // The decomposition has numbers at the end: "sdy.all_slice1".
+      if (auto composite = dyn_cast<stablehlo::CompositeOp>(op);
+          composite && composite.getName().starts_with("sdy.all_slice")) {
+        slices.push_back(composite);
+        return;
+      }
       if (auto mesh = dyn_cast<sdy::MeshOp>(op)) {
         meshes.push_back(mesh);
         failed |= mlir::failed(addMesh(mesh));
@@ -151,8 +177,20 @@ struct SdyToTTCore : tt::impl::ConvertSdyToTTCoreBase<SdyToTTCore> {
       return signalPassFailure();
 
     IRRewriter rewriter(&getContext());
+    llvm::SetVector<StringAttr> decompositions;
+    for (stablehlo::CompositeOp slice : slices) {
+      StringAttr name = slice.getDecompositionAttr().getAttr();
+      if (mlir::failed(hlo::lowerAllSlice(rewriter, slice)))
+        return signalPassFailure();
+      decompositions.insert(name);
+    }
     for (Operation *op : ops)
-      lower(rewriter, op);
+      if (mlir::failed(lower(rewriter, op)))
+        return signalPassFailure();
+    for (StringAttr name : decompositions)
+      if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(getOperation(), name);
+          function && function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        function.erase();
     getOperation()->walk(removeAttributes);
     for (sdy::MeshOp mesh : meshes)
       mesh.erase();

@@ -35,6 +35,7 @@ static std::string unsupportedType(Operation *op) {
 static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   hlo::addArgReductionPatterns(patterns);
+  hlo::addCollectivePatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
   hlo::addCustomCallPatterns(patterns);
   hlo::addElementwisePatterns(patterns);

@@ -15,14 +15,8 @@ def reason(text: str, names: str) -> dict[str, str]:
 # No TTNN op, or no decomposition into TTNN ops, is known to the lowering.
 NO_LOWERING: dict[str, str] = {
     **reason(
-        "a mesh is programmed with sdy; TTIR's collectives are made of that",
-        """stablehlo.all_gather stablehlo.all_reduce stablehlo.all_to_all stablehlo.collective_broadcast
-        stablehlo.collective_permute stablehlo.collective_reduce stablehlo.cross-replica-sum stablehlo.partition_id
-        stablehlo.reduce_scatter stablehlo.replica_id""",
-    ),
-    **reason(
         "programs exchange nothing with others while they run",
-        """stablehlo.after_all stablehlo.async_done stablehlo.async_start stablehlo.create_token stablehlo.infeed
+        """stablehlo.collective_reduce stablehlo.async_done stablehlo.async_start stablehlo.create_token stablehlo.infeed
         stablehlo.outfeed stablehlo.recv stablehlo.send""",
     ),
     **reason("its seed is nobody's: programs have rng_bit_generator", "stablehlo.rng"),

@@ -35,6 +35,7 @@ from builder.goldens.module_goldens import IntermediateGoldens, Programs
 
 from . import loading
 from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
+from .permutations import generate_all_module_permutations, get_optimal_module_least_num_collectives
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
 Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]
@@ -242,13 +243,8 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
     if dialect == "stablehlo":
         # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
         run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
-        if hasattr(passes, "stablehlo_pipeline"):
-            given = " ".join(single(how.shlo_pipeline_options))
-            run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
-        elif how.shlo_pipeline_options:
-            raise ValueError(
-                f"shlo_pipeline_options is {how.shlo_pipeline_options!r}, but this version has no stablehlo pipeline"
-            )
+        given = " ".join(single(how.shlo_pipeline_options))
+        run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
         given = " ".join(single(how.shlo_to_ttir_pipeline_options))
         run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
     form = lowering_of(how.target)
@@ -485,8 +481,7 @@ compile_and_execute_ttir = executor("ttir", "compile_and_execute_ttir")
 compile_and_execute_ttnn = executor("ttnn", "compile_and_execute_ttnn")
 compile_and_execute_shlo = executor("stablehlo", "compile_and_execute_shlo")
 compile_ttir_module_to_flatbuffer = compile_module_to_flatbuffer
-if (_sharding := getattr(passes, "stablehlo_pipeline", None)) is not None:
-    stablehlo_pipeline = _sharding
+stablehlo_pipeline = passes.stablehlo_pipeline
 
 __all__ = [
     "Any",
@@ -515,7 +510,9 @@ __all__ = [
     "execute_cpp",
     "execute_fb",
     "execute_py",
+    "generate_all_module_permutations",
+    "get_optimal_module_least_num_collectives",
     "load_mlir_file",
     "split_mlir_file",
-    *(["stablehlo_pipeline"] if hasattr(passes, "stablehlo_pipeline") else []),
+    "stablehlo_pipeline",
 ]

@@ -14,6 +14,7 @@ from builder.ops.attributes import convert
 from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 
+from .collectives import CollectiveMixin
 from .indexing import IndexingMixin
 from .ordering import OrderingMixin
 from .shardy import ShardyMixin
@@ -28,7 +29,7 @@ DOT = {
 }
 
 
-class StableHLOBuilder(ShardyMixin, IndexingMixin, OrderingMixin, WindowMixin, Builder):
+class StableHLOBuilder(CollectiveMixin, ShardyMixin, IndexingMixin, OrderingMixin, WindowMixin, Builder):
     dialects = ("stablehlo", "debug")
 
     def begin_module(self) -> None:

@@ -20,8 +20,10 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let summary = "Convert meshes to a module attribute and drop trivial shardings";
   let description = [{
     A mesh of one axis becomes one row of devices, a mesh without axes a single device. Shardings along axes of size 1
-    say nothing and are dropped, together with the ops that only carry them; a region over one device is inlined. A
-    tensor that is really split is an error: splitting is the work of the StableHLO pipeline.
+    say nothing and are dropped, together with the ops that only carry them. The region of a manual computation takes
+    its place, between `ttir.mesh_shard` of its operands and results; the composite `sdy.all_slice` becomes
+    `ttir.mesh_partition`. A tensor that is split outside of a manual computation is an error: splitting is the work of
+    the StableHLO pipeline.
 
     Before:
     ```mlir
@@ -41,7 +43,8 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttir::TTIRDialect",
+                           "::mlir::stablehlo::StablehloDialect"];
 }
 
 // On modules: signatures and calls change together.

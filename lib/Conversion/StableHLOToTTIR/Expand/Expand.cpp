@@ -120,6 +120,7 @@ SmallVector<Expr> hlo::applyRegion(Block &body, ArrayRef<Expr> arguments) {
 void hlo::addExpansions(RewritePatternSet &patterns) {
   addBitExpansions(patterns);
   addCallExpansions(patterns);
+  addCollectiveExpansions(patterns);
   addLinearAlgebraExpansions(patterns);
   addScanExpansions(patterns);
   addSpecialExpansions(patterns);

@@ -133,6 +133,7 @@ bool isArgReduction(stablehlo::ReduceOp op);
 void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
+void addCollectiveExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
 void addScanExpansions(RewritePatternSet &patterns);
 void addSpecialExpansions(RewritePatternSet &patterns);

@@ -40,14 +40,6 @@ func.func @shard_dims(%a0: tensor<16x32xf32>) {
 
 // -----
 
-func.func @shard_dims_twice(%a0: tensor<16x32xf32>) {
-  // expected-error@+1 {{'ttir.mesh_shard' op attribute 'shard_dims' has 1 twice}}
-  %0 = "ttir.mesh_shard"(%a0) <{shard_dims = array<i64: 1, 1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 4>, shard_type = #ttcore.shard_type<devices>}> : (tensor<16x32xf32>) -> tensor<8x8xf32>
-  return
-}
-
-// -----
-
 func.func @overflow(%a0: tensor<16xf32>) {
   // expected-error@+1 {{'ttir.mesh_shard' op dimension 0 of the result does not fit into 64 bits}}
   %0 = "ttir.mesh_shard"(%a0) <{shard_dims = array<i64: 0, -1>, shard_direction = #ttcore.shard_direction<shard_to_full>, shard_shape = array<i64: 9223372036854775807>, shard_type = #ttcore.shard_type<devices>}> : (tensor<16xf32>) -> tensor<16xf32>

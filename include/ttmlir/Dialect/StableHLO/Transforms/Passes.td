@@ -1,0 +1,155 @@
+//===- Passes.td - passes on StableHLO for meshes ----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// On modules: meshes are symbols of the module, and signatures change.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PASSES_TD
+#define TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class StableHLO_Pass<string argument> : Pass<argument, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect", "::mlir::sdy::SdyDialect",
+                           "::mlir::tt::ttcore::TTCoreDialect", "::mlir::func::FuncDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Annotations
+//===----------------------------------------------------------------------===//
+
+def ConvertXlaSdyToSdy : StableHLO_Pass<"convert-xla-sdy-to-sdy"> {
+  let summary = "Make attributes of the sdy dialect of XLA's strings";
+  let description = [{
+    Meshes come from the module's `mhlo.frontend_attributes`, shardings from those of arguments. A module without
+    argument that has a sharding of this form stays as it is.
+
+    Before: `%a: tensor<8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\"x\"} ]>"}}`
+    After: `%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}`
+  }];
+}
+
+def PartiallyConvertSdyToStableHLO : StableHLO_Pass<"partially-convert-sdy-to-stablehlo"> {
+  let summary = "Convert constants of the sdy dialect to StableHLO";
+  let description = [{
+    Before: `%0 = sdy.constant dense<1.0> : tensor<4xf32>`
+    After: `%0 = stablehlo.constant dense<1.0> : tensor<4xf32>`
+  }];
+}
+
+def ApplyArgumentShardStatus : StableHLO_Pass<"apply-argument-shard-status"> {
+  let summary = "Say of each argument and result whether it is exchanged as one tensor per device";
+  let description = [{
+    `ttcore.shard_status` of an argument is `presharded` where it has a sharding, else `unsharded`: then it is one
+    tensor, which the program distributes. Results of public functions are presharded as the option says.
+
+    Before: `func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32>`
+    After: `%a: tensor<8xf32> {sdy.sharding = ..., ttcore.shard_status = #ttcore.shard_status<presharded>}`
+  }];
+  let options = [ListOption<"resultPresharded", "result-presharded", "int64_t",
+                            "1 for each result that the caller takes as one tensor per device, else 0; none: all 0">];
+}
+
+def AnalyzeMesh : StableHLO_Pass<"analyze-mesh"> {
+  let summary = "Give the module one mesh of two axes, and calls that constrain shardings their op";
+  let description = [{
+    The mesh is the module's own, a row where it has one axis; else the one of the annotations of GSPMD; else
+    `mesh-shape`, with axes "x" and "y". With `automatic-arg-analysis`, inputs of the highest rank are split by their
+    first dimension over a mesh `1,N`.
+
+    Before: `sdy.mesh @mesh = <["x"=8]>`
+    After: `sdy.mesh @mesh = <["x_aux"=1, "x"=8]>`
+  }];
+  let options = [ListOption<"meshShape", "mesh-shape", "int64_t", "Rows and columns of the mesh">,
+                 Option<"automaticArgAnalysis", "automatic-arg-analysis", "bool", "false",
+                        "Split batches of inputs over the mesh">];
+}
+
+//===----------------------------------------------------------------------===//
+// Partitioning
+//===----------------------------------------------------------------------===//
+
+def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
+  let summary = "Propagate shardings and make every exchange of values an op, where that has not been done";
+  let description = [{
+    The passes from `sdy-user-priority-propagate` to `shardy-ccl-canonicalization`, for modules that have no manual
+    computation yet and are not annotated by GSPMD; other modules stay as they are.
+  }];
+}
+
+def InsertReshardsForUnpropagatedOps : StableHLO_Pass<"insert-reshards-for-unpropagated-ops"> {
+  let summary = "Gather the operands of reshapes whose result propagation gave no sharding";
+  let description = [{
+    Before: `%1 = stablehlo.reshape %0 : (tensor<6xf32>) -> tensor<2x3xf32>`
+    After: `%g = sdy.reshard %0 <@mesh, [{} ]> : tensor<6xf32>`, and the reshape of `%g`
+  }];
+}
+
+def ReplicateNonSplittableValues : StableHLO_Pass<"replicate-non-splittable-values"> {
+  let summary = "Compute whole what cannot be computed in parts";
+  let description = [{
+    The result of an op is whole along dimensions that it does not compute in parts of equal size: those that do not
+    divide, and those along which elements move between devices, such as the sliced dimension of a slice, the padded
+    one of a pad and the windows of a convolution. A reshard gives the value its parts again. Shardings that were
+    propagated to values that do not divide are dropped.
+
+    Before: `%1 = stablehlo.slice %0 [0:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : ...`
+    After: the slice of a reshard of `%0` to `[{} ]`, and a reshard of its result to `[{"x"} ]`
+  }];
+}
+
+def WrapUnderManualComputation : StableHLO_Pass<"wrap-under-manual-computation"> {
+  let summary = "Put the bodies of public functions into manual computations";
+  let description = [{
+    Arguments and results keep their shardings as those of the computation; a missing one is replicated. Axes are not
+    manual yet: shapes stay global.
+
+    Before: `func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> ... { ... }`
+    After: `%0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] ... manual_axes={} (%b: tensor<8xf32>) ...`
+  }];
+}
+
+def ShardyCCLCanonicalization : StableHLO_Pass<"shardy-ccl-canonicalization"> {
+  let summary = "Merge and drop collectives of the sdy dialect";
+  let description = [{
+    Collectives along no axes are dropped, an `all_slice` of what was gathered along the same axes is the value before
+    it, and an `all_reduce` whose users slice along its axes becomes a `reduce_scatter`.
+
+    Before: `%1 = sdy.all_gather [{"x"} ] %0 ...`, `%2 = sdy.all_slice [{"x"} ] %1 ...`
+    After: `%0`
+  }];
+}
+
+def AnnotateLocalShapes : StableHLO_Pass<"annotate-local-shapes"> {
+  let summary = "Say of each presharded argument and result what one device holds of it";
+  let description = [{
+    Before: `%a: tensor<8xf32> {ttcore.shard_status = #ttcore.shard_status<presharded>}`, split over two devices
+    After: the same with `ttcore.local_shape = #ttcore<local_shape local_shape = tensor<4xf32>>`
+  }];
+}
+
+def UpdateGlobalToLocalShapes : StableHLO_Pass<"update-global-to-local-shapes"> {
+  let summary = "Make the values of a manual computation what one device holds of them";
+  let description = [{
+    All axes of the mesh become manual, values take their local types, and collectives of the sdy dialect become those
+    of StableHLO, one for each axis.
+
+    Before:
+    ```mlir
+    %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] out_shardings=[<@mesh, [{} ]>] manual_axes={} (%b: tensor<8xf32>) {
+      %1 = sdy.all_gather [{"x"} ] %b out_sharding=<@mesh, [{} ]> : tensor<8xf32>
+      sdy.return %1 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] out_shardings=[<@mesh, [{} ]>] manual_axes={"x"} (%b: tensor<4xf32>) {
+      %1 = "stablehlo.all_gather"(%b) <{all_gather_dim = 0 : i64, ...}> : (tensor<4xf32>) -> tensor<8xf32>
+      sdy.return %1 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
+#endif // TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PASSES_TD

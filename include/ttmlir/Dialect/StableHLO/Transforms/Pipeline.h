@@ -1,0 +1,38 @@
+//===- Pipeline.h - the pipeline that partitions StableHLO ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PIPELINE_H
+#define TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PIPELINE_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::tt::shlo {
+
+struct StableHLOPipelineOptions : PassPipelineOptions<StableHLOPipelineOptions> {
+  ListOption<int64_t> meshShape{*this, "mesh-shape",
+                                llvm::cl::desc("Rows and columns of the mesh, for modules that have none")};
+  ListOption<int64_t> resultPresharded{
+      *this, "result-presharded",
+      llvm::cl::desc("1 for each result that the caller takes as one tensor per device, else 0; none: all 0")};
+  Option<bool> automaticArgAnalysis{*this, "automatic-arg-analysis",
+                                    llvm::cl::desc("Split batches of inputs over a mesh of one row"),
+                                    llvm::cl::init(false)};
+  Option<bool> enableAggressiveSimplification{*this, "enable-aggressive-simplification",
+                                              llvm::cl::desc("Fold, and remove dead ops, first"),
+                                              llvm::cl::init(false)};
+  Option<std::string> argumentTypes{*this, "argument-types",
+                                    llvm::cl::desc("What arguments are: main=input,parameter,constant;other=input")};
+};
+
+/// Annotated StableHLO to manual computations on what devices hold.
+void createStableHLOPipeline(OpPassManager &manager, const StableHLOPipelineOptions &options);
+
+/// Registers stablehlo-pipeline.
+void registerStableHLOPipeline();
+
+} // namespace mlir::tt::shlo
+
+#endif // TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PIPELINE_H

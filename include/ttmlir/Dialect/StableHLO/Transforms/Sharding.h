@@ -1,0 +1,49 @@
+//===- Sharding.h - what passes ask about shardings -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_SHARDING_H
+#define TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_SHARDING_H
+
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
+
+namespace mlir::tt::shlo {
+
+inline constexpr StringLiteral shardingName = "sdy.sharding";
+inline constexpr StringLiteral frontendName = "mhlo.frontend_attributes";
+inline constexpr StringLiteral gspmdName = "mhlo.sharding";
+
+/// A manual computation already has what one device holds.
+bool isSolved(ModuleOp module);
+bool hasSdyAnnotations(ModuleOp module);
+bool hasGspmdAnnotations(ModuleOp module);
+
+/// The one mesh of several devices of the module; null without a mesh, an error if there are several.
+FailureOr<sdy::MeshOp> findMesh(ModuleOp module);
+
+/// Every dimension whole, and closed or open.
+sdy::TensorShardingAttr replicated(Attribute mesh, int64_t rank, bool closed = true);
+sdy::TensorShardingAttr replicated(Attribute mesh, Value value);
+/// Split by these axes, closed.
+sdy::TensorShardingAttr withAxes(sdy::TensorShardingAttr like, ArrayRef<SmallVector<sdy::AxisRefAttr>> axes);
+
+/// The sharding of an op's result, of an argument of a function or of a manual computation; null without one.
+sdy::TensorShardingAttr shardingOf(Value value);
+/// Of a result of an op or an argument of a function. Other results of the op that have none become whole.
+void setSharding(Value value, sdy::TensorShardingAttr sharding);
+void removeShardings(Operation *root);
+
+/// The number of parts of an axis, or a part of it.
+int64_t sizeOf(sdy::AxisRefAttr axis, sdy::MeshAttr mesh);
+int64_t partsOf(sdy::TensorShardingAttr sharding, int64_t dim, sdy::MeshAttr mesh);
+/// Whether anything is split, axes of size 1 splitting nothing.
+bool isSplit(sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh);
+/// What one device holds; an error at `op` that names what does not divide.
+FailureOr<Type> localType(Type type, sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh, Operation *op);
+
+/// The devices of a mesh along a list of axes, the first axis varying slowest within a group.
+SmallVector<SmallVector<int64_t>> groupsAlong(sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr> axes);
+/// The position of a device along a list of axes.
+int64_t indexAlong(sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr> axes, int64_t device);
+
+} // namespace mlir::tt::shlo
+
+#endif // TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_SHARDING_H

@@ -1,0 +1,132 @@
+//===- CollectiveCanonicalization.cpp - fewer collectives -----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::tt::shlo {
+#define GEN_PASS_DEF_SHARDYCCLCANONICALIZATION
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h.inc"
+} // namespace mlir::tt::shlo
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+static bool isEmpty(sdy::ListOfAxisRefListsAttr lists) {
+  return llvm::all_of(lists.getValue(), [](sdy::AxisRefListAttr list) { return list.getValue().empty(); });
+}
+
+/// Whether a collective moves nothing.
+static bool isEmpty(Operation *op) {
+  if (auto gather = dyn_cast<sdy::AllGatherOp>(op))
+    return isEmpty(gather.getGatheringAxes());
+  if (auto slice = dyn_cast<sdy::AllSliceOp>(op))
+    return isEmpty(slice.getSlicingAxes());
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    return reduce.getReductionAxes().getValue().empty();
+  if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+    return isEmpty(scatter.getReduceScatterAxes());
+  if (auto exchange = dyn_cast<sdy::AllToAllOp>(op))
+    return exchange.getParams().getValue().empty();
+  return false;
+}
+
+namespace {
+template <class OpT> struct DropEmpty : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+    if (op->use_empty()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    if (!isEmpty(op))
+      return failure();
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+};
+
+/// What was gathered is sliced again.
+struct SliceOfGather : OpRewritePattern<sdy::AllSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sdy::AllSliceOp op, PatternRewriter &rewriter) const override {
+    auto gather = op.getTensor().getDefiningOp<sdy::AllGatherOp>();
+    if (!gather || gather.getGatheringAxes() != op.getSlicingAxes())
+      return failure();
+    rewriter.replaceOp(op, gather.getTensor());
+    return success();
+  }
+};
+
+/// Equal slices of what was reduced along their first axes are scattered instead. Axes that slice further stay.
+struct ReduceThenSlice : OpRewritePattern<sdy::AllReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sdy::AllReduceOp op, PatternRewriter &rewriter) const override {
+    if (op->use_empty())
+      return failure();
+    auto first = dyn_cast<sdy::AllSliceOp>(*op->getUsers().begin());
+    if (!first)
+      return failure();
+    for (Operation *user : op->getUsers())
+      if (auto slice = dyn_cast<sdy::AllSliceOp>(user);
+          !slice || slice.getSlicingAxes() != first.getSlicingAxes() || slice.getOutSharding() != first.getOutSharding())
+        return failure();
+    SmallVector<sdy::AxisRefAttr> reduced(op.getReductionAxes().getValue());
+    SmallVector<sdy::AxisRefListAttr> scattered, sliced;
+    SmallVector<sdy::DimensionShardingAttr> dims(first.getOutSharding().getDimShardings());
+    MLIRContext *context = getContext();
+    for (auto [dim, list] : llvm::enumerate(first.getSlicingAxes().getValue())) {
+      ArrayRef<sdy::AxisRefAttr> axes = list.getValue();
+      size_t count = 0;
+      while (count < axes.size() && llvm::is_contained(reduced, axes[count]))
+        llvm::erase(reduced, axes[count++]);
+      scattered.push_back(sdy::AxisRefListAttr::get(context, axes.take_front(count)));
+      sliced.push_back(sdy::AxisRefListAttr::get(context, axes.drop_front(count)));
+      dims[dim] = sdy::DimensionShardingAttr::get(context, dims[dim].getAxes().drop_back(axes.size() - count),
+                                                  dims[dim].getIsClosed(), std::nullopt);
+    }
+    if (!reduced.empty())
+      return failure();
+    sdy::TensorShardingAttr out = first.getOutSharding();
+    auto between = sdy::TensorShardingAttr::get(context, out.getMeshOrRef(), dims, out.getReplicatedAxes(),
+                                                out.getUnreducedAxes(), out.getReductionOp());
+    auto remaining = sdy::ListOfAxisRefListsAttr::get(context, sliced);
+    Value value = sdy::ReduceScatterOp::create(rewriter, op.getLoc(), op.getType(), op.getTensor(),
+                                               sdy::ListOfAxisRefListsAttr::get(context, scattered),
+                                               op.getReductionOp(), isEmpty(remaining) ? out : between);
+    if (!isEmpty(remaining))
+      value = sdy::AllSliceOp::create(rewriter, op.getLoc(), op.getType(), value, remaining, out);
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      rewriter.replaceOp(user, value);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ShardyCCLCanonicalization : shlo::impl::ShardyCCLCanonicalizationBase<ShardyCCLCanonicalization> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    set.add<DropEmpty<sdy::AllGatherOp>, DropEmpty<sdy::AllReduceOp>, DropEmpty<sdy::AllSliceOp>,
+            DropEmpty<sdy::AllToAllOp>, DropEmpty<sdy::ReduceScatterOp>, ReduceThenSlice, SliceOfGather>(context);
+    patterns = FrozenRewritePatternSet(std::move(set));
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<sdy::AllGatherOp, sdy::AllReduceOp, sdy::AllSliceOp, sdy::AllToAllOp, sdy::ReduceScatterOp>(op))
+        ops.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    config.enableFolding(false);
+    (void)applyOpPatternsGreedily(ops, patterns, config);
+  }
+
+private:
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

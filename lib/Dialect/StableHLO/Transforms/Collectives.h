@@ -1,0 +1,49 @@
+//===- Collectives.h - collectives of sdy by StableHLO's --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H
+#define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H
+
+#include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt::shlo {
+
+/// Makes StableHLO of collectives of the sdy dialect, on what one device holds.
+class CollectiveLowering {
+public:
+  CollectiveLowering(ModuleOp module, sdy::MeshAttr mesh) : mesh(mesh), symbols(module) {}
+
+  /// The local result of a collective, or null and an error. `operand` is the sharding of what it works on.
+  Value lower(Operation *op, Value local, sdy::TensorShardingAttr operand);
+
+  /// What the device keeps of a value that is whole along these axes of each dimension.
+  Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
+              sdy::TensorShardingAttr result);
+
+private:
+  Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
+  Value exchange(ImplicitLocOpBuilder &builder, Value value, sdy::AllToAllParamAttr param);
+  Value reduce(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes, sdy::ReductionOp kind);
+  Value reduceScatter(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes,
+                      sdy::ReductionOp kind);
+  Value permute(Operation *op, ImplicitLocOpBuilder &builder, Value value, sdy::TensorShardingAttr from,
+                sdy::TensorShardingAttr to);
+  Value keepFirst(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
+  Value place(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
+
+  /// The number that each device has in a table, as a scalar.
+  Value perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t device)> number);
+  DenseIntElementsAttr groups(Builder &builder, ArrayRef<sdy::AxisRefAttr> axes) const;
+  int64_t sizeAlong(ArrayRef<sdy::AxisRefAttr> axes) const;
+
+  sdy::MeshAttr mesh;
+  SymbolTable symbols;
+  /// Functions that slice, by type and axes.
+  DenseMap<std::pair<Type, Attribute>, func::FuncOp> slices;
+};
+
+} // namespace mlir::tt::shlo
+
+#endif // TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H

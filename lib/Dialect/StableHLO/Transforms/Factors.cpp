@@ -1,0 +1,224 @@
+//===- Factors.cpp - whether an op can be computed in parts ---------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Factors.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+//===----------------------------------------------------------------------===//
+// Dimensions that must be whole
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of each tensor of an op.
+class Whole {
+public:
+  explicit Whole(Operation *op) : op(op), dims(op->getNumOperands() + op->getNumResults()) {}
+
+  void operand(unsigned index, int64_t dim) { dims[index].push_back(dim); }
+  void result(unsigned index, int64_t dim) { dims[op->getNumOperands() + index].push_back(dim); }
+  /// Of the first `operands` operands and of all results.
+  void everywhere(int64_t dim, unsigned operands) {
+    for (unsigned i = 0; i < operands; ++i)
+      operand(i, dim);
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      result(i, dim);
+  }
+  void allOf(unsigned tensor) {
+    Type type = tensor < op->getNumOperands() ? op->getOperand(tensor).getType()
+                                              : op->getResult(tensor - op->getNumOperands()).getType();
+    if (auto ranked = dyn_cast<RankedTensorType>(type))
+      llvm::append_range(dims[tensor], llvm::seq<int64_t>(0, ranked.getRank()));
+  }
+  SmallVector<SmallVector<int64_t>> take() { return std::move(dims); }
+
+private:
+  Operation *op;
+  SmallVector<SmallVector<int64_t>> dims;
+};
+} // namespace
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Sliced dimensions; strides that each device can walk by itself are left.
+static void ofSlice(stablehlo::SliceOp op, Whole &whole) {
+  for (auto [dim, start, limit, stride, size] : llvm::enumerate(op.getStartIndices(), op.getLimitIndices(),
+                                                                op.getStrides(), typeOf(op.getOperand()).getShape()))
+    if (start != 0 || limit != size || stride != 1)
+      whole.everywhere(dim, 1);
+}
+
+static void ofWindows(Operation *op, std::optional<ArrayRef<int64_t>> window, std::optional<ArrayRef<int64_t>> strides,
+                      std::optional<DenseIntElementsAttr> padding, unsigned operands, int64_t rank, Whole &whole) {
+  SmallVector<int64_t> pads(2 * rank, 0);
+  if (padding)
+    for (auto [index, value] : llvm::enumerate(padding->getValues<int64_t>()))
+      pads[index] = value;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if ((window && (*window)[dim] != 1) || (strides && (*strides)[dim] != 1) || pads[2 * dim] != 0 ||
+        pads[2 * dim + 1] != 0)
+      whole.everywhere(dim, operands);
+}
+
+SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
+  Whole whole(op);
+  if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+      !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+    return whole.take();
+  if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
+    ofSlice(slice, whole);
+  } else if (auto pad = dyn_cast<stablehlo::PadOp>(op)) {
+    for (auto [dim, low, high, between] :
+         llvm::enumerate(pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(), pad.getInteriorPadding()))
+      if (low != 0 || high != 0 || between != 0)
+        whole.everywhere(dim, 1);
+  } else if (auto reverse = dyn_cast<stablehlo::ReverseOp>(op)) {
+    for (int64_t dim : reverse.getDimensions())
+      whole.everywhere(dim, 1);
+  } else if (auto concat = dyn_cast<stablehlo::ConcatenateOp>(op)) {
+    whole.everywhere(static_cast<int64_t>(concat.getDimension()), op->getNumOperands());
+  } else if (auto sort = dyn_cast<stablehlo::SortOp>(op)) {
+    int64_t dim = sort.getDimension();
+    whole.everywhere(dim < 0 ? dim + typeOf(op->getOperand(0)).getRank() : dim, op->getNumOperands());
+  } else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
+    const int64_t rank = typeOf(op->getResult(0)).getRank();
+    ofWindows(op, window.getWindowDimensions(), window.getWindowStrides(), window.getPadding(),
+              op->getNumResults(), rank, whole);
+    for (auto dilations : {window.getBaseDilations()})
+      if (dilations)
+        for (auto [dim, dilation] : llvm::enumerate(*dilations))
+          if (dilation != 1)
+            whole.everywhere(dim, op->getNumResults());
+  } else if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op)) {
+    ofWindows(op, scatter.getWindowDimensions(), scatter.getWindowStrides(), scatter.getPadding(), 2,
+              typeOf(op->getResult(0)).getRank(), whole);
+  } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+    auto dims = convolution.getDimensionNumbers();
+    for (int64_t dim : dims.getInputSpatialDimensions())
+      whole.operand(0, dim);
+    for (int64_t dim : dims.getKernelSpatialDimensions())
+      whole.operand(1, dim);
+    for (int64_t dim : dims.getOutputSpatialDimensions())
+      whole.result(0, dim);
+    // Several groups lie one after another in the features.
+    if (convolution.getBatchGroupCount() > 1) {
+      whole.operand(0, dims.getInputBatchDimension());
+      whole.operand(1, dims.getKernelOutputFeatureDimension());
+      whole.result(0, dims.getOutputFeatureDimension());
+    }
+  } else if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
+    for (auto [dim, size] : llvm::enumerate(slice.getSliceSizes()))
+      if (size != typeOf(op->getOperand(0)).getDimSize(dim))
+        whole.everywhere(dim, 1);
+  } else if (isa<stablehlo::DynamicUpdateSliceOp>(op)) {
+    for (auto [dim, size] : llvm::enumerate(typeOf(op->getOperand(1)).getShape()))
+      if (size != typeOf(op->getOperand(0)).getDimSize(dim))
+        whole.everywhere(dim, 2);
+  } else if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
+    for (auto [dim, size] : llvm::enumerate(gather.getSliceSizes())) {
+      bool batching = llvm::is_contained(gather.getDimensionNumbers().getOperandBatchingDims(), dim);
+      if (!batching && (size != typeOf(op->getOperand(0)).getDimSize(dim) ||
+                        llvm::is_contained(gather.getDimensionNumbers().getCollapsedSliceDims(), dim)))
+        whole.operand(0, dim);
+    }
+  } else if (isa<stablehlo::RngOp, stablehlo::RngBitGeneratorOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
+                 stablehlo::FftOp, stablehlo::BatchNormTrainingOp, stablehlo::BatchNormGradOp, stablehlo::EinsumOp,
+                 stablehlo::GetDimensionSizeOp>(op)) {
+    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
+      whole.allOf(i);
+  } else if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
+    whole.result(0, static_cast<int64_t>(iota.getIotaDimension()));
+  } else if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!elements || !elements.isSplat())
+      whole.allOf(0);
+  }
+  return whole.take();
+}
+
+//===----------------------------------------------------------------------===//
+// Factors of a rule
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of an axis, the parts that are more significant, and its own.
+struct Part {
+  StringRef axis;
+  int64_t before, size;
+  bool operator==(const Part &) const = default;
+};
+} // namespace
+
+/// By which axes each factor of a dimension is split; nothing if that cannot be said.
+static std::optional<SmallVector<SmallVector<Part>>> factorAxes(sdy::DimensionShardingAttr dim, sdy::DimMappingAttr mapping,
+                                                                sdy::OpShardingRuleAttr rule, sdy::MeshAttr mesh) {
+  SmallVector<Part> queue;
+  for (sdy::AxisRefAttr axis : dim.getAxes()) {
+    sdy::SubAxisInfoAttr sub = axis.getSubAxisInfo();
+    if (int64_t size = sizeOf(axis, mesh); size > 1)
+      queue.push_back({axis.getName(), sub ? sub.getPreSize() : 1, size});
+  }
+  SmallVector<SmallVector<Part>> result;
+  for (auto [place, factor] : llvm::enumerate(mapping.getFactorIndices())) {
+    SmallVector<Part> &parts = result.emplace_back();
+    int64_t rest = rule.getFactorSizes()[factor];
+    const bool last = place + 1 == mapping.getFactorIndices().size();
+    while (!queue.empty() && (last || rest > 1)) {
+      Part &front = queue.front();
+      const int64_t taken = last ? front.size : std::gcd(rest, front.size);
+      if (taken == 1 && !last)
+        return std::nullopt;
+      parts.push_back({front.axis, front.before, taken});
+      rest /= std::max<int64_t>(taken, 1);
+      front.before *= taken;
+      front.size /= taken;
+      if (front.size == 1)
+        queue.erase(queue.begin());
+    }
+  }
+  if (!queue.empty())
+    return std::nullopt;
+  return result;
+}
+
+LogicalResult shlo::checkFactors(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings, sdy::MeshAttr mesh) {
+  auto rule = op->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule");
+  if (!rule)
+    return success();
+  SmallVector<std::optional<SmallVector<Part>>> known(rule.getFactorSizes().size());
+  auto tensors = llvm::to_vector(
+      llvm::concat<const sdy::TensorMappingAttr>(rule.getOperandMappings(), rule.getResultMappings()));
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    const bool isResult = index >= op->getNumOperands();
+    auto where = [&] {
+      return (isResult ? "result " : "operand ") + std::to_string(isResult ? index - op->getNumOperands() : index);
+    };
+    for (auto [dim, mapping] : llvm::enumerate(tensor.getDimMappings())) {
+      SmallVector<SmallVector<Part>> factors(mapping.getFactorIndices().size());
+      if (shardings[index] && dim < shardings[index].getDimShardings().size()) {
+        auto found = factorAxes(shardings[index].getDimShardings()[dim], mapping, rule, mesh);
+        if (!found)
+          return op->emitOpError() << "cannot be computed in parts: " << where() << " is split by " << shardings[index]
+                                   << ", which does not fit its sharding rule " << rule;
+        factors = *found;
+      }
+      for (auto [factor, parts] : llvm::zip_equal(mapping.getFactorIndices(), factors)) {
+        if (!parts.empty() && (llvm::is_contained(rule.getNeedReplicationFactors(), factor) ||
+                               llvm::is_contained(rule.getPermutationFactors(), factor)))
+          return op->emitOpError() << "cannot be computed in parts: " << where() << " is split along dimension " << dim
+                                   << ", which each device needs whole; sharding " << shardings[index];
+        if (known[factor] && *known[factor] != parts)
+          return op->emitOpError() << "cannot be computed in parts: " << where() << ", of sharding "
+                                   << (shardings[index] ? shardings[index] : sdy::TensorShardingAttr())
+                                   << ", is not split as its other tensors along dimension " << dim
+                                   << "; run sdy-insert-explicit-reshards first";
+        known[factor] = parts;
+      }
+    }
+  }
+  return success();
+}

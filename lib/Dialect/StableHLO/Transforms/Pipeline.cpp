@@ -1,0 +1,91 @@
+//===- Pipeline.cpp - from annotated StableHLO to what devices compute ----===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
+#include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::tt::shlo {
+#define GEN_PASS_DEF_PARTITIONSTABLEHLO
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h.inc"
+} // namespace mlir::tt::shlo
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+namespace {
+/// What a module goes through whose devices do not have their parts yet.
+struct PartitionStableHLO : shlo::impl::PartitionStableHLOBase<PartitionStableHLO> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PartitionStableHLOBase::getDependentDialects(registry);
+    passes().getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    if (isSolved(getOperation()) || hasGspmdAnnotations(getOperation()))
+      return;
+    OpPassManager manager = passes();
+    if (failed(runPipeline(manager, getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  static OpPassManager passes() {
+    OpPassManager manager(ModuleOp::getOperationName());
+    // Axes that split nothing would keep others away.
+    manager.addPass(sdy::createSdyRemoveSizeOneAxes());
+    // Each use of a constant is split its own way.
+    manager.addPass(sdy::createSdyConstantOrScalarSplitter());
+    manager.addPass(sdy::createSdyAddDataFlowEdges());
+    manager.addPass(sdy::createSdyApplyShardingConstraints());
+    manager.addPass(sdy::createSdyShardingGroupImport());
+    sdy::SdyUserPriorityPropagateOptions propagation;
+    propagation.isConservative = true;
+    manager.addPass(sdy::createSdyUserPriorityPropagate(propagation));
+    manager.addNestedPass<func::FuncOp>(sdy::createSdySinkDataFlowEdges());
+    manager.addPass(sdy::createSdyRemoveShardingGroups());
+    manager.addNestedPass<func::FuncOp>(sdy::createSdyShardingConstraintToReshard());
+    manager.addPass(createPartiallyConvertSdyToStableHLO());
+    manager.addPass(createReplicateNonSplittableValues());
+    manager.addPass(createInsertReshardsForUnpropagatedOps());
+    manager.addNestedPass<func::FuncOp>(sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true}));
+    // Arguments of functions have shardings, those of regions are found by edges only.
+    manager.addNestedPass<func::FuncOp>(sdy::createSdyReshardToCollectives());
+    manager.addPass(createShardyCCLCanonicalization());
+    manager.addPass(createWrapUnderManualComputation());
+    return manager;
+  }
+};
+} // namespace
+
+void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipelineOptions &options) {
+  manager.addPass(createInlinerPass());
+  if (!options.argumentTypes.empty())
+    manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
+  manager.addPass(createConvertXlaSdyToSdy());
+  manager.addPass(sdy::createSdyLiftInlinedMeshes());
+  if (options.enableAggressiveSimplification)
+    manager.addPass(createCanonicalizerPass());
+  manager.addPass(createPartiallyConvertSdyToStableHLO());
+  manager.addPass(createApplyArgumentShardStatus({llvm::to_vector(ArrayRef<int64_t>(options.resultPresharded))}));
+  manager.addPass(createAnalyzeMesh({llvm::to_vector(ArrayRef<int64_t>(options.meshShape)), options.automaticArgAnalysis}));
+  manager.addPass(createPartitionStableHLO());
+  manager.addPass(createAnnotateLocalShapes());
+  manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
+  manager.addPass(createUpdateGlobalToLocalShapes());
+  manager.addPass(sdy::createSdyCloseShardings());
+  manager.addNestedPass<func::FuncOp>(sdy::createSdyConstantOrScalarMerger());
+  manager.addPass(createCanonicalizerPass());
+}
+
+void shlo::registerStableHLOPipeline() {
+  PassPipelineRegistration<StableHLOPipelineOptions>(
+      "stablehlo-pipeline", "Partition StableHLO with shardings of the sdy dialect over the mesh",
+      createStableHLOPipeline);
+}

@@ -1,0 +1,162 @@
+//===- Replicate.cpp - what is computed whole -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Factors.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt::shlo {
+#define GEN_PASS_DEF_INSERTRESHARDSFORUNPROPAGATEDOPS
+#define GEN_PASS_DEF_REPLICATENONSPLITTABLEVALUES
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h.inc"
+} // namespace mlir::tt::shlo
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+using AxisLists = SmallVector<SmallVector<sdy::AxisRefAttr>>;
+
+static AxisLists axesOf(sdy::TensorShardingAttr sharding) {
+  AxisLists lists;
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+    lists.emplace_back(dim.getAxes());
+  return lists;
+}
+
+/// The sharding with some dimensions whole.
+static sdy::TensorShardingAttr without(sdy::TensorShardingAttr sharding, ArrayRef<int64_t> dims) {
+  AxisLists lists = axesOf(sharding);
+  for (int64_t dim : dims)
+    lists[dim].clear();
+  return withAxes(sharding, lists);
+}
+
+/// As far as its parts are equally large.
+static sdy::TensorShardingAttr divisible(Type type, sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !sharding || sharding.getDimShardings().size() != static_cast<size_t>(tensor.getRank()))
+    return sharding;
+  AxisLists lists = axesOf(sharding);
+  bool changed = false;
+  for (auto [list, size] : llvm::zip_equal(lists, tensor.getShape())) {
+    int64_t parts = 1;
+    size_t kept = 0;
+    for (sdy::AxisRefAttr axis : list) {
+      parts *= sizeOf(axis, mesh);
+      if (ShapedType::isDynamic(size) || size % parts != 0)
+        break;
+      ++kept;
+    }
+    changed |= kept != list.size();
+    list.resize(kept);
+  }
+  return changed ? withAxes(sharding, lists) : sharding;
+}
+
+namespace {
+struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBase<ReplicateNonSplittableValues> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<sdy::MeshOp> found = shlo::findMesh(module);
+    if (failed(found))
+      return signalPassFailure();
+    if (!*found || isSolved(module))
+      return;
+    sdy::MeshAttr mesh = found->getMesh();
+    for (auto function : module.getOps<func::FuncOp>())
+      makeDivisible(function, mesh);
+    SmallVector<Operation *> ops;
+    module.walk([&](Operation *op) {
+      // Constants and iotas are sliced when they become local.
+      if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
+        return;
+      if (op->getNumRegions() == 0 || isa<stablehlo::SortOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp,
+                                          stablehlo::SelectAndScatterOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      makeWhole(op, mesh);
+  }
+
+private:
+  /// Shardings that were propagated need not divide; those of arguments and results that the caller exchanges in parts
+  /// are not changed, and are errors later.
+  static void makeDivisible(func::FuncOp function, sdy::MeshAttr mesh) {
+    auto isPresharded = [](Attribute attr) {
+      auto status = dyn_cast_if_present<ttcore::ShardStatusAttr>(attr);
+      return status && status.getValue() == ttcore::ShardStatus::Presharded;
+    };
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (auto sharding = function.getArgAttrOfType<sdy::TensorShardingAttr>(i, shardingName);
+          sharding && !isPresharded(function.getArgAttr(i, ttcore::shardStatusName)))
+        function.setArgAttr(i, shardingName, divisible(function.getArgumentTypes()[i], sharding, mesh));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (auto sharding = function.getResultAttrOfType<sdy::TensorShardingAttr>(i, shardingName);
+          sharding && !isPresharded(function.getResultAttr(i, ttcore::shardStatusName)))
+        function.setResultAttr(i, shardingName, divisible(function.getResultTypes()[i], sharding, mesh));
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (op->hasAttr(shardingName))
+          if (sdy::TensorShardingAttr sharding = shardingOf(result)) {
+            sdy::TensorShardingAttr kept = divisible(result.getType(), sharding, mesh);
+            if (kept != sharding)
+              setSharding(result, kept);
+          }
+    });
+  }
+
+  static void makeWhole(Operation *op, sdy::MeshAttr mesh) {
+    const SmallVector<SmallVector<int64_t>> dims = wholeDims(op);
+    OpBuilder builder(op);
+    auto changed = [&](Value value, ArrayRef<int64_t> whole) -> sdy::TensorShardingAttr {
+      sdy::TensorShardingAttr sharding = shardingOf(value);
+      if (!sharding || llvm::none_of(whole, [&](int64_t dim) { return partsOf(sharding, dim, mesh) > 1; }))
+        return {};
+      return without(sharding, whole);
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto sharding = changed(operand.get(), dims[operand.getOperandNumber()]))
+        operand.set(sdy::ReshardOp::create(builder, op->getLoc(), operand.get().getType(), operand.get(), sharding));
+    builder.setInsertionPointAfter(op);
+    for (OpResult result : op->getResults()) {
+      sdy::TensorShardingAttr before = shardingOf(result),
+                              sharding = changed(result, dims[op->getNumOperands() + result.getResultNumber()]);
+      if (!sharding)
+        continue;
+      setSharding(result, sharding);
+      auto back = sdy::ReshardOp::create(builder, op->getLoc(), result.getType(), result, before);
+      result.replaceAllUsesExcept(back, back);
+    }
+  }
+};
+
+struct InsertReshardsForUnpropagatedOps
+    : shlo::impl::InsertReshardsForUnpropagatedOpsBase<InsertReshardsForUnpropagatedOps> {
+  void runOnOperation() override {
+    FailureOr<sdy::MeshOp> found = shlo::findMesh(getOperation());
+    if (failed(found))
+      return signalPassFailure();
+    if (!*found)
+      return markAllAnalysesPreserved();
+    sdy::MeshAttr mesh = found->getMesh();
+    auto reference = FlatSymbolRefAttr::get(found->getSymNameAttr());
+    SmallVector<stablehlo::ReshapeOp> reshapes;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<sdy::ManualComputationOp>(op))
+        return WalkResult::skip();
+      if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op); reshape && !shardingOf(reshape.getResult()))
+        reshapes.push_back(reshape);
+      return WalkResult::advance();
+    });
+    for (stablehlo::ReshapeOp reshape : reshapes) {
+      OpOperand &operand = reshape->getOpOperand(0);
+      if (!isSplit(shardingOf(operand.get()), mesh))
+        continue;
+      OpBuilder builder(reshape);
+      operand.set(sdy::ReshardOp::create(builder, reshape.getLoc(), operand.get().getType(), operand.get(),
+                                         replicated(reference, operand.get())));
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,326 @@
+//===- UpdateGlobalToLocalShapes.cpp - what one device holds --------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Collectives.h"
+#include "Factors.h"
+
+namespace mlir::tt::shlo {
+#define GEN_PASS_DEF_UPDATEGLOBALTOLOCALSHAPES
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h.inc"
+} // namespace mlir::tt::shlo
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+namespace {
+class Localizer {
+public:
+  Localizer(ModuleOp module, sdy::MeshAttr mesh) : mesh(mesh), collectives(module, mesh) {}
+
+  LogicalResult run(sdy::ManualComputationOp op) {
+    Block &body = op.getBody().front();
+    for (BlockArgument argument : body.getArguments()) {
+      sdy::TensorShardingAttr sharding = op.getInShardings().getShardings()[argument.getArgNumber()];
+      FailureOr<Type> local = localType(argument.getType(), sharding, mesh, op);
+      if (failed(local))
+        return failure();
+      shardings[argument] = sharding;
+      argument.setType(*local);
+    }
+    if (failed(localizeBlock(body)))
+      return failure();
+    for (auto [index, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      sdy::TensorShardingAttr wanted = op.getOutShardings().getShardings()[index];
+      if (!alike(shardings.lookup(value), wanted))
+        return op.emitOpError() << "gives result " << index << " with "
+                                << text(shardings.lookup(value)) << "; expected " << wanted
+                                << "; run sdy-insert-explicit-reshards first";
+    }
+    SmallVector<StringAttr> axes;
+    for (sdy::MeshAxisAttr axis : mesh.getAxes())
+      axes.push_back(StringAttr::get(op.getContext(), axis.getName()));
+    op.setManualAxesAttr(sdy::ManualAxesAttr::get(op.getContext(), axes));
+    return success();
+  }
+
+  /// A computation that is local already moves values by StableHLO's collectives.
+  static LogicalResult checkLocal(sdy::ManualComputationOp op) {
+    WalkResult result = op.walk([&](Operation *inner) {
+      if (!isCollective(inner))
+        return WalkResult::advance();
+      inner->emitOpError() << "is inside of a computation that is manual along " << op.getManualAxes()
+                           << "; expected collectives of StableHLO";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+private:
+  static bool isCollective(Operation *op) {
+    return isa<sdy::AllGatherOp, sdy::AllReduceOp, sdy::AllSliceOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
+               sdy::ReduceScatterOp, sdy::ReplicatedToUnreducedOp, sdy::ShardedToUnreducedOp, sdy::ReshardOp,
+               sdy::ShardingConstraintOp>(op);
+  }
+  static std::string text(sdy::TensorShardingAttr sharding) {
+    std::string result = "no sharding";
+    if (sharding) {
+      result.clear();
+      llvm::raw_string_ostream(result) << sharding;
+    }
+    return result;
+  }
+
+  /// The axes of each dimension that split it.
+  SmallVector<SmallVector<sdy::AxisRefAttr>> axesOf(sdy::TensorShardingAttr sharding) const {
+    SmallVector<SmallVector<sdy::AxisRefAttr>> result;
+    for (sdy::DimensionShardingAttr dim : sharding ? sharding.getDimShardings() : ArrayRef<sdy::DimensionShardingAttr>())
+      llvm::copy_if(dim.getAxes(), std::back_inserter(result.emplace_back()),
+                    [&](sdy::AxisRefAttr axis) { return sizeOf(axis, mesh) > 1; });
+    return result;
+  }
+  bool alike(sdy::TensorShardingAttr a, sdy::TensorShardingAttr b) const {
+    auto left = axesOf(a), right = axesOf(b);
+    left.resize(std::max(left.size(), right.size()));
+    right.resize(left.size());
+    return left == right;
+  }
+
+  LogicalResult localizeBlock(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (failed(localize(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult localize(Operation *op) {
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      return success();
+    if (isCollective(op)) {
+      Value operand = op->getOperand(0);
+      Value made = collectives.lower(op, operand, shardings.lookup(operand));
+      if (!made)
+        return failure();
+      shardings[made] = shardingOf(op->getResult(0));
+      op->getResult(0).replaceAllUsesWith(made);
+      op->erase();
+      return success();
+    }
+    if (isa<sdy::ShardingGroupOp>(op)) {
+      op->erase();
+      return success();
+    }
+    if (isa<sdy::ManualComputationOp>(op))
+      return op->emitOpError() << "is inside of another one, whose axes are not manual; expected none";
+    if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
+      return localizeConstant(op);
+
+    SmallVector<sdy::TensorShardingAttr> all;
+    bool split = false;
+    for (Value operand : op->getOperands())
+      all.push_back(shardings.lookup(operand));
+    for (Value result : op->getResults())
+      all.push_back(shardings[result] = shardingOf(result));
+    for (sdy::TensorShardingAttr sharding : all)
+      split |= isSplit(sharding, mesh);
+    if (split && failed(check(op, all)))
+      return failure();
+    // Sizes are asked for before the types change.
+    if (split && failed(adjust(op)))
+      return failure();
+    for (Value result : op->getResults()) {
+      FailureOr<Type> local = localType(result.getType(), shardings.lookup(result), mesh, op);
+      if (failed(local))
+        return failure();
+      result.setType(*local);
+    }
+    return localizeRegions(op);
+  }
+
+  /// A tensor of differing parts is made whole, and sliced.
+  LogicalResult localizeConstant(Operation *op) {
+    Value result = op->getResult(0);
+    sdy::TensorShardingAttr sharding = shardingOf(result);
+    shardings[result] = sharding;
+    FailureOr<Type> local = localType(result.getType(), sharding, mesh, op);
+    if (failed(local))
+      return failure();
+    if (*local == result.getType())
+      return success();
+    const SmallVector<int64_t> whole = wholeDims(op).front();
+    if (llvm::none_of(whole, [&](int64_t dim) { return partsOf(sharding, dim, mesh) > 1; })) {
+      if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
+        constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(cast<ShapedType>(*local)));
+      result.setType(*local);
+      return success();
+    }
+    ImplicitLocOpBuilder builder(op->getLoc(), op->getContext());
+    builder.setInsertionPointAfter(op);
+    SmallVector<ArrayRef<sdy::AxisRefAttr>> axes;
+    for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+      axes.push_back(dim.getAxes());
+    Value part = collectives.slice(builder, result, axes, sharding);
+    result.replaceAllUsesExcept(part, part.getDefiningOp());
+    shardings[part] = sharding;
+    return success();
+  }
+
+  /// The types of operands are local already, those of results are not.
+  LogicalResult check(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
+    if (isa<stablehlo::CompositeOp>(op) || isa<func::CallOp>(op))
+      return op->emitOpError() << "is a call, which cannot be computed in parts; inline it first";
+    if (failed(checkFactors(op, all, mesh)))
+      return failure();
+    const SmallVector<SmallVector<int64_t>> dims = wholeOf(op);
+    for (auto [index, whole] : llvm::enumerate(dims))
+      for (int64_t dim : whole)
+        if (partsOf(all[index], dim, mesh) > 1) {
+          const bool isResult = index >= op->getNumOperands();
+          return op->emitOpError() << "cannot be computed in parts: "
+                                   << (isResult ? "result " : "operand ")
+                                   << (isResult ? index - op->getNumOperands() : index) << " is split along dimension "
+                                   << dim << " by " << all[index]
+                                   << ", and each device needs elements of others; run replicate-non-splittable-values "
+                                      "first";
+        }
+    if (op->hasTrait<OpTrait::Elementwise>() || isa<stablehlo::CompareOp, stablehlo::SelectOp>(op))
+      for (auto [index, sharding] : llvm::enumerate(ArrayRef(all).drop_back(op->getNumResults())))
+        if (cast<RankedTensorType>(op->getOperand(index).getType()).getRank() > 0 && !alike(sharding, all.back()))
+          return op->emitOpError() << "cannot be computed in parts: operand " << index << " has " << text(sharding)
+                                   << " and the result " << text(all.back())
+                                   << "; run sdy-insert-explicit-reshards first";
+    return success();
+  }
+
+  /// `wholeDims` looks at global types.
+  SmallVector<SmallVector<int64_t>> wholeOf(Operation *op) {
+    SmallVector<Type> local(op->getOperandTypes());
+    SmallVector<OpOperand *> changed;
+    OpBuilder builder(op);
+    SmallVector<Operation *> temporary;
+    SmallVector<Value> operands(op->getOperands());
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type type = globalType(operand.get());
+      if (type == operand.get().getType())
+        continue;
+      auto cast = UnrealizedConversionCastOp::create(builder, op->getLoc(), type, operand.get());
+      temporary.push_back(cast);
+      operand.set(cast.getResult(0));
+    }
+    SmallVector<SmallVector<int64_t>> dims = wholeDims(op);
+    op->setOperands(operands);
+    for (Operation *cast : temporary)
+      cast->erase();
+    return dims;
+  }
+
+  Type globalType(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    sdy::TensorShardingAttr sharding = shardings.lookup(value);
+    if (!type || !sharding)
+      return value.getType();
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [dim, size] : llvm::enumerate(shape))
+      size *= partsOf(sharding, static_cast<int64_t>(dim), mesh);
+    return type.clone(shape);
+  }
+
+  /// Attributes that say sizes, of dimensions that the device has a part of.
+  LogicalResult adjust(Operation *op) {
+    auto divided = [&](ArrayRef<int64_t> sizes, sdy::TensorShardingAttr sharding) {
+      SmallVector<int64_t> result(sizes);
+      for (auto [dim, size] : llvm::enumerate(result))
+        size /= partsOf(sharding, static_cast<int64_t>(dim), mesh);
+      return result;
+    };
+    if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
+      slice.setLimitIndices(divided(slice.getLimitIndices(), shardings.lookup(op->getOperand(0))));
+    } else if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
+      slice.setSliceSizes(divided(slice.getSliceSizes(), shardings.lookup(op->getOperand(0))));
+    } else if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
+      SmallVector<int64_t> sizes = divided(gather.getSliceSizes(), shardings.lookup(op->getOperand(0)));
+      // Of one element stays one element.
+      for (auto [size, before] : llvm::zip_equal(sizes, gather.getSliceSizes()))
+        size = before == 1 ? 1 : size;
+      gather.setSliceSizes(sizes);
+    } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+      auto dims = convolution.getDimensionNumbers();
+      const auto groups = static_cast<int64_t>(convolution.getFeatureGroupCount());
+      auto size = [&](unsigned operand, int64_t dim) {
+        return cast<RankedTensorType>(op->getOperand(operand).getType()).getDimSize(dim);
+      };
+      if (groups > 1) {
+        const int64_t in = size(0, dims.getInputFeatureDimension()), per = size(1, dims.getKernelInputFeatureDimension());
+        if (per == 0 || in % per != 0)
+          return op->emitOpError() << "has " << in << " input features on a device; expected a multiple of the " << per
+                                   << " of a group";
+        convolution.setFeatureGroupCount(static_cast<uint64_t>(in / per));
+      }
+    }
+    return success();
+  }
+
+  /// Blocks of loops and branches: what a loop carries is split as its operands are.
+  LogicalResult localizeRegions(Operation *op) {
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+      for (Region *region : {&loop.getCond(), &loop.getBody()}) {
+        for (auto [argument, operand] : llvm::zip_equal(region->getArguments(), loop->getOperands())) {
+          shardings[argument] = shardings.lookup(operand);
+          argument.setType(operand.getType());
+        }
+        if (failed(localizeBlock(region->front())))
+          return failure();
+      }
+      for (auto [index, value] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands()))
+        if (!alike(shardings.lookup(value), shardings.lookup(loop->getResult(index))) ||
+            !alike(shardings.lookup(loop->getOperand(index)), shardings.lookup(loop->getResult(index))))
+          return op->emitOpError() << "carries value " << index << ", which is " << text(shardings.lookup(value))
+                                   << " after a turn and " << text(shardings.lookup(loop->getOperand(index)))
+                                   << " before; expected the same";
+      return success();
+    }
+    if (!isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
+      return success(); // computations of elements
+    for (Region &region : op->getRegions()) {
+      if (failed(localizeBlock(region.front())))
+        return failure();
+      for (auto [index, value] : llvm::enumerate(region.front().getTerminator()->getOperands()))
+        if (!alike(shardings.lookup(value), shardings.lookup(op->getResult(index))))
+          return op->emitOpError() << "has result " << index << " with " << text(shardings.lookup(op->getResult(index)))
+                                   << ", and a branch gives " << text(shardings.lookup(value))
+                                   << "; expected the same";
+    }
+    return success();
+  }
+
+  sdy::MeshAttr mesh;
+  CollectiveLowering collectives;
+  DenseMap<Value, sdy::TensorShardingAttr> shardings;
+};
+
+struct UpdateGlobalToLocalShapes : shlo::impl::UpdateGlobalToLocalShapesBase<UpdateGlobalToLocalShapes> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<sdy::MeshOp> mesh = shlo::findMesh(module);
+    if (failed(mesh))
+      return signalPassFailure();
+    if (!*mesh)
+      return markAllAnalysesPreserved();
+    if (hasGspmdAnnotations(module)) {
+      emitWarning(module.getLoc()) << "update-global-to-local-shapes: left as it is: it is annotated by " << gspmdName;
+      return;
+    }
+    Localizer localizer(module, mesh->getMesh());
+    SmallVector<sdy::ManualComputationOp> computations;
+    module.walk<WalkOrder::PreOrder>([&](sdy::ManualComputationOp op) {
+      computations.push_back(op);
+      return WalkResult::skip();
+    });
+    for (sdy::ManualComputationOp op : computations)
+      if (failed(op.getManualAxes().getValue().empty() ? localizer.run(op) : Localizer::checkLocal(op)))
+        return signalPassFailure();
+    module.walk([](Operation *op) { op->removeDiscardableAttr("sdy.sharding_rule"); });
+    removeShardings(module);
+  }
+};
+} // namespace
