@@ -102,6 +102,9 @@ public:
   flatbuffers::Offset<target::Attribute> real(const char *name, double value) {
     return attribute(name, target::AttributeValue::FloatValue, target::CreateFloatValue(fbb, value).Union());
   }
+  flatbuffers::Offset<target::Attribute> text(const char *name, const char *value) {
+    return attribute(name, target::AttributeValue::StringValue, target::CreateStringValueDirect(fbb, value).Union());
+  }
   flatbuffers::Offset<target::Attribute> enumerator(const char *name, const char *type, const char *symbol,
                                                     int64_t value) {
     return attribute(name, target::AttributeValue::EnumValue,

@@ -11,3 +11,16 @@ func.func @unused(%x: tensor<4xf32>) {
   "debug.memory_snapshot"(%x) <{file_path = "mem.json"}> : (tensor<4xf32>) -> ()
   return
 }
+
+// A call of the host is one each time that it is written, and nothing goes past it.
+// CHECK-LABEL: @calls
+// CHECK-NEXT: "debug.host_call"(%arg0) <{function = "f"}> : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: "debug.host_call"(%arg0) <{function = "f"}> : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: "debug.host_call"() <{function = "g"}> : () -> ()
+// CHECK-NEXT: return
+func.func @calls(%x: tensor<4xf32>) {
+  %0 = "debug.host_call"(%x) <{function = "f"}> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "debug.host_call"(%x) <{function = "f"}> : (tensor<4xf32>) -> tensor<4xf32>
+  "debug.host_call"() <{function = "g"}> : () -> ()
+  return
+}

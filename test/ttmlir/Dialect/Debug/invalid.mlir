@@ -45,3 +45,11 @@ func.func @overwrite_by_another_type(%x: tensor<4xf32>, %y: tensor<4xbf16>) -> t
   %0 = "debug.overwrite"(%x, %y) : (tensor<4xf32>, tensor<4xbf16>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @no_function(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'debug.host_call' op function is empty}}
+  "debug.host_call"(%x) <{function = ""}> : (tensor<4xf32>) -> ()
+  return
+}

@@ -53,3 +53,30 @@ func.func @bitcasts(%a: tensor<4xbf16>, %i: tensor<4xi16>) -> (tensor<4xi16>, te
   %1 = "ttir.bitcast_convert"(%i) : (tensor<4xi16>) -> tensor<4xbf16>
   return %0, %1 : tensor<4xi16>, tensor<4xbf16>
 }
+
+// Half a byte is held in more, and what has no sign in a byte.
+// CHECK-LABEL: func.func @nibbles(%arg0: tensor<4xsi32>, %arg1: tensor<4xui8>, %arg2: tensor<4xf32>)
+func.func @nibbles(%a: tensor<4xi4>, %u: tensor<4xui4>, %x: tensor<4xf32>) -> (tensor<4xi4>, tensor<4xui4>, tensor<4xui2>) {
+  // CHECK-DAG: %[[SIGN:.*]] = "ttir.full"() <{fill_value = 8 : i32, shape = array<i32: 1>}> : () -> tensor<1xsi32>
+  // CHECK: %[[SUM:.*]] = "ttir.add"(%arg0, %arg0)
+  // CHECK-NEXT: %[[LOW:.*]] = "ttir.bitwise_and"(%[[SUM]]
+  // CHECK-NEXT: %[[TURNED:.*]] = "ttir.bitwise_xor"(%[[LOW]], %[[SIGN]])
+  // CHECK-NEXT: "ttir.subtract"(%[[TURNED]], %[[SIGN]])
+  %0 = "ttir.add"(%a, %a) : (tensor<4xi4>, tensor<4xi4>) -> tensor<4xi4>
+  // CHECK-NEXT: %[[PRODUCT:.*]] = "ttir.multiply"(%arg1, %arg1) : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
+  // CHECK-NEXT: "ttir.bitwise_and"(%[[PRODUCT]]
+  %1 = "ttir.multiply"(%u, %u) : (tensor<4xui4>, tensor<4xui4>) -> tensor<4xui4>
+  // CHECK-NEXT: %[[CAST:.*]] = "ttir.typecast"(%arg2)
+  // CHECK-NEXT: "ttir.clamp_scalar"(%[[CAST]]) <{max = 3 : i32, min = 0 : i32}>
+  %2 = "ttir.typecast"(%x) : (tensor<4xf32>) -> tensor<4xui2>
+  return %0, %1, %2 : tensor<4xi4>, tensor<4xui4>, tensor<4xui2>
+}
+
+// CHECK-LABEL: func.func @nibble_bits
+func.func @nibble_bits(%a: tensor<4xi4>) -> tensor<4xui4> {
+  // CHECK: %[[CAST:.*]] = "ttir.typecast"(%arg0){{.*}} : (tensor<4xsi32>) -> tensor<4xui8>
+  // CHECK-NEXT: %[[LOW:.*]] = "ttir.bitwise_and"(%[[CAST]]
+  // CHECK-NEXT: return %[[LOW]]
+  %0 = "ttir.bitcast_convert"(%a) : (tensor<4xi4>) -> tensor<4xui4>
+  return %0 : tensor<4xui4>
+}
