@@ -175,7 +175,6 @@ ERRORS = {
         "argument 0 of jit__lambda is i64 and has the value 1099511627776 at element 1",
     ),
     "an op that does not lower": ("jnp.fft.fft(jnp.arange(5000.0))", "transforms 5000 elements; expected 1 to 4096"),
-    "a callback": ("jax.pure_callback(lambda x: x, jax.ShapeDtypeStruct((), np.float32), 1.0)", "not supported on tt"),
     "no room": ("jax.jit(lambda: jnp.zeros((2**20, 2**12)))()", "RESOURCE_EXHAUSTED"),
     "an option of the compiler that is not there": (
         'jax.jit(lambda x: x + 1, compiler_options={"no-such-option": "1"})(1.0)',
