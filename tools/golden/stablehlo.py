@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .convolution import CONV, dense, padded
+from .data_movement import interior_pad
 from .elementwise import shift_right_arithmetic as shift_signed
 from .matmul import dot_general as dot
 from .normalization import along, batch_norm, batch_statistics
@@ -294,7 +295,55 @@ def torch_index_select(x: Tensor, positions: Tensor, dim: int, batch_dims: int, 
     return x.index_select(dim, positions.flatten().long()).reshape(out.shape)
 
 
+def select_and_scatter(
+    x: Tensor,
+    source: Tensor,
+    init: Tensor,
+    regions: Sequence[Any],
+    window_dimensions: Sequence[int] | None = None,
+    window_strides: Sequence[int] | None = None,
+    padding: Any = None,
+) -> Tensor:
+    """The specification's loop: in each window the element that no later one takes the place of gets the source."""
+    rank, ones = x.dim(), [1] * x.dim()
+    size, stride = list(window_dimensions or ones), list(window_strides or ones)
+    low = torch.as_tensor(padding).reshape(rank, 2)[:, 0].tolist() if padding is not None else [0] * rank
+    result = init.expand(x.shape).clone()
+    for position in itertools.product(*map(range, source.shape)):
+        chosen: tuple[int, ...] | None = None
+        for offset in itertools.product(*map(range, size)):
+            at = tuple(p * s + o - b for p, s, o, b in zip(position, stride, offset, low, strict=True))
+            if any(i < 0 or i >= n for i, n in zip(at, x.shape, strict=True)):
+                continue
+            if chosen is None or not bool(regions[0](x[chosen], x[at])[0]):
+                chosen = at
+        if chosen is not None:
+            result[chosen] = regions[1](result[chosen], source[position])[0]
+    return result
+
+
+def dynamic_gather(x: Tensor, indices: Tensor, slice_sizes: Tensor, dimension_numbers: Any) -> Tensor:
+    return gather(x, indices, dimension_numbers, slice_sizes.tolist())
+
+
+def dynamic_pad(x: Tensor, value: Tensor, low: Tensor, high: Tensor, interior: Tensor) -> Tensor:
+    return interior_pad(x, value, low.tolist(), high.tolist(), interior.tolist())
+
+
+def dynamic_conv(x: Tensor, kernel: Tensor, padding: Tensor, **attributes: Any) -> Tensor:
+    return convolution(x, kernel, padding=padding, **{k: v for k, v in attributes.items() if k != "padding"})
+
+
+def real_dynamic_slice(x: Tensor, starts: Tensor, limits: Tensor, strides: Tensor) -> Tensor:
+    return x[tuple(slice(*each) for each in zip(starts.tolist(), limits.tolist(), strides.tolist(), strict=True))]
+
+
 STABLEHLO = {
+    "stablehlo.select_and_scatter": Op(select_and_scatter),
+    "stablehlo.dynamic_conv": Op(dynamic_conv),
+    "stablehlo.dynamic_gather": Op(dynamic_gather, moves=True),
+    "stablehlo.dynamic_pad": Op(dynamic_pad, moves=True),
+    "stablehlo.real_dynamic_slice": Op(real_dynamic_slice, moves=True),
     "stablehlo.dot_general": Op(dot_general),
     "stablehlo.compare": Op(compare),
     "stablehlo.convolution": Op(convolution),

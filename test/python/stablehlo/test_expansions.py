@@ -279,6 +279,55 @@ def test_select_and_scatter(shape: tuple[int, ...], window: int, stride: int, pa
     torch.testing.assert_close(found, leaf.grad, rtol=1e-6, atol=1e-6)
 
 
+def golden(body: str, inputs: dict[str, torch.Tensor], result: str) -> torch.Tensor:
+    """What the goldens say that `run` returns."""
+    arguments = ", ".join(f"%{name}: {type_of(x)}" for name, x in inputs.items())
+    _, builder = load_mlir_file(
+        f"func.func @main({arguments}) -> {result} {{\n{body}\nreturn %r0 : {result} }}",
+        target="stablehlo",
+        golden_inputs={"main": list(inputs.values())},
+    )
+    return builder.golden_map[0][0].outputs[0].shard_at(0)
+
+
+def test_golden_of_select_and_scatter() -> None:
+    x, source = torch.randn(1, 7, 5), torch.randn(1, 4, 3)
+    leaf = x.clone().requires_grad_()
+    torch.nn.functional.max_pool2d(leaf, 3, 2, 1).backward(source)
+    body = f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r0 = "stablehlo.select_and_scatter"(%x, %s, %zero) <{{window_dimensions = array<i64: 1, 3, 3>,
+        window_strides = array<i64: 1, 2, 2>, padding = dense<[[0, 0], [1, 1], [1, 1]]> : tensor<3x2xi64>}}> (
+        {region("%c = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>", result="i1")[1:-1]},
+        {region("%c = stablehlo.add %a, %b : tensor<f32>")[1:-1]})
+        : (tensor<1x7x5xf32>, tensor<1x4x3xf32>, tensor<f32>) -> tensor<1x7x5xf32>"""
+    torch.testing.assert_close(golden(body, {"x": x, "s": source}, "tensor<1x7x5xf32>"), leaf.grad)
+
+
+def test_goldens_of_computed_shapes() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    numbers = "".join(
+        f"%c{i}{j} = stablehlo.constant dense<[{i}, {j}]> : tensor<2xi32>\n" for i in range(4) for j in range(5)
+    )
+    two = "tensor<2xi32>, tensor<2xi32>, tensor<2xi32>"
+    sliced = golden(
+        f"{numbers} %r0 = stablehlo.real_dynamic_slice %x, %c01, %c34, %c22 "
+        f": (tensor<3x4xf32>, {two}) -> tensor<2x2xf32>",
+        {"x": x},
+        "tensor<2x2xf32>",
+    )
+    assert torch.equal(sliced, x[0:3:2, 1:4:2])
+    padded = golden(
+        f"""{numbers} %v = stablehlo.constant dense<-1.0> : tensor<f32>
+        %r0 = stablehlo.dynamic_pad %x, %v, %c01, %c10, %c01
+          : (tensor<3x4xf32>, tensor<f32>, {two}) -> tensor<4x8xf32>""",
+        {"x": x},
+        "tensor<4x8xf32>",
+    )
+    wanted = torch.full((4, 8), -1.0)
+    wanted[:3, 1::2] = x
+    assert torch.equal(padded, wanted)
+
+
 @pytest.mark.parametrize(("low", "high", "interior"), [
     ([1, 0], [2, 1], [0, 0]), ([0, 0], [0, 0], [2, 1]), ([-1, 1], [1, -2], [0, 0]), ([-2, 2], [-1, 0], [1, 2]),
     ([-3, 0], [0, 0], [0, 1])])  # fmt: skip
