@@ -481,7 +481,7 @@ compile_and_execute_ttir = executor("ttir", "compile_and_execute_ttir")
 compile_and_execute_ttnn = executor("ttnn", "compile_and_execute_ttnn")
 compile_and_execute_shlo = executor("stablehlo", "compile_and_execute_shlo")
 compile_ttir_module_to_flatbuffer = compile_module_to_flatbuffer
-stablehlo_pipeline = passes.stablehlo_pipeline
+stablehlo_pipeline = checked_arguments(passes.stablehlo_pipeline)
 
 __all__ = [
     "Any",

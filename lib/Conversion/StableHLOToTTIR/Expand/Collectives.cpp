@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Collectives.h"
+#include "../Mesh/Collectives.h"
 #include "Expressions.h"
 
 using namespace mlir;
@@ -80,9 +80,9 @@ struct ExpandReduceScatter : OpRewritePattern<stablehlo::ReduceScatterOp> {
     shape[dimension] /= parts;
     shape.insert(shape.begin() + dimension, parts);
     Expr split = value.reshape(shape);
-    auto exchanged = stablehlo::AllToAllOp::create(
-        builder, TypeRange(split.type()), ValueRange(split.value()), dimension, dimension,
-        static_cast<uint64_t>(parts), op.getReplicaGroups(), op.getChannelHandleAttr());
+    auto exchanged =
+        stablehlo::AllToAllOp::create(builder, TypeRange(split.type()), ValueRange(split.value()), dimension, dimension,
+                                      static_cast<uint64_t>(parts), op.getReplicaGroups(), op.getChannelHandleAttr());
     SmallVector<int64_t> order = {dimension};
     for (int64_t d = 0; d < split.rank(); ++d)
       if (d != dimension)

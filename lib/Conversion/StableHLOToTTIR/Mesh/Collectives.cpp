@@ -65,7 +65,8 @@ std::optional<SmallVector<uint32_t>> DeviceGroups::unorderedAxes() const { retur
 /// Rows and columns of the module's mesh; one device where there is none.
 static std::pair<int64_t, int64_t> meshOf(Operation *op) {
   for (Operation *parent = op; parent; parent = parent->getParentOp())
-    if (auto meshes = parent->getAttrOfType<ttcore::MeshesAttr>(ttcore::meshesName); meshes && !meshes.getMeshes().empty())
+    if (auto meshes = parent->getAttrOfType<ttcore::MeshesAttr>(ttcore::meshesName);
+        meshes && !meshes.getMeshes().empty())
       if (ArrayRef<int64_t> shape = meshes.getMeshes().front().getShape(); shape.size() == 2)
         return {shape[0], shape[1]};
   return {1, 1};
@@ -273,10 +274,10 @@ struct LowerAllToAll : OpConversionPattern<stablehlo::AllToAllOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     SmallVector<Value> results;
     for (auto [operand, result] : llvm::zip_equal(adaptor.getOperands(), op.getResults()))
-      results.push_back(ttir::AllToAllOp::create(
-          builder, result.getType(), operand, si32(builder, op.getSplitDimension()),
-          si32(builder, op.getConcatDimension()), si32(builder, op.getSplitCount()),
-          matrixOf(builder, groups->groups, groups->size())));
+      results.push_back(
+          ttir::AllToAllOp::create(builder, result.getType(), operand, si32(builder, op.getSplitDimension()),
+                                   si32(builder, op.getConcatDimension()), si32(builder, op.getSplitCount()),
+                                   matrixOf(builder, groups->groups, groups->size())));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -309,9 +310,9 @@ struct LowerCollectivePermute : OpConversionPattern<stablehlo::CollectivePermute
     // Who gets nothing has zeros.
     if (op.getSourceTargetPairs().empty())
       return replace(rewriter, op, zeros(builder, typeOf(op.getResult())));
-    return replace(rewriter, op,
-                   ttir::CollectivePermuteOp::create(builder, op.getType(), adaptor.getOperand(),
-                                                     op.getSourceTargetPairs()));
+    return replace(
+        rewriter, op,
+        ttir::CollectivePermuteOp::create(builder, op.getType(), adaptor.getOperand(), op.getSourceTargetPairs()));
   }
 };
 
@@ -335,8 +336,8 @@ template <class OpT> struct LowerDeviceNumber : OpConversionPattern<OpT> {
     Value value = ttir::ConstantOp::create(builder, whole, DenseElementsAttr::get(whole, numbers));
     for (auto [axis, size] : llvm::enumerate(std::array{rows, columns}))
       if (size > 1)
-        value = ttir::MeshPartitionOp::create(builder, scaled(typeOf(value), axis, 1, size), value,
-                                              si32(builder, axis), ui32(builder, axis));
+        value = ttir::MeshPartitionOp::create(builder, scaled(typeOf(value), axis, 1, size), value, si32(builder, axis),
+                                              ui32(builder, axis));
     return replace(rewriter, op, reshape(builder, value, type.getShape()));
   }
 };

@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_MANUALCOMPUTATIONS_H
 #define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_MANUALCOMPUTATIONS_H
 
-#include "Patterns.h"
+#include "../Patterns.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 
 namespace mlir::tt::hlo {

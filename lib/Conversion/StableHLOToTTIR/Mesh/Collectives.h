@@ -8,7 +8,7 @@
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_COLLECTIVES_H
 #define TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_COLLECTIVES_H
 
-#include "Patterns.h"
+#include "../Patterns.h"
 
 namespace mlir::tt::hlo {
 

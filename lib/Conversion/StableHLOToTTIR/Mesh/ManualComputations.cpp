@@ -234,7 +234,7 @@ LogicalResult hlo::lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp 
   auto lists = attributes.getAs<sdy::ListOfAxisRefListsAttr>("slicing_axes");
   SmallVector<ArrayRef<sdy::AxisRefAttr>> perDim;
   for (auto [dim, axes] : llvm::enumerate(sharding.getDimShardings()))
-    perDim.push_back(!lists ? axes.getAxes()
+    perDim.push_back(!lists                          ? axes.getAxes()
                      : dim < lists.getValue().size() ? lists.getValue()[dim].getValue()
                                                      : ArrayRef<sdy::AxisRefAttr>());
   Split split;
@@ -255,8 +255,8 @@ LogicalResult hlo::lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp 
                                   << " does not split as " << sharding << " says";
   Value part = partition(builder, op.getOperand(0), split);
   if (part.getType() != op.getResult(0).getType())
-    return emitError(op.getLoc()) << "sdy.all_slice: not converted to TTIR: its result is "
-                                  << op.getResult(0).getType() << "; expected " << part.getType();
+    return emitError(op.getLoc()) << "sdy.all_slice: not converted to TTIR: its result is " << op.getResult(0).getType()
+                                  << "; expected " << part.getType();
   rewriter.replaceOp(op, part);
   return success();
 }
