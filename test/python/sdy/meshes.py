@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -207,3 +208,12 @@ def sharding_text(mesh: Mesh, dims: Dims) -> str:
         return f'"{name}"' if size == mesh.axes[name] else f'"{name}":({pre}){size}'
 
     return ", ".join("{" + ", ".join(axis(*part) for part in parts) + "}" for parts in dims)
+
+
+def read_parts(mesh: Mesh, text: str) -> tuple[Part, ...]:
+    found = re.findall(r'"(\w+)"(?::\((\d+)\)(\d+))?', text)
+    return tuple((name, int(pre or 1), int(size or mesh.axes[name])) for name, pre, size in found)
+
+
+def read_dims(mesh: Mesh, text: str) -> Dims:
+    return tuple(read_parts(mesh, entry) for entry in re.findall(r"\{([^}]*)\}", text))

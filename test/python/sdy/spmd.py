@@ -8,24 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from meshes import Dims, Mesh
+from meshes import Dims, Mesh, read_dims, read_parts
 from ttmlir import ir
 
 Value = np.ndarray
 SHARDING = re.compile(r"<@\w+, \[(.*?)\](?:, replicated=\{[^}]*\})?>")
 
 
-def read_parts(mesh: Mesh, text: str) -> tuple[tuple[str, int, int], ...]:
-    found = re.findall(r'"(\w+)"(?::\((\d+)\)(\d+))?', text)
-    return tuple((name, int(pre or 1), int(size or mesh.axes[name])) for name, pre, size in found)
-
-
-def read_dims(mesh: Mesh, text: str) -> Dims:
-    return tuple(read_parts(mesh, entry) for entry in re.findall(r"\{([^}]*)\}", text))
-
-
-def entry_of(attributes: Any, name: str = "sdy.sharding") -> Any:
-    return attributes[name] if name in attributes else None
+def entry_of(attributes: Any, name: str = "sdy.sharding", default: Any = None) -> Any:
+    """MLIR's dictionaries have no `get` of this kind."""
+    return attributes[name] if name in attributes else default  # noqa: SIM401
 
 
 def read_sharding(mesh: Mesh, attribute: Any, rank: int) -> Dims:
@@ -86,6 +78,10 @@ def take(op: Any, args: list[Value], shape: tuple[int, ...]) -> Value:
     return args[0][args[1]]
 
 
+def sort(op: Any, args: list[Value], shape: tuple[int, ...]) -> Value:
+    return np.sort(args[0], axis=int(op.attributes["dimension"]))
+
+
 OPS: dict[str, Callable[[Any, list[Value], tuple[int, ...]], Value]] = {
     "stablehlo.add": lambda op, args, shape: args[0] + args[1],
     "stablehlo.subtract": lambda op, args, shape: args[0] - args[1],
@@ -102,6 +98,7 @@ OPS: dict[str, Callable[[Any, list[Value], tuple[int, ...]], Value]] = {
     "stablehlo.dot_general": dot_general,
     "stablehlo.reduce": reduce,
     "stablehlo.gather": take,
+    "stablehlo.sort": sort,
 }
 
 
@@ -123,7 +120,7 @@ class Machine:
         self.locals[value] = self.split(whole, dims) if parts is None else parts
 
     def run(self, function: Any, inputs: list[Value]) -> None:
-        attributes = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else []
+        attributes = entry_of(function.attributes, "arg_attrs", [])
         block = function.regions[0].blocks[0]
         for number, (argument, whole) in enumerate(zip(block.arguments, inputs, strict=True)):
             entry = attributes[number] if len(attributes) else {}
@@ -132,7 +129,7 @@ class Machine:
                 whole,
                 read_sharding(self.mesh, entry_of(entry), whole.ndim),
             )
-        results = function.attributes["res_attrs"] if "res_attrs" in function.attributes else []
+        results = entry_of(function.attributes, "res_attrs", [])
         for op in block.operations:
             op = op.operation
             if op.name == "func.return":

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 import pytest
-from meshes import Dims, Mesh, fewest_exchanges, random_cuts, random_dims, shards, sharding_text
+from meshes import Dims, Mesh, fewest_exchanges, random_cuts, random_dims, read_dims, read_parts, sharding_text, shards
 from ttmlir.ir import Context, Module
 from ttmlir.passmanager import PassManager
 
@@ -40,15 +40,6 @@ def lowered(mesh: Mesh, shape: tuple[int, ...], pairs: list[tuple[Dims, Dims]]) 
         PassManager.parse("builtin.module(func.func(sdy-reshard-to-collectives))").run(module.operation)
         module.operation.verify()
         return str(module).split("func.func")[1:]
-
-
-def read_parts(mesh: Mesh, text: str) -> tuple[tuple[str, int, int], ...]:
-    found = re.findall(r'"(\w+)"(?::\((\d+)\)(\d+))?', text)
-    return tuple((name, int(pre or 1), int(size or mesh.axes[name])) for name, pre, size in found)
-
-
-def read_dims(mesh: Mesh, text: str) -> Dims:
-    return tuple(read_parts(mesh, entry) for entry in re.findall(r"\{([^}]*)\}", text))
 
 
 def run(mesh: Mesh, whole: np.ndarray, source: Dims, target: Dims, function: str) -> int:
