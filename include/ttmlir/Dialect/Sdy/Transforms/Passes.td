@@ -42,7 +42,8 @@ class Sdy_Propagation<string argument, string text> : Sdy_Pass<argument, "::mlir
                            "::mlir::sdy::PropagationStrategy::Aggressive", "Who wins a conflict", [{::llvm::cl::values(
     clEnumValN(::mlir::sdy::PropagationStrategy::Aggressive, "aggressive", "the factor of the largest tensor"),
     clEnumValN(::mlir::sdy::PropagationStrategy::Basic, "basic", "none"),
-    clEnumValN(::mlir::sdy::PropagationStrategy::BasicThenAggressive, "basic-then-aggressive", "first none, then as aggressive"))}]>;
+    clEnumValN(::mlir::sdy::PropagationStrategy::BasicThenAggressive, "basic-then-aggressive",
+               "first none, then as aggressive"))}]>;
   let options = !listconcat(common, [strategy]);
 }
 
@@ -108,14 +109,17 @@ def SdyCloseShardings : Sdy_Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
 
 def SdyDropShardingRules : Sdy_Pass<"sdy-drop-sharding-rules", "::mlir::func::FuncOp"> {
   let summary = "Remove sharding rules, but for those of users";
+  let description = "Rules that are marked `custom` stay.";
 }
 
 def SdyRemoveShardingGroups : Sdy_Pass<"sdy-remove-sharding-groups", "::mlir::ModuleOp"> {
   let summary = "Remove sharding groups";
+  let description = "Propagation has brought their members to one sharding.";
 }
 
 def SdyDropShardingAndMesh : Sdy_Pass<"sdy-drop-sharding-and-mesh", "::mlir::ModuleOp"> {
   let summary = "Remove shardings and meshes";
+  let description = "Of arguments, results and ops. A mesh that a collective or computation still names stays.";
 }
 
 def SdyInlineMeshes : Sdy_Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
@@ -126,6 +130,7 @@ def SdyInlineMeshes : Sdy_Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
 def SdyRemoveSubAxesInInputOutputShardings
     : Sdy_Pass<"sdy-remove-sub-axes-in-input-output-shardings", "::mlir::ModuleOp"> {
   let summary = "Cut open dimensions of the arguments and results of main before the first part of an axis";
+  let description = "Callers hold whole axes.";
 }
 
 def SdyUpdateNonDivisibleInputOutputShardings
@@ -156,10 +161,12 @@ def SdyLiftInlinedMeshes : Sdy_Pass<"sdy-lift-inlined-meshes", "::mlir::ModuleOp
 
 def SdyRemoveSizeOneAxes : Sdy_Pass<"sdy-remove-size-one-axes", "::mlir::ModuleOp"> {
   let summary = "Remove axes of size 1 from shardings";
+  let description = "They split nothing, and stand in the way of axes that do. Meshes keep them.";
 }
 
 def SdyManualAxesCleanup : Sdy_Pass<"sdy-manual-axes-cleanup", "::mlir::ModuleOp"> {
   let summary = "Order manual axes as the mesh does, and name each in all shardings of its computation";
+  let description = "A manual axis that splits no dimension of an operand or result is among its replicated ones.";
 }
 
 def SdyConstantOrScalarSplitter : Sdy_Pass<"sdy-constant-or-scalar-splitter", "::mlir::ModuleOp"> {
@@ -177,14 +184,20 @@ def SdyApplyShardingConstraints : Sdy_Pass<"sdy-apply-sharding-constraints", "::
 
 def SdyShardingGroupImport : Sdy_Pass<"sdy-sharding-group-import", "::mlir::ModuleOp"> {
   let summary = "Join groups that share a value, and let their members agree";
+  let description = [{
+    Groups are numbered from 0. If members have different shardings, a warning says so, and each is followed by an open
+    constraint that takes its place.
+  }];
 }
 
 def SdyPropagateShardingFromFuncToCall : Sdy_Pass<"sdy-propagate-sharding-from-func-to-call", "::mlir::ModuleOp"> {
   let summary = "Give calls the shardings of their callee's results";
+  let description = "Calls that have shardings keep them.";
 }
 
 def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
   let summary = "Put each function behind all that call it";
+  let description = "So that shardings are seen on their way from callers to callees.";
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,18 +206,22 @@ def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
 
 def SdyPropagateToFuncResults : Sdy_Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
   let summary = "Give the results of functions other than main the shardings of what they return";
+  let description = "Those of main are part of its interface.";
 }
 
 def SdyInsertFuncCallReshards : Sdy_Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {
   let summary = "Give calls the shardings of their callee's results, and reshard these to what they had";
+  let description = "After the pass a call and its callee agree.";
 }
 
 def SdyConstantOrScalarMerger : Sdy_Pass<"sdy-constant-or-scalar-merger", "::mlir::func::FuncOp"> {
   let summary = "Merge constants, and broadcasts of a scalar, that have the same sharding";
+  let description = "The inverse of sdy-constant-or-scalar-splitter, for what propagation did not tell apart.";
 }
 
 def SdySinkDataFlowEdges : Sdy_Pass<"sdy-sink-data-flow-edges", "::mlir::func::FuncOp"> {
   let summary = "Move the shardings of edges to the ops that own them, and remove the edges";
+  let description = "The inverse of sdy-add-data-flow-edges.";
 }
 
 #endif // TTMLIR_DIALECT_SDY_TRANSFORMS_PASSES_TD
