@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Verify.h"
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -46,10 +47,16 @@ LogicalResult sdy::verifyAxes(EmitError emitError, ArrayRef<AxisRefAttr> axes, M
       part.begin = sub.getPreSize();
       part.end = sub.getPreSize() * sub.getSize();
     }
-    for (const Part &other : parts)
-      if (other.axis.getName() == axis.getName() &&
-          (other.axis == axis || std::max(part.begin, other.begin) < std::min(part.end, other.end)))
+    for (const Part &other : parts) {
+      if (other.axis.getName() != axis.getName())
+        continue;
+      if (other.axis == axis || std::max(part.begin, other.begin) < std::min(part.end, other.end))
         return emitError() << "names axis \"" << axis.getName() << "\", or a part of it, twice";
+      // No order of devices along the axis has both parts.
+      if (!canCoexist({0, part.begin, part.end / part.begin}, {0, other.begin, other.end / other.begin}))
+        return emitError() << "names parts " << other.axis << " and " << axis
+                           << ", which no split of the axis has both";
+    }
     parts.push_back(part);
   }
   return success();
@@ -63,6 +70,13 @@ LogicalResult sdy::verifySharding(EmitError emitError, TensorShardingAttr shardi
   llvm::append_range(axes, sharding.getUnreducedAxes());
   if (failed(verifyAxes(emitError, axes, mesh)))
     return failure();
+  for (DimensionShardingAttr dimension : sharding.getDimShardings())
+    for (auto [major, minor] :
+         llvm::zip(dimension.getAxes(), dimension.getAxes().drop_front(!dimension.getAxes().empty()))) {
+      SubAxisInfoAttr a = major.getSubAxisInfo(), b = minor.getSubAxisInfo();
+      if (a && b && major.getName() == minor.getName() && a.getPreSize() * a.getSize() == b.getPreSize())
+        return emitError() << "names parts " << major << " and " << minor << " one after the other; expected one part";
+    }
   // A tensor that lies on a single device needs no dimensions.
   bool onOneDevice = mesh.getAxes().empty() && !mesh.getDeviceIds().empty() && sharding.getDimShardings().empty();
   auto shaped = dyn_cast<ShapedType>(type);

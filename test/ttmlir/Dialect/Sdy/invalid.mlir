@@ -191,3 +191,21 @@ func.func @rule_order(%a: tensor<4xf32>) {
   %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {j=4}>} : tensor<4xf32>
   return
 }
+
+// -----
+
+sdy.mesh @m = <["x"=12]>
+func.func @parts_without_a_common_split(%a: tensor<24x24xf32>) {
+  // expected-error@+1 {{sharding names parts #sdy<axis_ref"x":(1)2> and #sdy<axis_ref"x":(3)4>, which no split of the axis has both}}
+  %0 = sdy.sharding_constraint %a <@m, [{"x":(1)2}, {"x":(3)4}]> : tensor<24x24xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=8]>
+func.func @parts_of_one_part(%a: tensor<8xf32>) {
+  // expected-error@+1 {{one after the other; expected one part}}
+  %0 = sdy.sharding_constraint %a <@m, [{"x":(1)2, "x":(2)2}]> : tensor<8xf32>
+  return
+}

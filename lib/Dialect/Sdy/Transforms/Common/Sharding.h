@@ -4,7 +4,7 @@
 #ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_SHARDING_H
 #define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_SHARDING_H
 
-#include "Axes.h"
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -4,7 +4,7 @@
 #ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_PLANNER_H
 #define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_PLANNER_H
 
-#include "../Common/Axes.h"
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
 
 namespace mlir::sdy {
 

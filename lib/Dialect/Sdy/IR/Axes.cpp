@@ -1,7 +1,7 @@
 //===- Axes.cpp - the algebra of axes and their parts ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Axes.h"
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
 
 #include "llvm/ADT/STLExtras.h"
 

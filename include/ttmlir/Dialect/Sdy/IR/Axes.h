@@ -1,8 +1,8 @@
 //===- Axes.h - the algebra of axes and their parts -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H
-#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H
+#ifndef TTMLIR_DIALECT_SDY_IR_AXES_H
+#define TTMLIR_DIALECT_SDY_IR_AXES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -61,4 +61,4 @@ int64_t product(AxesRef axes);
 
 } // namespace mlir::sdy
 
-#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_AXES_H
+#endif // TTMLIR_DIALECT_SDY_IR_AXES_H
