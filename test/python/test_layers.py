@@ -42,7 +42,9 @@ LAYERS = {
     "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
     "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base"),
     "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
-    "core": Layer("runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h", "tensor shapes"),
+    "core": Layer(
+        "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h", "tensor shapes"
+    ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
     "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.elementwise"),
