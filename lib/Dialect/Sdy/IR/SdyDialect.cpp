@@ -39,6 +39,19 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
       return emitError() << "maps " << rule.getOperandMappings().size() << " operands and "
                          << rule.getResultMappings().size() << " results; the op has " << op->getNumOperands()
                          << " and " << op->getNumResults();
+    auto checkRanks = [&](ArrayRef<TensorMappingAttr> mappings, TypeRange types, StringRef what) -> LogicalResult {
+      for (auto [index, entry] : llvm::enumerate(llvm::zip_equal(mappings, types))) {
+        auto [mapping, type] = entry;
+        auto shaped = dyn_cast<ShapedType>(type);
+        size_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
+        if (mapping.getDimMappings().size() != rank)
+          return emitError() << "maps " << mapping.getDimMappings().size() << " dimensions of " << what << ' ' << index
+                             << ", which is " << type;
+      }
+      return success();
+    };
+    return failure(failed(checkRanks(rule.getOperandMappings(), op->getOperandTypes(), "operand")) ||
+                   failed(checkRanks(rule.getResultMappings(), op->getResultTypes(), "result")));
   }
   return success();
 }

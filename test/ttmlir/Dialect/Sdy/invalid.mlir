@@ -209,3 +209,11 @@ func.func @parts_of_one_part(%a: tensor<8xf32>) {
   %0 = sdy.sharding_constraint %a <@m, [{"x":(1)2, "x":(2)2}]> : tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @rule_of_another_rank(%a: tensor<8xf32>) {
+  // expected-error@+1 {{sdy.sharding_rule maps 2 dimensions of operand 0, which is 'tensor<8xf32>'}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=2}>} : tensor<8xf32>
+  return
+}
