@@ -98,7 +98,7 @@ def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
     After: `%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`
   }];
   let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect",
-                           "::mlir::tt::debug::DebugDialect"];
+                           "::mlir::tt::debug::DebugDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
 // On modules: regions become functions.

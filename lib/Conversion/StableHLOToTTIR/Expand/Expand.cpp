@@ -124,6 +124,7 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addLinearAlgebraExpansions(patterns);
   addScanExpansions(patterns);
   addSpecialExpansions(patterns);
+  addTenstorrentExpansions(patterns);
   addWindowExpansions(patterns);
 }
 

@@ -137,6 +137,7 @@ void addCollectiveExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
 void addScanExpansions(RewritePatternSet &patterns);
 void addSpecialExpansions(RewritePatternSet &patterns);
+void addTenstorrentExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo

@@ -130,6 +130,10 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
                  stablehlo::GetDimensionSizeOp>(op)) {
     for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
       whole.allOf(i);
+  } else if (isa<stablehlo::CustomCallOp>(op) && !op->hasAttr("sdy.sharding_rule")) {
+    // Nothing is known of it.
+    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
+      whole.allOf(i);
   } else if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
     whole.result(0, static_cast<int64_t>(iota.getIotaDimension()));
   } else if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {

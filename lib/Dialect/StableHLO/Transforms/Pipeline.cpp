@@ -38,6 +38,9 @@ struct PartitionStableHLO : shlo::impl::PartitionStableHLOBase<PartitionStableHL
 private:
   static OpPassManager passes() {
     OpPassManager manager(ModuleOp::getOperationName());
+    manager.addPass(createDecomposeCustomCallTuples());
+    manager.addPass(createFlattenOrConvertComposites());
+    manager.addPass(createRegisterUserShardingRule());
     // Axes that split nothing would keep others away.
     manager.addPass(sdy::createSdyRemoveSizeOneAxes());
     // Each use of a constant is split its own way.
@@ -52,6 +55,7 @@ private:
     manager.addPass(sdy::createSdyRemoveShardingGroups());
     manager.addNestedPass<func::FuncOp>(sdy::createSdyShardingConstraintToReshard());
     manager.addPass(createPartiallyConvertSdyToStableHLO());
+    manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
     manager.addPass(createReplicateNonSplittableValues());
     manager.addPass(createInsertReshardsForUnpropagatedOps());
     manager.addNestedPass<func::FuncOp>(sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true}));
@@ -72,6 +76,7 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addPass(sdy::createSdyLiftInlinedMeshes());
   if (options.enableAggressiveSimplification)
     manager.addPass(createCanonicalizerPass());
+  manager.addPass(createStableHLOFusing());
   manager.addPass(createPartiallyConvertSdyToStableHLO());
   manager.addPass(createApplyArgumentShardStatus({llvm::to_vector(ArrayRef<int64_t>(options.resultPresharded))}));
   manager.addPass(createAnalyzeMesh({llvm::to_vector(ArrayRef<int64_t>(options.meshShape)), options.automaticArgAnalysis}));
@@ -79,6 +84,7 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addPass(createAnnotateLocalShapes());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
   manager.addPass(createUpdateGlobalToLocalShapes());
+  manager.addPass(createReoutlineComposite());
   manager.addPass(sdy::createSdyCloseShardings());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyConstantOrScalarMerger());
   manager.addPass(createCanonicalizerPass());

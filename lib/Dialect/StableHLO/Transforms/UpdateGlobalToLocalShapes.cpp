@@ -171,6 +171,10 @@ private:
       return op->emitOpError() << "is a call, which cannot be computed in parts; inline it first";
     if (failed(checkFactors(op, all, mesh)))
       return failure();
+    if (!op->hasAttr("sdy.sharding_rule") && !op->hasTrait<OpTrait::Elementwise>() &&
+        !isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::OptimizationBarrierOp, stablehlo::WhileOp>(op))
+      return op->emitOpError() << "cannot be computed in parts: it has no sharding rule; run "
+                                  "sdy-populate-op-sharding-rules first, or gather its operands";
     const SmallVector<SmallVector<int64_t>> dims = wholeOf(op);
     for (auto [index, whole] : llvm::enumerate(dims))
       for (int64_t dim : whole)

@@ -67,6 +67,66 @@ def AnalyzeMesh : StableHLO_Pass<"analyze-mesh"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+def StableHLOFusing : StableHLO_Pass<"stablehlo-fusing"> {
+  let summary = "Make broadcasts of concatenated copies, and drop reshapes of indices";
+  let description = [{
+    Ops with shardings stay as they are.
+
+    Before: `%1 = stablehlo.concatenate %0, %0, %0, dim = 0 : ...`, of a `tensor<1x4xf32>`
+    After: `%1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<1x4xf32>) -> tensor<3x4xf32>`
+  }];
+}
+
+def DecoupleConstFanout : StableHLO_Pass<"decouple-const-fanout"> {
+  let summary = "Give each use of a broadcast constant its own broadcast";
+  let description = [{
+    In functions with an argument that is split: each use can be split its own way.
+
+    Before: two users of `%1 = stablehlo.broadcast_in_dim %cst, dims = [] : ...`
+    After: each has a broadcast of its own
+  }];
+}
+
+def DecomposeCustomCallTuples : StableHLO_Pass<"decompose-custom-call-tuples"> {
+  let summary = "Replace elements of tuples by their values";
+  let description = [{
+    Before: `%t = stablehlo.custom_call @f(%a) : (...) -> tuple<tensor<4xf32>, tensor<2xi32>>`, and its elements
+    After: `%t:2 = stablehlo.custom_call @f(%a) : (...) -> (tensor<4xf32>, tensor<2xi32>)`
+  }];
+}
+
+def FlattenOrConvertComposites : StableHLO_Pass<"flatten-or-convert-composites"> {
+  let summary = "Put decompositions in the place of composites, or calls where they have a sharding rule";
+  let description = [{
+    In modules with shardings. The ops of a decomposition are marked, so that `reoutline-composite` finds them.
+
+    Before: `%0 = stablehlo.composite "tenstorrent.gelu" %a {decomposition = @gelu} : ...`
+    After: the ops of `@gelu` with `reoutline.group = "composite_gelu_0"`
+  }];
+}
+
+def ReoutlineComposite : StableHLO_Pass<"reoutline-composite"> {
+  let summary = "Make composites again of the ops that were one";
+  let description = [{
+    Where they still lie together; else they stay as they are, without their marks.
+
+    Before: the ops that `flatten-or-convert-composites` marked
+    After: `%0 = stablehlo.composite "tenstorrent.gelu" %a {decomposition = @outlined_composite_gelu_0} : ...`
+  }];
+}
+
+def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
+  let summary = "Take the sharding rules that users gave to custom calls";
+  let description = [{
+    Before: `mhlo.frontend_attributes = {xla.sdy.custom_sharding_rule = "#sdy.op_sharding_rule<([i])->([i]) {i=8}>"}`
+    After: `sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>` beside it
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Partitioning
 //===----------------------------------------------------------------------===//
 

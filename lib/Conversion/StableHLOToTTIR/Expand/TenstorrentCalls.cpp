@@ -1,0 +1,172 @@
+//===- TenstorrentCalls.cpp - composites that TTIR has an op for ----------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same name is a composite, or, where its sharding rule was needed, a custom
+// call with the composite's attributes. What an op does not compute exactly as
+// the composite says is left: a composite to its decomposition, a call refused.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expressions.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+namespace {
+/// The results, or none where the op does not fit.
+using Results = SmallVector<Value>;
+using Make = Results (*)(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes);
+
+FloatAttr f32(Builder &builder, DictionaryAttr attributes, StringRef name, double otherwise) {
+  auto given = attributes.getAs<FloatAttr>(name);
+  return builder.getF32FloatAttr(static_cast<float>(given ? given.getValueAsDouble() : otherwise));
+}
+
+bool flag(DictionaryAttr attributes, StringRef name, bool otherwise) {
+  auto given = attributes.getAs<BoolAttr>(name);
+  return given ? given.getValue() : otherwise;
+}
+
+/// A list of integers, dense or as an array.
+std::optional<SmallVector<int64_t>> integers(Attribute attribute) {
+  SmallVector<int64_t> values;
+  if (auto dense = dyn_cast_if_present<DenseIntElementsAttr>(attribute)) {
+    for (const APInt &value : dense)
+      values.push_back(value.getSExtValue());
+  } else if (auto array = dyn_cast_if_present<DenseI64ArrayAttr>(attribute)) {
+    llvm::append_range(values, array.asArrayRef());
+  } else if (auto array = dyn_cast_if_present<ArrayAttr>(attribute)) {
+    for (Attribute value : array) {
+      auto integer = dyn_cast<IntegerAttr>(value);
+      if (!integer)
+        return std::nullopt;
+      values.push_back(integer.getInt());
+    }
+  } else {
+    return std::nullopt;
+  }
+  return values;
+}
+
+Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto approximate = attributes.getAs<StringAttr>("approximate");
+  if (op->getNumOperands() != 1 || (approximate && approximate.getValue() != "none"))
+    return {};
+  return {make<ttir::GeluOp>(builder, op->getResult(0).getType(), op->getOperands())};
+}
+
+template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  std::optional<SmallVector<int64_t>> shape = integers(attributes.get("normalized_shape"));
+  const unsigned count = op->getNumOperands();
+  if (!shape || count < 1 || count > 3 || op->getResult(0).getType() != op->getOperand(0).getType() ||
+      shape->size() > typeOf(op->getOperand(0)).getShape().size() ||
+      ArrayRef(*shape) != typeOf(op->getOperand(0)).getShape().take_back(shape->size()))
+    return {};
+  return {OpT::create(builder, op->getResult(0).getType(), op->getOperand(0), count > 1 ? op->getOperand(1) : Value(),
+                      count > 2 ? op->getOperand(2) : Value(), builder.getDenseI64ArrayAttr(*shape),
+                      f32(builder, attributes, "epsilon", 1e-5))
+              ->getResult(0)};
+}
+
+/// The greatest, in order, of the last dimension; with `only`, one of values and positions.
+template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto k = attributes.getAs<IntegerAttr>("k");
+  auto dim = attributes.getAs<IntegerAttr>("dim");
+  if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1) || !flag(attributes, "largest", true))
+    return {};
+  RankedTensorType type = typeOf(op->getOperand(0));
+  if (!k || type.getRank() == 0 || k.getInt() < 1 || k.getInt() > type.getShape().back() ||
+      (dim && dim.getInt() != -1 && dim.getInt() != type.getRank() - 1))
+    return {};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = k.getInt();
+  auto made = chlo::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
+                                   op->getOperand(0), k.getInt());
+  Results results;
+  for (int i = 0; i < 2; ++i)
+    if (only < 0 || only == i)
+      results.push_back(Expr(builder, made->getResult(i))
+                            .convert(typeOf(op->getResult(results.size())).getElementType())
+                            .value());
+  return results;
+}
+
+/// Of rank 4; a missing head dimension is added, as are leading ones of a mask.
+Results makeAttention(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  const bool causal = flag(attributes, "is_causal", true);
+  const unsigned count = op->getNumOperands();
+  if (count < 3 || count > 4 || (count == 4 && causal))
+    return {};
+  const int64_t rank = typeOf(op->getOperand(0)).getRank();
+  if (rank != 3 && rank != 4)
+    return {};
+  auto withHead = [&](Value value) {
+    SmallVector<int64_t> shape(typeOf(value).getShape());
+    if (rank == 3)
+      shape.insert(shape.begin() + 1, 1);
+    return Expr(builder, value).reshape(shape).value();
+  };
+  Value mask;
+  if (count == 4) {
+    SmallVector<int64_t> shape(typeOf(op->getOperand(3)).getShape());
+    if (rank == 3 && shape.size() == 3)
+      shape.insert(shape.begin() + 1, 1);
+    shape.insert(shape.begin(), shape.size() < 4 ? 4 - shape.size() : 0, 1);
+    mask = Expr(builder, op->getOperand(3)).reshape(shape).value();
+  }
+  auto scale = attributes.getAs<FloatAttr>("scale");
+  Value query = withHead(op->getOperand(0)), key = withHead(op->getOperand(1)), value = withHead(op->getOperand(2));
+  Value made = ttir::ScaledDotProductAttentionOp::create(
+      builder, query.getType(), query, key, value, mask, /*attention_sink=*/Value(), builder.getBoolAttr(causal),
+      scale ? builder.getF32FloatAttr(static_cast<float>(scale.getValueAsDouble())) : FloatAttr(),
+      /*sliding_window_size=*/IntegerAttr());
+  return {Expr(builder, made).reshape(typeOf(op->getResult(0)).getShape()).value()};
+}
+
+struct Row {
+  StringRef name;
+  Make make;
+};
+constexpr Row rows[] = {
+    {"tenstorrent.gelu", makeGelu},
+    {"tenstorrent.layer_norm", makeNorm<ttir::LayerNormOp>},
+    {"tenstorrent.rms_norm", makeNorm<ttir::RMSNormOp>},
+    {"tenstorrent.scaled_dot_product_attention", makeAttention},
+    {"tenstorrent.topk", makeTopK<-1>},
+    {"tenstorrent.topk_indices", makeTopK<1>},
+    {"tenstorrent.topk_values", makeTopK<0>},
+};
+
+LogicalResult replaceByRow(Operation *op, StringRef name, DictionaryAttr attributes, PatternRewriter &rewriter) {
+  const auto *row = llvm::find_if(rows, [&](const Row &each) { return each.name == name; });
+  if (row == std::end(rows) || op->getNumResults() == 0 ||
+      !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>))
+    return failure();
+  ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
+  Results results = row->make(builder, op, attributes ? attributes : rewriter.getDictionaryAttr({}));
+  if (results.size() != op->getNumResults() || ValueRange(results).getTypes() != op->getResultTypes())
+    return failure();
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
+struct ExpandTenstorrentComposite : OpRewritePattern<stablehlo::CompositeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CompositeOp op, PatternRewriter &rewriter) const override {
+    return replaceByRow(op, op.getName(), op.getCompositeAttributes().value_or(DictionaryAttr()), rewriter);
+  }
+};
+
+struct ExpandTenstorrentCall : OpRewritePattern<stablehlo::CustomCallOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
+    return replaceByRow(op, op.getCallTargetName(), op->getAttrOfType<DictionaryAttr>("tt.composite_attributes"),
+                        rewriter);
+  }
+};
+} // namespace
+
+void hlo::addTenstorrentExpansions(RewritePatternSet &patterns) {
+  patterns.add<ExpandTenstorrentCall, ExpandTenstorrentComposite>(patterns.getContext());
+}
