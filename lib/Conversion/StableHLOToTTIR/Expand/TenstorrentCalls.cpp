@@ -86,9 +86,8 @@ template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *o
   Results results;
   for (int i = 0; i < 2; ++i)
     if (only < 0 || only == i)
-      results.push_back(Expr(builder, made->getResult(i))
-                            .convert(typeOf(op->getResult(results.size())).getElementType())
-                            .value());
+      results.push_back(
+          Expr(builder, made->getResult(i)).convert(typeOf(op->getResult(results.size())).getElementType()).value());
   return results;
 }
 

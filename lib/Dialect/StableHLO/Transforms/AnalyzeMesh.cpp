@@ -183,9 +183,7 @@ private:
   /// Outside of manual computations, what devices hold is said by these.
   static void dropSolved(ModuleOp module) {
     for (auto function : module.getOps<func::FuncOp>()) {
-      bool manual = function
-                        .walk([](sdy::ManualComputationOp) { return WalkResult::interrupt(); })
-                        .wasInterrupted();
+      bool manual = function.walk([](sdy::ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();
       if (manual)
         removeShardings(function);
     }

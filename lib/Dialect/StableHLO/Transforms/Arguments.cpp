@@ -17,8 +17,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
 static ttcore::ShardStatusAttr status(MLIRContext *context, bool presharded) {
-  return ttcore::ShardStatusAttr::get(context, presharded ? ttcore::ShardStatus::Presharded
-                                                          : ttcore::ShardStatus::Unsharded);
+  return ttcore::ShardStatusAttr::get(context,
+                                      presharded ? ttcore::ShardStatus::Presharded : ttcore::ShardStatus::Unsharded);
 }
 
 static bool isPresharded(Attribute attr) {
@@ -119,9 +119,9 @@ private:
     SmallVector<Location> locations = llvm::map_to_vector(body->getArguments(), [](Value v) { return v.getLoc(); });
     outer->addArguments(body->getArgumentTypes(), locations);
     builder.setInsertionPointToStart(outer);
-    auto manual = sdy::ManualComputationOp::create(
-        builder, function.getLoc(), terminator->getOperandTypes(), outer->getArguments(), perValue(ins), perValue(outs),
-        sdy::ManualAxesAttr::get(context, ArrayRef<StringAttr>()));
+    auto manual = sdy::ManualComputationOp::create(builder, function.getLoc(), terminator->getOperandTypes(),
+                                                   outer->getArguments(), perValue(ins), perValue(outs),
+                                                   sdy::ManualAxesAttr::get(context, ArrayRef<StringAttr>()));
     func::ReturnOp::create(builder, terminator->getLoc(), manual.getResults());
     while (!manual.getBody().empty())
       manual.getBody().front().erase();

@@ -30,7 +30,8 @@ struct DecomposeCustomCallTuples : shlo::impl::DecomposeCustomCallTuplesBase<Dec
         tuples.push_back(tuple);
     });
     for (stablehlo::CustomCallOp call : calls)
-      split(call);
+      if (stablehlo::TupleOp tuple = split(call))
+        tuples.push_back(tuple);
     for (stablehlo::GetTupleElementOp element : elements)
       if (auto tuple = element->getOperand(0).getDefiningOp<stablehlo::TupleOp>()) {
         element->getResult(0).replaceAllUsesWith(tuple->getOperand(element.getIndex()));
@@ -43,24 +44,20 @@ struct DecomposeCustomCallTuples : shlo::impl::DecomposeCustomCallTuplesBase<Dec
   }
 
 private:
-  /// A call that gives a tuple of which only elements are used gives them one by one.
-  static void split(stablehlo::CustomCallOp call) {
+  /// The tuple of the results of a call that gives them one by one, in the place of a call that gave a tuple; null
+  /// where more than elements of it is used.
+  static stablehlo::TupleOp split(stablehlo::CustomCallOp call) {
     auto type = cast<TupleType>(call.getResult(0).getType());
     if (!llvm::all_of(call->getUsers(), llvm::IsaPred<stablehlo::GetTupleElementOp>) ||
         llvm::any_of(type.getTypes(), llvm::IsaPred<TupleType>) || call->hasAttr("result_layouts"))
-      return;
+      return {};
     OpBuilder builder(call);
     OperationState state(call.getLoc(), call->getName(), call->getOperands(), type.getTypes(), call->getAttrs());
     Operation *made = builder.create(state);
-    // The elements' users see them as those of a tuple that goes with them.
     auto tuple = stablehlo::TupleOp::create(builder, call.getLoc(), type, made->getResults());
     call.getResult(0).replaceAllUsesWith(tuple);
-    for (Operation *user : llvm::make_early_inc_range(tuple->getUsers())) {
-      auto element = cast<stablehlo::GetTupleElementOp>(user);
-      element->getResult(0).replaceAllUsesWith(made->getResult(element.getIndex()));
-      element->setOperand(0, tuple);
-    }
     call.erase();
+    return tuple;
   }
 };
 
@@ -107,10 +104,10 @@ struct RegisterUserShardingRule : shlo::impl::RegisterUserShardingRuleBase<Regis
       }
       // The mark of a custom rule would keep reshards away from the call.
       call->setAttr("sdy.sharding_rule",
-                    sdy::OpShardingRuleAttr::get(
-                        call.getContext(), rule.getFactorSizes(), rule.getOperandMappings(), rule.getResultMappings(),
-                        rule.getReductionFactors(), rule.getNeedReplicationFactors(), rule.getPermutationFactors(),
-                        rule.getBlockedPropagationFactors(), /*isCustomRule=*/false));
+                    sdy::OpShardingRuleAttr::get(call.getContext(), rule.getFactorSizes(), rule.getOperandMappings(),
+                                                 rule.getResultMappings(), rule.getReductionFactors(),
+                                                 rule.getNeedReplicationFactors(), rule.getPermutationFactors(),
+                                                 rule.getBlockedPropagationFactors(), /*isCustomRule=*/false));
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

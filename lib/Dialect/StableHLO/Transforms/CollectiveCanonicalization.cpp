@@ -70,8 +70,8 @@ struct ReduceThenSlice : OpRewritePattern<sdy::AllReduceOp> {
     if (!first)
       return failure();
     for (Operation *user : op->getUsers())
-      if (auto slice = dyn_cast<sdy::AllSliceOp>(user);
-          !slice || slice.getSlicingAxes() != first.getSlicingAxes() || slice.getOutSharding() != first.getOutSharding())
+      if (auto slice = dyn_cast<sdy::AllSliceOp>(user); !slice || slice.getSlicingAxes() != first.getSlicingAxes() ||
+                                                        slice.getOutSharding() != first.getOutSharding())
         return failure();
     SmallVector<sdy::AxisRefAttr> reduced(op.getReductionAxes().getValue());
     SmallVector<sdy::AxisRefListAttr> scattered, sliced;

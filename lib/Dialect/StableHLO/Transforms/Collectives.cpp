@@ -129,8 +129,8 @@ Value CollectiveLowering::perDevice(ImplicitLocOpBuilder &builder, function_ref<
 Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
   Value index = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device); });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value zero = stablehlo::ConstantOp::create(builder, scalar,
-                                             DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0)));
+  Value zero =
+      stablehlo::ConstantOp::create(builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0)));
   Value first = stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, zero,
                                              stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
   Value zeros = stablehlo::ConstantOp::create(
@@ -147,8 +147,8 @@ Value CollectiveLowering::place(ImplicitLocOpBuilder &builder, Value value, int6
       builder, whole, DenseElementsAttr::get(whole, builder.getZeroAttr(whole.getElementType())));
   Value start = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device) * part; });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value zero = stablehlo::ConstantOp::create(builder, scalar,
-                                             DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0)));
+  Value zero =
+      stablehlo::ConstantOp::create(builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0)));
   SmallVector<Value> starts(whole.getRank(), zero);
   starts[dim] = start;
   return stablehlo::DynamicUpdateSliceOp::create(builder, whole, zeros, value, starts);
@@ -171,8 +171,8 @@ Value CollectiveLowering::slice(ImplicitLocOpBuilder &builder, Value value, Arra
   func::FuncOp &function = slices[{value.getType(), slicing}];
   if (!function) {
     OpBuilder::InsertionGuard guard(builder);
-    function = func::FuncOp::create(builder.getLoc(), "sdy.all_slice",
-                                    builder.getFunctionType({value.getType()}, {type}));
+    function =
+        func::FuncOp::create(builder.getLoc(), "sdy.all_slice", builder.getFunctionType({value.getType()}, {type}));
     function.setPrivate();
     symbols.insert(function);
     builder.setInsertionPointToStart(function.addEntryBlock());
@@ -181,8 +181,8 @@ Value CollectiveLowering::slice(ImplicitLocOpBuilder &builder, Value value, Arra
     for (auto [dim, list] : llvm::enumerate(axes)) {
       const int64_t part = shape[dim];
       if (list.empty())
-        starts.push_back(stablehlo::ConstantOp::create(
-            builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0))));
+        starts.push_back(stablehlo::ConstantOp::create(builder, scalar,
+                                                       DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0))));
       else
         starts.push_back(perDevice(builder, [&](int64_t device) { return indexAlong(mesh, list, device) * part; }));
     }

@@ -85,8 +85,7 @@ private:
     OperationState state(op.getLoc(), stablehlo::CustomCallOp::getOperationName(), op->getOperands(),
                          op->getResultTypes());
     state.addAttribute("call_target_name", builder.getStringAttr(op.getName()));
-    state.addAttribute("tt.composite_attributes",
-                       op.getCompositeAttributes().value_or(builder.getDictionaryAttr({})));
+    state.addAttribute("tt.composite_attributes", op.getCompositeAttributes().value_or(builder.getDictionaryAttr({})));
     state.addAttribute("tt.has_custom_sharding", builder.getUnitAttr());
     Operation *call = builder.create(state);
     for (NamedAttribute attr : op->getDiscardableAttrs())
@@ -227,9 +226,9 @@ private:
     SmallVector<Value> operands = values(captures), results = values(escapes);
 
     OpBuilder builder(ops.back()->getContext());
-    auto function = func::FuncOp::create(
-        builder, seed->getLoc(), "outlined_" + seed->getAttrOfType<StringAttr>(groupName).str(),
-        builder.getFunctionType(ValueRange(operands).getTypes(), ValueRange(results).getTypes()));
+    auto function =
+        func::FuncOp::create(builder, seed->getLoc(), "outlined_" + seed->getAttrOfType<StringAttr>(groupName).str(),
+                             builder.getFunctionType(ValueRange(operands).getTypes(), ValueRange(results).getTypes()));
     function.setPrivate();
     symbols.insert(function);
     IRMapping mapping;
@@ -241,10 +240,10 @@ private:
                            llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); }));
 
     builder.setInsertionPointAfter(ops.back());
-    auto composite = stablehlo::CompositeOp::create(
-        builder, seed->getLoc(), ValueRange(results).getTypes(), operands, name.getValue(),
-        seed->getAttrOfType<DictionaryAttr>(attrsName), function.getSymName(), /*version=*/0u,
-        /*composite_regionsCount=*/0);
+    auto composite = stablehlo::CompositeOp::create(builder, seed->getLoc(), ValueRange(results).getTypes(), operands,
+                                                    name.getValue(), seed->getAttrOfType<DictionaryAttr>(attrsName),
+                                                    function.getSymName(), /*version=*/0u,
+                                                    /*composite_regionsCount=*/0);
     for (auto [result, value] : llvm::zip_equal(results, composite->getResults()))
       result.replaceUsesWithIf(value, [&](OpOperand &use) { return !members.contains(use.getOwner()); });
     for (Operation *op : llvm::reverse(ops))

@@ -46,8 +46,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 /// Sliced dimensions; strides that each device can walk by itself are left.
 static void ofSlice(stablehlo::SliceOp op, Whole &whole) {
-  for (auto [dim, start, limit, stride, size] : llvm::enumerate(op.getStartIndices(), op.getLimitIndices(),
-                                                                op.getStrides(), typeOf(op.getOperand()).getShape()))
+  for (auto [dim, start, limit, stride, size] :
+       llvm::enumerate(op.getStartIndices(), op.getLimitIndices(), op.getStrides(), typeOf(op.getOperand()).getShape()))
     if (start != 0 || limit != size || stride != 1)
       whole.everywhere(dim, 1);
 }
@@ -86,8 +86,8 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
     whole.everywhere(dim < 0 ? dim + typeOf(op->getOperand(0)).getRank() : dim, op->getNumOperands());
   } else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
     const int64_t rank = typeOf(op->getResult(0)).getRank();
-    ofWindows(op, window.getWindowDimensions(), window.getWindowStrides(), window.getPadding(),
-              op->getNumResults(), rank, whole);
+    ofWindows(op, window.getWindowDimensions(), window.getWindowStrides(), window.getPadding(), op->getNumResults(),
+              rank, whole);
     for (auto dilations : {window.getBaseDilations()})
       if (dilations)
         for (auto [dim, dilation] : llvm::enumerate(*dilations))
@@ -158,7 +158,8 @@ struct Part {
 } // namespace
 
 /// By which axes each factor of a dimension is split; nothing if that cannot be said.
-static std::optional<SmallVector<SmallVector<Part>>> factorAxes(sdy::DimensionShardingAttr dim, sdy::DimMappingAttr mapping,
+static std::optional<SmallVector<SmallVector<Part>>> factorAxes(sdy::DimensionShardingAttr dim,
+                                                                sdy::DimMappingAttr mapping,
                                                                 sdy::OpShardingRuleAttr rule, sdy::MeshAttr mesh) {
   SmallVector<Part> queue;
   for (sdy::AxisRefAttr axis : dim.getAxes()) {
@@ -194,8 +195,8 @@ LogicalResult shlo::checkFactors(Operation *op, ArrayRef<sdy::TensorShardingAttr
   if (!rule)
     return success();
   SmallVector<std::optional<SmallVector<Part>>> known(rule.getFactorSizes().size());
-  auto tensors = llvm::to_vector(
-      llvm::concat<const sdy::TensorMappingAttr>(rule.getOperandMappings(), rule.getResultMappings()));
+  auto tensors =
+      llvm::to_vector(llvm::concat<const sdy::TensorMappingAttr>(rule.getOperandMappings(), rule.getResultMappings()));
   for (auto [index, tensor] : llvm::enumerate(tensors)) {
     const bool isResult = index >= op->getNumOperands();
     auto where = [&] {

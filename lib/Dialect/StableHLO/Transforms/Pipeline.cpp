@@ -79,7 +79,8 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addPass(createStableHLOFusing());
   manager.addPass(createPartiallyConvertSdyToStableHLO());
   manager.addPass(createApplyArgumentShardStatus({llvm::to_vector(ArrayRef<int64_t>(options.resultPresharded))}));
-  manager.addPass(createAnalyzeMesh({llvm::to_vector(ArrayRef<int64_t>(options.meshShape)), options.automaticArgAnalysis}));
+  manager.addPass(
+      createAnalyzeMesh({llvm::to_vector(ArrayRef<int64_t>(options.meshShape)), options.automaticArgAnalysis}));
   manager.addPass(createPartitionStableHLO());
   manager.addPass(createAnnotateLocalShapes());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());

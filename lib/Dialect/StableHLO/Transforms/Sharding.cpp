@@ -93,7 +93,8 @@ sdy::TensorShardingAttr shlo::shardingOf(Value value) {
     return {};
   }
   Operation *op = value.getDefiningOp();
-  if (auto out = op->getAttrOfType<sdy::TensorShardingAttr>("out_sharding"); out && isa<sdy::SdyDialect>(op->getDialect()))
+  if (auto out = op->getAttrOfType<sdy::TensorShardingAttr>("out_sharding");
+      out && isa<sdy::SdyDialect>(op->getDialect()))
     return out;
   if (auto reshard = dyn_cast<sdy::ReshardOp>(op))
     return reshard.getSharding();
@@ -163,8 +164,8 @@ FailureOr<Type> shlo::localType(Type type, sdy::TensorShardingAttr sharding, sdy
     if (ShapedType::isDynamic(size))
       return op->emitOpError() << "splits dimension " << dim << " of " << type << ", whose size is not known";
     if (size % parts != 0)
-      return op->emitOpError() << "splits dimension " << dim << " of " << type << " into " << parts
-                               << " parts by " << sharding << "; expected a divisor of " << size;
+      return op->emitOpError() << "splits dimension " << dim << " of " << type << " into " << parts << " parts by "
+                               << sharding << "; expected a divisor of " << size;
     size /= parts;
   }
   return Type(tensor.clone(shape));

@@ -33,9 +33,8 @@ public:
     for (auto [index, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       sdy::TensorShardingAttr wanted = op.getOutShardings().getShardings()[index];
       if (!alike(shardings.lookup(value), wanted))
-        return op.emitOpError() << "gives result " << index << " with "
-                                << text(shardings.lookup(value)) << "; expected " << wanted
-                                << "; run sdy-insert-explicit-reshards first";
+        return op.emitOpError() << "gives result " << index << " with " << text(shardings.lookup(value))
+                                << "; expected " << wanted << "; run sdy-insert-explicit-reshards first";
     }
     SmallVector<StringAttr> axes;
     for (sdy::MeshAxisAttr axis : mesh.getAxes())
@@ -74,7 +73,8 @@ private:
   /// The axes of each dimension that split it.
   SmallVector<SmallVector<sdy::AxisRefAttr>> axesOf(sdy::TensorShardingAttr sharding) const {
     SmallVector<SmallVector<sdy::AxisRefAttr>> result;
-    for (sdy::DimensionShardingAttr dim : sharding ? sharding.getDimShardings() : ArrayRef<sdy::DimensionShardingAttr>())
+    for (sdy::DimensionShardingAttr dim :
+         sharding ? sharding.getDimShardings() : ArrayRef<sdy::DimensionShardingAttr>())
       llvm::copy_if(dim.getAxes(), std::back_inserter(result.emplace_back()),
                     [&](sdy::AxisRefAttr axis) { return sizeOf(axis, mesh) > 1; });
     return result;
@@ -180,8 +180,7 @@ private:
       for (int64_t dim : whole)
         if (partsOf(all[index], dim, mesh) > 1) {
           const bool isResult = index >= op->getNumOperands();
-          return op->emitOpError() << "cannot be computed in parts: "
-                                   << (isResult ? "result " : "operand ")
+          return op->emitOpError() << "cannot be computed in parts: " << (isResult ? "result " : "operand ")
                                    << (isResult ? index - op->getNumOperands() : index) << " is split along dimension "
                                    << dim << " by " << all[index]
                                    << ", and each device needs elements of others; run replicate-non-splittable-values "
@@ -254,7 +253,8 @@ private:
         return cast<RankedTensorType>(op->getOperand(operand).getType()).getDimSize(dim);
       };
       if (groups > 1) {
-        const int64_t in = size(0, dims.getInputFeatureDimension()), per = size(1, dims.getKernelInputFeatureDimension());
+        const int64_t in = size(0, dims.getInputFeatureDimension()),
+                      per = size(1, dims.getKernelInputFeatureDimension());
         if (per == 0 || in % per != 0)
           return op->emitOpError() << "has " << in << " input features on a device; expected a multiple of the " << per
                                    << " of a group";
@@ -291,8 +291,7 @@ private:
       for (auto [index, value] : llvm::enumerate(region.front().getTerminator()->getOperands()))
         if (!alike(shardings.lookup(value), shardings.lookup(op->getResult(index))))
           return op->emitOpError() << "has result " << index << " with " << text(shardings.lookup(op->getResult(index)))
-                                   << ", and a branch gives " << text(shardings.lookup(value))
-                                   << "; expected the same";
+                                   << ", and a branch gives " << text(shardings.lookup(value)) << "; expected the same";
     }
     return success();
   }

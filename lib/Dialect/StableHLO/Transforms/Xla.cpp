@@ -111,8 +111,7 @@ private:
   }
 };
 
-struct PartiallyConvertSdyToStableHLO
-    : shlo::impl::PartiallyConvertSdyToStableHLOBase<PartiallyConvertSdyToStableHLO> {
+struct PartiallyConvertSdyToStableHLO : shlo::impl::PartiallyConvertSdyToStableHLOBase<PartiallyConvertSdyToStableHLO> {
   void runOnOperation() override {
     getOperation()->walk([](sdy::ConstantOp op) {
       OpBuilder builder(op);

@@ -1,0 +1,76 @@
+// RUN: ttmlir-opt %s --split-input-file --stablehlo-pipeline | FileCheck %s
+
+// A contraction over a split dimension is combined; arguments come in shards, results as one tensor.
+// CHECK-LABEL: func.func @contraction
+// CHECK-SAME: %arg0: tensor<32x64xf32> {ttcore.local_shape = #ttcore<local_shape local_shape = tensor<32x32xf32>>, ttcore.shard_status = #ttcore.shard_status<presharded>}
+// CHECK-SAME: -> (tensor<32x16xf32> {ttcore.shard_status = #ttcore.shard_status<unsharded>})
+// CHECK: sdy.manual_computation(%arg0, %arg1) {{.*}} manual_axes={"x", "y"} (%[[A:.*]]: tensor<32x32xf32>, %[[W:.*]]: tensor<32x16xf32>)
+// CHECK: %[[D:.*]] = stablehlo.dot_general %[[A]], %[[W]]
+// CHECK: "stablehlo.all_reduce"(%[[D]]) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>}>
+// CHECK: stablehlo.add
+sdy.mesh @mesh = <["x"=1, "y"=2]>
+func.func @contraction(%a: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y", ?}]>},
+                       %w: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {?}]>}) -> tensor<32x16xf32> {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<32x64xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
+  return %0 : tensor<32x16xf32>
+}
+
+// -----
+
+// What shifts elements between devices is computed whole, then split again.
+// CHECK-LABEL: func.func @slice
+// CHECK: %[[G:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0
+// CHECK: stablehlo.slice %[[G]] [1:7, 0:16] : (tensor<8x16xf32>) -> tensor<6x16xf32>
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<6x16xf32> {
+  %0 = stablehlo.slice %a [1:7, 0:16] : (tensor<8x16xf32>) -> tensor<6x16xf32>
+  return %0 : tensor<6x16xf32>
+}
+
+// -----
+
+// A dimension split along two axes is gathered by the inner one first.
+// CHECK-LABEL: func.func @two_axes
+// CHECK: %[[Y:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0 {{.*}}replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+// CHECK: "stablehlo.all_gather"(%[[Y]]) <{all_gather_dim = 0 {{.*}}replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]>
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @two_axes(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.negate %a : tensor<16x4xf32>
+  return %0 : tensor<16x4xf32>
+}
+
+// -----
+
+// A composite that was put in place for propagation is one again, of local types.
+// CHECK-LABEL: func.func @composite
+// CHECK: stablehlo.composite "my.square" %{{.*}} {composite_attributes = {a = 1 : i32}, decomposition = @outlined_composite_square_0} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK: stablehlo.custom_call @tenstorrent.rms_norm(%{{.*}}) {tt.composite_attributes = {normalized_shape = dense<8> : tensor<1xi64>}, tt.has_custom_sharding} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK: func.func private @outlined_composite_square_0(%arg0: tensor<4x8xf32>)
+sdy.mesh @mesh = <["x"=1, "y"=2]>
+func.func @composite(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.composite "my.square" %a {composite_attributes = {a = 1 : i32}, decomposition = @square} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.composite "tenstorrent.rms_norm" %0 {composite_attributes = {normalized_shape = dense<8> : tensor<1xi64>}, decomposition = @norm} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+func.func private @square(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.multiply %x, %x : tensor<8x8xf32>
+  %1 = stablehlo.abs %0 : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+func.func private @norm(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  return %x : tensor<8x8xf32>
+}
+
+// -----
+
+// XLA's strings, and a mesh of one axis.
+// CHECK: sdy.mesh @mesh = <["x_aux"=1, "x"=2]>
+// CHECK-LABEL: func.func @strings
+// CHECK-SAME: tensor<4xf32>>, ttcore.shard_status = #ttcore.shard_status<presharded>
+// CHECK: stablehlo.negate %{{.*}} : tensor<4xf32>
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=2]>}"}} {
+  func.func @strings(%a: tensor<8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22x\22}]>"}, mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<8xf32> {
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}
