@@ -18,7 +18,14 @@ from builder.ops.structure import functions, walk
 AXES = ("x", "y")
 COLLECTIVES = {
     f"stablehlo.{name}"
-    for name in "all_gather all_reduce all_to_all collective_broadcast collective_permute reduce_scatter".split()
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "reduce_scatter",
+    )
 }
 
 
