@@ -77,6 +77,8 @@ template <class Visit> static bool visitElement(Type type, Visit visit) {
   switch (integer.getWidth()) {
   case 1:
     return visit(bool()), true;
+  case 2: // in the lower bits of a byte, which storeElements extends
+  case 4:
   case 8:
     return isUnsigned ? visit(uint8_t()) : visit(int8_t()), true;
   case 16:
@@ -181,6 +183,16 @@ LogicalResult ttnn::storeElements(ElementsAttr elements, ttcore::DataType dataTy
   Source source;
   if (failed(readSource(elements, source, emitError)))
     return failure();
+  SmallVector<char> extended;
+  if (auto integer = dyn_cast<IntegerType>(elements.getElementType());
+      integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
+    const unsigned gone = 8 - integer.getWidth();
+    for (char byte : source.bytes) {
+      const auto high = static_cast<uint8_t>(static_cast<uint8_t>(byte) << gone);
+      extended.push_back(static_cast<char>(integer.isUnsigned() ? high >> gone : static_cast<int8_t>(high) >> gone));
+    }
+    source.bytes = extended;
+  }
   size_t count = elements.getNumElements();
   uint64_t bytes = storedBytes(elements, dataType);
   bool toBool = dataType == ttcore::DataType::Bool;
