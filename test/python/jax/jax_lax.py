@@ -162,10 +162,6 @@ ROWS: list[Row] = [
         "uniform", "orthogonal")],
     keyed("initializers.truncated_normal", lambda k: nn.initializers.truncated_normal()(k, (6, 8)), C),
     keyed("initializers.delta_orthogonal", lambda k: nn.initializers.delta_orthogonal()(k, (3, 3, 4, 4)), C),
-    Row("nn.scaled_matmul", lambda a, b, s, t: nn.scaled_matmul(
-        a.astype(jnp.float8_e4m3fn), b.astype(jnp.float8_e4m3fn), s.astype(jnp.float8_e8m0fnu),
-        t.astype(jnp.float8_e8m0fnu)),
-        [normal(1, 4, 64), normal(1, 5, 64), np.ones((1, 4, 2), np.float32), np.ones((1, 5, 2), np.float32)], C),
     Row("segment_min", lambda x, i: jax.ops.segment_min(x, i, num_segments=3), [X, np.array([0, 2, 2, 1])], E),
     Row("segment_prod", lambda x, i: jax.ops.segment_prod(x, i, num_segments=3), [X, np.array([0, 2, 2, 1])], C),
     Row("image.scale_and_translate", lambda x: jax.image.scale_and_translate(
