@@ -384,6 +384,7 @@ NO_ROW: dict[str, str] = {
         """stablehlo.async_done stablehlo.async_start stablehlo.collective_reduce stablehlo.create_token
         stablehlo.dynamic_broadcast_in_dim stablehlo.dynamic_conv stablehlo.dynamic_gather stablehlo.dynamic_iota
         stablehlo.dynamic_pad stablehlo.dynamic_reshape stablehlo.get_dimension_size stablehlo.infeed
-        stablehlo.outfeed stablehlo.real_dynamic_slice stablehlo.recv stablehlo.rng stablehlo.send stablehlo.set_dimension_size""",
+        stablehlo.outfeed stablehlo.real_dynamic_slice stablehlo.recv stablehlo.rng stablehlo.send
+        stablehlo.set_dimension_size""",
     ),
 }
