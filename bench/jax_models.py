@@ -11,6 +11,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 # Before JAX is imported.
@@ -122,6 +123,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
 }
 
 
+def finished(run: Any, arguments: Any) -> Any:
+    return jax.block_until_ready(run(*arguments))
+
+
 def difference(found: Any, expected: Any) -> float:
     pairs = [
         (np.asarray(a).astype(np.float64), np.asarray(b).astype(np.float64))
@@ -155,7 +160,7 @@ def benchmark(name: str, settings: Settings) -> Iterator[Outcome]:
                 compiling[platform] = compile_time(function, arguments)
             run = jax.jit(function).lower(*arguments).compile()
             results[platform] = jax.block_until_ready(run(*arguments))
-            sides[platform] = lambda run=run, arguments=arguments: jax.block_until_ready(run(*arguments))
+            sides[platform] = partial(finished, run, arguments)
         wrong = difference(results["tt"], results["cpu"])
         yield Measure(f"jax {name}, error", dtype, wrong, "of the range", f"<= {ERRORS[dtype]}")
         yield Result(f"jax {name}, compile", dtype, compiling["tt"], JAX_CPU, compiling["cpu"])
