@@ -341,9 +341,9 @@ def real_dynamic_slice(x: Tensor, starts: Tensor, limits: Tensor, strides: Tenso
 STABLEHLO = {
     "stablehlo.select_and_scatter": Op(select_and_scatter),
     "stablehlo.dynamic_conv": Op(dynamic_conv),
-    "stablehlo.dynamic_gather": Op(dynamic_gather, moves=True),
-    "stablehlo.dynamic_pad": Op(dynamic_pad, moves=True),
-    "stablehlo.real_dynamic_slice": Op(real_dynamic_slice, moves=True),
+    "stablehlo.dynamic_gather": Op(dynamic_gather),
+    "stablehlo.dynamic_pad": Op(dynamic_pad),
+    "stablehlo.real_dynamic_slice": Op(real_dynamic_slice),
     "stablehlo.dot_general": Op(dot_general),
     "stablehlo.compare": Op(compare),
     "stablehlo.convolution": Op(convolution),

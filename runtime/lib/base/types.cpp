@@ -109,6 +109,9 @@ int64_t volume(const Shape &shape) {
     else if (__builtin_mul_overflow(product, dim, &product))
       throw Error("shape " + toString(shape) + " has more than 2^63 elements");
   }
+  // So that their bytes can be counted, too.
+  if (!empty && product > int64_t{1} << 59)
+    throw Error("shape " + toString(shape) + " has more than 2^59 elements");
   return empty ? 0 : product;
 }
 

@@ -416,3 +416,9 @@ def test_control_names_what_is_wrong(device: ttnn.Device, call: Any, message: st
     x = ttnn.from_torch(torch.tensor([1.0, 2.0]), device=device, layout=ttnn.TILE_LAYOUT)
     with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
         call(x)
+
+
+@pytest.mark.parametrize("shape", [[2**62], [2**61, 2], [2**60]])
+def test_bytes_that_no_number_counts_are_refused(shape: list[int]) -> None:
+    with pytest.raises(RuntimeError, match=r"has more than 2\^59 elements"):
+        ttnn.full(shape, -1.0, dtype=ttnn.float32)
