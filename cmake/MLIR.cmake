@@ -42,6 +42,26 @@ macro(ttmlir_tablegen_ops name dialect parts)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
 endmacro()
 
+# The files in which the generated code of a dialect's ops is compiled, a file for each part that ttmlir_tablegen_ops
+# made. Each includes HEADERS.
+#
+#   ttmlir_ops_sources(result NAME PARTS count HEADERS header...)
+function(ttmlir_ops_sources result name)
+  cmake_parse_arguments(ARG "" "PARTS" "HEADERS" ${ARGN})
+  set(NAME ${name})
+  list(TRANSFORM ARG_HEADERS PREPEND "#include \"")
+  list(TRANSFORM ARG_HEADERS APPEND "\"\n")
+  list(JOIN ARG_HEADERS "" INCLUDES)
+  math(EXPR _last "${ARG_PARTS} - 1")
+  set(_files)
+  foreach(PART RANGE ${_last})
+    set(_file "${CMAKE_CURRENT_BINARY_DIR}/${name}OpsPart${PART}.cpp")
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/OpsPart.cpp.in" "${_file}" @ONLY)
+    list(APPEND _files "${_file}")
+  endforeach()
+  set(${result} ${_files} PARENT_SCOPE)
+endfunction()
+
 # What TableGen makes of a dialect: its class and its ops, of NAMEOps.td, and, where they are given, enums, attributes
 # and types, of the file named (without .td). PARTS divides the ops (ttmlir_tablegen_ops).
 #

@@ -18,6 +18,7 @@
 #include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -43,16 +44,18 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
-                  ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
-                  sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
-                  memref::MemRefDialect, scf::SCFDialect, vhlo::VhloDialect, quant::QuantDialect>();
+  registry
+      .insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
+              ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
+              sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
+              memref::MemRefDialect, scf::SCFDialect, vhlo::VhloDialect, quant::QuantDialect, shape::ShapeDialect>();
   func::registerInlinerExtension(registry);
 }
 
@@ -66,6 +69,7 @@ void tt::registerAllPasses() {
   vhlo::registerVhloPasses();
   sdy::registerSdyPasses();
   shlo::registerStableHLOPasses();
+  shlo::registerStableHLORewritePasses();
   registerTTIRToTTNNPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();
