@@ -224,7 +224,6 @@ LogicalResult CoreRangeAttr::verify(function_ref<InFlightDiagnostic()> emitError
 }
 
 /// More chips than this are taken for a mistake.
-static constexpr int64_t maxMeshSize = 1024;
 
 static LogicalResult verifyMeshShape(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape) {
   int64_t chips = 1;

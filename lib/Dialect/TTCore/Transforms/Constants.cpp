@@ -21,6 +21,20 @@ bool ttcore::isConstantArgument(Value value) {
   return kind && (kind.getValue() == ArgumentType::Parameter || kind.getValue() == ArgumentType::Constant);
 }
 
+FailureOr<ttcore::DataType> ttcore::weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error) {
+  auto name = dyn_cast<StringAttr>(attribute);
+  std::optional<DataType> type = name ? symbolizeDataType(name.getValue()) : std::nullopt;
+  if (type && isa<FloatType>(dataTypeToElementType(attribute.getContext(), *type)))
+    return *type;
+  return error() << weightDtypeName << " is " << attribute
+                 << "; expected the name of a float format: \"f32\", \"bf16\", \"bfp_bf8\" or \"bfp_bf4\"";
+}
+
+void ttcore::passWeightDtypeOn(Operation *from, Operation *to) {
+  if (Attribute dtype = from->getDiscardableAttr(weightDtypeName))
+    to->setDiscardableAttr(weightDtypeName, dtype);
+}
+
 bool ttcore::isConstantCreation(Operation *op) {
   // Random and uninitialised tensors are not free of effects.
   return op->hasTrait<trait::Creation>() && isMemoryEffectFree(op) &&

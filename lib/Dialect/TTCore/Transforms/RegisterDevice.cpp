@@ -93,10 +93,10 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     if (mesh.size() != 2)
       return module.emitError() << "mesh " << spell(mesh) << " has " << mesh.size()
                                 << " dimensions; expected rows and columns";
-    constexpr int64_t maxChips = 1024;
     for (int64_t size : mesh)
-      if (size <= 0 || size > maxChips || (mesh[0] <= maxChips && mesh[1] <= maxChips && mesh[0] * mesh[1] > maxChips))
-        return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxChips << " chips";
+      if (size <= 0 || size > maxMeshSize ||
+          (mesh[0] <= maxMeshSize && mesh[1] <= maxMeshSize && mesh[0] * mesh[1] > maxMeshSize))
+        return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxMeshSize << " chips";
     return mesh;
   }
 

@@ -1,10 +1,10 @@
 //===- InlineFunctions.cpp - inlining of calls ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTCore/Transforms/Inline.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::ttir {
@@ -13,9 +13,6 @@ namespace mlir::tt::ttir {
 } // namespace mlir::tt::ttir
 
 using namespace mlir;
-
-/// A chain of calls longer than this is taken for a mistake: every call adds its location to those of inlined ops.
-static constexpr unsigned maxDepth = 1000;
 
 namespace {
 struct InlineFunctions : tt::ttir::impl::TTIRInlineFunctionsBase<InlineFunctions> {
@@ -33,7 +30,7 @@ struct InlineFunctions : tt::ttir::impl::TTIRInlineFunctionsBase<InlineFunctions
     bool any = false;
     for (func::FuncOp function : order)
       for (auto [call, callee] : infos[function].calls) {
-        inlineCall(call, callee);
+        tt::ttcore::inlineCall(call, callee);
         infos[callee].isCalled = any = true;
       }
     if (!any)
@@ -118,9 +115,9 @@ private:
     func::FuncOp largest;
     for (func::FuncOp function : order) {
       const Info &info = infos[function];
-      if (info.depth > maxDepth)
+      if (info.depth > tt::ttcore::maxCallDepth)
         return function.emitError() << "'" << function.getSymName() << "' makes calls " << info.depth
-                                    << " deep; expected at most " << maxDepth;
+                                    << " deep; expected at most " << tt::ttcore::maxCallDepth;
       if (info.calls.empty())
         continue;
       total = llvm::SaturatingAdd(total, info.ops);
@@ -132,20 +129,6 @@ private:
     return largest.emitError() << "'" << largest.getSymName() << "' has " << infos[largest].ops
                                << " ops when its calls are inlined, and all functions with calls " << total
                                << "; expected at most " << maxOps.getValue() << " (max-ops of ttir-inline-functions)";
-  }
-
-  static void inlineCall(func::CallOp call, func::FuncOp callee) {
-    OpBuilder builder(call);
-    IRMapping mapping;
-    Block &body = callee.getBody().front();
-    mapping.map(body.getArguments(), call.getOperands());
-    for (Operation &op : body.without_terminator()) {
-      Operation *copy = builder.clone(op, mapping);
-      copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), call.getLoc())); });
-    }
-    for (auto [result, returned] : llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
-      result.replaceAllUsesWith(mapping.lookupOrDefault(returned));
-    call.erase();
   }
 
   DenseMap<Operation *, Info> infos;

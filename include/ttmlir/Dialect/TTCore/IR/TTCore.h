@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral runtimeTensorShardingName = "ttcore.runtime
 /// The symbol of the device that programs run on.
 inline constexpr llvm::StringLiteral defaultDeviceName = "default_device";
 
+/// Chips of a mesh at most.
+inline constexpr int64_t maxMeshSize = 1024;
+
 /// The format in which a device holds values of a builtin element type
 /// (i64 as si32, f64 as f32, i1 as bool); nothing if there is none.
 std::optional<DataType> elementTypeToDataType(Type elementType);

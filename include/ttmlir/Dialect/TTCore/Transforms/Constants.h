@@ -3,14 +3,30 @@
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_CONSTANTS_H
 
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::tt::ttcore {
 
-/// The kind of a function: tt.function_type = "const_eval" marks one whose results are evaluated once and kept.
+/// The kind of a function: "const_eval" marks one whose results are evaluated once and kept, the others one that
+/// callers run, on the device or on the host.
 inline constexpr llvm::StringLiteral functionTypeName = "tt.function_type";
 inline constexpr llvm::StringLiteral constEvalType = "const_eval";
+inline constexpr llvm::StringLiteral forwardDeviceType = "forward_device";
+inline constexpr llvm::StringLiteral forwardCPUType = "forward_cpu";
+inline constexpr llvm::StringLiteral inputGeneratorType = "input_generator";
+
+/// Of an argument: ops write keys and values to it.
+inline constexpr llvm::StringLiteral kvCacheName = "ttcore.kv_cache";
+/// Of an argument, or of an op that has a weight: the format in which it is to be stored, "bfp_bf8" for example.
+inline constexpr llvm::StringLiteral weightDtypeName = "ttcore.weight_dtype";
+/// The format that an attribute of this name stands for; else an error, after what `error` begins.
+FailureOr<DataType> weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error);
+/// The weight of `to` is that of `from`.
+void passWeightDtypeOn(Operation *from, Operation *to);
 
 /// Whether `value` is a function's argument that `ttcore.argument_type` calls a parameter or a constant.
 bool isConstantArgument(Value value);

@@ -128,4 +128,43 @@ def ConstEvalHoistTransform : Pass<"const-eval-hoist-transform", "::mlir::Module
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect"];
 }
 
+// On modules: a function is the host's or the device's by the module that it lies in.
+def TTCoreMarkFunctionsAsForwardPass : Pass<"ttcore-mark-functions-as-forward", "::mlir::ModuleOp"> {
+  let summary = "Mark the functions that callers run";
+  let description = [{
+    Public functions that have no `tt.function_type` become `forward_device`, those of a `ttcore.cpu_module`
+    `forward_cpu`. Private functions, and declarations, stay without a mark. `ttnn-create-input-gens` and
+    `ttnn-load-input-tensors` make inputs for what is marked.
+
+    Before:
+    ```mlir
+    func.func @f() { return }
+    ```
+    After:
+    ```mlir
+    func.func @f() attributes {tt.function_type = "forward_device"} { return }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+}
+
+def TTCoreOptimizationBarrierFold : Pass<"ttcore-optimization-barrier-fold"> {
+  let summary = "Remove optimization barriers";
+  let description = [{
+    What reads a result of a barrier reads its input. Pipelines do so after the last pass that a barrier is to hold up:
+    a program has none.
+
+    Before:
+    ```mlir
+    %0 = "ttcore.optimization_barrier"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = "ttir.abs"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+}
+
 #endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_TD
