@@ -14,10 +14,7 @@ void StablehloDialect::initialize() {
   registerAttributes();
   registerTypes();
   addInterface(makeBytecode(this));
-  addOperations<
-#define GET_OP_LIST
-#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.cpp.inc"
-      >();
+  registerStablehloDialectOperations(this);
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -29,20 +29,24 @@ static bool isOpaque(StringRef mnemonic) {
 /// The first attribute or type, of those that an attribute is made of, that a version has not, as text.
 static std::optional<std::string> newerThan(Attribute attribute, const Version &target);
 
-static std::optional<std::string> newerThan(Type type, const Version &target) {
-  auto vhlo = dyn_cast<VhloType>(type);
-  if (!vhlo)
+/// The same of a VhloType or VhloAttr itself, `kind`.
+template <class Stored> static std::optional<std::string> newer(Stored stored, StringRef kind, const Version &target) {
+  if (!stored)
     return std::nullopt;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (target < vhlo.row().since)
-    return stream << "the type " << type, text;
-  if (isOpaque(vhlo.row().mnemonic))
+  if (target < stored.row().since)
+    return stream << "the " << kind << ' ' << stored, text;
+  if (isOpaque(stored.row().mnemonic))
     return std::nullopt;
-  for (Attribute field : vhlo.fields())
+  for (Attribute field : stored.fields())
     if (auto found = newerThan(field, target))
       return found;
   return std::nullopt;
+}
+
+static std::optional<std::string> newerThan(Type type, const Version &target) {
+  return newer(dyn_cast<VhloType>(type), "type", target);
 }
 
 static std::optional<std::string> newerThan(Attribute attribute, const Version &target) {
@@ -54,19 +58,7 @@ static std::optional<std::string> newerThan(Attribute attribute, const Version &
         return found;
     return std::nullopt;
   }
-  auto vhlo = dyn_cast_or_null<VhloAttr>(attribute);
-  if (!vhlo)
-    return std::nullopt;
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (target < vhlo.row().since)
-    return stream << "the attribute " << attribute, text;
-  if (isOpaque(vhlo.row().mnemonic))
-    return std::nullopt;
-  for (Attribute field : vhlo.fields())
-    if (auto found = newerThan(field, target))
-      return found;
-  return std::nullopt;
+  return newer(dyn_cast_or_null<VhloAttr>(attribute), "attribute", target);
 }
 
 static LogicalResult checkData(Operation *op, const Version &target) {

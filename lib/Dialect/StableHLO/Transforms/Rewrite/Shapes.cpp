@@ -1,0 +1,249 @@
+//===- Shapes.cpp - types of results whose operands became static ---------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Shapes.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo;
+
+std::optional<SmallVector<int64_t>> shlo::constantNumbers(Value value) {
+  DenseIntElementsAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  return llvm::map_to_vector(constant.getValues<APInt>(), [](const APInt &number) { return number.getSExtValue(); });
+}
+
+std::optional<SmallVector<int64_t>> shlo::shapeOperands(stablehlo::CustomCallOp call) {
+  auto numbers = call->getAttrOfType<DenseIntElementsAttr>(shapeOperandsAttr);
+  if (!numbers || numbers.getNumElements() != call.getNumResults())
+    return std::nullopt;
+  auto operands = llvm::map_to_vector(numbers.getValues<APInt>(), [](const APInt &n) { return n.getSExtValue(); });
+  for (int64_t operand : operands)
+    if (operand < 0 || operand >= static_cast<int64_t>(call.getNumOperands()))
+      return std::nullopt;
+  return operands;
+}
+
+using Shape = std::optional<SmallVector<int64_t>>;
+
+static Shape shapeOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? Shape(llvm::to_vector(type.getShape())) : std::nullopt;
+}
+
+/// The declared sizes, and where they are dynamic those that were found.
+static Type meet(Type declared, ArrayRef<int64_t> found) {
+  auto type = dyn_cast<RankedTensorType>(declared);
+  if (!type || type.hasStaticShape() || type.getRank() != static_cast<int64_t>(found.size()))
+    return declared;
+  SmallVector<int64_t> shape;
+  for (auto [known, size] : llvm::zip_equal(type.getShape(), found))
+    shape.push_back(ShapedType::isDynamic(known) && size >= 0 ? size : known);
+  auto refined = RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
+  // Bounds are of dynamic dimensions only.
+  return refined.hasStaticShape() ? RankedTensorType::get(shape, type.getElementType()) : refined;
+}
+
+/// One size that is not known follows from the number of elements.
+static Shape reshaped(Value operand, Type result) {
+  auto from = cast<RankedTensorType>(operand.getType());
+  auto shape = llvm::to_vector(cast<RankedTensorType>(result).getShape());
+  if (!from.hasStaticShape() || llvm::count_if(shape, ShapedType::isDynamic) != 1)
+    return std::nullopt;
+  int64_t others = 1;
+  for (int64_t size : shape)
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(others, size, others))
+      return std::nullopt;
+  if (others == 0 || from.getNumElements() % others)
+    return std::nullopt;
+  *llvm::find_if(shape, ShapedType::isDynamic) = from.getNumElements() / others;
+  return shape;
+}
+
+static Shape paddedShape(stablehlo::DynamicPadOp op) {
+  Shape shape = shapeOf(op.getOperand()), low = constantNumbers(op.getEdgePaddingLow()),
+        high = constantNumbers(op.getEdgePaddingHigh()), interior = constantNumbers(op.getInteriorPadding());
+  if (!shape || !low || !high || !interior || llvm::any_of(*shape, ShapedType::isDynamic))
+    return std::nullopt;
+  for (auto [size, before, after, between] : llvm::zip_equal(*shape, *low, *high, *interior))
+    size += before + after + std::max<int64_t>(size - 1, 0) * between;
+  return shape;
+}
+
+static Shape slicedShape(stablehlo::RealDynamicSliceOp op) {
+  Shape starts = constantNumbers(op.getStartIndices()), limits = constantNumbers(op.getLimitIndices()),
+        strides = constantNumbers(op.getStrides());
+  if (!starts || !limits || !strides || llvm::any_of(*strides, [](int64_t stride) { return stride <= 0; }))
+    return std::nullopt;
+  SmallVector<int64_t> shape;
+  for (auto [start, limit, stride] : llvm::zip_equal(*starts, *limits, *strides))
+    shape.push_back((limit - start + stride - 1) / stride);
+  return shape;
+}
+
+static Shape gatheredShape(stablehlo::DynamicGatherOp op) {
+  Shape sizes = constantNumbers(op.getSliceSizes());
+  if (!sizes)
+    return std::nullopt;
+  // The op with these sizes says it.
+  OpBuilder builder(op->getContext());
+  OperationState state(op.getLoc(), stablehlo::GatherOp::getOperationName());
+  state.addOperands({op.getOperand(), op.getStartIndices()});
+  SmallVector<Type> types;
+  stablehlo::GatherOp::Properties properties;
+  properties.dimension_numbers = op.getDimensionNumbersAttr();
+  properties.slice_sizes = builder.getDenseI64ArrayAttr(*sizes);
+  properties.indices_are_sorted = op.getIndicesAreSortedAttr();
+  if (failed(stablehlo::GatherOp::inferReturnTypes(op.getContext(), std::nullopt, state.operands, {},
+                                                   OpaqueProperties(&properties), {}, types)))
+    return std::nullopt;
+  return llvm::to_vector(cast<RankedTensorType>(types.front()).getShape());
+}
+
+/// Padding is the only thing that a convolution of computed padding does not say itself.
+static Shape convolvedShape(stablehlo::DynamicConvOp op) {
+  Shape padding = constantNumbers(op.getPadding());
+  if (!padding)
+    return std::nullopt;
+  OpBuilder builder(op->getContext());
+  auto type = RankedTensorType::get({static_cast<int64_t>(padding->size() / 2), 2}, builder.getI64Type());
+  stablehlo::ConvolutionOp::Properties properties;
+  properties.window_strides = op.getWindowStridesAttr();
+  properties.padding = DenseIntElementsAttr::get(type, *padding);
+  properties.lhs_dilation = op.getLhsDilationAttr();
+  properties.rhs_dilation = op.getRhsDilationAttr();
+  properties.window_reversal = op.getWindowReversalAttr();
+  properties.dimension_numbers = op.getDimensionNumbersAttr();
+  properties.feature_group_count = op.getFeatureGroupCountAttr();
+  properties.batch_group_count = op.getBatchGroupCountAttr();
+  properties.precision_config = op.getPrecisionConfigAttr();
+  SmallVector<Type> types;
+  SmallVector<Value> operands = {op.getLhs(), op.getRhs()};
+  if (failed(stablehlo::ConvolutionOp::inferReturnTypes(op.getContext(), std::nullopt, operands, {},
+                                                        OpaqueProperties(&properties), {}, types)))
+    return std::nullopt;
+  return llvm::to_vector(cast<RankedTensorType>(types.front()).getShape());
+}
+
+/// The shape of the one result of an op without inference.
+static Shape shapeFound(Operation *op) {
+  return TypeSwitch<Operation *, Shape>(op)
+      .Case([](stablehlo::DynamicBroadcastInDimOp op) { return constantNumbers(op.getOutputDimensions()); })
+      .Case([](stablehlo::DynamicIotaOp op) { return constantNumbers(op.getOutputShape()); })
+      .Case([](stablehlo::DynamicReshapeOp op) {
+        Shape shape = constantNumbers(op.getOutputShape());
+        return shape ? shape : reshaped(op.getOperand(), op.getType());
+      })
+      .Case([](stablehlo::RngOp op) { return constantNumbers(op.getShape()); })
+      .Case([](stablehlo::DynamicPadOp op) { return paddedShape(op); })
+      .Case([](stablehlo::RealDynamicSliceOp op) { return slicedShape(op); })
+      .Case([](stablehlo::DynamicGatherOp op) { return gatheredShape(op); })
+      .Case([](stablehlo::DynamicConvOp op) { return convolvedShape(op); })
+      .Case([](stablehlo::ReshapeOp op) { return reshaped(op.getOperand(), op.getType()); })
+      .Case([](stablehlo::TriangularSolveOp op) { return shapeOf(op->getOperand(1)); })
+      .Case([](stablehlo::BitcastConvertOp op) {
+        Shape shape = shapeOf(op.getOperand());
+        auto to = cast<RankedTensorType>(op.getType());
+        if (shape && static_cast<int64_t>(shape->size()) > to.getRank())
+          shape->pop_back();
+        else if (shape && static_cast<int64_t>(shape->size()) < to.getRank())
+          shape->push_back(to.getShape().back());
+        return shape;
+      })
+      .Case<stablehlo::AllReduceOp, stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
+            stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp, stablehlo::MapOp>(
+          [](Operation *op) { return shapeOf(op->getOperand(0)); })
+      .Default([](Operation *op) -> Shape {
+        const bool sameShape = op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
+                               op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
+                               op->hasTrait<OpTrait::Elementwise>();
+        return sameShape && op->getNumOperands() ? shapeOf(op->getOperand(0)) : std::nullopt;
+      });
+}
+
+/// Of inputs, initial values, then window dimensions, strides, base dilations, window dilations and padding.
+static Shape windowedShape(stablehlo::CustomCallOp call) {
+  const unsigned count = call.getNumResults();
+  if (count == 0 || call.getNumOperands() != 2 * count + 5)
+    return std::nullopt;
+  Shape shape = shapeOf(call->getOperand(0));
+  SmallVector<SmallVector<int64_t>> numbers;
+  for (Value operand : call->getOperands().drop_front(2 * count)) {
+    Shape found = constantNumbers(operand);
+    if (!found)
+      return std::nullopt;
+    numbers.push_back(*found);
+  }
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (!shape || numbers[i].size() != shape->size() * (i == 4 ? 2 : 1))
+      return std::nullopt;
+  for (auto [d, size] : llvm::enumerate(*shape)) {
+    const int64_t window = numbers[0][d], stride = numbers[1][d], base = numbers[2][d], dilation = numbers[3][d];
+    if (ShapedType::isDynamic(size) || window <= 0 || stride <= 0 || base <= 0 || dilation <= 0)
+      return std::nullopt;
+    const int64_t spread = size == 0 ? 0 : (size - 1) * base + 1;
+    const int64_t left = spread + numbers[4][2 * d] + numbers[4][2 * d + 1] - ((window - 1) * dilation + 1);
+    size = left < 0 ? 0 : left / stride + 1;
+  }
+  return shape;
+}
+
+/// The shape of a result of a custom call, by its name, or by what it says of its operands.
+static Shape calledShape(stablehlo::CustomCallOp call, unsigned result) {
+  StringRef target = call.getCallTargetName();
+  if (target == "stablehlo.dynamic_reduce_window")
+    return windowedShape(call);
+  if (target == "stablehlo.dynamic_rng_bit_generator" && call.getNumOperands() == 2)
+    return result == 0 ? shapeOf(call->getOperand(0)) : constantNumbers(call->getOperand(1));
+  if (target == "stablehlo.dynamic_top_k" && call.getNumOperands() == 2) {
+    Shape shape = shapeOf(call->getOperand(0)), k = constantNumbers(call->getOperand(1));
+    if (!shape || shape->empty() || !k || k->size() != 1)
+      return std::nullopt;
+    shape->back() = k->front();
+    return shape;
+  }
+  auto operands = shapeOperands(call);
+  return operands ? constantNumbers(call->getOperand((*operands)[result])) : std::nullopt;
+}
+
+SmallVector<Type> shlo::refinedTypes(Operation *op) {
+  SmallVector<Type> types(op->getResultTypes());
+  auto take = [&](TypeRange found) {
+    for (auto [type, other] : llvm::zip_equal(types, found))
+      if (auto tensor = dyn_cast<RankedTensorType>(other))
+        type = meet(type, tensor.getShape());
+  };
+  if (llvm::all_of(types, [](Type type) {
+        auto tensor = dyn_cast<ShapedType>(type);
+        return !tensor || (tensor.hasRank() && tensor.hasStaticShape());
+      }))
+    return types;
+  if (isa<stablehlo::WhileOp, stablehlo::OptimizationBarrierOp>(op)) {
+    take(op->getOperandTypes());
+  } else if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op)) {
+    take(op->getRegion(0).front().getTerminator()->getOperandTypes());
+  } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
+    for (auto [number, type] : llvm::enumerate(types))
+      if (Shape shape = calledShape(call, number))
+        type = meet(type, *shape);
+  } else if (auto tuple = dyn_cast<stablehlo::TupleOp>(op)) {
+    types.front() = TupleType::get(op->getContext(), op->getOperandTypes());
+  } else if (auto interface = dyn_cast<InferTypeOpInterface>(op)) {
+    SmallVector<Type> inferred;
+    // What does not hold is said by the verifier.
+    if (succeeded(interface.inferReturnTypes(op->getContext(), std::nullopt, op->getOperands(),
+                                             op->getRawDictionaryAttrs(), op->getPropertiesStorage(), op->getRegions(),
+                                             inferred)) &&
+        inferred.size() == types.size())
+      take(inferred);
+  } else if (types.size() == 1) {
+    if (Shape shape = shapeFound(op))
+      types.front() = meet(types.front(), *shape);
+  }
+  return types;
+}
