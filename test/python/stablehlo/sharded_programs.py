@@ -64,6 +64,15 @@ PROGRAMS = {
         ("t<8x16>",),
         exact=True,
     ),
+    "unused": Program(
+        """
+        %0 = stablehlo.negate %a0 : t<8x16>
+        return %0 : t<8x16>
+        """,
+        ((8, 16), (16, 8)),
+        ("t<8x16>",),
+        exact=True,
+    ),
     "matmul": Program(
         """
         %0 = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : (t<8x16>, t<16x32>) -> t<8x32>

@@ -16,6 +16,7 @@ from ttmlir import ir, passes
 from ttmlir.files import write_whole
 from ttmlir.ir import Context, Location, Module
 
+from builder.base import loading
 from builder.base.builder import DEFAULT_MESH, Builder
 from builder.base.builder_utils import (
     Operand,
@@ -33,8 +34,8 @@ from builder.execution.report import GoldenReport
 from builder.execution.verdicts import Verdict
 from builder.goldens.module_goldens import IntermediateGoldens, Programs
 
-from . import loading
 from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
+from .least_time import ShardingChoice, ShardingVariant, get_optimal_module_least_time
 from .permutations import generate_all_module_permutations, get_optimal_module_least_num_collectives
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
@@ -494,6 +495,8 @@ __all__ = [
     "Optional",
     "OrderedDict",
     "Shape",
+    "ShardingChoice",
+    "ShardingVariant",
     "TTBuilderCompileException",
     "Tuple",
     "TypeInfo",
@@ -512,6 +515,7 @@ __all__ = [
     "execute_py",
     "generate_all_module_permutations",
     "get_optimal_module_least_num_collectives",
+    "get_optimal_module_least_time",
     "load_mlir_file",
     "split_mlir_file",
     "stablehlo_pipeline",

@@ -64,6 +64,16 @@ static void ofWindows(Operation *op, std::optional<ArrayRef<int64_t>> window, st
       whole.everywhere(dim, operands);
 }
 
+/// The rules of these say how shardings spread, not that parts are computed alone. Of a call without a rule nothing is
+/// known.
+static bool isComputedInParts(stablehlo::CustomCallOp call) {
+  auto rule = call->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule");
+  return rule && (rule.getIsCustomRule() ||
+                  !llvm::is_contained({"ApproxTopK", "Cholesky", "CompactWyHelper", "Eigh", "PartialReduce",
+                                       "InvertDiagBlocksLowerTriangular", "InvertDiagBlocksUpperTriangular"},
+                                      call.getCallTargetName()));
+}
+
 SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
   Whole whole(op);
   if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
@@ -130,8 +140,7 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
                  stablehlo::GetDimensionSizeOp>(op)) {
     for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
       whole.allOf(i);
-  } else if (isa<stablehlo::CustomCallOp>(op) && !op->hasAttr("sdy.sharding_rule")) {
-    // Nothing is known of it.
+  } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && !isComputedInParts(call)) {
     for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
       whole.allOf(i);
   } else if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {

@@ -69,7 +69,7 @@ private:
 } // namespace
 
 void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipelineOptions &options) {
-  manager.addPass(createInlinerPass());
+  manager.addPass(createInlineCalls());
   if (!options.argumentTypes.empty())
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   manager.addPass(createConvertXlaSdyToSdy());
@@ -81,6 +81,16 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addPass(createApplyArgumentShardStatus({llvm::to_vector(ArrayRef<int64_t>(options.resultPresharded))}));
   manager.addPass(
       createAnalyzeMesh({llvm::to_vector(ArrayRef<int64_t>(options.meshShape)), options.automaticArgAnalysis}));
+  if (options.enableAutoSharding) {
+    // What partitioning sees.
+    manager.addPass(createDecomposeCustomCallTuples());
+    manager.addPass(createFlattenOrConvertComposites());
+    manager.addPass(createRegisterUserShardingRule());
+    AutoShardingPassOptions search;
+    search.dumpVariants = options.autoShardingDumpVariants;
+    search.dumpDir = options.autoShardingDumpDir;
+    manager.addPass(createAutoShardingPass(search));
+  }
   manager.addPass(createPartitionStableHLO());
   manager.addPass(createAnnotateLocalShapes());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
@@ -91,7 +101,24 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addPass(createCanonicalizerPass());
 }
 
+void shlo::createStableHLOSpmdPipeline(OpPassManager &manager) {
+  manager.addPass(createGspmdToSdy());
+  manager.addPass(createInlineCalls());
+  manager.addPass(sdy::createSdyLiftInlinedMeshes());
+  manager.addPass(createPrepareSpmd());
+  manager.addPass(createPartitionStableHLO());
+  manager.addPass(createAnnotateLocalShapes());
+  manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
+  manager.addPass(createUpdateGlobalToLocalShapes());
+  manager.addPass(createAnnotateXlaShardings());
+  manager.addPass(createReoutlineComposite());
+  manager.addPass(createCanonicalizerPass());
+}
+
 void shlo::registerStableHLOPipeline() {
+  PassPipelineRegistration<>("stablehlo-spmd-pipeline",
+                             "Partition a module for many devices as JAX hands it over, with its shardings in Shardy",
+                             createStableHLOSpmdPipeline);
   PassPipelineRegistration<StableHLOPipelineOptions>(
       "stablehlo-pipeline", "Partition StableHLO with shardings of the sdy dialect over the mesh",
       createStableHLOPipeline);

@@ -96,6 +96,8 @@ private:
           sharding && !isPresharded(function.getResultAttr(i, ttcore::shardStatusName)))
         function.setResultAttr(i, shardingName, divisible(function.getResultTypes()[i], sharding, mesh));
     function.walk([&](Operation *op) {
+      if (auto reshard = dyn_cast<sdy::ReshardOp>(op))
+        reshard.setShardingAttr(divisible(reshard.getType(), reshard.getSharding(), mesh));
       for (Value result : op->getResults())
         if (op->hasAttr(shardingName))
           if (sdy::TensorShardingAttr sharding = shardingOf(result)) {

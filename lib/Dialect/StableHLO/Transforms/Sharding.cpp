@@ -8,12 +8,74 @@
 using namespace mlir;
 using namespace mlir::tt;
 
+bool shlo::isManual(sdy::ManualComputationOp op) {
+  if (op.getManualAxes().getValue().empty())
+    return false;
+  sdy::MeshAttr mesh;
+  for (sdy::TensorShardingPerValueAttr list : {op.getInShardings(), op.getOutShardings()})
+    for (sdy::TensorShardingAttr sharding : list.getShardings())
+      mesh = mesh ? mesh : sharding.getMesh(op);
+  return !mesh || llvm::all_of(mesh.getAxes(), [&](sdy::MeshAxisAttr axis) {
+    return axis.getSize() == 1 || llvm::any_of(op.getManualAxes().getValue(),
+                                               [&](StringAttr name) { return name.getValue() == axis.getName(); });
+  });
+}
+
+/// The computation takes arguments as they come, and results leave as it gives them.
+static bool isAllOf(func::FuncOp function, sdy::ManualComputationOp op) {
+  for (auto [operand, sharding] : llvm::zip_equal(op.getTensors(), op.getInShardings().getShardings()))
+    if (auto argument = dyn_cast<BlockArgument>(operand))
+      if (auto own = function.getArgAttrOfType<sdy::TensorShardingAttr>(argument.getArgNumber(), shlo::shardingName);
+          own && own.getDimShardings() != sharding.getDimShardings())
+        return false;
+  for (OpResult result : op->getResults())
+    for (OpOperand &use : result.getUses())
+      if (auto own = function.getResultAttrOfType<sdy::TensorShardingAttr>(use.getOperandNumber(), shlo::shardingName);
+          own && isa<func::ReturnOp>(use.getOwner()) &&
+          own.getDimShardings() != op.getOutShardings().getShardings()[result.getResultNumber()].getDimShardings())
+        return false;
+  return true;
+}
+
 bool shlo::isSolved(ModuleOp module) {
-  return module
-      .walk([](sdy::ManualComputationOp op) {
-        return op.getManualAxes().getValue().empty() ? WalkResult::advance() : WalkResult::interrupt();
-      })
-      .wasInterrupted();
+  bool any = false;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    for (Operation &op : function.getBody().front()) {
+      if (auto manual = dyn_cast<sdy::ManualComputationOp>(op)) {
+        if (!isManual(manual) || !isAllOf(function, manual))
+          return false;
+        any = true;
+      } else if (function.isPublic() && op.hasTrait<OpTrait::IsTerminator>()) {
+        // What leaves in parts is a computation's.
+        for (OpOperand &result : op.getOpOperands()) {
+          auto status = dyn_cast_if_present<ttcore::ShardStatusAttr>(
+              function.getResultAttr(result.getOperandNumber(), ttcore::shardStatusName));
+          if (status && status.getValue() == ttcore::ShardStatus::Presharded &&
+              !result.get().getDefiningOp<sdy::ManualComputationOp>())
+            return false;
+        }
+      } else if (function.isPublic() && !op.hasTrait<OpTrait::ConstantLike>()) {
+        return false;
+      }
+    }
+  }
+  return any;
+}
+
+sdy::TensorShardingAttr shlo::insideOf(sdy::ManualComputationOp op, sdy::TensorShardingAttr sharding) {
+  auto isFree = [&](sdy::AxisRefAttr axis) {
+    return llvm::none_of(op.getManualAxes().getValue(),
+                         [&](StringAttr name) { return name.getValue() == axis.getName(); });
+  };
+  SmallVector<sdy::DimensionShardingAttr> dims;
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
+    SmallVector<sdy::AxisRefAttr> axes;
+    llvm::copy_if(dim.getAxes(), std::back_inserter(axes), isFree);
+    dims.push_back(sdy::DimensionShardingAttr::get(op.getContext(), axes, dim.getIsClosed(), dim.getPriority()));
+  }
+  return sdy::TensorShardingAttr::get(op.getContext(), sharding.getMeshOrRef(), dims, {}, {}, sdy::ReductionOp::SUM);
 }
 
 static bool anyOf(ModuleOp module, function_ref<bool(Operation *)> ofOp, function_ref<bool(DictionaryAttr)> ofValue) {
@@ -47,6 +109,16 @@ bool shlo::hasGspmdAnnotations(ModuleOp module) {
                                   call.getCallTargetName());
       },
       [](DictionaryAttr attrs) { return attrs.contains(gspmdName); });
+}
+
+FailureOr<int64_t> shlo::partitionsOf(ModuleOp module) {
+  auto count = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
+  if (!count)
+    return module.emitOpError() << "has no mhlo.num_partitions; expected the number of devices";
+  if (count.getInt() < 1 || count.getInt() > ttcore::maxMeshSize)
+    return module.emitOpError() << "has mhlo.num_partitions " << count.getInt() << "; expected 1 to "
+                                << ttcore::maxMeshSize;
+  return count.getInt();
 }
 
 FailureOr<sdy::MeshOp> shlo::findMesh(ModuleOp module) {
@@ -89,7 +161,10 @@ sdy::TensorShardingAttr shlo::shardingOf(Value value) {
     if (auto function = dyn_cast<FunctionOpInterface>(parent))
       return function.getArgAttrOfType<sdy::TensorShardingAttr>(argument.getArgNumber(), shardingName);
     if (auto manual = dyn_cast<sdy::ManualComputationOp>(parent))
-      return manual.getInShardings().getShardings()[argument.getArgNumber()];
+      return insideOf(manual, manual.getInShardings().getShardings()[argument.getArgNumber()]);
+    // What a loop carries is split as what it gives.
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(parent))
+      return shardingOf(loop->getResult(argument.getArgNumber()));
     return {};
   }
   Operation *op = value.getDefiningOp();
@@ -199,7 +274,7 @@ static SmallVector<Digit> digitsOf(sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr
   return digits;
 }
 
-static int64_t deviceAt(sdy::MeshAttr mesh, int64_t position) {
+int64_t shlo::deviceAt(sdy::MeshAttr mesh, int64_t position) {
   return mesh.getDeviceIds().empty() ? position : mesh.getDeviceIds()[position];
 }
 

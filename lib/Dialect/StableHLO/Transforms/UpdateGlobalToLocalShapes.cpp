@@ -110,11 +110,15 @@ private:
       op->erase();
       return success();
     }
-    if (isa<sdy::ManualComputationOp>(op))
-      return op->emitOpError() << "is inside of another one, whose axes are not manual; expected none";
+    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+      return localizeComputation(manual);
     if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
       return localizeConstant(op);
 
+    // Outside of computations that are manual a function of the host is called with whole tensors, once.
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && call.getCallTargetName() == "tt.host_call")
+      if (auto manual = op->getParentOfType<sdy::ManualComputationOp>(); manual.getManualAxes().getValue().empty())
+        op->setAttr(onceName, UnitAttr::get(op->getContext()));
     SmallVector<sdy::TensorShardingAttr> all;
     bool split = false;
     for (Value operand : op->getOperands())
@@ -135,6 +139,47 @@ private:
       result.setType(*local);
     }
     return localizeRegions(op);
+  }
+
+  /// What is manual along some axes becomes part of what is manual along all.
+  LogicalResult localizeComputation(sdy::ManualComputationOp op) {
+    Block &body = op.getBody().front();
+    for (auto [index, argument, sharding] : llvm::enumerate(body.getArguments(), op.getInShardings().getShardings())) {
+      Value operand = op->getOperand(index);
+      if (!alike(shardings.lookup(operand), sharding))
+        return op.emitOpError() << "takes operand " << index << " with " << text(shardings.lookup(operand))
+                                << "; expected " << sharding << "; run sdy-insert-explicit-reshards first";
+      argument.setType(operand.getType());
+      shardings[argument] = insideOf(op, sharding);
+    }
+    if (failed(localizeBlock(body)))
+      return failure();
+    Operation *terminator = body.getTerminator();
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    SmallVector<Value> results;
+    for (auto [index, sharding] : llvm::enumerate(op.getOutShardings().getShardings())) {
+      Value value = terminator->getOperand(index);
+      if (!alike(shardings.lookup(value), insideOf(op, sharding)))
+        return op.emitOpError() << "gives result " << index << " with " << text(shardings.lookup(value))
+                                << "; expected " << insideOf(op, sharding)
+                                << "; run sdy-insert-explicit-reshards first";
+    }
+    for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), op.getTensors()))
+      argument.replaceAllUsesWith(operand);
+    results.assign(terminator->operand_begin(), terminator->operand_end());
+    op->getBlock()->getOperations().splice(Block::iterator(op), body.getOperations(), body.begin(),
+                                           Block::iterator(terminator));
+    for (auto [value, result, sharding] :
+         llvm::zip_equal(results, op.getResults(), op.getOutShardings().getShardings())) {
+      // A value of its own: outside it is split by more axes than inside.
+      Value outside = isa<RankedTensorType>(value.getType())
+                          ? stablehlo::ReshapeOp::create(builder, value.getType(), value).getResult()
+                          : value;
+      shardings[outside] = sharding;
+      result.replaceAllUsesWith(outside);
+    }
+    op.erase();
+    return success();
   }
 
   /// A tensor of differing parts is made whole, and sliced.

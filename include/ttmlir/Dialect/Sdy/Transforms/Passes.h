@@ -21,7 +21,10 @@ enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h.inc"
 
-struct ExportPipelineOptions : PassPipelineOptions<ExportPipelineOptions> {
+/// What the propagation pipeline and its end, the export pipeline, share.
+template <class Options> struct PartitioningOptions : PassPipelineOptions<Options> {
+  template <class T> using Option = typename PassPipelineOptions<Options>::template Option<T>;
+
   Option<bool> avoidExportForPartitioning{*this, "avoid-export-for-partitioning",
                                           llvm::cl::desc("Leave constraints, groups and disagreements as they are"),
                                           llvm::cl::init(false)};
@@ -30,6 +33,9 @@ struct ExportPipelineOptions : PassPipelineOptions<ExportPipelineOptions> {
                                                llvm::cl::init(false)};
   Option<bool> keepShardingRules{*this, "keep-sharding-rules", llvm::cl::desc("Leave sharding rules on the ops"),
                                  llvm::cl::init(false)};
+};
+
+struct ExportPipelineOptions : PartitioningOptions<ExportPipelineOptions> {
   Option<bool> updateNonDivisibleInputOutputShardings{*this, "update-non-divisible-input-output-shardings",
                                                       llvm::cl::desc("Cut what does not divide an argument or result"),
                                                       llvm::cl::init(true)};
@@ -37,18 +43,10 @@ struct ExportPipelineOptions : PassPipelineOptions<ExportPipelineOptions> {
                             llvm::cl::init(true)};
 };
 
-struct PropagationPipelineOptions : PassPipelineOptions<PropagationPipelineOptions> {
-  Option<bool> keepShardingRules{*this, "keep-sharding-rules", llvm::cl::desc("Leave sharding rules on the ops"),
-                                 llvm::cl::init(false)};
+struct PropagationPipelineOptions : PartitioningOptions<PropagationPipelineOptions> {
   Option<bool> conservativePropagation{*this, "conservative-propagation",
                                        llvm::cl::desc("Split no axis, and nothing that needs data of its neighbours"),
                                        llvm::cl::init(false)};
-  Option<bool> avoidExportForPartitioning{*this, "avoid-export-for-partitioning",
-                                          llvm::cl::desc("Leave constraints, groups and disagreements as they are"),
-                                          llvm::cl::init(false)};
-  Option<bool> enableInsertExplicitCollectives{*this, "enable-insert-explicit-collectives",
-                                               llvm::cl::desc("Say all movement of data by collectives"),
-                                               llvm::cl::init(false)};
 };
 
 void buildImportPipeline(OpPassManager &manager);

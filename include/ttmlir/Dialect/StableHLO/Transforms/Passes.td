@@ -66,6 +66,26 @@ def AnalyzeMesh : StableHLO_Pass<"analyze-mesh"> {
                         "Split batches of inputs over the mesh">];
 }
 
+def AutoShardingPass : StableHLO_Pass<"auto-sharding"> {
+  let summary = "Choose the shardings of public functions by estimated time";
+  let description = [{
+    Of all ways to split ops, arguments and values along the axes of the mesh, one for each factor of their sharding
+    rules, those are chosen that take least time, as the clock of the simulated chips counts it, and with which
+    arguments and live values fit in the memory of a chip. What is annotated stays. Ops without a rule are computed
+    whole, loops and branches among them. docs/meshes.md describes the search and its report.
+
+    Before: `%0 = stablehlo.dot_general %x, %w, ...` without shardings
+    After: shardings on arguments, results and ops, and `sdy.reshard` where values change theirs
+  }];
+  let options = [Option<"dumpVariants", "dump-variants", "bool", "false",
+                        "Write the module in each variant that was compared, and the costs, to dump-dir">,
+                 Option<"dumpDir", "dump-dir", "std::string", "\"/tmp/\"", "Where variants are written">,
+                 Option<"reportFile", "report-file", "std::string", "\"\"",
+                        "Write what was chosen, and what it and the other variants cost, as JSON">,
+                 Option<"dramBytes", "dram-bytes", "int64_t", "0",
+                        "What a chip has room for; 0: the DRAM of the module's system descriptor">];
+}
+
 //===----------------------------------------------------------------------===//
 // Preparation
 //===----------------------------------------------------------------------===//
@@ -129,6 +149,48 @@ def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
 //===----------------------------------------------------------------------===//
 // Partitioning
 //===----------------------------------------------------------------------===//
+
+def GspmdToSdy : StableHLO_Pass<"gspmd-to-sdy"> {
+  let summary = "Read annotations of GSPMD as shardings along the axes of one mesh";
+  let description = [{
+    Of arguments, results and custom calls `Sharding`; a function that is called between `SPMDFullToShardShape` and
+    `SPMDShardToFullShape`, as JAX writes shard_map, becomes a manual computation. The mesh has an axis for each prime
+    factor of `mhlo.num_partitions`.
+
+    Before: `%0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"}`
+    After: `%0 = sdy.sharding_constraint %a <@mesh, [{"axis_0"}, {} ]>`
+  }];
+}
+
+def InlineCalls : StableHLO_Pass<"stablehlo-inline-calls"> {
+  let summary = "Put the bodies of functions in the place of their calls, in loops and branches too";
+  let description = [{
+    MLIR's inliner leaves calls in regions of StableHLO, and of functions that have ops of CHLO. Functions that call
+    themselves are errors; private ones that nobody uses any more are removed.
+  }];
+}
+
+def PrepareSpmd : StableHLO_Pass<"prepare-spmd"> {
+  let summary = "Make one mesh of a module for many partitions, and arguments and results of what each holds";
+  let description = [{
+    For modules as JAX hands them over, `mhlo.num_partitions` devices in all. Meshes that read the same devices by other
+    axes become one, whose axes are the parts that all share; a module without a mesh gets one. Arguments without a
+    sharding are replicated, and arguments and results come and go as one tensor for each device. Constraints that
+    constrain nothing (in computations of elements, or where all axes are manual) are dropped.
+
+    Before: meshes `<["x"=4]>` and `<["a"=2, "b"=2]>`, and shardings `[{"x"} ]` and `[{"b"} ]`
+    After: `<["axis_0"=2, "axis_1"=2]>`, `[{"axis_0", "axis_1"} ]` and `[{"axis_1"} ]`
+  }];
+}
+
+def AnnotateXlaShardings : StableHLO_Pass<"annotate-xla-shardings"> {
+  let summary = "Say in XLA's words how arguments and results of partitioned functions are split";
+  let description = [{
+    For public functions whose arguments manual computations take, and whose results they give.
+
+    After: `%arg0: tensor<8xf32> {mhlo.sharding = "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}"}`
+  }];
+}
 
 def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
   let summary = "Propagate shardings and make every exchange of values an op, where that has not been done";

@@ -23,6 +23,13 @@ struct StableHLOPipelineOptions : PassPipelineOptions<StableHLOPipelineOptions> 
   Option<bool> enableAggressiveSimplification{*this, "enable-aggressive-simplification",
                                               llvm::cl::desc("Fold, and remove dead ops, first"),
                                               llvm::cl::init(false)};
+  Option<bool> enableAutoSharding{*this, "enable-auto-sharding", llvm::cl::desc("Choose shardings by estimated time"),
+                                  llvm::cl::init(false)};
+  Option<bool> autoShardingDumpVariants{*this, "dump-variants",
+                                        llvm::cl::desc("Write the variants that auto-sharding compared to dump-dir"),
+                                        llvm::cl::init(false)};
+  Option<std::string> autoShardingDumpDir{*this, "dump-dir", llvm::cl::desc("Where auto-sharding writes variants"),
+                                          llvm::cl::init("/tmp/")};
   Option<std::string> argumentTypes{*this, "argument-types",
                                     llvm::cl::desc("What arguments are: main=input,parameter,constant;other=input")};
 };
@@ -30,7 +37,10 @@ struct StableHLOPipelineOptions : PassPipelineOptions<StableHLOPipelineOptions> 
 /// Annotated StableHLO to manual computations on what devices hold.
 void createStableHLOPipeline(OpPassManager &manager, const StableHLOPipelineOptions &options);
 
-/// Registers stablehlo-pipeline.
+/// A module for many partitions, as JAX hands it over, to one manual computation on what devices hold.
+void createStableHLOSpmdPipeline(OpPassManager &manager);
+
+/// Registers stablehlo-pipeline and stablehlo-spmd-pipeline.
 void registerStableHLOPipeline();
 
 } // namespace mlir::tt::shlo

@@ -9,13 +9,22 @@ namespace mlir::tt::shlo {
 
 inline constexpr StringLiteral shardingName = "sdy.sharding";
 inline constexpr StringLiteral frontendName = "mhlo.frontend_attributes";
+/// On a call of the host that is for the whole tensor, and not for what each device has.
+inline constexpr StringLiteral onceName = "tt.once";
 inline constexpr StringLiteral gspmdName = "mhlo.sharding";
 
-/// A manual computation already has what one device holds.
+/// The computation is manual along all axes that split anything.
+bool isManual(sdy::ManualComputationOp op);
+/// Functions do nothing but manual computations, which take and give what one device holds.
 bool isSolved(ModuleOp module);
+/// What a sharding of an operand or result says inside of the computation: its axes that are not manual.
+sdy::TensorShardingAttr insideOf(sdy::ManualComputationOp op, sdy::TensorShardingAttr sharding);
 bool hasSdyAnnotations(ModuleOp module);
 bool hasGspmdAnnotations(ModuleOp module);
 
+/// The devices that the module says it is for (mhlo.num_partitions); an error without a number, or one that no mesh
+/// has.
+FailureOr<int64_t> partitionsOf(ModuleOp module);
 /// The one mesh of several devices of the module; null without a mesh, an error if there are several.
 FailureOr<sdy::MeshOp> findMesh(ModuleOp module);
 
@@ -41,6 +50,8 @@ FailureOr<Type> localType(Type type, sdy::TensorShardingAttr sharding, sdy::Mesh
 
 /// The devices of a mesh along a list of axes, the first axis varying slowest within a group.
 SmallVector<SmallVector<int64_t>> groupsAlong(sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr> axes);
+/// The number of the device at a position of the mesh.
+int64_t deviceAt(sdy::MeshAttr mesh, int64_t position);
 /// The position of a device along a list of axes.
 int64_t indexAlong(sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr> axes, int64_t device);
 

@@ -22,6 +22,9 @@ SmallVector<Axes> findCommonAxes(const OpShardings &op);
 /// The tensors are split alike, and no factor that must be whole is split.
 bool areCompatible(const OpShardings &op);
 
+/// How partial results of an op on several devices become its result; none if nothing does.
+std::optional<ReductionOp> getReductionOp(Operation *op);
+
 } // namespace mlir::sdy
 
 #endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_EXPORT_COMMONAXES_H

@@ -19,11 +19,7 @@ using namespace mlir;
 using namespace mlir::sdy;
 namespace hlo = mlir::stablehlo;
 
-namespace {
-using MaybeSharding = std::optional<Sharding>;
-
-/// How partial results on several devices become the result; none if nothing does.
-std::optional<ReductionOp> getReductionOp(Operation *op) {
+std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
   auto reduce = dyn_cast<hlo::ReduceOp>(op);
   if (!reduce)
     return ReductionOp::SUM;
@@ -51,6 +47,9 @@ std::optional<ReductionOp> getReductionOp(Operation *op) {
   bool isZero = matchPattern(element, m_Zero()) || matchPattern(element, m_AnyZeroFloat());
   return isZero ? std::optional(ReductionOp::SUM) : std::nullopt;
 }
+
+namespace {
+using MaybeSharding = std::optional<Sharding>;
 
 class Inserter {
 public:

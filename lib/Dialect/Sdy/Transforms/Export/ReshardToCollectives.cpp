@@ -1,6 +1,7 @@
 //===- ReshardToCollectives.cpp - reshards as collectives -----------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../Common/DataFlow.h"
 #include "../Common/Sharding.h"
 #include "Planner.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
@@ -91,6 +92,12 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
         break;
       value = barrier.getInput();
     }
+    // What a loop or a computation hands to its region.
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+      for (const Edge &edge : getEdges(argument.getOwner()->getParentOp()))
+        if (llvm::is_contained(edge.targets, value))
+          return getOwnerSharding(edge);
     return getShardingAttr(value);
   }
 

@@ -20,6 +20,8 @@ RuleBuilder::RuleBuilder(Operation *op) : context(op->getContext()), operands(op
 }
 
 RuleBuilder &RuleBuilder::add(ArrayRef<int64_t> dims, int64_t size, FactorType type) {
+  // Nothing is split where there is nothing.
+  size = std::max<int64_t>(size, 1);
   int64_t factor = sizes.size();
   bool isUsed = false;
   for (auto [tensor, dim] : llvm::enumerate(dims)) {
@@ -99,5 +101,6 @@ OpShardingRuleAttr sdy::getIdentityRule(MLIRContext *context, ArrayRef<int64_t> 
   for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
     mapping.push_back({dim});
   SmallVector<SmallVector<SmallVector<int64_t, 2>, 4>> factors(operands + results, mapping);
-  return makeRule(context, shape, factors, operands, SmallVector<FactorType>(shape.size()));
+  SmallVector<int64_t> sizes = llvm::map_to_vector(shape, [](int64_t size) { return std::max<int64_t>(size, 1); });
+  return makeRule(context, sizes, factors, operands, SmallVector<FactorType>(shape.size()));
 }

@@ -1,0 +1,193 @@
+//===- Model.cpp - the time and memory of shardings -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Model.h"
+
+#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::shlo::autosharding;
+
+static constexpr int64_t tileSide = 32;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/// What a chip has of the tensor, padded to whole tiles.
+static int64_t tilesOf(RankedTensorType type, const Dims &dims) {
+  int64_t tiles = 1, rank = type.getRank();
+  for (auto [dim, axes] : llvm::enumerate(dims)) {
+    int64_t size = ceilDiv(type.getDimSize(dim), sdy::product(axes));
+    tiles *= static_cast<int64_t>(dim) >= rank - 2 ? ceilDiv(size, tileSide) : size;
+  }
+  return tiles;
+}
+
+/// Chips have no 64-bit types, and a boolean takes a byte of its own.
+static int64_t elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  return type.isIntOrFloat() ? std::clamp<int64_t>(type.getIntOrFloatBitWidth() / 8, 1, 4) : 4;
+}
+
+Model::Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh)
+    : speed(chip.getArch().getValue() == ttcore::Arch::Blackhole ? ::ttmlir::cost::blackhole
+                                                                 : ::ttmlir::cost::wormhole),
+      cores(static_cast<double>(chip.getGrid()[0] * chip.getGrid()[1])),
+      dram(static_cast<int64_t>(chip.getNumDramChannels()) *
+           (static_cast<int64_t>(chip.getDramUnreservedEnd()) - static_cast<int64_t>(chip.getDramUnreservedBase()))) {
+  for (sdy::MeshAxisAttr axis : mesh.getAxes())
+    sizes.push_back(axis.getSize());
+}
+
+int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const {
+  return tilesOf(type, dims) * tileSide * tileSide * elementBytes(type.getElementType());
+}
+
+Time Model::timeOf(const Work &work, int phases) const {
+  ::ttmlir::cost::Times times = ::ttmlir::cost::timesOf(speed, cores, work, phases);
+  return {times.total(), times.computeNs, times.dramNs, times.fabricNs};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// Tile products: a factor of both operands and the result is a batch, of one operand and the result a row or column,
+/// and the others are summed over.
+static int64_t productTiles(const sdy::Rule &rule, ArrayRef<Dims> tensors) {
+  int64_t batch = 1, rows = 1, columns = 1, summed = 1;
+  SmallVector<int64_t> parts(rule.numFactors(), 1);
+  for (auto [factors, dims] : llvm::zip(rule.tensors, tensors))
+    for (auto [indices, axes] : llvm::zip(factors, dims)) {
+      int64_t rest = sdy::product(axes);
+      for (int32_t factor : indices) {
+        int64_t here = std::min(rest, rule.sizes[factor]);
+        parts[factor] = std::max(parts[factor], here), rest /= std::max<int64_t>(here, 1);
+      }
+    }
+  for (size_t factor = 0; factor < rule.numFactors(); ++factor) {
+    int64_t size = ceilDiv(rule.sizes[factor], parts[factor]);
+    bool left = rule.has[0][factor], right = rule.has[1][factor], result = rule.has[rule.operands][factor];
+    (result ? left && right ? batch : left ? rows : columns : summed) *= size;
+  }
+  return batch * ceilDiv(rows, tileSide) * ceilDiv(columns, tileSide) * ceilDiv(summed, tileSide);
+}
+
+/// Moves elements and computes none.
+static bool isMovement(Operation *op) {
+  return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
+             stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::GatherOp, stablehlo::DynamicSliceOp,
+             stablehlo::DynamicUpdateSliceOp, stablehlo::ReverseOp>(op);
+}
+
+Time Model::timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors) const {
+  Work work;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  int64_t mostTiles = 0;
+  for (auto [type, dims] : llvm::zip(types, tensors))
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      work.dramBytes += bytesOf(tensor, dims);
+      mostTiles = std::max(mostTiles, tilesOf(tensor, dims));
+    }
+  bool isProduct = rule && isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
+  if (isProduct)
+    work.matmulTiles = productTiles(*rule, tensors);
+  else if (!isMovement(op))
+    work.sfpuTiles = mostTiles;
+  return timeOf(work, /*phases=*/4);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives along one axis after the other, as they are lowered to TTNN
+//===----------------------------------------------------------------------===//
+
+Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const {
+  Time time;
+  int64_t bytes = bytesOf(type, dims);
+  for (sdy::Axis axis : axes) {
+    Work work;
+    work.fabricBytes = bytes / axis.size * (axis.size - 1) * (isScattered ? 1 : 2);
+    work.sfpuTiles = tilesOf(type, dims);
+    work.dramBytes = 2 * bytes;
+    time += timeOf(work, 1);
+    if (isScattered)
+      bytes /= axis.size;
+  }
+  return time;
+}
+
+/// Of a part that goes from one device to another, so many times.
+Time Model::timeOfSending(int64_t bytes, int64_t hops, int64_t times) const {
+  Work work;
+  work.dramBytes = 2 * bytes;
+  work.fabricBytes = bytes * hops;
+  Time one = timeOf(work, 1), all;
+  for (int64_t time = 0; time < times; ++time)
+    all += one;
+  return all;
+}
+
+Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to) {
+  if (from == to)
+    return {};
+  std::vector<int64_t> key;
+  for (const Dims *dims : {&from, &to})
+    for (const sdy::Axes &axes : *dims) {
+      key.push_back(static_cast<int64_t>(axes.size()));
+      for (sdy::Axis axis : axes)
+        llvm::append_range(key, std::initializer_list<int64_t>{axis.index, axis.pre, axis.size});
+    }
+  auto [entry, isNew] = reshards.try_emplace({type.getAsOpaquePointer(), std::move(key)});
+  if (!isNew)
+    return entry->second;
+  Time time;
+  Dims current = from;
+  int64_t devices = 1;
+  for (int64_t size : sizes)
+    devices *= size;
+  for (const sdy::CollectiveStep &step : sdy::planReshard(type.getShape(), from, to, sizes)) {
+    Dims next(step.dims.begin(), step.dims.end());
+    int64_t before = bytesOf(type, current), after = bytesOf(type, next);
+    Work work;
+    work.dramBytes = before + after;
+    switch (step.kind) {
+    case sdy::CollectiveStep::Slice:
+      time += timeOf(work, 1);
+      break;
+    case sdy::CollectiveStep::Permute: {
+      // TTNN has no such op: each device sends its part to another one, one after the other.
+      int64_t hops = 0;
+      for (int64_t size : sizes)
+        hops += (size + 1) / 3;
+      time += timeOfSending(before, std::max<int64_t>(hops, 1), devices);
+      break;
+    }
+    case sdy::CollectiveStep::AllToAll:
+      // Nor this one: each device sends to each of its group, one after the other, then puts together what it got.
+      for (const auto &move : step.moves)
+        for (sdy::Axis axis : move.axes) {
+          for (int64_t hops = 0; hops < axis.size; ++hops)
+            time += timeOfSending(before / axis.size, hops,
+                                  (hops ? 2 * (axis.size - hops) : axis.size) * (devices / axis.size));
+          for (int64_t part = 0; part < axis.size; ++part)
+            time += timeOfSending(before / axis.size, 0, 1); // sliced
+          work.dramBytes = 2 * before;
+          time += timeOf(work, 1);
+        }
+      break;
+    case sdy::CollectiveStep::Gather:
+      for (const sdy::Axes &axes : step.axes)
+        for (sdy::Axis axis : llvm::reverse(axes)) {
+          work.fabricBytes = before * (axis.size - 1);
+          before *= axis.size;
+          work.dramBytes = before + before / axis.size;
+          time += timeOf(work, 1);
+        }
+      break;
+    }
+    current = std::move(next);
+  }
+  return entry->second = time;
+}

@@ -1,0 +1,63 @@
+//===- Model.h - the time and memory of shardings ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_AUTO_MODEL_H
+#define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_AUTO_MODEL_H
+
+#include "../../../Sdy/Transforms/Common/Factors.h"
+#include "../../../Sdy/Transforms/Export/Planner.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Target/CostModel.h"
+
+#include <map>
+
+namespace mlir::tt::shlo::autosharding {
+
+/// The axes that split each dimension of a tensor.
+using Dims = SmallVector<sdy::Axes, 4>;
+
+/// In nanoseconds. What overlaps is counted in each part, and once in the total.
+struct Time {
+  double total = 0, compute = 0, memory = 0, collectives = 0;
+
+  Time &operator+=(const Time &other) {
+    total += other.total, compute += other.compute, memory += other.memory, collectives += other.collectives;
+    return *this;
+  }
+};
+
+/// What one chip does in an op.
+struct Work {
+  int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, dramBytes = 0, l1Bytes = 0, fabricBytes = 0;
+};
+
+/// How long a chip takes, and what its memory has room for.
+class Model {
+public:
+  Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh);
+
+  /// The op on these parts of its operands, then its results. Without a rule they are whole.
+  Time timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors) const;
+  /// To combine partial results of devices along the axes, each getting all of it or, `isScattered`, its part.
+  Time timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const;
+  /// To bring a tensor from one sharding to the other, as the planner of reshards does it.
+  Time timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to);
+
+  /// Of the part that a chip has, in tiles.
+  int64_t bytesOf(RankedTensorType type, const Dims &dims) const;
+  int64_t dramBytes() const { return dram; }
+  ArrayRef<int64_t> axisSizes() const { return sizes; }
+
+private:
+  Time timeOf(const Work &work, int phases) const;
+  Time timeOfSending(int64_t bytes, int64_t hops, int64_t times) const;
+
+  const ::ttmlir::cost::Speed &speed;
+  double cores;
+  int64_t dram;
+  SmallVector<int64_t> sizes;
+  std::map<std::pair<const void *, std::vector<int64_t>>, Time> reshards;
+};
+
+} // namespace mlir::tt::shlo::autosharding
+
+#endif // TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_AUTO_MODEL_H

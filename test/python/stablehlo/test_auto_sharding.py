@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""auto-sharding: the choice costs least of all that there are, fits the chip, and changes no result."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from auto_sharding_models import MODELS, Model, inputs_of, integers_of, random_graph, tensor, transformer
+from builder.base.builder_apis import get_optimal_module_least_time
+from sharded_programs import Mesh, compiled, run, splits_of
+from ttmlir import ir
+from ttmlir.passmanager import PassManager
+
+MESHES: tuple[Mesh, ...] = ((1, 1), (1, 2), (2, 4), (8, 4))
+
+
+def with_mesh(text: str, mesh: Mesh) -> str:
+    return text.replace("module {", f'module {{\nsdy.mesh @mesh = <["x"={mesh[0]}, "y"={mesh[1]}]>', 1)
+
+
+def same(wanted: list[torch.Tensor], found: list[list[torch.Tensor]], where: str) -> None:
+    for index, (whole, shards) in enumerate(zip(wanted, found, strict=True)):
+        scale = max((whole.max() - whole.min()).item(), 1e-30)
+        for shard in shards:
+            assert shard.shape == whole.shape, f"{where}, result {index}"
+            assert (whole - shard).abs().max().item() <= 1e-5 * scale, f"{where}, result {index}"
+
+
+def executed(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
+    """Results of a program whose arguments are given as one tensor each."""
+    program = compiled(with_mesh(text, mesh), mesh, options)
+    return run(program, inputs, [None] * len(inputs), mesh)
+
+
+def in_shards(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
+    """Results of a program that has shardings, whose arguments are given as they say."""
+    program = compiled(text, mesh, options)
+    given = [
+        split if has else None for has, split in zip(comes_in_shards(text, len(inputs)), program.splits, strict=True)
+    ]
+    return run(program, inputs, given, mesh)
+
+
+def comes_in_shards(text: str, count: int) -> list[bool]:
+    """Of each argument of the only public function: it has a sharding, and is not said to come whole."""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+        [function] = [
+            f
+            for f in functions
+            if "sym_visibility" not in f.attributes or "public" in str(f.attributes["sym_visibility"])
+        ]
+        found: Any = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * count
+        return [
+            "sdy.sharding" in attributes
+            and ("ttcore.shard_status" not in attributes or "unsharded" not in str(attributes["ttcore.shard_status"]))
+            for attributes in found
+        ]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_compute_the_same(name: str, tmp_path: Path) -> None:
+    """By what was chosen, and by what it was compared with: models as small as these are best split by batches."""
+    model = MODELS[name]
+    inputs = inputs_of(model)
+    wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
+    for mesh in MESHES:
+        found = executed(model.text, mesh, inputs, f"enable-auto-sharding=true dump-variants=true dump-dir={tmp_path}")
+        same(wanted, found, f"{name} on {mesh}")
+        if mesh == (1, 1):
+            continue
+        collectives = 0
+        for variant in ("data_parallel", "tensor_parallel", "no_sharding"):
+            text = (tmp_path / f"auto_sharding_main_{variant}.mlir").read_text()
+            same(wanted, in_shards(text, mesh, inputs), f"{name} on {mesh}, {variant}")
+            collectives += text.count("sdy.reshard")
+        assert collectives > 0, "nothing was moved, so nothing was checked"
+
+
+def annotated(rng: random.Random, model: Model, mesh: Mesh) -> str:
+    """Some arguments split in some way, closed or open."""
+
+    def sharding(shape: tuple[int, ...]) -> str:
+        split = rng.choice([None, *splits_of(shape, mesh)])
+        if split is None:
+            return ""
+        is_open = ", ?" if rng.random() < 0.5 else ""
+        dims = ", ".join("{" + (", ".join(f'"{axis}"' for axis in axes) + is_open).lstrip(", ") + "}" for axes in split)
+        return f" {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"
+
+    text = with_mesh(model.text, mesh)
+    for index, shape in enumerate(model.shapes):
+        text = text.replace(f"%a{index}: {tensor(*shape)}", f"%a{index}: {tensor(*shape)}{sharding(shape)}", 1)
+    return text
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_with_annotated_inputs_compute_the_same(name: str) -> None:
+    model = MODELS[name]
+    inputs = inputs_of(model)
+    wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
+    for mesh in MESHES[1:]:
+        # Batches along both axes, and all else as propagation has it.
+        dims = ", ".join(
+            ['{"x", "y", ?}' if model.shapes[0][0] % (mesh[0] * mesh[1]) == 0 else '{"y", ?}']
+            + ["{?}"] * (len(model.shapes[0]) - 1)
+        )
+        text = re.sub(
+            r"(%a(?:rg)?0: tensor<[^>]*>)",
+            rf"\1 {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}",
+            model.text,
+            count=1,
+        )
+        same(wanted, in_shards(with_mesh(text, mesh), mesh, inputs), f"{name} on {mesh}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The choice
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def cheapest(network: dict[str, Any]) -> float:
+    """By depth-first search over all choices, cut where the sum so far and the least of what is left is too much."""
+    # A copy next to the op that it is of, so that what is chosen is soon known to be too dear.
+    order: list[int] = []
+    ends = [(pair["first"], pair["second"]) for pair in network["pairs"]]
+    while len(order) < len(network["costs"]):
+        links = {
+            v: sum(v in end and bool(set(end) & set(order)) for end in ends)
+            for v in range(len(network["costs"]))
+            if v not in order
+        }
+        order.append(max(links, key=lambda v: (links[v], -len(network["costs"][v]), -v)))
+    place = {variable: index for index, variable in enumerate(order)}
+    costs = [network["costs"][variable] for variable in order]
+    columns = [len(c) for c in costs]
+    joined: list[list[tuple[int, list[float], bool]]] = [[] for _ in costs]
+    for pair in network["pairs"]:
+        a, b = place[pair["first"]], place[pair["second"]]
+        joined[max(a, b)].append((min(a, b), pair["costs"], a > b))
+    rest = [0.0] * (len(costs) + 1)
+    for i in range(len(costs) - 1, -1, -1):
+        rest[i] = rest[i + 1] + min(costs[i]) + sum(min(table) for _, table, _ in joined[i])
+    best = float("inf")
+    chosen: list[int] = []
+
+    def visit(index: int, spent: float) -> None:
+        nonlocal best
+        if spent + rest[index] >= best:
+            return
+        if index == len(costs):
+            best = spent
+            return
+        options = []
+        for choice, own in enumerate(costs[index]):
+            cost = own
+            for other, table, later_is_first in joined[index]:
+                row, column = (choice, chosen[other]) if later_is_first else (chosen[other], choice)
+                width = columns[other] if later_is_first else columns[index]
+                cost += table[row * width + column]
+            options.append((cost, choice))
+        for cost, choice in sorted(options):
+            chosen.append(choice)
+            visit(index + 1, spent + cost)
+            chosen.pop()
+
+    visit(0, 0.0)
+    return best
+
+
+@pytest.mark.parametrize("mesh", [(1, 2), (2, 2)], ids=lambda m: f"{m[0]}x{m[1]}")
+def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    seed = request.config.getoption("--seed")
+    splits = 0
+    for number in range(50):
+        rng = random.Random(f"{seed} {mesh} {number}")
+        # Large enough that chips are worth their collectives.
+        text = with_mesh(random_graph(rng, rng.randint(1, 6), side=rng.choice([64, 512, 2048])).text, mesh)
+        with ir.Context():
+            module = ir.Module.parse(text)
+            options = f"dump-variants=true dump-dir={tmp_path}"
+            PassManager.parse(f"builtin.module(auto-sharding{{{options}}})").run(module.operation)
+            splits += '{"' in str(module.body.operations[1])
+        network = json.loads((tmp_path / "auto_sharding_main_network.json").read_text())
+        assert network["is_optimal"], text
+        assert network["cost"] == pytest.approx(cheapest(network), rel=1e-9), f"--seed={seed}\n{text}"
+    assert splits > 10, "almost nothing was split, so nothing was chosen"
+
+
+def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
+    """With some shardings given: propagated, and completed by auto-sharding: exactly the same."""
+    seed = request.config.getoption("--seed")
+    for number in range(2000 if request.config.getoption("--slow") else 40):
+        rng = random.Random(f"{seed} graphs {number}")
+        model = random_graph(rng, rng.randint(5, 40), side=32)
+        mesh = rng.choice([(1, 2), (2, 2), (2, 4), (8, 4)])
+        inputs = integers_of(model)
+        wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
+        text = annotated(rng, model, mesh)
+        for options in ("", "enable-auto-sharding=true"):
+            where = f"graph {number} on {mesh} {options}, --seed={seed}\n{text}"
+            try:
+                found = in_shards(text, mesh, inputs, options)
+            except Exception as error:
+                raise AssertionError(f"{error}\n{where}") from error
+            for shard in found[0]:
+                assert torch.equal(wanted[0], shard), where
+
+
+def test_weights_that_do_not_fit_are_split() -> None:
+    text = transformer(layers=2, batch=8, sequence=64, hidden=256, heads=8, kv_heads=2, ffn=1024).text
+    free = get_optimal_module_least_time(text, (2, 4))
+    room = int(free.chosen.argument_bytes * 0.6) + free.chosen.activation_bytes
+    tight = get_optimal_module_least_time(text, (2, 4), dram_bytes=room)
+    assert free.chosen.fits and tight.chosen.fits
+    assert tight.chosen.argument_bytes + tight.chosen.activation_bytes <= room
+    assert tight.chosen.time_ns >= free.chosen.time_ns
+    assert not next(v for v in tight.variants if v.name == "no_sharding").fits
+
+
+def test_too_little_room_is_said() -> None:
+    with pytest.warns(UserWarning, match="the least that a chip must hold is [0-9]+ bytes; it has room for 4096"):
+        choice = get_optimal_module_least_time(MODELS["mlp_gradients"].text, (1, 2), dram_bytes=4096)
+    assert not choice.chosen.fits
+
+
+def test_annotations_stay() -> None:
+    text = """module { func.func @main(
+      %a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, %b: tensor<64x64xf32>)
+      -> tensor<64x64xf32> {
+        %0 = stablehlo.add %a, %b : tensor<64x64xf32>
+        return %0 : tensor<64x64xf32>
+      } }"""
+    choice = get_optimal_module_least_time(with_mesh(text, (2, 4)))
+    assert choice.arguments[0] == '#sdy.sharding<@mesh, [{}, {"y"}]>'
+
+
+@pytest.mark.parametrize(
+    ("text", "mesh", "dram_bytes", "message"),
+    [
+        (MODELS["mlp_gradients"].text, None, 0, "the module has no mesh; expected mesh_shape"),
+        (MODELS["mlp_gradients"].text, (0, 2), 0, r"mesh_shape is \(0, 2\); expected sizes of 1 or more"),
+        (MODELS["mlp_gradients"].text, (1, 2), -1, "dram_bytes is -1; expected 0 or more"),
+        (with_mesh(MODELS["mlp_gradients"].text, (1, 2)), (2, 2), 0, "the module has a mesh already"),
+    ],
+)
+def test_refused(text: str, mesh: Any, dram_bytes: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        get_optimal_module_least_time(text, mesh, dram_bytes=dram_bytes)
