@@ -26,8 +26,6 @@ static constexpr int64_t maxRepeated = 1024;
 
 namespace {
 struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineControlFlow> {
-  using Base::Base;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable table(module);
@@ -37,8 +35,7 @@ struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineCon
       // Regions of regions first, which are then ops without regions.
       SmallVector<Operation *> found;
       function.walk([&](Operation *op) {
-        if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op) ||
-            (callComposites && isa<stablehlo::CompositeOp>(op)))
+        if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
           found.push_back(op);
       });
       for (Operation *op : found) {
@@ -52,8 +49,6 @@ struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineCon
         place = function;
         if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
           outline(loop);
-        else if (auto composite = dyn_cast<stablehlo::CompositeOp>(op))
-          call(composite);
         else
           outlineBranches(op);
       }
@@ -138,16 +133,6 @@ private:
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     op->replaceAllUsesWith(made);
     op->erase();
-  }
-
-  //===- Composites -------------------------------------------------------===//
-
-  static void call(stablehlo::CompositeOp composite) {
-    OpBuilder builder(composite);
-    auto made = func::CallOp::create(builder, composite.getLoc(), composite.getDecomposition(),
-                                     composite.getResultTypes(), composite.getOperands());
-    composite->replaceAllUsesWith(made);
-    composite->erase();
   }
 
   //===- Regions ----------------------------------------------------------===//

@@ -69,15 +69,6 @@ static LogicalResult lowerProduct(ConversionPatternRewriter &rewriter, Operation
 }
 
 namespace {
-struct LowerDot : OpConversionPattern<stablehlo::DotOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(stablehlo::DotOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    return lowerProduct(rewriter, op, Side(adaptor.getLhs(), {}, {typeOf(op.getLhs()).getRank() - 1}),
-                        Side(adaptor.getRhs(), {}, {0}));
-  }
-};
-
 struct LowerDotGeneral : OpConversionPattern<stablehlo::DotGeneralOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::DotGeneralOp op, OpAdaptor adaptor,
@@ -90,6 +81,4 @@ struct LowerDotGeneral : OpConversionPattern<stablehlo::DotGeneralOp> {
 };
 } // namespace
 
-void hlo::addMatmulPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerDot, LowerDotGeneral>(patterns.getContext());
-}
+void hlo::addMatmulPatterns(RewritePatternSet &patterns) { patterns.add<LowerDotGeneral>(patterns.getContext()); }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -22,6 +24,9 @@ bool AbsentPartParser::parse(llvm::cl::Option &option, StringRef name, StringRef
 }
 
 void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options) {
+  manager.addPass(shlo::createStablehloRefineShapes());
+  manager.addNestedPass<func::FuncOp>(shlo::createStablehloCanonicalizeDynamism());
+  manager.addNestedPass<func::FuncOp>(shlo::createStablehloCheckShapeAssertions());
   manager.addPass(ttir::createTTIRNumberOps());
   if (options.arithDialectConversionsEnabled)
     manager.addNestedPass<func::FuncOp>(createConvertArithToStableHLO());
@@ -32,16 +37,41 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     config.enableConstantCSE(false);
     manager.addPass(createCanonicalizerPass(config));
   }
+  manager.addPass(createStableHLOInlineRegionCalls());
   manager.addPass(createStableHLOEraseTokens());
   manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addPass(createStableHLOLegalizeQuantToMath());
+  manager.addPass(createStableHLOLegalizeSmallFloats());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());
-  manager.addPass(createOutlineStableHLOControlFlow({options.legalizeCompositeToCallEnabled}));
+  if (options.legalizeCompositeToCallEnabled)
+    manager.addNestedPass<func::FuncOp>(shlo::createStablehloLegalizeCompositeToCall());
+  manager.addPass(createOutlineStableHLOControlFlow());
   manager.addNestedPass<func::FuncOp>(createConvertStableHLOToTTIR());
   manager.addPass(ttcore::createTTCoreWrapDeviceModulePass());
 }
 
+/// What CHLO has a name for keeps it, as that of a composite; the rest becomes StableHLO.
+static void createChloPreSerializationPipeline(OpPassManager &manager) {
+  shlo::StablehloWrapInCompositeOptions wrapped;
+  wrapped.opNames = {"chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan", "chlo.atanh",
+                     "chlo.cosh", "chlo.erf",   "chlo.erfc", "chlo.sinh",  "chlo.tan",  "chlo.top_k"};
+  wrapped.version = 1;
+  manager.addPass(shlo::createStablehloWrapInComposite(wrapped));
+  manager.addNestedPass<func::FuncOp>(createChloLegalizeToStablehlo());
+}
+
+/// VHLO of any version to StableHLO.
+static void createDeserializePipeline(OpPassManager &manager) {
+  manager.addPass(vhlo::createVhloToVersion({vhlo::Version::current().str()}));
+  manager.addPass(vhlo::createVhloLegalizeToStablehlo());
+}
+
 void tt::registerStableHLOToTTIRPipeline() {
+  PassPipelineRegistration<>("chlo-pre-serialization-pipeline",
+                             "Make StableHLO of CHLO, with composites where CHLO has a function",
+                             createChloPreSerializationPipeline);
+  PassPipelineRegistration<>("stablehlo-deserialize", "Convert VHLO of any version to StableHLO",
+                             createDeserializePipeline);
   PassPipelineRegistration<StableHLOToTTIRPipelineOptions>(
       "stablehlo-to-ttir-pipeline", "Lower StableHLO, with meshes of the sdy dialect, to TTIR in a device module",
       createStableHLOToTTIRPipeline);

@@ -20,6 +20,10 @@ struct LowerIota : OpConversionPattern<stablehlo::IotaOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::IotaOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     int64_t dimension = op.getIotaDimension();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    // There may be rows of numbers, and no row.
+    if (typeOf(op.getResult()).getNumElements() == 0)
+      return replace(rewriter, op, zeros(builder, typeOf(op.getResult())));
     return replace(rewriter, op,
                    ttir::ArangeOp::create(rewriter, op.getLoc(), op.getType(), /*start=*/0,
                                           /*end=*/typeOf(op.getResult()).getDimSize(dimension), /*step=*/1, dimension));
@@ -72,15 +76,6 @@ struct LowerBroadcastInDim : OpConversionPattern<stablehlo::BroadcastInDimOp> {
   LogicalResult matchAndRewrite(stablehlo::BroadcastInDimOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     return broadcastTo(rewriter, op, adaptor.getOperand(), op.getBroadcastDimensions());
-  }
-};
-
-struct LowerBroadcast : OpConversionPattern<stablehlo::BroadcastOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(stablehlo::BroadcastOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    int64_t added = op.getBroadcastSizes().size(), rank = typeOf(op.getResult()).getRank();
-    return broadcastTo(rewriter, op, adaptor.getOperand(), llvm::to_vector(llvm::seq<int64_t>(added, rank)));
   }
 };
 
@@ -170,6 +165,6 @@ struct LowerPad : OpConversionPattern<stablehlo::PadOp> {
 } // namespace
 
 void hlo::addShapePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerBroadcast, LowerBroadcastInDim, LowerConcatenate, LowerConstant, LowerIota, LowerPad, LowerReshape,
-               LowerReverse, LowerSlice, LowerTranspose>(patterns.getContext());
+  patterns.add<LowerBroadcastInDim, LowerConcatenate, LowerConstant, LowerIota, LowerPad, LowerReshape, LowerReverse,
+               LowerSlice, LowerTranspose>(patterns.getContext());
 }

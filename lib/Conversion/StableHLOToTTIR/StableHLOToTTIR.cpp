@@ -37,6 +37,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   hlo::addArgReductionPatterns(patterns);
   hlo::addCollectivePatterns(patterns);
   hlo::addConvolutionPatterns(patterns);
+  hlo::addDeprecatedExpansions(patterns);
   hlo::addCustomCallPatterns(patterns);
   hlo::addElementwisePatterns(patterns);
   hlo::addFormulaPatterns(patterns);
@@ -89,6 +90,12 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
   }
 
   void runOnOperation() override {
+    // JAX ends the functions so that custom calls name.
+    for (auto end : llvm::to_vector(getOperation().getOps<stablehlo::ReturnOp>())) {
+      OpBuilder builder(end);
+      func::ReturnOp::create(builder, end.getLoc(), end->getOperands());
+      end.erase();
+    }
     ConversionTarget target(getContext());
     target.addLegalDialect<ttir::TTIRDialect>();
     // No pattern sees types that TTIR does not have.

@@ -230,8 +230,10 @@ private:
 } // namespace
 
 bool hlo::isKnownReduction(stablehlo::ReduceOp op) {
+  // Of complex numbers there is only the sum, which is one of their parts.
   Operation *inner = op.getInputs().size() == 1 ? onlyOp(op.getBody()) : nullptr;
-  return inner && combinerOf(inner, typeOf(op->getResult(0)).getElementType());
+  return inner && !isa<ComplexType>(typeOf(op->getResult(0)).getElementType()) &&
+         combinerOf(inner, typeOf(op->getResult(0)).getElementType());
 }
 
 bool hlo::isKnownReduction(stablehlo::ReduceWindowOp op) {

@@ -128,6 +128,72 @@ def test_movement_products_and_sums() -> None:
     assert torch.equal(moved, torch.view_as_real(torch.cat([x.T, torch.full((4, 1), 1 + 2j)], 1)))
 
 
+def region(op: str) -> str:
+    of = "tensor<complex<f32>>"
+    return f"""({{
+      ^bb0(%a: {of}, %b: {of}):
+        {op}
+        stablehlo.return %c : {of}
+      }})"""
+
+
+MULTIPLY = "%c = stablehlo.multiply %a, %b : tensor<complex<f32>>"
+# Of JAX: real parts decide, and imaginary ones where they are equal.
+GREATER = """%ar = stablehlo.real %a : (tensor<complex<f32>>) -> tensor<f32>
+        %br = stablehlo.real %b : (tensor<complex<f32>>) -> tensor<f32>
+        %ai = stablehlo.imag %a : (tensor<complex<f32>>) -> tensor<f32>
+        %bi = stablehlo.imag %b : (tensor<complex<f32>>) -> tensor<f32>
+        %same = stablehlo.compare EQ, %ar, %br : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %re = stablehlo.compare GT, %ar, %br : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %im = stablehlo.compare GT, %ai, %bi : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %which = stablehlo.select %same, %im, %re : tensor<i1>, tensor<i1>
+        %c = stablehlo.select %which, %a, %b : tensor<i1>, tensor<complex<f32>>"""
+
+
+def test_regions_in_which_the_parts_meet() -> None:
+    """Products and the greatest of rows, and products of windows."""
+    x = numbers(3, 7)
+    x[0, 2] = x[0].real.max() + 2j
+    product, most, windows = run(f"""func.func @main(%x: tensor<3x7xcomplex<f32>>)
+        -> (tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<3x5xcomplex<f32>>) {{
+      %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+      %least = stablehlo.constant dense<(0xFF800000, 0xFF800000)> : tensor<complex<f32>>
+      %p = "stablehlo.reduce"(%x, %one) <{{dimensions = array<i64: 1>}}> {region(MULTIPLY)}
+        : (tensor<3x7xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+      %m = "stablehlo.reduce"(%x, %least) <{{dimensions = array<i64: 1>}}> {region(GREATER)}
+        : (tensor<3x7xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+      %w = "stablehlo.reduce_window"(%x, %one) <{{window_dimensions = array<i64: 1, 3>}}> {region(MULTIPLY)}
+        : (tensor<3x7xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3x5xcomplex<f32>>
+      return %p, %m, %w : tensor<3xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<3x5xcomplex<f32>>
+    }}""", x)  # fmt: skip
+    torch.testing.assert_close(product, torch.view_as_real(x.prod(1)), rtol=1e-5, atol=1e-5)
+    greatest = [max(row.tolist(), key=lambda z: (z.real, z.imag)) for row in x]
+    assert torch.equal(most, torch.view_as_real(torch.tensor(greatest, dtype=torch.complex64)))
+    torch.testing.assert_close(windows, torch.view_as_real(x.unfold(1, 3, 1).prod(2)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_products_by_scatters(unique: bool) -> None:
+    """Rows of two elements; without a promise one row is named three times, and one is not there."""
+    x = numbers(5, 4)
+    places = torch.tensor([[3, 1], [0, 2]] if unique else [[3, 1], [0, 2], [3, 1], [7, 0], [3, 0]], dtype=torch.int32)
+    updates = numbers(len(places), 2, seed=1)
+    (found,) = run(f"""func.func @main(%x: tensor<5x4xcomplex<f32>>, %i: tensor<{len(places)}x2xi32>,
+        %u: tensor<{len(places)}x2xcomplex<f32>>) -> tensor<5x4xcomplex<f32>> {{
+      %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+        inserted_window_dims = [0], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>,
+        unique_indices = {str(unique).lower()}}}> {region(MULTIPLY)}
+        : (tensor<5x4xcomplex<f32>>, tensor<{len(places)}x2xi32>, tensor<{len(places)}x2xcomplex<f32>>)
+        -> tensor<5x4xcomplex<f32>>
+      return %0 : tensor<5x4xcomplex<f32>>
+    }}""", x, places, updates)  # fmt: skip
+    wanted = x.clone()
+    for (row, column), update in zip(places.tolist(), updates, strict=True):
+        if row < 5:
+            wanted[row, column : column + 2] *= update
+    torch.testing.assert_close(found, torch.view_as_real(wanted), rtol=1e-5, atol=1e-6)
+
+
 def test_loop_and_call() -> None:
     x = numbers(4) / 2
     (found,) = run("""module {

@@ -77,6 +77,40 @@ def test_a_cache_is_filled_and_updated() -> None:
     assert torch.equal(updated, wanted)
 
 
+LATENT_Q, LATENT_K = randn(2, 4, 6, 24), randn(2, 2, 6, 24, seed=1)
+LATENT_MASK = randn(2, 1, 6, 6, seed=2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("valued", [True, False])
+def test_attention_to_latent_keys(causal: bool, masked: bool, valued: bool) -> None:
+    operands = {"q": LATENT_Q, "k": LATENT_K}
+    value = randn(2, 2, 6, 16, seed=3) if valued else LATENT_K[..., :16]
+    operands |= {"v": value} if valued else {}
+    operands |= {"m": LATENT_MASK} if masked else {}
+    flags = {"has_value": str(valued).lower(), "has_attention_mask": str(masked).lower()}
+    flags |= {"head_dim_v": "16", "is_causal": str(causal), "scale": "0.25"}
+    found = called("flash_mla_prefill", operands, LATENT_Q[..., :16], **flags)
+    keys, values = (x.repeat_interleave(2, dim=1) for x in (LATENT_K, value))
+    mask = torch.zeros(6, 6) + (LATENT_MASK if masked else 0)
+    if causal:
+        mask = mask.masked_fill(torch.arange(6)[None] > torch.arange(6)[:, None], -torch.inf)
+    wanted = torch.nn.functional.scaled_dot_product_attention(LATENT_Q, keys, values, attn_mask=mask, scale=0.25)
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("start", [None, 0, 3, 20])
+def test_scores_of_an_indexer(start: int | None) -> None:
+    query, key, weights = randn(2, 4, 5, 8), randn(2, 1, 9, 8, seed=1), randn(2, 4, 5, 1, seed=2)
+    given = {} if start is None else {"chunk_start_idx": str(start)}
+    found = called("indexer_score_dsa", {"q": query, "k": key, "w": weights}, torch.empty(2, 1, 5, 9), **given)
+    wanted = (torch.relu(query @ key.transpose(2, 3)) * weights).sum(1, keepdim=True)
+    for row in range(5):
+        wanted[:, :, row, row + 1 + (start or 0) :] = -torch.inf
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 X = randn(1, 4, 3, 16)
 WRONG = {
     "fill_cache": [
@@ -98,6 +132,21 @@ WRONG = {
             {"has_attention_mask": "false"},
             "has 4 operands; expected 3, as its attributes say",
         ),
+    ],
+    "flash_mla_prefill": [
+        ({"q": Q, "k": K}, {}, "has no head_dim_v in mhlo.frontend_attributes; expected an integer"),
+        ({"q": Q, "k": K}, {"head_dim_v": "17"}, "head_dim_v is 17; expected 1 to 16"),
+        ({"q": Q, "k": K}, {"head_dim_v": "8"}, "the result has shape 2x4x8x16; expected 2x4x8x8"),
+        (
+            {"q": Q, "k": K, "m": MASK[..., :7]},
+            {"head_dim_v": "16", "has_attention_mask": "true"},
+            "the mask has shape 2x1x8x7; expected it to end with 8x8",
+        ),
+    ],
+    "indexer_score_dsa": [
+        ({"q": Q, "k": K, "w": V}, {}, "key has shape 2x4x8x16; expected 2x1x8x16 of the elements of the query"),
+        ({"q": Q, "k": K[:, :1], "w": V}, {}, "weights have shape 2x4x8x16; expected 2x4x8x1"),
+        ({"q": Q, "k": K[:, :1], "w": V[..., :1]}, {}, "the result has shape 2x4x8x16; expected 2x1x8x8"),
     ],
     "unheard_of": [({"q": Q}, {}, "no custom call 'tt.unheard_of' is known")],
 }

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 import _ttmlir_runtime as rt
+import numpy as np
 import pytest
 import torch
 from builder.base.builder_apis import load_mlir_file
@@ -14,8 +15,9 @@ from golden.tensor import GoldenMapTensor
 from op_cases import execute, lowered
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
-NAMES = {torch.float32: "f32", torch.int32: "i32", torch.uint32: "ui32", torch.int8: "i8", torch.bfloat16: "bf16",
-         torch.bool: "i1", torch.int64: "i64", torch.uint8: "ui8", torch.uint16: "ui16"}  # fmt: skip
+NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.bool: "i1", torch.int8: "i8",
+         torch.int32: "i32", torch.int64: "i64", torch.uint8: "ui8", torch.uint16: "ui16",
+         torch.uint32: "ui32"}  # fmt: skip
 
 
 def type_of(x: torch.Tensor) -> str:
@@ -91,14 +93,18 @@ def test_reduce_precision(exponent: int, mantissa: int) -> None:
     torch.testing.assert_close(found, wanted, rtol=0, atol=0, equal_nan=True)
 
 
-def test_next_after() -> None:
-    x = torch.tensor([0.0, -0.0, 1.0, 1.0, -1.0, math.inf, 3.4028235e38, math.nan, 1.0, 2.0, 5.0])
-    y = torch.tensor([1.0, -1.0, 2.0, 0.0, 0.0, 0.0, math.inf, 1.0, math.nan, 2.0, -5.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_next_after(dtype: torch.dtype) -> None:
+    most = torch.finfo(dtype).max
+    x = torch.tensor([0.0, -0.0, 1.0, 1.0, -1.0, math.inf, most, math.nan, 1.0, 2.0, 5.0], dtype=dtype)
+    y = torch.tensor([1.0, -1.0, 2.0, 0.0, 0.0, 0.0, math.inf, 1.0, math.nan, 2.0, -5.0], dtype=dtype)
     of = type_of(x)
     (found,) = run(f"%r0 = chlo.next_after %x, %y : {of}, {of} -> {of}", {"x": x, "y": y}, [of])
-    wanted = torch.nextafter(x, y)
-    # The chip takes numbers below 2^-126 for what they are; PyTorch's own are the reference.
-    assert torch.equal(found.view(torch.int32)[~wanted.isnan()], wanted.view(torch.int32)[~wanted.isnan()])
+    # PyTorch has no such function of f16.
+    wanted = torch.from_numpy(np.nextafter(x.numpy(), y.numpy())) if dtype is torch.float16 else torch.nextafter(x, y)
+    # The chip takes numbers below the smallest normal one for what they are; PyTorch's own are the reference.
+    bits = torch.int32 if dtype is torch.float32 else torch.int16
+    assert torch.equal(found.view(bits)[~wanted.isnan()], wanted.view(bits)[~wanted.isnan()])
     assert torch.equal(found.isnan(), wanted.isnan())
 
 

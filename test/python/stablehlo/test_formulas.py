@@ -14,6 +14,7 @@ from golden import compare
 from golden.tensor import GoldenMapTensor
 from op_cases import execute, lowered
 from ttmlir.passes import ttnn_to_flatbuffer_bin
+from ttmlir.passmanager import PassManager
 
 INF, NAN = math.inf, math.nan
 SPECIAL = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 1e-30, -1e-30, 1e-4, -1e-4, 0.5, 2.0, -2.0]
@@ -60,15 +61,22 @@ def applied(name: str, operand: str, result: str) -> str:
     return f"stablehlo.{name} %x : {operand}" if name in ROUNDING else f"chlo.{name} %x : {operand} -> {result}"
 
 
-def run(text: str, x: torch.Tensor) -> list[torch.Tensor]:
+def run(text: str, x: torch.Tensor, passes: str | None = None) -> list[torch.Tensor]:
     module, _ = load_mlir_file(text, target="stablehlo")
+    if passes is not None:
+        PassManager.parse(passes, module.context).run(module.operation)
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
     return [shards[0] for shards in execute(binary, 0, [GoldenMapTensor({0: x})], (1, 1))]
 
 
+# As the lowering has it, and by ops of StableHLO first.
+PASSES = {"lowered": None, "legalized": "builtin.module(func.func(chlo-legalize-to-stablehlo))"}
+
+
+@pytest.mark.parametrize("passes", PASSES)
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function(name: str, element: str) -> None:
+def test_function(name: str, element: str, passes: str) -> None:
     function, values = FUNCTIONS[name]
     x = torch.tensor([*SPECIAL, *values]).to(TYPES[element])
     result = "i1" if name.startswith("is_") else element
@@ -77,7 +85,7 @@ def test_function(name: str, element: str) -> None:
       %0 = {applied(name, of, to)}
       return %0 : {to}
     }}"""
-    (found,) = run(text, x)
+    (found,) = run(text, x, PASSES[passes])
     wanted = function(x.double())
     if result == "i1":
         assert torch.equal(found.bool(), wanted)

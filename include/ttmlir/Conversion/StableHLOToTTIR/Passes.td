@@ -47,6 +47,18 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
                            "::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: the functions that are called are looked up.
+def StableHLOInlineRegionCalls : Pass<"stablehlo-inline-region-calls", "::mlir::ModuleOp"> {
+  let summary = "Inline the calls in regions of reductions, scatters, sorts and maps";
+  let description = [{
+    Such a region is lowered as a formula. JAX has calls in them, of `jnp.where` and the like.
+
+    Before: `%s = stablehlo.reduce(%x init: %c) ... reducer(%a, %b) { %m = func.call @larger(%a, %b) : ... }`
+    After: `%s = stablehlo.reduce(%x init: %c) ... reducer(%a, %b) { %m = stablehlo.maximum %a, %b : ... }`
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect", "::mlir::func::FuncDialect"];
+}
+
 // On modules: signatures and calls change together.
 def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
   let summary = "Put empty tensors in the place of tokens";
@@ -86,6 +98,21 @@ def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::m
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
+// On modules: signatures and calls change together.
+def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::mlir::ModuleOp"> {
+  let summary = "Hold floats of 4, 6 and 8 bits in f32, and round what is computed";
+  let description = [{
+    In signatures, loops, branches and calls such a tensor is one of f32, which has all their values. Every op computes
+    in f32, and its result is rounded to the nearest value of the type (the even one of two) by its bits; what only moves
+    elements is not rounded. A reduction or scatter is rounded at its end. Bits are made and read where
+    `stablehlo.bitcast_convert` asks for them.
+
+    Before: `%r = stablehlo.add %a, %b : tensor<4xf8E4M3FN>`
+    After: `%r = round(stablehlo.add %a, %b : tensor<4xf32>)`, where `round` is shifts, sums and selections of bits
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect", "::mlir::func::FuncDialect"];
+}
+
 def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Write ops of StableHLO and CHLO that TTIR has no counterpart of by others";
   let description = [{
@@ -101,14 +128,62 @@ def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
                            "::mlir::tt::debug::DebugDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// The expansions by their public names
+//===----------------------------------------------------------------------===//
+
+def ChloLegalizeToStablehlo : Pass<"chlo-legalize-to-stablehlo", "::mlir::func::FuncOp"> {
+  let summary = "Write ops of CHLO by those of StableHLO";
+  let description = [{
+    By the formulas of the lowering, and others where TTIR has an op of its own. What has no formula is an error.
+
+    Before: `%0 = chlo.square %a : tensor<4xf32> -> tensor<4xf32>`
+    After: `%0 = stablehlo.multiply %a, %a : tensor<4xf32>`
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
+def StablehloComplexMathExpander : Pass<"stablehlo-complex-math-expander", "::mlir::func::FuncOp"> {
+  let summary = "Write functions of complex numbers by those of real ones";
+  let description = [{
+    Sums, products and quotients stay.
+
+    Before: `%0 = stablehlo.exponential %z : tensor<4xcomplex<f32>>`
+    After: `%0 = stablehlo.complex %re, %im : tensor<4xcomplex<f32>>`, with `e^x cos y` and `e^x sin y` of the parts
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
+def StablehloLegalizeDeprecatedOps : Pass<"stablehlo-legalize-deprecated-ops", "::mlir::func::FuncOp"> {
+  let summary = "Write deprecated ops by those that replace them";
+  let description = [{
+    Before: `%0 = stablehlo.broadcast %a, sizes = [2] : (tensor<4xf32>) -> tensor<2x4xf32>`
+    After: `%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>`
+  }];
+  let options = [Option<"failOnUnused", "fail-on-unused", "bool", "true",
+                        "Deprecated ops that nothing stands for are an error">];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
+def StablehloCompatibilityExpander : Pass<"stablehlo-compatibility-expander", "::mlir::ModuleOp"> {
+  let summary = "Write ops that a version of StableHLO has not by those that it has";
+  let description = [{
+    The tangent before 1.4.0, and batching dimensions of gather and scatter before 1.1.0.
+
+    Before: `%0 = stablehlo.tan %a : tensor<4xf32>`
+    After, with `target=1.0.0`: `%0 = stablehlo.divide %sine, %cosine : tensor<4xf32>`
+  }];
+  let options = [Option<"target", "target", "std::string", "", "MAJOR.MINOR.PATCH, from 0.9.0">];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
 // On modules: regions become functions.
 def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the regions of loops and branches, and calls of composites";
+  let summary = "Make functions of the regions of loops and branches";
   let description = [{
     `stablehlo.while`, `if` and `case` become `ttcore.while` and `ttcore.case`, which name private functions of what was
     a region. What a region uses from outside becomes an argument, unless it is a small constant, which is made again.
-    What a loop carries without changing it is an argument, too. `stablehlo.composite` becomes a call of its
-    decomposition.
+    What a loop carries without changing it is an argument, too.
 
     Before:
     ```mlir
@@ -118,8 +193,6 @@ def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir
     ```
     After: `%r = ttcore.case([@f_branch, @f_branch_0], %pred, [%x]) : tensor<i1>, (tensor<f32>) -> tensor<f32>`
   }];
-  let options = [Option<"callComposites", "call-composites", "bool", "true",
-                        "Call the decompositions of composites">];
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::func::FuncDialect"];
 }
 

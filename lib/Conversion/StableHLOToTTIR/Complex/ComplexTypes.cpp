@@ -11,6 +11,8 @@
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_STABLEHLOCOMPLEXDATATYPECONVERSION
@@ -55,6 +57,7 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
     });
     if (!any)
       return markAllAnalysesPreserved();
+    expandMeeting();
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (function.isExternal())
         continue;
@@ -69,6 +72,33 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
   }
 
 private:
+  /// What has a region in which the parts meet becomes ops on tensors; one scatter of several updates first becomes
+  /// scatters of one.
+  void expandMeeting() {
+    auto isStatic = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape();
+    };
+    RewritePatternSet expansions(&getContext());
+    addScatterExpansions(expansions);
+    addWindowExpansions(expansions);
+    const FrozenRewritePatternSet patterns(std::move(expansions));
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+    config.enableFolding(false);
+    for (int round = 0; round < 2; ++round) {
+      SmallVector<Operation *> found;
+      getOperation()->walk([&](Operation *op) {
+        if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op) &&
+            hasComplex(op->getOperandTypes()) && !worksByPart(op) && llvm::all_of(op->getOperandTypes(), isStatic) &&
+            llvm::all_of(op->getResultTypes(), isStatic))
+          found.push_back(op);
+      });
+      if (!found.empty())
+        (void)applyOpPatternsGreedily(found, patterns, config);
+    }
+  }
+
   LogicalResult convertRegion(Region &region) {
     for (Block &block : region) {
       for (BlockArgument argument : block.getArguments())
@@ -113,6 +143,12 @@ private:
           takeOver(result);
       return convertRegions(op);
     }
+    if (auto shard = dyn_cast<ttir::MeshShardOp>(op)) {
+      exchange(builder, shard);
+      return success();
+    }
+    if (auto sort = dyn_cast<stablehlo::SortOp>(op))
+      return convertSort(builder, sort);
     FailureOr<SmallVector<Complex>> results = compute(builder, op);
     if (failed(results))
       return failure();
@@ -121,6 +157,68 @@ private:
         parts.insert({result, value});
       else
         result.replaceAllUsesWith(value.re.value());
+    dead.push_back(op);
+    return success();
+  }
+
+  /// The parts are inputs of their own, and a comparator asks for the parts of elements.
+  LogicalResult convertSort(ImplicitLocOpBuilder &builder, stablehlo::SortOp op) {
+    SmallVector<Value> inputs;
+    for (Value input : op.getInputs()) {
+      if (!isComplex(input)) {
+        inputs.push_back(input);
+        continue;
+      }
+      Complex both = split(builder, input);
+      inputs.append({both.re.value(), both.im.value()});
+    }
+    auto made =
+        stablehlo::SortOp::create(builder, TypeRange(ValueRange(inputs)), inputs, op.getDimension(), op.getIsStable());
+    made.getComparator().takeBody(op.getComparator());
+    Block &body = made.getComparator().front();
+    // Two of the next input; those of complex numbers stay behind theirs until nothing uses them.
+    llvm::BitVector gone;
+    unsigned place = 0;
+    while (place < body.getNumArguments()) {
+      BlockArgument first = body.getArgument(place), second = body.getArgument(place + 1);
+      gone.resize(body.getNumArguments());
+      if (!complexOf(first.getType())) {
+        place += 2;
+        continue;
+      }
+      auto part = [&] { return body.insertArgument(place++, partType(first.getType()), op.getLoc()); };
+      Expr a(builder, part()), b(builder, part()), c(builder, part()), d(builder, part());
+      parts.insert({first, {a, c}});
+      parts.insert({second, {b, d}});
+      gone.resize(body.getNumArguments());
+      gone.set(place, place + 2);
+      place += 2;
+    }
+    const size_t known = dead.size();
+    for (Operation &inner : llvm::make_early_inc_range(body))
+      if (failed(convert(&inner)))
+        return failure();
+    // Another value may lie where one was that is gone.
+    auto forget = [&](Value value) {
+      parts.erase(value);
+      joined.erase(value);
+    };
+    for (; dead.size() > known; dead.pop_back()) {
+      llvm::for_each(dead.back()->getResults(), forget);
+      dead.back()->erase();
+    }
+    for (unsigned argument : gone.set_bits())
+      forget(body.getArgument(argument));
+    body.eraseArguments(gone);
+    unsigned next = 0;
+    for (Value result : op.getResults()) {
+      if (complexOf(result.getType())) {
+        parts.insert({result, {{builder, made->getResult(next)}, {builder, made->getResult(next + 1)}}});
+        next += 2;
+      } else {
+        result.replaceAllUsesWith(made->getResult(next++));
+      }
+    }
     dead.push_back(op);
     return success();
   }
@@ -164,6 +262,17 @@ private:
   }
 
   //===- Ops --------------------------------------------------------------===//
+
+  /// Between the host and the devices a tensor stays joined; its last dimension is not split.
+  void exchange(ImplicitLocOpBuilder &builder, ttir::MeshShardOp op) {
+    op->setOperand(0, join(builder, op.getInput()));
+    if (op.getShardType() != ttcore::MeshShardType::Replicate) {
+      SmallVector<int64_t> counts(op.getShardShape());
+      counts.push_back(1);
+      op.setShardShape(counts);
+    }
+    takeOver(op.getResult());
+  }
 
   FailureOr<SmallVector<Complex>> compute(ImplicitLocOpBuilder &builder, Operation *op) {
     auto isStatic = [](Type type) {
@@ -225,10 +334,13 @@ private:
     if (std::optional<Complex> value = complexFormula(op, operands))
       return one(*value);
     // What moves elements, or adds them, does so with each part.
-    const bool adds = isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op);
-    if (!isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
-             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
-             stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op) &&
+    const bool adds = isa<stablehlo::AllReduceOp, stablehlo::ReduceOp, stablehlo::ReduceScatterOp,
+                          stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op);
+    if (!isa<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp,
+             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp, stablehlo::ConcatenateOp,
+             stablehlo::DynamicSliceOp, ttir::MeshPartitionOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
+             stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp,
+             stablehlo::TransposeOp>(op) &&
         !(adds && worksByPart(op)))
       return refuse(op);
     Operation *re = clonePart(builder, op, llvm::map_to_vector(operands, [](Complex z) { return z.re.value(); })),

@@ -9,14 +9,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-static Expr abs(Expr x) { return x.apply<stablehlo::AbsOp>(); }
-static Expr sqrt(Expr x) { return x.apply<stablehlo::SqrtOp>(); }
-static Expr exp(Expr x) { return x.apply<stablehlo::ExpOp>(); }
 static Expr expm1(Expr x) { return x.apply<stablehlo::Expm1Op>(); }
-static Expr sin(Expr x) { return x.apply<stablehlo::SineOp>(); }
-static Expr cos(Expr x) { return x.apply<stablehlo::CosineOp>(); }
-static Expr log(Expr x) { return x.apply<stablehlo::LogOp>(); }
-static Expr angle(Complex z) { return z.im.apply<stablehlo::Atan2Op>(z.re); }
+static Expr angle(Complex z) { return atan2(z.im, z.re); }
 static Complex constant(Complex like, double re) { return {like.re.number(re), like.re.number(0)}; }
 
 /// R. Smith, "Algorithm 116: Complex division" (1962): the larger part of the divisor is divided by, so that its square
@@ -69,10 +63,7 @@ static Complex hyperbolicTangent(Complex z) {
   return tangent(z.re.apply<stablehlo::TanhOp>(), z.im.apply<stablehlo::TanOp>());
 }
 
-static Complex log1p(Complex z) {
-  return {(z.re * (z.re + 2) + z.im * z.im).apply<stablehlo::Log1pOp>() * 0.5,
-          z.im.apply<stablehlo::Atan2Op>(z.re + 1)};
-}
+static Complex logarithm1p(Complex z) { return {log1p(z.re * (z.re + 2) + z.im * z.im) * 0.5, atan2(z.im, z.re + 1)}; }
 static Complex timesI(Complex z) { return {-z.im, z.re}; }
 static Complex timesMinusI(Complex z) { return {z.im, -z.re}; }
 static Expr signedAs(Expr x, Expr sign) { return (sign < 0).select(-x, x); }
@@ -89,7 +80,7 @@ static Complex arcSine(Complex z) {
   return {z.re.apply<stablehlo::Atan2Op>(w.re), signedAs(w.im, z.im)};
 }
 static Complex hyperbolicArcTangent(Complex z) {
-  Complex a = log1p(z), b = log1p(-z);
+  Complex a = logarithm1p(z), b = logarithm1p(-z);
   return {(a.re - b.re) * 0.5, (a.im - b.im) * 0.5};
 }
 
@@ -117,7 +108,7 @@ std::optional<Complex> hlo::complexFormula(Operation *op, ArrayRef<Complex> x) {
   if (isa<stablehlo::LogOp>(op))
     return logarithm(x[0]);
   if (isa<stablehlo::Log1pOp>(op))
-    return log1p(x[0]);
+    return logarithm1p(x[0]);
   if (isa<stablehlo::SqrtOp>(op))
     return squareRoot(x[0]);
   if (isa<stablehlo::RsqrtOp>(op))

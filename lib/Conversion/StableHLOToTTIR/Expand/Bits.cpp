@@ -3,6 +3,8 @@
 
 #include "Expressions.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
@@ -96,23 +98,29 @@ struct ExpandReducePrecision : OpRewritePattern<stablehlo::ReducePrecisionOp> {
   }
 };
 
-/// The next number in the order of the bits, of f32, or of a narrower type in its own bits.
+/// The next number in the order of the bits.
 struct ExpandNextAfter : OpRewritePattern<chlo::NextAfterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(chlo::NextAfterOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Expr from(builder, op.getX()), to(builder, op.getY());
-    if (!from.element().isF32())
-      return rewriter.notifyMatchFailure(op, "only f32 is expanded");
-    Expr x = from.bitcast(uint32(builder)), y = to.bitcast(uint32(builder));
-    const double signBit = 2147483648.0, largest = 2147483647.0;
+    if (!from.element().isF32() && !from.element().isF16() && !from.element().isBF16())
+      return rewriter.notifyMatchFailure(op, "only f32, bf16 and f16 are expanded");
+    const unsigned width = from.element().getIntOrFloatBitWidth();
+    auto word = [&](Expr number) {
+      Type own = builder.getIntegerType(width, /*isSigned=*/false);
+      return number.bitcast(own).convert(uint32(builder));
+    };
+    Expr x = word(from), y = word(to);
+    const double signBit = std::ldexp(1.0, static_cast<int>(width) - 1), largest = signBit - 1;
     Expr xAbs = x & largest, yAbs = y & largest, xSign = x & signBit, ySign = y & signBit;
     Expr isZero = xAbs == 0;
     // One step from 0 is the smallest number of the target's sign.
     Expr fromZero = (yAbs == 0).select(y, ySign | ySign.number(1));
     Expr away = (xAbs > yAbs) | (xSign != ySign);
     Expr stepped = away.select(x - 1, x + 1);
-    Expr result = (x == y).select(y, isZero.select(fromZero, stepped)).bitcast(from.element());
+    Expr bits = (x == y).select(y, isZero.select(fromZero, stepped));
+    Expr result = bits.convert(builder.getIntegerType(width, /*isSigned=*/false)).bitcast(from.element());
     Expr invalid = (from != from) | (to != to);
     rewriter.replaceOp(op, invalid.select(from.number(NAN), result).value());
     return success();
@@ -351,6 +359,77 @@ private:
   }
 };
 
+/// Numbers of a distribution, of bits of Philox. The specification leaves algorithm and state open: the key is the
+/// module's `stablehlo.rng_seed`, or 0, and each op has a part of the counter of its own.
+struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::RngOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getResult());
+    Type element = type.getElementType();
+    const bool isNormal = op.getRngDistribution() == stablehlo::RngDistribution::NORMAL;
+    auto number = op->getAttrOfType<IntegerAttr>(rngNumberAttr);
+    if (!number || element.isInteger(1) ||
+        !(isa<FloatType>(element) || (!isNormal && element.isInteger() && element.getIntOrFloatBitWidth() <= 32)))
+      return rewriter.notifyMatchFailure(op, "only floats, and uniform integers of up to 32 bits, are expanded");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (type.getNumElements() == 0) {
+      rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, DenseElementsAttr::get(type, ArrayRef<Attribute>()));
+      return success();
+    }
+    SmallVector<int64_t> shape(type.getShape());
+    auto spread = [&](Value scalar, Type to) { return Expr(builder, scalar).convert(to).spread(shape); };
+    if (isNormal) {
+      // G. Box and M. Muller, "A note on the generation of random normal deviates" (1958).
+      SmallVector<int64_t> two = {2};
+      llvm::append_range(two, shape);
+      Expr both = unit(bits(builder, op, number, two));
+      Expr u = both.slice(0, 0, 1).reshape(shape), v = both.slice(0, 1, 2).reshape(shape);
+      Expr radius = ((-u).apply<stablehlo::Log1pOp>() * -2).apply<stablehlo::SqrtOp>();
+      Expr normal = radius * (v * (2 * std::numbers::pi)).apply<stablehlo::CosineOp>();
+      Expr mean = spread(op.getA(), normal.element()), deviation = spread(op.getB(), normal.element());
+      rewriter.replaceOp(op, (mean + deviation * normal).convert(element).value());
+      return success();
+    }
+    Expr random = bits(builder, op, number, shape);
+    if (isa<FloatType>(element)) {
+      Expr u = unit(random), low = spread(op.getA(), u.element()), high = spread(op.getB(), u.element());
+      // Rounding must not reach the upper bound, which the numbers are below.
+      Value below = chlo::NextAfterOp::create(builder, op.getB().getType(), op.getB(), op.getA());
+      Expr rounded = (low + u * (high - low)).convert(element);
+      rewriter.replaceOp(op, rounded.apply<stablehlo::MinOp>(Expr(builder, below).spread(shape)).value());
+      return success();
+    }
+    // The upper half of bits * (high - low) is below high - low.
+    Type word = uint32(builder);
+    Expr low = spread(op.getA(), word), high = spread(op.getB(), word);
+    rewriter.replaceOp(op, (low + product(random, high - low).high).convert(element).value());
+    return success();
+  }
+
+private:
+  static Expr bits(ImplicitLocOpBuilder &builder, stablehlo::RngOp op, IntegerAttr number, ArrayRef<int64_t> shape) {
+    auto module = op->getParentOfType<ModuleOp>();
+    auto seed = module ? module->getAttrOfType<IntegerAttr>("stablehlo.rng_seed") : IntegerAttr();
+    const uint64_t key = seed ? seed.getValue().getZExtValue() : 0;
+    Type word = uint32(builder);
+    auto words = RankedTensorType::get({2, 2}, word);
+    const uint32_t values[] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), 0,
+                               static_cast<uint32_t>(number.getInt())};
+    Expr state(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(words, ArrayRef(values))));
+    auto whole = RankedTensorType::get({2}, builder.getIntegerType(64, /*isSigned=*/false));
+    auto made = stablehlo::RngBitGeneratorOp::create(
+        builder, TypeRange{whole, RankedTensorType::get(shape, word)}, state.bitcast(whole).value(),
+        stablehlo::RngAlgorithmAttr::get(builder.getContext(), stablehlo::RngAlgorithm::PHILOX));
+    return {builder, made.getOutput()};
+  }
+
+  /// In [0, 1): the mantissa of a number from 1 to 2.
+  static Expr unit(Expr bits) {
+    Expr one = bits.shr(9) | bits.number(0x3f800000);
+    return one.bitcast(Type(bits.build().getF32Type())) - 1;
+  }
+};
+
 /// The upper half of a product.
 struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -382,5 +461,6 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
 void hlo::addBitExpansions(RewritePatternSet &patterns) {
   patterns
       .add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>,
-           ExpandMulhi, ExpandNextAfter, ExpandReducePrecision, ExpandRngBitGenerator>(patterns.getContext());
+           ExpandMulhi, ExpandNextAfter, ExpandReducePrecision, ExpandRng, ExpandRngBitGenerator>(
+          patterns.getContext());
 }

@@ -4,6 +4,7 @@
 #include "Expressions.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -113,9 +114,10 @@ struct NamedCall {
   StringRef target, op;
 };
 constexpr NamedCall namedCalls[] = {
-    {"mhlo.acos", "chlo.acos"},   {"mhlo.acosh", "chlo.acosh"}, {"mhlo.asin", "chlo.asin"},
-    {"mhlo.asinh", "chlo.asinh"}, {"mhlo.atanh", "chlo.atanh"}, {"mhlo.cosh", "chlo.cosh"},
-    {"mhlo.erf", "chlo.erf"},     {"mhlo.sinh", "chlo.sinh"},   {"mhlo.tan", "stablehlo.tan"},
+    {"mhlo.acos", "chlo.acos"},   {"mhlo.acosh", "chlo.acosh"},  {"mhlo.asin", "chlo.asin"},
+    {"mhlo.asinh", "chlo.asinh"}, {"mhlo.atanh", "chlo.atanh"},  {"mhlo.cosh", "chlo.cosh"},
+    {"mhlo.atan", "chlo.atan"},   {"mhlo.erf", "chlo.erf"},      {"mhlo.erfc", "chlo.erfc"},
+    {"mhlo.sinh", "chlo.sinh"},   {"mhlo.tan", "stablehlo.tan"},
 };
 
 struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
@@ -142,12 +144,21 @@ struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
   }
 
 private:
-  /// A function of the process that runs the program, known by its name.
+  /// A function of the process that runs the program, known by its name. What is called once for the whole mesh gets
+  /// the values of its first chip, which are those of all.
   static LogicalResult callHost(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     auto function = op->getAttrOfType<StringAttr>("backend_config");
     if (!function || function.empty())
       return rewriter.notifyMatchFailure(op, "its backend_config is no name of a function");
-    rewriter.replaceOpWithNewOp<debug::HostCallOp>(op, op->getResultTypes(), op->getOperands(), function);
+    SmallVector<Value> operands(op->getOperands());
+    if (op->hasAttr(shlo::onceName))
+      for (Value &operand : operands)
+        operand = ttir::MeshShardOp::create(
+            rewriter, op.getLoc(), operand.getType(), operand,
+            ttcore::MeshShardTypeAttr::get(op.getContext(), ttcore::MeshShardType::Replicate),
+            ttcore::MeshShardDirectionAttr::get(op.getContext(), ttcore::MeshShardDirection::ShardToFull),
+            rewriter.getDenseI64ArrayAttr({1}), rewriter.getDenseI64ArrayAttr({-1}));
+    rewriter.replaceOpWithNewOp<debug::HostCallOp>(op, op->getResultTypes(), operands, function);
     return success();
   }
 

@@ -93,24 +93,8 @@ struct ExpandReduceScatter : OpRewritePattern<stablehlo::ReduceScatterOp> {
   }
 };
 
-/// The deprecated name of a sum.
-struct ExpandCrossReplicaSum : OpRewritePattern<stablehlo::CrossReplicaSumOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::CrossReplicaSumOp op, PatternRewriter &rewriter) const override {
-    auto sum = stablehlo::AllReduceOp::create(rewriter, op.getLoc(), TypeRange(op.getType()),
-                                              ValueRange(op.getOperand()), op.getReplicaGroups(),
-                                              stablehlo::ChannelHandleAttr(), /*use_global_device_ids=*/false);
-    Type scalar = RankedTensorType::get({}, typeOf(op.getOperand()).getElementType());
-    OpBuilder::InsertionGuard guard(rewriter);
-    Block *body = rewriter.createBlock(&sum.getComputation(), {}, {scalar, scalar}, {op.getLoc(), op.getLoc()});
-    Value added = stablehlo::AddOp::create(rewriter, op.getLoc(), scalar, body->getArguments());
-    stablehlo::ReturnOp::create(rewriter, op.getLoc(), added);
-    rewriter.replaceOp(op, sum);
-    return success();
-  }
-};
 } // namespace
 
 void hlo::addCollectiveExpansions(RewritePatternSet &patterns) {
-  patterns.add<ExpandAllReduce, ExpandCrossReplicaSum, ExpandReduceScatter>(patterns.getContext());
+  patterns.add<ExpandAllReduce, ExpandReduceScatter>(patterns.getContext());
 }

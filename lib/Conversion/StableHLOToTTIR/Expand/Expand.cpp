@@ -7,6 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/xxhash.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_EXPANDSTABLEHLO
@@ -121,8 +122,12 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addBitExpansions(patterns);
   addCallExpansions(patterns);
   addCollectiveExpansions(patterns);
+  addLapackExpansions(patterns);
+  addDeprecatedExpansions(patterns);
+  addFunctionExpansions(patterns);
   addLinearAlgebraExpansions(patterns);
   addScanExpansions(patterns);
+  addScatterExpansions(patterns);
   addSpecialExpansions(patterns);
   addTenstorrentExpansions(patterns);
   addWindowExpansions(patterns);
@@ -149,7 +154,11 @@ struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
   void runOnOperation() override {
     // Few programs have such ops; the others are only looked at.
     SmallVector<Operation *> found;
+    // Functions are expanded side by side: the name says which numbers are this one's.
+    uint32_t random = static_cast<uint32_t>(llvm::xxh3_64bits(getOperation().getSymName()));
     getOperation()->walk([&](Operation *op) {
+      if (isa<stablehlo::RngOp>(op))
+        op->setAttr(rngNumberAttr, IntegerAttr::get(IntegerType::get(op->getContext(), 64), random++));
       // The conversion names what has a computed shape.
       if (roots.contains(op->getName()) && llvm::all_of(op->getOperandTypes(), isStatic) &&
           llvm::all_of(op->getResultTypes(), isStatic))

@@ -124,21 +124,86 @@ private:
 SmallVector<Expr> applyRegion(Block &body, ArrayRef<Expr> arguments);
 bool isElementwise(Region &region);
 
+inline Expr abs(Expr x) { return x.apply<stablehlo::AbsOp>(); }
+inline Expr atan2(Expr y, Expr x) { return y.apply<stablehlo::Atan2Op>(x); }
+inline Expr cos(Expr x) { return x.apply<stablehlo::CosineOp>(); }
+inline Expr exp(Expr x) { return x.apply<stablehlo::ExpOp>(); }
+inline Expr floor(Expr x) { return x.apply<stablehlo::FloorOp>(); }
+inline Expr log(Expr x) { return x.apply<stablehlo::LogOp>(); }
+inline Expr log1p(Expr x) { return x.apply<stablehlo::Log1pOp>(); }
+inline Expr pow(Expr x, Expr y) { return x.apply<stablehlo::PowOp>(y); }
+inline Expr sin(Expr x) { return x.apply<stablehlo::SineOp>(); }
+inline Expr sqrt(Expr x) { return x.apply<stablehlo::SqrtOp>(); }
+
+// Over a dimension, which stays with size 1: of numbers, of floats, and of i32.
+Expr sum(Expr x, int64_t dimension);
+Expr greatest(Expr x, int64_t dimension);
+Expr least(Expr x, int64_t dimension);
+
+/// The number of each element's row (-2) or column (-1).
+inline Expr position(Expr x, int64_t fromEnd) {
+  ImplicitLocOpBuilder &builder = x.build();
+  return Expr::iota(builder, x.type().clone(builder.getI32Type()), x.rank() + fromEnd);
+}
+
+inline Expr like(Expr x, Expr other) {
+  SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq(x.rank()));
+  return x.shape() == other.shape() ? x : x.broadcast(other.shape(), dimensions);
+}
+
+inline Expr transposed(Expr x) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq(x.rank()));
+  std::swap(order[order.size() - 2], order[order.size() - 1]);
+  return x.transpose(order);
+}
+
+/// `potrf` of `lapack_spotrf_ffi` and `lapack_dpotrf_ffi`; nothing for other calls.
+StringRef lapackFunction(StringRef target);
+
+/// `start`, changed `turns` times by `step(number, value)`.
+template <class F> Expr repeated(Expr start, int64_t turns, F step) {
+  ImplicitLocOpBuilder &builder = start.build();
+  auto counter = RankedTensorType::get({}, builder.getI32Type());
+  Location loc = builder.getLoc();
+  Value zero = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0)));
+  SmallVector<Type> types = {counter, start.type()};
+  auto loop = stablehlo::WhileOp::create(builder, types, ValueRange{zero, start.value()});
+  OpBuilder::InsertionGuard guard(builder);
+  Block *cond = builder.createBlock(&loop.getCond(), {}, types, {loc, loc});
+  Expr before(builder, cond->getArgument(0));
+  stablehlo::ReturnOp::create(builder, (before < static_cast<double>(turns)).value());
+  Block *body = builder.createBlock(&loop.getBody(), {}, types, {loc, loc});
+  Expr number(builder, body->getArgument(0)), value(builder, body->getArgument(1));
+  Expr next = step(number, value);
+  stablehlo::ReturnOp::create(builder, ValueRange{(number + 1).value(), next.value()});
+  return {builder, loop->getResult(1)};
+}
+
 /// Whether TTIR has an op for this reduction, so that it needs no expansion.
 bool isKnownReduction(stablehlo::ReduceOp op);
 bool isKnownReduction(stablehlo::ReduceWindowOp op);
 bool isArgReduction(stablehlo::ReduceOp op);
+
+/// Tells the ops of a module that make random numbers from each other.
+inline constexpr llvm::StringLiteral rngNumberAttr = "tt.rng_number";
 
 /// All of the following, and the ops that they are for.
 void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
 void addCollectiveExpansions(RewritePatternSet &patterns);
+void addLapackExpansions(RewritePatternSet &patterns);
+void addDeprecatedExpansions(RewritePatternSet &patterns);
+void addFunctionExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
 void addScanExpansions(RewritePatternSet &patterns);
+void addScatterExpansions(RewritePatternSet &patterns);
 void addSpecialExpansions(RewritePatternSet &patterns);
 void addTenstorrentExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
+
+/// What TTIR has ops for, so that the lowering does not use it: the other functions of CHLO, by StableHLO.
+void addChloExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo
 

@@ -1,9 +1,7 @@
-//===- LinearAlgebra.cpp - factorizations, products by letters ------------===//
+//===- LinearAlgebra.cpp - factorizations and convolutions ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"
-
-#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -13,60 +11,36 @@ using namespace mlir::tt::hlo;
 // Loops and sums
 //===----------------------------------------------------------------------===//
 
-/// The sum over a dimension, which stays with size 1.
-static Expr sum(Expr x, int64_t dimension) {
+template <class OpT> static Expr over(Expr x, int64_t dimension, Attribute start) {
   ImplicitLocOpBuilder &builder = x.build();
   SmallVector<int64_t> kept(x.shape()), shape(x.shape());
   kept.erase(kept.begin() + dimension);
   shape[dimension] = 1;
   auto scalar = RankedTensorType::get({}, x.element());
-  Value zero = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(scalar, builder.getZeroAttr(x.element())));
+  Value init = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(scalar, start));
   auto reduce = stablehlo::ReduceOp::create(builder, TypeRange(x.type().clone(kept)), ValueRange(x.value()),
-                                            ValueRange(zero), builder.getDenseI64ArrayAttr({dimension}));
+                                            ValueRange(init), builder.getDenseI64ArrayAttr({dimension}));
   {
     OpBuilder::InsertionGuard guard(builder);
     Location loc = builder.getLoc();
     Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-    Value added = stablehlo::AddOp::create(builder, body->getArgument(0), body->getArgument(1));
-    stablehlo::ReturnOp::create(builder, added);
+    Value both = OpT::create(builder, body->getArgument(0), body->getArgument(1));
+    stablehlo::ReturnOp::create(builder, both);
   }
   return Expr(builder, reduce->getResult(0)).reshape(shape);
 }
 
-/// `start`, changed `turns` times by `step(number, value)`.
-template <class F> static Expr repeated(Expr start, int64_t turns, F step) {
-  ImplicitLocOpBuilder &builder = start.build();
-  auto counter = RankedTensorType::get({}, builder.getI32Type());
-  Location loc = builder.getLoc();
-  Value zero = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0)));
-  SmallVector<Type> types = {counter, start.type()};
-  auto loop = stablehlo::WhileOp::create(builder, types, ValueRange{zero, start.value()});
-  OpBuilder::InsertionGuard guard(builder);
-  Block *cond = builder.createBlock(&loop.getCond(), {}, types, {loc, loc});
-  Expr before(builder, cond->getArgument(0));
-  stablehlo::ReturnOp::create(builder, (before < static_cast<double>(turns)).value());
-  Block *body = builder.createBlock(&loop.getBody(), {}, types, {loc, loc});
-  Expr number(builder, body->getArgument(0)), value(builder, body->getArgument(1));
-  Expr next = step(number, value);
-  stablehlo::ReturnOp::create(builder, ValueRange{(number + 1).value(), next.value()});
-  return {builder, loop->getResult(1)};
+Expr hlo::sum(Expr x, int64_t dimension) {
+  return over<stablehlo::AddOp>(x, dimension, x.build().getZeroAttr(x.element()));
 }
 
-/// The number of each element's row (-2) or column (-1).
-static Expr position(Expr x, int64_t fromEnd) {
-  ImplicitLocOpBuilder &builder = x.build();
-  return Expr::iota(builder, x.type().clone(builder.getI32Type()), x.rank() + fromEnd);
+Expr hlo::greatest(Expr x, int64_t dimension) {
+  const auto &semantics = cast<FloatType>(x.element()).getFloatSemantics();
+  return over<stablehlo::MaxOp>(x, dimension, FloatAttr::get(x.element(), APFloat::getInf(semantics, true)));
 }
 
-static Expr like(Expr x, Expr other) {
-  SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq(x.rank()));
-  return x.shape() == other.shape() ? x : x.broadcast(other.shape(), dimensions);
-}
-
-static Expr transposed(Expr x) {
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq(x.rank()));
-  std::swap(order[order.size() - 2], order[order.size() - 1]);
-  return x.transpose(order);
+Expr hlo::least(Expr x, int64_t dimension) {
+  return over<stablehlo::MinOp>(x, dimension, x.build().getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
 }
 
 static Expr reversed(Expr x, ArrayRef<int64_t> dimensions) {
@@ -86,8 +60,12 @@ struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
   LogicalResult matchAndRewrite(stablehlo::CholeskyOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Expr given(builder, op.getA());
-    if (!given.isFloat() || given.type().getNumElements() == 0)
+    if (!given.isFloat())
       return failure();
+    if (given.type().getNumElements() == 0) {
+      rewriter.replaceOp(op, op.getA());
+      return success();
+    }
     Expr a = given.convert(builder.getF32Type());
     if (!op.getLower())
       a = transposed(a);
@@ -123,8 +101,12 @@ struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
   LogicalResult matchAndRewrite(stablehlo::TriangularSolveOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Expr given(builder, op.getB());
-    if (!given.isFloat() || given.type().getNumElements() == 0)
+    if (!given.isFloat())
       return failure();
+    if (given.type().getNumElements() == 0) {
+      rewriter.replaceOp(op, op.getB());
+      return success();
+    }
     Expr a = Expr(builder, op.getA()).convert(builder.getF32Type()), b = given.convert(builder.getF32Type());
     bool lower = op.getLower();
     auto flip = [&] {
@@ -166,127 +148,6 @@ struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
   }
 };
 
-//===----------------------------------------------------------------------===//
-// Products by letters
-//===----------------------------------------------------------------------===//
-
-/// A tensor and a letter for each of its dimensions.
-struct Lettered {
-  Expr value;
-  std::string letters;
-
-  bool isPlain() const { return llvm::SmallSet<char, 8>(letters.begin(), letters.end()).size() == letters.size(); }
-  void sumWithout(StringRef kept) {
-    for (size_t i = letters.size(); i-- > 0;)
-      if (!kept.contains(letters[i])) {
-        SmallVector<int64_t> shape(value.shape());
-        shape.erase(shape.begin() + static_cast<ptrdiff_t>(i));
-        value = sum(value, static_cast<int64_t>(i)).reshape(shape);
-        letters.erase(i, 1);
-      }
-  }
-  void reorder(StringRef to) {
-    SmallVector<int64_t> permutation;
-    for (char letter : to)
-      permutation.push_back(static_cast<int64_t>(letters.find(letter)));
-    value = value.transpose(permutation);
-    letters = to.str();
-  }
-};
-
-bool isPermuted(StringRef a, StringRef b) {
-  return a.size() == b.size() && llvm::all_of(a, [&](char letter) { return b.contains(letter); });
-}
-
-struct ExpandEinsum : OpRewritePattern<stablehlo::EinsumOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::EinsumOp op, PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    auto [inputs, to] = op.getEinsumConfig().split("->");
-    auto [left, right] = inputs.split(',');
-    Lettered a{{builder, op.getLhs()}, left.str()}, b{{builder, op.getRhs()}, right.str()};
-    if (op.getEinsumConfig().contains("...") || !a.isPlain() || !b.isPlain() ||
-        llvm::any_of(to, [&](char letter) { return !left.contains(letter) && !right.contains(letter); }))
-      return rewriter.notifyMatchFailure(op, "letters repeat, or stand for several dimensions");
-    a.sumWithout((right + to).str());
-    b.sumWithout((StringRef(a.letters) + to).str());
-    SmallVector<int64_t> batchA, batchB, contractA, contractB;
-    std::string batch, rest;
-    SmallVector<int64_t> shape;
-    for (auto [i, letter] : llvm::enumerate(a.letters)) {
-      const size_t j = b.letters.find(letter);
-      if (j == std::string::npos)
-        continue;
-      (to.contains(letter) ? batchA : contractA).push_back(static_cast<int64_t>(i));
-      (to.contains(letter) ? batchB : contractB).push_back(static_cast<int64_t>(j));
-      if (to.contains(letter)) {
-        batch += letter;
-        shape.push_back(a.value.size(static_cast<int64_t>(i)));
-      }
-    }
-    for (const Lettered *operand : {&a, &b})
-      for (auto [i, letter] : llvm::enumerate(operand->letters)) {
-        const Lettered &other = operand == &a ? b : a;
-        if (other.letters.find(letter) != std::string::npos)
-          continue;
-        rest += letter;
-        shape.push_back(operand->value.size(static_cast<int64_t>(i)));
-      }
-    if (!isPermuted(batch + rest, to))
-      return failure();
-    auto numbers = stablehlo::DotDimensionNumbersAttr::get(getContext(), batchA, batchB, contractA, contractB);
-    Type element = typeOf(op.getResult()).getElementType();
-    Value product =
-        stablehlo::DotGeneralOp::create(builder, RankedTensorType::get(shape, element), a.value.value(),
-                                        b.value.value(), numbers, ArrayAttr(), stablehlo::DotAlgorithmAttr());
-    Lettered result{{builder, product}, batch + rest};
-    result.reorder(to);
-    rewriter.replaceOp(op, result.value.value());
-    return success();
-  }
-};
-
-struct ExpandUnaryEinsum : OpRewritePattern<stablehlo::UnaryEinsumOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::UnaryEinsumOp op, PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    auto [from, to] = op.getEinsumConfig().split("->");
-    Lettered value{{builder, op.getOperand()}, from.str()};
-    if (op.getEinsumConfig().contains("...") || !value.isPlain())
-      return rewriter.notifyMatchFailure(op, "letters repeat, or stand for several dimensions");
-    if (!llvm::all_of(to, [from = from](char letter) { return from.contains(letter); }))
-      return failure();
-    value.sumWithout(to);
-    if (!isPermuted(value.letters, to))
-      return failure();
-    value.reorder(to);
-    rewriter.replaceOp(op, value.value.value());
-    return success();
-  }
-};
-
-/// Batches of both tensors are batching dimensions of a gather.
-struct ExpandTorchIndexSelect : OpRewritePattern<stablehlo::TorchIndexSelectOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::TorchIndexSelectOp op, PatternRewriter &rewriter) const override {
-    RankedTensorType operand = typeOf(op.getOperand()), index = typeOf(op.getIndex());
-    const auto dim = static_cast<int64_t>(op.getDim()), batch = static_cast<int64_t>(op.getBatchDims());
-    SmallVector<int64_t> batches = llvm::to_vector(llvm::seq(batch)), offsets, sizes(operand.getShape());
-    for (int64_t d = 0, rank = typeOf(op.getResult()).getRank(); d < rank; ++d) {
-      const bool ofIndex = d < batch || (d >= dim && d < dim + index.getRank() - batch);
-      if (!ofIndex)
-        offsets.push_back(d);
-    }
-    sizes[dim] = 1;
-    for (int64_t d : batches)
-      sizes[d] = 1;
-    auto numbers = stablehlo::GatherDimensionNumbersAttr::get(getContext(), offsets, {dim}, batches, batches, {dim},
-                                                              index.getRank());
-    rewriter.replaceOpWithNewOp<stablehlo::GatherOp>(op, op.getType(), op.getOperand(), op.getIndex(), numbers, sizes,
-                                                     /*indices_are_sorted=*/false);
-    return success();
-  }
-};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -369,23 +230,26 @@ struct ExpandConvolution : OpRewritePattern<stablehlo::ConvolutionOp> {
 struct ExpandQr : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
-    const bool isFactor = op.getCallTargetName() == "Qr" && op.getNumOperands() == 1 && op.getNumResults() == 2;
-    const bool isProduct = op.getCallTargetName() == "ProductOfElementaryHouseholderReflectors" &&
+    const StringRef target = op.getCallTargetName(), routine = lapackFunction(target);
+    const bool isFactor = (target == "Qr" || routine == "geqrf") && op.getNumOperands() == 1 && op.getNumResults() == 2;
+    const bool isProduct = (target == "ProductOfElementaryHouseholderReflectors" || routine == "orgqr") &&
                            op.getNumOperands() == 2 && op.getNumResults() == 1;
     if (!isFactor && !isProduct)
       return failure();
     for (Type type : op->getOperandTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.getElementType().isF32() ||
+      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !isa<FloatType>(tensor.getElementType()) ||
                                                           tensor.getRank() < (isFactor ? 2 : 1) ||
                                                           !tensor.hasStaticShape() || tensor.getNumElements() == 0)
         return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Expr a(builder, op->getOperand(0));
+    Type element = typeOf(op->getOperand(0)).getElementType(), single = builder.getF32Type();
+    Expr a = Expr(builder, op->getOperand(0)).convert(single);
     if (isFactor) {
       auto [packed, taus] = factor(a);
-      rewriter.replaceOp(op, {packed.value(), taus.value()});
+      rewriter.replaceOp(op, {packed.convert(element).value(), taus.convert(element).value()});
     } else {
-      rewriter.replaceOp(op, product(a, {builder, op->getOperand(1)}).value());
+      Expr taus = Expr(builder, op->getOperand(1)).convert(single);
+      rewriter.replaceOp(op, product(a, taus).convert(element).value());
     }
     return success();
   }
@@ -451,6 +315,5 @@ private:
 
 void hlo::addLinearAlgebraExpansions(RewritePatternSet &patterns) {
   patterns.add<ExpandConvolution, ExpandQr>(patterns.getContext());
-  patterns.add<ExpandCholesky, ExpandEinsum, ExpandTorchIndexSelect, ExpandTriangularSolve, ExpandUnaryEinsum>(
-      patterns.getContext());
+  patterns.add<ExpandCholesky, ExpandTriangularSolve>(patterns.getContext());
 }

@@ -14,15 +14,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-static Expr log(Expr x) { return x.apply<stablehlo::LogOp>(); }
-static Expr log1p(Expr x) { return x.apply<stablehlo::Log1pOp>(); }
-static Expr exp(Expr x) { return x.apply<stablehlo::ExpOp>(); }
-static Expr abs(Expr x) { return x.apply<stablehlo::AbsOp>(); }
-static Expr floor(Expr x) { return x.apply<stablehlo::FloorOp>(); }
-static Expr sin(Expr x) { return x.apply<stablehlo::SineOp>(); }
-static Expr cos(Expr x) { return x.apply<stablehlo::CosineOp>(); }
-static Expr pow(Expr x, Expr y) { return x.apply<stablehlo::PowOp>(y); }
-
 //===----------------------------------------------------------------------===//
 // Gamma: C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and P. Godfrey's nine
 // coefficients

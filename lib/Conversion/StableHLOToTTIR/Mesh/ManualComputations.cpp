@@ -9,6 +9,7 @@
 
 #include "ManualComputations.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -142,10 +143,57 @@ static bool isPresharded(Value operand) {
   return function && isPresharded(function.getArgAttr(argument.getArgNumber(), ttcore::shardStatusName));
 }
 
+static void noteShardDims(BlockArgument argument, ArrayRef<int64_t> dims) {
+  cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+      .setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, DenseI64ArrayAttr::get(argument.getContext(), dims));
+}
+
 static bool isPreshardedResult(OpOperand &use) {
   auto function = dyn_cast<FunctionOpInterface>(use.getOwner()->getParentOp());
   return function && use.getOwner()->hasTrait<OpTrait::ReturnLike>() &&
          isPresharded(function.getResultAttr(use.getOperandNumber(), ttcore::shardStatusName));
+}
+
+bool hlo::isGrid(sdy::MeshAttr mesh) {
+  return mesh.getAxes().size() <= 2 && llvm::equal(mesh.getDeviceIds(), llvm::seq<int64_t>(mesh.getDeviceIds().size()));
+}
+
+bool hlo::comesInParts(ModuleOp module) {
+  bool any = false;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    any = true;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (!isPresharded(function.getArgAttr(i, ttcore::shardStatusName)))
+        return false;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (!isPresharded(function.getResultAttr(i, ttcore::shardStatusName)))
+        return false;
+  }
+  return any;
+}
+
+/// Parts of each dimension of `whole`, of which a device has `part`.
+static SmallVector<int64_t> countsOf(Type whole, Type part) {
+  SmallVector<int64_t> counts;
+  for (auto [all, own] :
+       llvm::zip_equal(cast<RankedTensorType>(whole).getShape(), cast<RankedTensorType>(part).getShape()))
+    counts.push_back(own > 0 ? all / own : 1);
+  return counts;
+}
+
+/// Without a split, the mesh is no grid.
+static SmallVector<int64_t> shardDimsOf(const FailureOr<Split> &split) {
+  return succeeded(split) ? split->shardDims() : SmallVector<int64_t>{-1, -1};
+}
+
+/// What the caller has in parts, in whatever order of axes.
+static Value exchange(ImplicitLocOpBuilder &builder, Value value, Type type, ttcore::MeshShardDirection direction,
+                      const FailureOr<Split> &split) {
+  const bool isFull = direction == ttcore::MeshShardDirection::FullToShard;
+  return meshShard(builder, value, type, ttcore::MeshShardType::Identity, direction,
+                   isFull ? countsOf(value.getType(), type) : countsOf(type, value.getType()), shardDimsOf(split));
 }
 
 LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualComputationOp op) {
@@ -165,14 +213,17 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
       local.push_back(operand);
       continue;
     }
-    FailureOr<Split> split = splitOf(sharding, op, mesh);
+    const bool presharded = isPresharded(operand);
+    FailureOr<Split> split = presharded && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh);
+    if (presharded) {
+      local.push_back(exchange(builder, operand, type, MeshShardDirection::FullToShard, split));
+      // The op is gone where nothing uses the argument, and it comes in shards all the same.
+      noteShardDims(cast<BlockArgument>(operand), shardDimsOf(split));
+      continue;
+    }
     if (failed(split))
       return failure();
-    if (isPresharded(operand)) {
-      // The caller has the parts in whatever order of axes.
-      local.push_back(meshShard(builder, operand, type, MeshShardType::Identity, MeshShardDirection::FullToShard,
-                                split->counts(), split->shardDims()));
-    } else if (nested) {
+    if (nested) {
       local.push_back(partition(builder, operand, *split));
     } else if (split->any() && split->inOrder()) {
       local.push_back(meshShard(builder, operand, type, MeshShardType::Devices, MeshShardDirection::FullToShard,
@@ -193,16 +244,17 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
       rewriter.replaceAllUsesWith(result, value);
       continue;
     }
-    FailureOr<Split> split = splitOf(sharding, op, mesh);
-    if (failed(split))
+    const bool inParts =
+        !nested && llvm::all_of(result.getUses(), [](OpOperand &use) { return isPreshardedResult(use); });
+    FailureOr<Split> split = inParts && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh);
+    if (failed(split) && !inParts)
       return failure();
     Value asShards, full;
     for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
       const bool presharded = !nested && isPreshardedResult(use);
       Value &made = presharded ? asShards : full;
       if (!made && presharded) {
-        made = meshShard(builder, value, result.getType(), MeshShardType::Identity, MeshShardDirection::ShardToFull,
-                         split->counts(), split->shardDims());
+        made = exchange(builder, value, result.getType(), MeshShardDirection::ShardToFull, split);
       } else if (!made && nested) {
         made = gather(builder, value, *split);
       } else if (!made && split->any() && split->inOrder()) {
@@ -228,7 +280,7 @@ LogicalResult hlo::lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp 
   DictionaryAttr attributes = op.getCompositeAttributes().value_or(DictionaryAttr());
   auto sharding = attributes ? attributes.getAs<sdy::TensorShardingAttr>("out_sharding") : sdy::TensorShardingAttr();
   sdy::MeshAttr mesh = sharding ? sharding.getMesh(op) : sdy::MeshAttr();
-  if (!mesh || op.getNumOperands() != 1 || op.getNumResults() != 1 || mesh.getAxes().size() > 2)
+  if (!mesh || op.getNumOperands() != 1 || op.getNumResults() != 1 || !isGrid(mesh))
     return success(); // its decomposition is called
   // Without a list of the axes by which it slices, its operand is whole.
   auto lists = attributes.getAs<sdy::ListOfAxisRefListsAttr>("slicing_axes");

@@ -12,6 +12,12 @@ namespace mlir::tt::hlo {
 /// aggregate its results.
 LogicalResult lowerManualComputation(RewriterBase &rewriter, sdy::ManualComputationOp op);
 
+/// Whether devices lie in rows and columns as their numbers say.
+bool isGrid(sdy::MeshAttr mesh);
+
+/// Whether the callers of all public functions hand over arguments, and take results, as one tensor per device.
+bool comesInParts(ModuleOp module);
+
 /// Makes `ttir.mesh_partition` of the composite `sdy.all_slice`, where it slices along whole axes.
 LogicalResult lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp op);
 

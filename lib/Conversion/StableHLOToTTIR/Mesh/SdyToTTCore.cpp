@@ -111,14 +111,17 @@ static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// Rows and columns of a mesh.
-static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op) {
+/// Rows and columns of a mesh. Where `inParts` says that nobody but the caller splits tensors, devices in another order
+/// or along more axes are one row, whose collectives name them.
+static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op, bool inParts) {
   sdy::MeshAttr mesh = op.getMesh();
-  if (!llvm::equal(mesh.getDeviceIds(), llvm::seq<int64_t>(mesh.getDeviceIds().size())))
-    return emitError(op.getLoc()) << op->getName() << ": not converted: devices in an order of their own: " << mesh;
+  if (!hlo::isGrid(mesh) && inParts)
+    return SmallVector<int64_t>{1, mesh.getTotalSize()};
   if (mesh.getAxes().size() > 2)
     return emitError(op.getLoc()) << op->getName() << ": not converted: a mesh of " << mesh.getAxes().size()
                                   << " axes; expected 2 or fewer";
+  if (!hlo::isGrid(mesh))
+    return emitError(op.getLoc()) << op->getName() << ": not converted: devices in an order of their own: " << mesh;
   SmallVector<int64_t> shape(2 - mesh.getAxes().size(), 1);
   for (sdy::MeshAxisAttr axis : mesh.getAxes())
     shape.push_back(axis.getSize());
@@ -126,8 +129,8 @@ static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op) {
 }
 
 /// Adds a mesh to those of its module.
-static LogicalResult addMesh(sdy::MeshOp op) {
-  FailureOr<SmallVector<int64_t>> shape = meshShape(op);
+static LogicalResult addMesh(sdy::MeshOp op, bool inParts) {
+  FailureOr<SmallVector<int64_t>> shape = meshShape(op, inParts);
   if (failed(shape))
     return failure();
   MLIRContext *context = op.getContext();
@@ -156,6 +159,7 @@ struct SdyToTTCore : tt::impl::ConvertSdyToTTCoreBase<SdyToTTCore> {
     SmallVector<Operation *> ops; // inner before outer
     SmallVector<stablehlo::CompositeOp> slices;
     bool failed = false;
+    const bool inParts = hlo::comesInParts(getOperation());
     getOperation()->walk([&](Operation *op) {
       failed |= mlir::failed(hlo::numberReplicaGroups(op));
       // The decomposition has numbers at the end: "sdy.all_slice1".
@@ -166,7 +170,7 @@ struct SdyToTTCore : tt::impl::ConvertSdyToTTCoreBase<SdyToTTCore> {
       }
       if (auto mesh = dyn_cast<sdy::MeshOp>(op)) {
         meshes.push_back(mesh);
-        failed |= mlir::failed(addMesh(mesh));
+        failed |= mlir::failed(addMesh(mesh, inParts));
         return;
       }
       failed |= mlir::failed(checkNothingIsSplit(op));

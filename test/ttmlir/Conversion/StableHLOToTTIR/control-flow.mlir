@@ -1,4 +1,4 @@
-// RUN: ttmlir-opt %s --outline-stablehlo-control-flow --split-input-file | FileCheck %s
+// RUN: ttmlir-opt %s --stablehlo-legalize-composite-to-call --outline-stablehlo-control-flow --split-input-file | FileCheck %s
 
 // What the loop never changes, and small constants, are not carried.
 // CHECK-LABEL: func.func @main

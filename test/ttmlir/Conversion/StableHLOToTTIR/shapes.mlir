@@ -1,4 +1,4 @@
-// RUN: ttmlir-opt %s --convert-stablehlo-to-ttir | FileCheck %s --implicit-check-not=stablehlo.
+// RUN: ttmlir-opt %s --stablehlo-legalize-deprecated-ops --convert-stablehlo-to-ttir | FileCheck %s --implicit-check-not=stablehlo.
 
 // CHECK-LABEL: @creation
 func.func @creation() -> (tensor<2xf32>, tensor<3x4xi32>) {

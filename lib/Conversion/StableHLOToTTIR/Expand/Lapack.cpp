@@ -1,0 +1,393 @@
+//===- Lapack.cpp - functions of LAPACK that JAX calls on the CPU ---------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// JAX that lowers for the CPU writes `lapack_spotrf_ffi` and the like, where it
+// writes ops for other platforms. `geqrf` and `orgqr` are in LinearAlgebra.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expressions.h"
+
+#include <array>
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+StringRef hlo::lapackFunction(StringRef target) {
+  if (!target.consume_front("lapack_") || !target.consume_back("_ffi") || target.empty())
+    return {};
+  return target.front() == 's' || target.front() == 'd' ? target.drop_front() : StringRef();
+}
+
+namespace {
+struct ExpandLapack : OpRewritePattern<stablehlo::CustomCallOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
+    StringRef function = lapackFunction(op.getCallTargetName());
+    if (function == "potrf")
+      return expandCholesky(op, rewriter);
+    if (function == "getrf")
+      return expandLu(op, rewriter);
+    if (function == "syevd")
+      return expandEigenvalues(op, rewriter);
+    if (function == "gesdd")
+      return expandSingularValues(op, rewriter);
+    if (function == "gtsv")
+      return expandTridiagonalSolve(op, rewriter);
+    if (function == "trsm")
+      return expandTriangularSolve(op, rewriter);
+    return failure();
+  }
+
+private:
+  /// One of the letters that the functions take, such as `uplo = 76 : ui8`; 0 when it is not there.
+  static char letterOf(stablehlo::CustomCallOp op, StringRef name) {
+    auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
+    auto letter = config ? config.getAs<IntegerAttr>(name) : IntegerAttr();
+    return letter ? static_cast<char>(letter.getValue().getZExtValue()) : 0;
+  }
+  static bool areFloats(stablehlo::CustomCallOp op, unsigned operands, unsigned results) {
+    auto isFloats = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getRank() >= 2 && isa<FloatType>(tensor.getElementType());
+    };
+    return op.getNumOperands() == operands && op.getNumResults() == results &&
+           llvm::all_of(op->getOperandTypes(), isFloats) && isFloats(op->getResult(0).getType());
+  }
+
+  /// (matrix) -> (factor, 0 or what is wrong). A factor that is not there is NaN.
+  static LogicalResult expandCholesky(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    const char triangle = letterOf(op, "uplo");
+    if (!areFloats(op, 1, 2) || (triangle != 'L' && triangle != 'U'))
+      return rewriter.notifyMatchFailure(op, "expected a matrix, two results and uplo");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType type = typeOf(op->getResult(0)), info = typeOf(op->getResult(1));
+    Expr factor(builder, stablehlo::CholeskyOp::create(builder, type, op->getOperand(0), triangle == 'L'));
+    // The last element of the diagonal depends on all others.
+    const int64_t rank = factor.rank(), size = factor.size(rank - 1);
+    Expr last = size ? factor.slice(rank - 2, size - 1, size).slice(rank - 1, size - 1, size) : factor;
+    Expr wrong = Expr(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(info))));
+    if (size) {
+      last = last.reshape(info.getShape());
+      wrong = (last != last).convert(info.getElementType());
+    }
+    rewriter.replaceOp(op, {factor.value(), wrong.value()});
+    return success();
+  }
+
+  /// (matrix) -> (both factors in one, the rows that were exchanged, the first pivot that is 0). Rows with the largest
+  /// pivot come first (Golub and Van Loan, 3.4.1).
+  static LogicalResult expandLu(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    if (!areFloats(op, 1, 3) || typeOf(op->getOperand(0)).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "expected a matrix with elements, and three results");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Type word = builder.getI32Type();
+    Expr a = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
+    const int64_t row = a.rank() - 2, column = a.rank() - 1, m = a.size(row), n = a.size(column);
+    // The numbers of rows lie in a row below the matrix; f32 holds them.
+    SmallVector<int64_t> low(a.rank(), 0), high(low), none(low);
+    high[row] = 1;
+    SmallVector<int64_t> ones(a.rank(), 1);
+    Expr start = a.pad(a.number(0).slice(none, ones, ones).reshape({}), low, high, none);
+    Expr all = repeated(start, std::min(m, n), [&](Expr j, Expr both) {
+      Expr matrix = both.slice(row, 0, m), zero = matrix.number(0);
+      Expr rows = position(matrix, -2), columns = position(matrix, -1), at = j.spread(matrix.shape());
+      auto columnOf = [&](Expr of) { return sum((columns == at).select(of, zero), column); };
+      auto rowOf = [&](Expr which) { return sum((rows == which).select(matrix, zero), row); };
+      Expr x = columnOf(matrix); // [..., m, 1]
+      Expr places = position(x, -2), here = j.spread(x.shape());
+      Expr sizes = (places >= here).select(abs(x), x.number(-1));
+      Expr best = least((sizes == like(greatest(sizes, row), sizes)).select(places, places.number(m)), row);
+      best = (best == best.number(m)).select(j.spread(best.shape()), best); // nothing is the largest of NaN
+      Expr pivots = rowOf(like(best, matrix)), others = rowOf(at);          // [..., 1, n]
+      Expr swapped =
+          (rows == at).select(like(pivots, matrix), (rows == like(best, matrix)).select(like(others, matrix), matrix));
+      Expr pivot = sum((position(pivots, -1) == j.spread(pivots.shape())).select(pivots, pivots.number(0)), column);
+      Expr under = columnOf(swapped), divisor = like(pivot, under);
+      Expr factors = like((divisor == 0).select(under, under / divisor), matrix);
+      Expr rest = (columns == at).select(factors, swapped - factors * like(pivots, matrix));
+      Expr next = ((rows > at) & (columns >= at)).select(rest, swapped);
+      Expr exchanged = both.slice(row, m, m + 1);
+      Expr isHere = position(exchanged, -1) == j.spread(exchanged.shape());
+      return next.concat({isHere.select(like(best.convert(builder.getF32Type()) + 1, exchanged), exchanged)}, row);
+    });
+    Expr factors = all.slice(row, 0, m);
+    RankedTensorType pivots = typeOf(op->getResult(1)), info = typeOf(op->getResult(2));
+    Expr exchanged = all.slice(row, m, m + 1).slice(column, 0, std::min(m, n)).reshape(pivots.getShape());
+    Expr rows = position(factors, -2), beyond = rows.number(static_cast<double>(m) + 1);
+    Expr isZero = (rows == position(factors, -1)) & (factors == 0);
+    Expr first = least(least(isZero.select(rows + 1, beyond), column), row).reshape(info.getShape());
+    Expr wrong = (first > static_cast<double>(m)).select(first.number(0), first);
+    rewriter.replaceOp(op, {factors.convert(typeOf(op->getResult(0)).getElementType()).value(),
+                            exchanged.convert(word).convert(pivots.getElementType()).value(),
+                            wrong.convert(info.getElementType()).value()});
+    return success();
+  }
+
+  /// [..., n, k] * [..., k, m]
+  static Expr product(Expr a, Expr b) {
+    ImplicitLocOpBuilder &builder = a.build();
+    SmallVector<int64_t> batch = llvm::to_vector(llvm::seq(a.rank() - 2)), shape(a.shape());
+    shape.back() = b.shape().back();
+    auto numbers =
+        stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch, {a.rank() - 1}, {b.rank() - 2});
+    return {builder, stablehlo::DotGeneralOp::create(builder, a.type().clone(shape), a.value(), b.value(), numbers,
+                                                     ArrayAttr(), stablehlo::DotAlgorithmAttr())};
+  }
+
+  /// Who rotates with whom: a round-robin tournament of n, or n - 1 and one who pauses, has each pair once.
+  struct Tournament {
+    Tournament(ImplicitLocOpBuilder &builder, int64_t n)
+        : rounds(n + n % 2 - 1), turns(n > 1 ? rounds * (6 + static_cast<int64_t>(llvm::Log2_64_Ceil(n))) : 0),
+          table(builder,
+                stablehlo::ConstantOp::create(
+                    builder, DenseElementsAttr::get(RankedTensorType::get({n + n % 2 - 1, n}, builder.getI32Type()),
+                                                    ArrayRef(partners(n))))) {}
+
+    /// [..., n, n]: makes the elements of a symmetric matrix zero where those meet who play.
+    Expr rotation(Expr a, Expr turn) const {
+      ImplicitLocOpBuilder &builder = a.build();
+      const int64_t row = a.rank() - 2, column = a.rank() - 1, n = a.size(column);
+      Expr columns = position(a, -1), isDiagonal = position(a, -2) == columns, zero = a.number(0), one = a.number(1);
+      Expr round = turn.apply<stablehlo::RemOp>(turn.number(static_cast<double>(rounds)));
+      Value line = stablehlo::DynamicSliceOp::create(builder, table.type().clone(ArrayRef<int64_t>({1, n})),
+                                                     table.value(), ValueRange{round.value(), round.number(0).value()},
+                                                     builder.getDenseI64ArrayAttr({1, n}));
+      Expr partner = Expr(builder, line).reshape({n}).broadcast(a.shape(), {row}); // of each row
+      Expr isPair = columns == partner;
+      Expr diagonal = sum(isDiagonal.select(a, zero), column); // [..., n, 1]
+      Expr across = sum(isDiagonal.select(a, zero), row);      // [..., 1, n]
+      Expr others = sum(isPair.select(like(across, a), zero), column), mixed = sum(isPair.select(a, zero), column);
+      Expr difference = others - diagonal, size = abs(difference) + sqrt(difference * difference + mixed * mixed * 4);
+      // The smaller of the two angles; those who pause, and pairs that are done, do not turn. Of a pair the first
+      // takes its angle from the other side.
+      Expr isFirst = position(diagonal, -2) < sum(isPair.select(columns, columns.number(0)), column);
+      Expr sign = isFirst.select((difference >= difference.number(0)).select(size.number(1), size.number(-1)),
+                                 (difference > difference.number(0)).select(size.number(1), size.number(-1)));
+      Expr isStill = (size == 0) | (mixed == 0) | (sum((isPair & isDiagonal).select(one, zero), column) > 0.5);
+      Expr tangent = isStill.select(size.number(0), sign * mixed * 2 / isStill.select(size.number(1), size));
+      Expr cosine = (tangent * tangent + 1).apply<stablehlo::RsqrtOp>(), sine = tangent * cosine;
+      // Row i of what turns: the cosine, and the sine where the partner is.
+      return transposed(isDiagonal.select(like(cosine, a), zero) - (isPair & ~isDiagonal).select(like(sine, a), zero));
+    }
+
+    static SmallVector<int32_t> partners(int64_t n) {
+      const int64_t seats = n + n % 2;
+      SmallVector<int32_t> table;
+      for (int64_t round = 0; round < seats - 1; ++round)
+        for (int64_t i = 0; i < n; ++i) {
+          int64_t other = i == seats - 1 ? (round * (seats / 2)) % (seats - 1) : (round - i + seats - 1) % (seats - 1);
+          if (i < seats - 1 && other == i)
+            other = seats - 1;
+          table.push_back(static_cast<int32_t>(other < n ? other : i));
+        }
+      return table;
+    }
+
+    int64_t rounds, turns;
+    Expr table;
+  };
+
+  /// (symmetric matrix, of which a triangle is read) -> (vectors, values in ascending order, 0). Jacobi's method: all
+  /// pairs of a round rotate at once (Golub and Van Loan, 8.5).
+  static LogicalResult expandEigenvalues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    const char triangle = letterOf(op, "uplo");
+    if (!areFloats(op, 1, 3) || (triangle != 'L' && triangle != 'U') || typeOf(op->getOperand(0)).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "expected a matrix with elements, three results and uplo");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr given = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
+    const int64_t row = given.rank() - 2, column = given.rank() - 1, n = given.size(column);
+    if (given.size(row) != n || n > (1 << 10))
+      return rewriter.notifyMatchFailure(op, "expected a square matrix of at most 1024 rows");
+    Expr rows = position(given, -2), columns = position(given, -1), isDiagonal = rows == columns;
+    Expr zero = given.number(0), one = given.number(1);
+    Expr isRead = triangle == 'L' ? rows >= columns : rows <= columns;
+    Expr matrix = isRead.select(given, transposed(given));
+    // Products of large and small numbers stay in range.
+    Expr scale = greatest(greatest(abs(matrix), column), row);
+    scale = (scale == 0).select(scale.number(1), scale);
+    Expr vectors = isDiagonal.select(one, zero);
+    Tournament tournament(builder, n);
+    Expr both = (matrix / like(scale, matrix)).concat({vectors}, row);
+    both = repeated(both, tournament.turns, [&](Expr turn, Expr state) {
+      Expr a = state.slice(row, 0, n), v = state.slice(row, n, 2 * n);
+      a = (a + transposed(a)) * 0.5; // both of a pair see the same
+      Expr back = tournament.rotation(a, turn);
+      return product(product(transposed(back), a), back).concat({product(v, back)}, row);
+    });
+    Expr a = both.slice(row, 0, n), v = both.slice(row, n, 2 * n);
+    Expr values = sum(isDiagonal.select(a, zero), row); // [..., 1, n]
+    values = values * like(scale, values);
+    auto [sorted, order] = ascending(values);
+    // A column for each place.
+    Expr isHere = rows == like(order, given);
+    v = product(v, isHere.select(one, zero));
+    RankedTensorType info = typeOf(op->getResult(2)), kept = typeOf(op->getResult(1));
+    Expr fine(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(info))));
+    rewriter.replaceOp(op, {v.convert(typeOf(op->getResult(0)).getElementType()).value(),
+                            sorted.reshape(kept.getShape()).convert(kept.getElementType()).value(), fine.value()});
+    return success();
+  }
+
+  /// A call of one of the functions that LinearAlgebra.cpp expands.
+  static Operation *called(ImplicitLocOpBuilder &builder, StringRef target, TypeRange results, ValueRange operands) {
+    OperationState state(builder.getLoc(), stablehlo::CustomCallOp::getOperationName());
+    state.addOperands(operands);
+    state.addTypes(results);
+    state.addAttribute("call_target_name", builder.getStringAttr(target));
+    return builder.create(state);
+  }
+
+  /// (matrix) -> (itself, values in descending order, left vectors, right ones as rows, 0). One-sided Jacobi: columns
+  /// rotate until they are orthogonal (Golub and Van Loan, 8.6.3). The left vectors are then those of a QR
+  /// factorization, which has them also where a value is 0, and as many as are asked for.
+  static LogicalResult expandSingularValues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    const char mode = letterOf(op, "mode");
+    if (!areFloats(op, 1, 5) || (mode != 'S' && mode != 'A' && mode != 'N') ||
+        typeOf(op->getOperand(0)).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "expected a matrix with elements, five results and mode");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr given = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
+    const int64_t row = given.rank() - 2, column = given.rank() - 1;
+    const bool isWide = given.size(row) < given.size(column);
+    Expr a = isWide ? transposed(given) : given;
+    const int64_t m = a.size(row), n = a.size(column);
+    if (n > (1 << 10))
+      return rewriter.notifyMatchFailure(op, "expected at most 1024 rows or columns");
+    Expr scale = greatest(greatest(abs(a), column), row);
+    scale = (scale == 0).select(scale.number(1), scale);
+    a = a / like(scale, a);
+    // The columns stand above the rotations that were made.
+    Expr top = a.slice(row, 0, n);
+    Expr eye = (position(top, -2) == position(top, -1)).select(top.number(1), top.number(0));
+    Tournament tournament(builder, n);
+    Expr both = repeated(a.concat({eye}, row), tournament.turns, [&](Expr turn, Expr state) {
+      Expr columns = state.slice(row, 0, m);
+      Expr products = product(transposed(columns), columns);
+      return product(state, tournament.rotation((products + transposed(products)) * 0.5, turn));
+    });
+    Expr columns = both.slice(row, 0, m);
+    Expr sizes = sqrt(sum(columns * columns, row)); // [..., 1, n]
+    auto [sorted, order] = ascending(-sizes);
+    Expr isHere = position(eye, -2) == like(order, eye);
+    both = product(both, isHere.select(eye.number(1), eye.number(0)));
+    RankedTensorType values = typeOf(op->getResult(1));
+    Expr ordered = -sorted;
+    SmallVector<Value> results = {
+        op->getOperand(0),
+        (ordered * like(scale, ordered)).reshape(values.getShape()).convert(values.getElementType()).value()};
+    auto finish = [&](Expr left, Expr right) {
+      for (auto [i, vectors] :
+           llvm::enumerate(isWide ? std::array{right, transposed(left)} : std::array{left, transposed(right)}))
+        results.push_back(vectors.convert(typeOf(op->getResult(2 + i)).getElementType()).value());
+    };
+    auto zeros = [&](Value like) -> Value {
+      return stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(like.getType())));
+    };
+    if (mode == 'N') {
+      results.append({zeros(op->getResult(2)), zeros(op->getResult(3))});
+    } else {
+      columns = both.slice(row, 0, m);
+      SmallVector<int64_t> count(columns.shape());
+      count.pop_back();
+      count.back() = n;
+      Operation *factors =
+          called(builder, "Qr", {columns.type(), columns.type().clone(count)}, ValueRange{columns.value()});
+      Expr packed(builder, factors->getResult(0));
+      // The diagonal has the values, some with a sign.
+      Expr isDiagonal = position(packed, -2) == position(packed, -1);
+      Expr diagonal = sum(isDiagonal.select(packed, packed.number(0)), row);
+      const int64_t wanted = mode == 'A' ? m : n;
+      SmallVector<int64_t> none(packed.rank(), 0), more(none), ones(packed.rank(), 1);
+      more.back() = wanted - n;
+      Expr nothing = packed.number(0).slice(none, ones, ones).reshape({});
+      packed = packed.pad(nothing, none, more, none);
+      Expr signs = (diagonal < 0).select(diagonal.number(-1), diagonal.number(1));
+      signs = signs.pad((nothing + 1), none, more, none);
+      Expr left(builder, called(builder, "ProductOfElementaryHouseholderReflectors", packed.type(),
+                                {packed.value(), factors->getResult(1)})
+                             ->getResult(0));
+      finish(left * like(signs, left), both.slice(row, m, m + n));
+    }
+    results.push_back(zeros(op->getResult(4)));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+  /// (below, diagonal, above, right sides) -> (the same, solutions, 0). By a QR factorization of the whole matrix,
+  /// which needs no exchange of rows.
+  static LogicalResult expandTridiagonalSolve(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    const int64_t rank = op.getNumOperands() == 4 ? typeOf(op->getOperand(3)).getRank() : 0;
+    auto isFit = [&](Value value) {
+      ArrayRef<int64_t> whole = typeOf(op->getOperand(3)).getShape();
+      return isa<FloatType>(typeOf(value).getElementType()) && typeOf(value).getShape() == whole.drop_back();
+    };
+    if (op.getNumResults() != 5 || rank < 2 || !llvm::all_of(op->getOperands().drop_back(), isFit) ||
+        typeOf(op->getOperand(3)).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op,
+                                         "expected three diagonals and right sides with elements, and five results");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Expr b = Expr(builder, op->getOperand(3)).convert(builder.getF32Type());
+    const int64_t row = rank - 2, n = b.size(row);
+    if (n > (1 << 10))
+      return rewriter.notifyMatchFailure(op, "expected at most 1024 equations");
+    SmallVector<int64_t> square(b.shape()), upright(b.shape());
+    square.back() = n, upright.back() = 1;
+    auto words = RankedTensorType::get(square, builder.getI32Type());
+    Expr rows = Expr::iota(builder, words, row), columns = Expr::iota(builder, words, row + 1);
+    auto diagonal = [&](unsigned index) {
+      return Expr(builder, op->getOperand(index))
+          .convert(b.element())
+          .reshape(upright)
+          .broadcast(square, llvm::to_vector(llvm::seq(rank)));
+    };
+    Expr main = diagonal(1), zero = main.number(0);
+    Expr matrix = (columns == rows).select(main, zero);
+    matrix = (columns + 1 == rows).select(diagonal(0), (columns == rows + 1).select(diagonal(2), matrix));
+    SmallVector<int64_t> count(ArrayRef(square).drop_back());
+    Operation *factors = called(builder, "Qr", {matrix.type(), matrix.type().clone(count)}, ValueRange{matrix.value()});
+    Expr q(builder, called(builder, "ProductOfElementaryHouseholderReflectors", matrix.type(), factors->getResults())
+                        ->getResult(0));
+    Value x = stablehlo::TriangularSolveOp::create(
+        builder, b.type(), factors->getResult(0), product(transposed(q), b).value(), /*left_side=*/true,
+        /*lower=*/false, /*unit_diagonal=*/false, stablehlo::Transpose::NO_TRANSPOSE);
+    Value fine =
+        stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(op->getResult(4).getType())));
+    rewriter.replaceOp(op, {op->getOperand(0), op->getOperand(1), op->getOperand(2),
+                            Expr(builder, x).convert(typeOf(op->getResult(3)).getElementType()).value(), fine});
+    return success();
+  }
+
+  /// Of each last dimension: the numbers in order, and where they were.
+  static std::pair<Expr, Expr> ascending(Expr x) {
+    ImplicitLocOpBuilder &builder = x.build();
+    Expr places = position(x, -1);
+    auto sort =
+        stablehlo::SortOp::create(builder, TypeRange{x.type(), places.type()}, ValueRange{x.value(), places.value()},
+                                  static_cast<uint64_t>(x.rank() - 1), /*is_stable=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    Type number = RankedTensorType::get({}, x.element()), place = RankedTensorType::get({}, places.element());
+    Location loc = builder.getLoc();
+    Block *body = builder.createBlock(&sort.getComparator(), {}, {number, number, place, place}, {loc, loc, loc, loc});
+    Expr before(builder, body->getArgument(0)), after(builder, body->getArgument(1));
+    stablehlo::ReturnOp::create(builder, (before < after).value());
+    return {{builder, sort->getResult(0)}, {builder, sort->getResult(1)}};
+  }
+
+  /// (triangle, right sides) -> solutions
+  static LogicalResult expandTriangularSolve(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    const char side = letterOf(op, "side"), triangle = letterOf(op, "uplo"), transposes = letterOf(op, "trans_x"),
+               diagonal = letterOf(op, "diag");
+    if (!areFloats(op, 2, 1) || !side || !triangle || !transposes || !diagonal)
+      return rewriter.notifyMatchFailure(op, "expected two operands, one result, side, uplo, trans_x and diag");
+    const auto how = transposes == 'N' ? stablehlo::Transpose::NO_TRANSPOSE : stablehlo::Transpose::TRANSPOSE;
+    rewriter.replaceOpWithNewOp<stablehlo::TriangularSolveOp>(op, op->getResultTypes()[0], op->getOperand(0),
+                                                              op->getOperand(1), side == 'L', triangle == 'L',
+                                                              diagonal == 'U', how);
+    return success();
+  }
+};
+} // namespace
+
+void hlo::addLapackExpansions(RewritePatternSet &patterns) { patterns.add<ExpandLapack>(patterns.getContext()); }

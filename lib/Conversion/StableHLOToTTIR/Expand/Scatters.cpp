@@ -1,0 +1,150 @@
+//===- Scatters.cpp - scatters whose regions are formulas -----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Expressions.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::hlo;
+
+/// The larger one of two, over all elements; a scalar.
+static Expr largest(Expr x) {
+  ImplicitLocOpBuilder &builder = x.build();
+  auto scalar = RankedTensorType::get({}, x.element());
+  Value zero = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(scalar, builder.getZeroAttr(x.element())));
+  auto reduce =
+      stablehlo::ReduceOp::create(builder, TypeRange(scalar), ValueRange(x.value()), ValueRange(zero),
+                                  builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(x.rank()))));
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = builder.getLoc();
+  Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
+  Value larger = stablehlo::MaxOp::create(builder, body->getArgument(0), body->getArgument(1));
+  stablehlo::ReturnOp::create(builder, larger);
+  return {builder, reduce->getResult(0)};
+}
+
+namespace {
+/// A function of each element that an index names, as often as it is named: `x.at[i].apply(f)`. How often is a scatter
+/// of ones, and so many times the function is applied where elements are left. A function that takes updates, too, is
+/// applied to one update after the other, where several may name an element.
+struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::ScatterOp op, PatternRewriter &rewriter) const override {
+    Region &region = op.getUpdateComputation();
+    if (op.getInputs().size() != 1 || !isElementwise(region))
+      return failure();
+    Block &body = region.front();
+    const bool takesUpdate = !body.getArgument(1).use_empty();
+    // One op of both, or one of them, has a form of its own (of complex numbers: a sum).
+    const bool isComplex = isa<ComplexType>(typeOf(op.getInputs().front()).getElementType());
+    const bool hasForm = llvm::hasNItemsOrLess(body.without_terminator(), 1) &&
+                         (!isComplex || llvm::all_of(body.without_terminator(), llvm::IsaPred<stablehlo::AddOp>));
+    if ((takesUpdate && hasForm) || (!takesUpdate && body.without_terminator().empty()))
+      return failure();
+
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (takesUpdate && !op.getUniqueIndices()) {
+      if (!op.getScatterDimensionNumbers().getInputBatchingDims().empty())
+        return rewriter.notifyMatchFailure(op, "updates with batching dimensions are not combined one by one");
+      rewriter.replaceOp(op, oneByOne(builder, op).value());
+      return success();
+    }
+    Expr x(builder, op.getInputs().front()), updates(builder, op.getUpdates().front());
+    auto counted = [&](Expr like) { return like.type().clone(builder.getI32Type()); };
+    auto constant = [&](RankedTensorType type, int32_t value) {
+      return Expr(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(type, value)));
+    };
+    Expr counts = scattered(builder, op, constant(counted(x), 0), constant(counted(updates), 1), /*adds=*/true);
+    if (op.getUniqueIndices()) {
+      Expr update = takesUpdate ? scattered(builder, op, x, updates, /*adds=*/false) : x;
+      rewriter.replaceOp(op, (counts > 0).select(applyRegion(body, {x, update}).front(), x).value());
+      return success();
+    }
+    Location loc = op.getLoc();
+    SmallVector<Type> types = {counts.type(), x.type()};
+    auto loop = stablehlo::WhileOp::create(builder, types, ValueRange{counts.value(), x.value()});
+    Block *cond = builder.createBlock(&loop.getCond(), {}, types, {loc, loc});
+    stablehlo::ReturnOp::create(builder, (largest({builder, cond->getArgument(0)}) > 0).value());
+    Block *turn = builder.createBlock(&loop.getBody(), {}, types, {loc, loc});
+    Expr left(builder, turn->getArgument(0)), value(builder, turn->getArgument(1));
+    Expr next = (left > 0).select(applyRegion(body, {value, value}).front(), value);
+    stablehlo::ReturnOp::create(builder, ValueRange{(left - 1).value(), next.value()});
+    rewriter.replaceOp(op, loop->getResult(1));
+    return success();
+  }
+
+private:
+  /// Each update by a scatter of its own, which has no other for the same element.
+  static Expr oneByOne(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op) {
+    stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+    Expr indices(builder, op.getScatterIndices()), updates(builder, op.getUpdates().front());
+    // [number of updates, index], and [number of updates, window]
+    const int64_t vectorDim = numbers.getIndexVectorDim();
+    SmallVector<int64_t> order, places, window(numbers.getUpdateWindowDims());
+    for (int64_t dimension : llvm::seq(indices.rank()))
+      if (dimension != vectorDim)
+        order.push_back(dimension);
+    int64_t count = 1;
+    for (int64_t dimension : order)
+      count *= indices.size(dimension);
+    const int64_t length = vectorDim < indices.rank() ? indices.size(vectorDim) : 1;
+    if (vectorDim < indices.rank())
+      order.push_back(vectorDim);
+    indices = indices.transpose(order).reshape({count, length});
+    for (int64_t dimension : llvm::seq(updates.rank()))
+      if (!llvm::is_contained(window, dimension))
+        places.push_back(dimension);
+    llvm::append_range(places, window);
+    SmallVector<int64_t> sizes;
+    for (int64_t dimension : window)
+      sizes.push_back(updates.size(dimension));
+    SmallVector<int64_t> listed(sizes);
+    listed.insert(listed.begin(), count);
+    updates = updates.transpose(places).reshape(listed);
+    auto single = stablehlo::ScatterDimensionNumbersAttr::get(
+        builder.getContext(), llvm::to_vector(llvm::seq<int64_t>(sizes.size())), numbers.getInsertedWindowDims(), {},
+        {}, numbers.getScatterDimsToOperandDims(), /*indexVectorDim=*/0);
+    return repeated({builder, op.getInputs().front()}, count, [&](Expr turn, Expr input) {
+      Expr index = row(indices, turn), update = row(updates, turn);
+      auto made = stablehlo::ScatterOp::create(builder, TypeRange(input.type()), ValueRange(input.value()),
+                                               index.value(), ValueRange(update.value()), single,
+                                               /*indices_are_sorted=*/true, /*unique_indices=*/true);
+      IRMapping mapping;
+      op.getUpdateComputation().cloneInto(&made.getUpdateComputation(), mapping);
+      return Expr(builder, made->getResult(0));
+    });
+  }
+
+  /// What has this number in the first dimension.
+  static Expr row(Expr x, Expr number) {
+    ImplicitLocOpBuilder &builder = x.build();
+    SmallVector<Value> starts(x.rank(), number.number(0).value());
+    starts.front() = number.value();
+    SmallVector<int64_t> sizes(x.shape());
+    sizes.front() = 1;
+    Value slice = stablehlo::DynamicSliceOp::create(builder, x.type().clone(sizes), x.value(), starts,
+                                                    builder.getDenseI64ArrayAttr(sizes));
+    return Expr(builder, slice).reshape(ArrayRef(sizes).drop_front());
+  }
+
+  /// The same elements, of other tensors.
+  static Expr scattered(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op, Expr input, Expr updates, bool adds) {
+    auto made = stablehlo::ScatterOp::create(
+        builder, TypeRange(input.type()), ValueRange(input.value()), op.getScatterIndices(),
+        ValueRange(updates.value()), op.getScatterDimensionNumbers(), op.getIndicesAreSorted(), op.getUniqueIndices());
+    OpBuilder::InsertionGuard guard(builder);
+    auto scalar = RankedTensorType::get({}, input.element());
+    Location loc = builder.getLoc();
+    Block *body = builder.createBlock(&made.getUpdateComputation(), {}, {scalar, scalar}, {loc, loc});
+    Value result = body->getArgument(1);
+    if (adds)
+      result = stablehlo::AddOp::create(builder, body->getArgument(0), result);
+    stablehlo::ReturnOp::create(builder, result);
+    return {builder, made->getResult(0)};
+  }
+};
+} // namespace
+
+void hlo::addScatterExpansions(RewritePatternSet &patterns) { patterns.add<ExpandScatter>(patterns.getContext()); }

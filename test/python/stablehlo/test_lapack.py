@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of LAPACK, which JAX writes where it lowers for the CPU, on the chip, beside PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from test_expansions import run, type_of
+from ttmlir.ir import MLIRError
+
+
+def call(routine: str, operands: dict[str, torch.Tensor], results: list[str], **letters: str) -> list[torch.Tensor]:
+    config = ", ".join(f"{name} = {ord(letter)} : ui8" for name, letter in letters.items())
+    types = ", ".join(type_of(x) for x in operands.values())
+    names = ", ".join(f"%{name}" for name in operands)
+    text = f"%all:{len(results)} = stablehlo.custom_call @lapack_s{routine}_ffi({names}) "
+    text += f"{{mhlo.backend_config = {{{config}}}}} : ({types}) -> ({', '.join(results)})\n"
+    # Results are ops of the text.
+    text += "\n".join(f"%r{i} = stablehlo.optimization_barrier %all#{i} : {of}" for i, of in enumerate(results))
+    return run(text, operands, results)
+
+
+def matrices(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def sizes(shape: tuple[int, ...], element: str) -> str:
+    return "tensor<" + "".join(f"{n}x" for n in shape) + element + ">"
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1), (6, 3), (3, 6), (2, 3, 5, 5), (3, 40, 40)])
+def test_getrf(shape: tuple[int, ...]) -> None:
+    a = matrices(*shape)
+    *batch, m, n = shape
+    pivots = sizes((*batch, min(m, n)), "i32")
+    lu, exchanged, info = call("getrf", {"a": a}, [type_of(a), pivots, sizes(tuple(batch), "i32")])
+    wanted, rows = torch.linalg.lu_factor(a)
+    torch.testing.assert_close(lu, wanted, rtol=1e-4, atol=1e-4)
+    assert torch.equal(exchanged, rows)
+    assert not info.any()
+
+
+def test_getrf_of_singular_matrices() -> None:
+    """A column that is 0, and one that becomes it; the first of equal pivots; what comes before stays as it is."""
+    a = torch.tensor([
+        [[1.0, 0, 2], [3, 0, 4], [5, 0, 7]],
+        [[1, 2, 3], [2, 4, 6], [4, 8, 12]],
+        [[2, 1, 0], [-2, 3, 1], [2, 5, 9]],
+    ])  # fmt: skip
+    lu, exchanged, info = call("getrf", {"a": a}, [type_of(a), "tensor<3x3xi32>", "tensor<3xi32>"])
+    wanted, rows, found = torch.linalg.lu_factor_ex(a)
+    torch.testing.assert_close(lu, wanted)
+    assert torch.equal(exchanged, rows)
+    assert info.tolist() == found.tolist() == [2, 2, 0]
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (6, 3), (2, 3, 5, 5)])
+def test_geqrf_and_orgqr(shape: tuple[int, ...]) -> None:
+    a = matrices(*shape, seed=1)
+    *batch, _, n = shape
+    taus = sizes((*batch, n), "f32")
+    packed, factors = call("geqrf", {"a": a}, [type_of(a), taus])
+    wanted, wanted_factors = torch.geqrf(a)
+    torch.testing.assert_close(packed, wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(factors, wanted_factors, rtol=1e-4, atol=1e-4)
+    (q,) = call("orgqr", {"a": packed, "t": factors}, [type_of(a)])
+    torch.testing.assert_close(q @ packed.triu()[..., :n, :], a, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (5, 5), (2, 3, 8, 8), (33, 33)])
+@pytest.mark.parametrize("triangle", ["L", "U"])
+def test_syevd(shape: tuple[int, ...], triangle: str) -> None:
+    """The other triangle is not read."""
+    a = matrices(*shape, seed=2)
+    symmetric = a.tril() + a.tril(-1).mT if triangle == "L" else a.triu() + a.triu(1).mT
+    batch, n = shape[:-2], shape[-1]
+    results = [type_of(a), sizes((*batch, n), "f32"), sizes(batch, "i32")]
+    vectors, values, info = call("syevd", {"a": a}, results, mode="V", uplo=triangle)
+    torch.testing.assert_close(values, torch.linalg.eigvalsh(symmetric.double()).float(), rtol=1e-5, atol=2e-5)
+    torch.testing.assert_close(symmetric @ vectors, vectors * values[..., None, :], rtol=1e-4, atol=5e-5)
+    torch.testing.assert_close(vectors.mT @ vectors, torch.eye(n).expand(*batch, n, n), rtol=1e-4, atol=2e-5)
+    assert not info.any()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25])
+def test_syevd_of_special_matrices(scale: float) -> None:
+    """Nothing, one value several times, and numbers whose squares f32 does not have."""
+    a = (
+        torch.stack([torch.zeros(4, 4), torch.eye(4), torch.ones(4, 4), torch.diag(torch.tensor([3.0, -1, 2, -1]))])
+        * scale
+    )
+    results = [type_of(a), "tensor<4x4xf32>", "tensor<4xi32>"]
+    vectors, values, _ = call("syevd", {"a": a}, results, mode="V", uplo="L")
+    torch.testing.assert_close(values / scale, torch.linalg.eigvalsh(a.double() / scale).float(), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(vectors.mT @ vectors, torch.eye(4).expand(4, 4, 4), rtol=1e-5, atol=1e-5)
+
+
+def singular(a: torch.Tensor, mode: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    *batch, m, n = a.shape
+    left, right = (m, n) if mode != "S" else (min(m, n), min(m, n))
+    shapes = [(*batch, min(m, n)), (*batch, m, left), (*batch, right, n)]
+    results = [type_of(a), *(sizes(shape, "f32") for shape in shapes), sizes(tuple(batch), "i32")]
+    _, values, u, vt, info = call("gesdd", {"a": a}, results, mode=mode)
+    assert not info.any()
+    return values, u, vt
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (7, 3), (3, 7), (2, 3, 6, 5), (20, 33), (5, 1)])
+@pytest.mark.parametrize("mode", ["S", "A", "N"])
+def test_gesdd(shape: tuple[int, ...], mode: str) -> None:
+    a = matrices(*shape, seed=3)
+    values, u, vt = singular(a, mode)
+    torch.testing.assert_close(values, torch.linalg.svdvals(a.double()).float(), rtol=1e-5, atol=1e-5)
+    if mode == "N":
+        return
+    k = min(shape[-2:])
+    torch.testing.assert_close(u[..., :k] * values[..., None, :] @ vt[..., :k, :], a, rtol=1e-4, atol=2e-5)
+    for vectors in (u, vt.mT):
+        product = vectors.mT @ vectors
+        torch.testing.assert_close(product, torch.eye(product.shape[-1]).expand_as(product), rtol=1e-4, atol=2e-5)
+
+
+def test_gesdd_of_special_matrices() -> None:
+    """Nothing, several equal values, and fewer of them than columns: vectors are orthogonal nevertheless."""
+    a = torch.stack([torch.zeros(5, 3), torch.eye(5, 3), torch.ones(5, 3), torch.arange(15.0).reshape(5, 3) * 1e10])
+    values, u, vt = singular(a, "A")
+    wanted = torch.linalg.svdvals(a.double()).float()
+    torch.testing.assert_close(values, wanted, rtol=1e-5, atol=1e6)
+    torch.testing.assert_close(values[:3], wanted[:3], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(u[..., :3] * values[:, None] @ vt, a, rtol=1e-5, atol=1e5)
+    for vectors in (u, vt):
+        size = vectors.shape[-1]
+        torch.testing.assert_close(vectors.mT @ vectors, torch.eye(size).expand(4, size, size), rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 2), (2, 3, 5, 4)])
+def test_gtsv(shape: tuple[int, ...]) -> None:
+    """A diagonal of zeros needs an exchange of rows, or what stands for it."""
+    *batch, n, _ = shape
+    below, main, above = (matrices(*batch, n, seed=seed) for seed in (4, 5, 6))
+    if n % 2 == 0:
+        main[..., 0] = 0
+    b = matrices(*shape, seed=7)
+    operands = {"l": below, "d": main, "u": above, "b": b}
+    results = [*(type_of(x) for x in operands.values()), sizes(tuple(batch), "i32")]
+    found = call("gtsv", operands, results)
+    whole = main.diag_embed() + below[..., 1:].diag_embed(-1) + above[..., :-1].diag_embed(1)
+    torch.testing.assert_close(found[3], torch.linalg.solve(whole.double(), b.double()).float(), rtol=1e-3, atol=1e-4)
+    assert not found[4].any()
+
+
+@pytest.mark.parametrize(
+    ("routine", "letters"), [("syevd", {"mode": "V"}), ("syevd", {"mode": "V", "uplo": "X"}), ("gees", {"mode": "V"})]
+)
+def test_what_is_refused_is_named(routine: str, letters: dict[str, str]) -> None:
+    a = matrices(4, 4)
+    with pytest.raises(MLIRError, match=f"'lapack_s{routine}_ffi' is a function of LAPACK"):
+        call(routine, {"a": a}, [type_of(a), "tensor<4xf32>", "tensor<i32>"], **letters)

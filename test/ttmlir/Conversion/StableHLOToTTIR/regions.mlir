@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: ttmlir-opt %s --split-input-file --stablehlo-inline-region-calls --expand-stablehlo --verify-diagnostics | FileCheck %s
+
+// Calls in regions are inlined, with what they call; others stay.
+// CHECK-LABEL: func.func @reduce
+// CHECK: call @larger
+// CHECK-NOT: call @
+// CHECK: stablehlo.reduce{{.*}} applies stablehlo.maximum
+func.func @reduce(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @larger(%c, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %1 = stablehlo.reduce(%x init: %0) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {
+      %2 = func.call @outer(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      stablehlo.return %2 : tensor<f32>
+    }
+  return %1 : tensor<f32>
+}
+func.func private @outer(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @larger(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @larger(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.maximum %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A function of elements that indices name, each as often as it is named.
+// CHECK-LABEL: func.func @apply
+// CHECK: %[[COUNTS:.*]] = "stablehlo.scatter"
+// CHECK: stablehlo.add
+// CHECK: stablehlo.while(%{{.*}} = %[[COUNTS]], %{{.*}} = %arg0)
+// CHECK: stablehlo.sine {{.*}} : tensor<5xf32>
+func.func @apply(%x: tensor<5xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.sine %a : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<5xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// Elements that differ have one update each; its formula takes both.
+// CHECK-LABEL: func.func @unique
+// CHECK-NOT: stablehlo.while
+// CHECK: stablehlo.select
+func.func @unique(%x: tensor<5xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.sine %a : tensor<f32>
+    %2 = stablehlo.divide %1, %b : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) : (tensor<5xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @endless(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
+  %1 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    reducer(%a: tensor<f32>, %b: tensor<f32>) {
+      %2 = func.call @again(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      stablehlo.return %2 : tensor<f32>
+    }
+  return %1 : tensor<f32>
+}
+func.func private @again(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  // expected-error @+1 {{func.call: @again is not inlined: it is called without end}}
+  %0 = func.call @again(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
