@@ -7,6 +7,8 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -71,8 +73,9 @@ struct LowerDotGeneral : OpConversionPattern<ttir::DotGeneralOp> {
     Value b =
         transposeB ? rhs.matrices(builder, rhs.free, rhs.contracted) : rhs.matrices(builder, rhs.contracted, rhs.free);
     RankedTensorType type = typeLike(op.getResult(), lhs.matrixShape(lhs.size(lhs.free), rhs.size(rhs.free)));
-    Value product = MatmulOp::create(builder, type, a, b, transposeA, transposeB, /*matmul_program_config=*/nullptr,
-                                     /*activation=*/nullptr, /*compute_config=*/nullptr);
+    auto product = MatmulOp::create(builder, type, a, b, transposeA, transposeB, /*matmul_program_config=*/nullptr,
+                                    /*activation=*/nullptr, /*compute_config=*/nullptr);
+    ttcore::passWeightDtypeOn(op, product);
     rewriter.replaceOp(op, reshape(builder, product, typeOf(op.getResult())));
     return success();
   }
@@ -99,9 +102,10 @@ struct LowerLinear : OpConversionPattern<ttir::LinearOp> {
                                 ? typeLike(op.getResult(), shape, ttcore::DataType::Float32)
                                 : typeLike(op.getResult(), shape);
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Value product = MatmulOp::create(builder, type, adaptor.getA(), adaptor.getB(), op.getTransposeAAttr(),
-                                     op.getTransposeBAttr(), /*matmul_program_config=*/nullptr,
-                                     /*activation=*/nullptr, /*compute_config=*/nullptr);
+    auto product = MatmulOp::create(builder, type, adaptor.getA(), adaptor.getB(), op.getTransposeAAttr(),
+                                    op.getTransposeBAttr(), /*matmul_program_config=*/nullptr,
+                                    /*activation=*/nullptr, /*compute_config=*/nullptr);
+    ttcore::passWeightDtypeOn(op, product);
     rewriter.replaceOp(op, make<AddOp>(builder, result, {product, adaptor.getBias()}));
     return success();
   }

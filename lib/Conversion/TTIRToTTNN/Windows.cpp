@@ -9,6 +9,8 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
@@ -79,16 +81,16 @@ static Value unflatten(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int6
   return permute(builder, reshape(builder, value, ordered), inverse(order));
 }
 
-static Value makeConv(ImplicitLocOpBuilder &b, ttir::Conv2dOp op, RankedTensorType type, ValueRange operands,
-                      const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
+static Operation *makeConv(ImplicitLocOpBuilder &b, ttir::Conv2dOp op, RankedTensorType type, ValueRange operands,
+                           const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
   return Conv2dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], image.channels, channels,
                           image.batch, image.height, image.width, kernel, ints(op.getStride(), 2),
                           sidesOf(op.getPadding()), ints(op.getDilation(), 2), op.getGroups(), nullptr, nullptr,
                           nullptr, nullptr);
 }
 
-static Value makeConv(ImplicitLocOpBuilder &b, ttir::ConvTranspose2dOp op, RankedTensorType type, ValueRange operands,
-                      const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
+static Operation *makeConv(ImplicitLocOpBuilder &b, ttir::ConvTranspose2dOp op, RankedTensorType type,
+                           ValueRange operands, const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
   return ConvTranspose2dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], image.channels,
                                    channels, image.batch, image.height, image.width, kernel, ints(op.getStride(), 2),
                                    sidesOf(op.getPadding()), ints(op.getOutputPadding(), 2), ints(op.getDilation(), 2),
@@ -118,14 +120,13 @@ template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
                                    flatBias(builder, adaptor.getBias(), channels), device};
     SmallVector<int32_t> kernel(weight.drop_front(2));
     RankedTensorType type = typeOf(op.getResult());
-    if (info) {
-      rewriter.replaceOp(op, makeConv(builder, op, type, operands, image, channels, kernel));
-      return success();
-    }
     SmallVector<int64_t> ordered = inOrder(type.getShape(), order);
-    Value value =
-        makeConv(builder, op, typeLike(op.getResult(), imageOf(ordered, {}).flat()), operands, image, channels, kernel);
-    rewriter.replaceOp(op, unflatten(builder, value, ordered, order));
+    if (!info)
+      type = typeLike(op.getResult(), imageOf(ordered, {}).flat());
+    Operation *made = makeConv(builder, op, type, operands, image, channels, kernel);
+    ttcore::passWeightDtypeOn(op, made);
+    Value value = made->getResult(0);
+    rewriter.replaceOp(op, info ? value : unflatten(builder, value, ordered, order));
     return success();
   }
 };

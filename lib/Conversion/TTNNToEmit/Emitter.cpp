@@ -3,6 +3,8 @@
 
 #include "Emitter.h"
 
+#include "Inputs.h"
+
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
@@ -20,9 +22,6 @@ using namespace mlir::tt::emit;
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Marks functions that make the inputs of a program.
-static constexpr StringLiteral inputsOfAttr = "ttnn.inputs_of";
-
 static bool usesDevice(func::FuncOp function) {
   return !function.getBody().getOps<ttnn::GetDeviceOp>().empty() ||
          // A tensor is read onto the device of the program.
@@ -38,124 +37,6 @@ static SmallVector<StringRef> controlled(Operation *op) {
     return llvm::map_to_vector(branch.getBranches().getAsRange<FlatSymbolRefAttr>(),
                                [](FlatSymbolRefAttr name) { return name.getValue(); });
   return {};
-}
-
-static std::string argumentName(func::FuncOp function, BlockArgument argument) {
-  if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ttir.name"))
-    return given.str();
-  std::string name = nameOf(argument.getLoc());
-  return name.empty() ? "arg" + std::to_string(argument.getArgNumber()) : name;
-}
-
-/// The tensor that a program takes in shards, whole and on the host; null when it does not, with the dimension that
-/// each axis of the mesh splits.
-static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, ArrayRef<int64_t> mesh,
-                                SmallVectorImpl<int64_t> &dims) {
-  auto noted = program.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), ttcore::shardDimsName);
-  auto type = cast<RankedTensorType>(argument.getType());
-  ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
-  if (!noted || !layout || noted.size() > static_cast<int64_t>(mesh.size()))
-    return {};
-  dims.assign(mesh.size() - noted.size(), -1);
-  llvm::append_range(dims, noted.asArrayRef());
-  SmallVector<int64_t> shape(type.getShape());
-  for (auto [devices, dim] : llvm::zip(mesh, dims))
-    if (dim >= 0 && dim < type.getRank())
-      shape[dim] *= devices;
-  // No tensor is that large.
-  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) || !ttnn::collapsedShape(shape, ttnn::Layout::Tile))
-    return {};
-  layout = layout.withMesh({}).withShape(shape).withBufferType(shape, ttnn::BufferType::SystemMemory);
-  return ttnn::withLayout(RankedTensorType::get(shape, type.getElementType()), layout);
-}
-
-/// The input of a program: read from a file, random floats, or zeros of other types, which are valid indices and
-/// booleans. One that comes in shards is made whole and distributed.
-Value Emitter::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
-                           function_ref<Value()> meshDevice) {
-  MLIRContext *context = builder.getContext();
-  auto type = cast<RankedTensorType>(argument.getType());
-  std::string name = argumentName(program, argument);
-  SmallVector<int64_t> dims;
-  RankedTensorType whole = wholeOf(program, argument, mesh, dims);
-  auto make = [&](StringRef op, RankedTensorType result, ArrayRef<Value> operands, StringRef suffix,
-                  ArrayRef<NamedAttribute> attributes) {
-    OperationState state(NameLoc::get(builder.getStringAttr(name + suffix.str())), op);
-    state.addTypes(result);
-    state.addOperands(operands);
-    state.addAttributes(attributes);
-    return builder.create(state)->getResult(0);
-  };
-  auto attribute = [&](StringRef key, Attribute value) { return builder.getNamedAttr(key, value); };
-  auto isOnDevice = [](RankedTensorType of) {
-    ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(of);
-    return layout && layout.isOnDevice();
-  };
-
-  RankedTensorType first = whole ? whole : type;
-  StringRef suffix = whole ? "_whole" : "";
-  SmallVector<Value, 1> device;
-  if (isOnDevice(first))
-    device.push_back(meshDevice());
-  auto shape = ttnn::ShapeAttr::get(context, first.getShape());
-  Value made;
-  if (options.loadInputs) {
-    std::string folder = options.inputDirectory + (options.inputDirectory.empty() ? "" : "/");
-    auto path = builder.getStringAttr(folder + options.inputPrefix + std::to_string(number) + ".tensorbin");
-    made = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
-  } else if (ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
-             layout && isa<FloatType>(type.getElementType())) {
-    auto seed = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number);
-    // Random numbers are drawn on a device.
-    if (whole)
-      layout = layout.withMesh({}).withShape(whole.getShape());
-    if (!layout.isOnDevice())
-      layout = layout.withBufferType(first.getShape(), ttnn::BufferType::DRAM);
-    RankedTensorType drawn = ttnn::withLayout(first, layout);
-    made = make(ttnn::RandOp::getOperationName(), drawn, meshDevice(), suffix,
-                {attribute("size", shape), attribute("seed", seed)});
-    if (!isOnDevice(first))
-      made = make(ttnn::FromDeviceOp::getOperationName(), first, made, "_host", {});
-  } else {
-    made = make(ttnn::ZerosOp::getOperationName(), first, device, suffix, attribute("shape", shape));
-  }
-  if (!whole)
-    return made;
-  SmallVector<ttnn::PlacementAttr> placements = llvm::map_to_vector(dims, [&](int64_t dim) {
-    return dim < 0 ? ttnn::PlacementAttr::get(context, ttnn::PlacementType::Replicate, {})
-                   : ttnn::PlacementAttr::get(context, ttnn::PlacementType::Shard, builder.getI64IntegerAttr(dim));
-  });
-  auto mapper = ttnn::MeshMapperConfigAttr::get(context, placements, {});
-  return make(ttnn::DistributeTensorOp::getOperationName(), type, {made, meshDevice()}, "",
-              attribute("mapper_config", mapper));
-}
-
-/// A function of TTNN ops that makes inputs for a program.
-func::FuncOp Emitter::createInputs(func::FuncOp program) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(program);
-  SmallVector<Type> types;
-  for (Type type : program.getArgumentTypes())
-    if (!isa<ttnn::DeviceType>(type))
-      types.push_back(type);
-  Location loc = program.getLoc();
-  auto function = func::FuncOp::create(builder, loc, ("create_inputs_for_" + program.getSymName()).str(),
-                                       builder.getFunctionType({}, types));
-  function->setAttr(inputsOfAttr, builder.getStringAttr(program.getSymName()));
-  builder.setInsertionPointToStart(function.addEntryBlock());
-  Value device;
-  auto meshDevice = [&] {
-    if (!device)
-      device = ttnn::GetDeviceOp::create(builder, loc, ttnn::DeviceType::get(builder.getContext()),
-                                         ttnn::MeshShapeAttr(), ttnn::MeshOffsetAttr());
-    return device;
-  };
-  SmallVector<Value> inputs;
-  for (BlockArgument argument : program.getArguments())
-    if (!isa<ttnn::DeviceType>(argument.getType()))
-      inputs.push_back(createInput(program, argument, inputs.size(), meshDevice));
-  func::ReturnOp::create(builder, loc, inputs);
-  return function;
 }
 
 /// Elements from which on a constant of one value is made once and not in every run.
@@ -323,8 +204,12 @@ LogicalResult Emitter::run() {
         sources.push_back(constants);
     (function.isPrivate() ? sources : programs).push_back(function);
   };
+  mesh = meshOf(module);
+  InputMaker inputs(module, options.loadInputs ? std::optional(InputFiles{options.inputDirectory, options.inputPrefix})
+                                               : std::nullopt);
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
-    place(function);
+    if (!function->hasAttr(inputsOfAttr))
+      place(function);
   // Constants are called by what they are for, and so are their files.
   module.walk([&](ttnn::ConstantOp constant) {
     if (isa<SplatElementsAttr>(constant.getValue()) || !nameOf(constant.getLoc()).empty())
@@ -332,20 +217,16 @@ LogicalResult Emitter::run() {
     if (std::string name = nameByUse(constant->getResult(0)); !name.empty())
       constant->setLoc(NameLoc::get(builder.getStringAttr(name)));
   });
-  if (auto found = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName))
-    mesh.assign(found.getDeviceAttr().getMeshShape().begin(), found.getDeviceAttr().getMeshShape().end());
   // Those that are called come first, programs with their inputs behind them.
   for (func::FuncOp program : programs) {
     if (program.isExternal())
       continue;
-    for (Type type : program.getArgumentTypes())
-      if (!isa<ttnn::DeviceType>(type) && !ttnn::TTNNLayoutAttr::of(type))
-        return program.emitOpError() << "takes " << type
-                                     << "; expected tensors with a #ttnn.ttnn_layout (run ttnn-layout first)";
+    if (failed(checkArguments(program)))
+      return failure();
     if (func::FuncOp constants = hoistConstants(program))
       sources.push_back(constants);
     sources.push_back(program);
-    sources.push_back(createInputs(program));
+    sources.push_back(inputs.functionOf(program));
   }
   if (failed(collect()))
     return failure();

@@ -88,8 +88,6 @@ protected:
 
 private:
   LogicalResult collect();
-  func::FuncOp createInputs(func::FuncOp program);
-  Value createInput(func::FuncOp program, BlockArgument argument, unsigned number, function_ref<Value()> meshDevice);
   func::FuncOp hoistConstants(func::FuncOp program);
   LogicalResult convert(func::FuncOp function);
   LogicalResult convert(Operation &op);

@@ -33,6 +33,9 @@ void tt::registerTTNNToEmitPipelines() {
   PassPipelineRegistration<TTNNToEmitPyOptions>(
       "ttnn-common-to-emitpy-pipeline", "Turn TTNN programs into Python",
       [](OpPassManager &manager, const TTNNToEmitPyOptions &options) { addEmitPy(manager, options.emit); });
+  PassPipelineRegistration<>("recover-structure-xla-torch-pipeline",
+                             "Make functions of the parts that the names of ops tell",
+                             [](OpPassManager &manager) { manager.addPass(createTTNNRecoverStructure()); });
   PassPipelineRegistration<TTIRToEmitCOptions>("ttir-to-emitc-pipeline",
                                                "Lower TTIR to TTNN programs and turn those into C++",
                                                [](OpPassManager &manager, const TTIRToEmitCOptions &options) {

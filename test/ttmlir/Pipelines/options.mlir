@@ -15,6 +15,11 @@
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-runtime-pipeline=max-legal-layouts=8 2>&1 | FileCheck %s --check-prefix=LAYOUTS
 // RUN: not ttmlir-opt %s --ttir-to-emitpy-pipeline=enable-trace=true 2>&1 | FileCheck %s --check-prefix=TRACE
 
+// Of what has nothing to do, both.
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="disable-workarounds=false enable-layout-workaround-pass=true enable-decomposition-workaround-pass=1 enable-ttnn-decomposition-pass enable-dram-space-saving-optimization-pass=false" | FileCheck %s --check-prefix=FUSED
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-layout-workaround-pass=some 2>&1 | FileCheck %s --check-prefix=EITHER
+
+// EITHER: for the --enable-layout-workaround-pass option: 'some' is not possible: the simulated library needs no workarounds; expected true or false, or nothing
 // LEVEL: for the --optimization-level option: '2' is not possible: there is no optimizer that searches for layouts; expected 0, or nothing
 // OPTIMIZER: for the --enable-optimizer option: 'true' is not possible: there is no optimizer that searches for layouts; expected false, or nothing
 // LAYOUTS: for the --max-legal-layouts option: '8' is not possible: there is no optimizer that searches for layouts

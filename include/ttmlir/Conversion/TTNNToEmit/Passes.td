@@ -45,6 +45,97 @@ def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
+// On modules: adds functions.
+def TTNNCreateInputGenerators : Pass<"ttnn-create-input-gens", "::mlir::ModuleOp"> {
+  let summary = "Add functions that make up inputs for programs";
+  let description = [{
+    For functions marked `forward_device`, or all public ones if none is. Floats are random, other types are 0. A program
+    that has such a function keeps it. The conversions to C++ and Python write it, and a `main` that calls it.
+
+    Before:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    ```
+    After:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    func.func @create_inputs_for_model() -> tensor<32x32xf32, #l> attributes {tt.function_type = "input_generator", ttnn.inputs_of = "model"} {
+      %0 = "ttnn.get_device"() : () -> !ttnn.device
+      %1 = "ttnn.rand"(%0) <{seed = 0 : ui32, size = #ttnn.shape<32x32>}> : (!ttnn.device) -> tensor<32x32xf32, #l>
+      return %1 : tensor<32x32xf32, #l>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+// On modules: adds functions.
+def TTNNLoadInputTensors : Pass<"ttnn-load-input-tensors", "::mlir::ModuleOp"> {
+  let summary = "Add functions that read inputs of programs from files";
+  let description = [{
+    As `ttnn-create-input-gens`; the input of number n is read from `<directory>/<prefix>n.tensorbin`.
+
+    Before:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    ```
+    After:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    func.func @create_inputs_for_model() -> tensor<32x32xf32, #l> attributes {tt.function_type = "input_generator", ttnn.inputs_of = "model"} {
+      %0 = "ttnn.get_device"() : () -> !ttnn.device
+      %1 = "ttnn.load_tensor"(%0) <{file_path = "arg0.tensorbin"}> : (!ttnn.device) -> tensor<32x32xf32, #l>
+      return %1 : tensor<32x32xf32, #l>
+    }
+    ```
+  }];
+  let options = [
+    Option<"directory", "tensor-load-directory", "std::string", "\"\"", "Folder of the files, seen from that of the program">,
+    Option<"prefix", "tensor-load-file-prefix", "std::string", "\"arg\"", "What the names of the files begin with">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+// On modules: adds an attribute of the module.
+def CaptureMeshShape : Pass<"capture-mesh-shape", "::mlir::ModuleOp"> {
+  let summary = "Note the shape of the mesh at the module";
+  let description = [{
+    That of the device, for modules that are written without it: emitted programs open a mesh of this shape. What a
+    module says already stays.
+
+    Before:
+    ```mlir
+    module {
+      ttcore.device @default_device = <workerGrid = ..., meshShape = 1x2, chipIds = [0, 1]>
+    }
+    ```
+    After:
+    ```mlir
+    module attributes {ttcore.device_mesh_shape = array<i64: 1, 2>} {
+      ttcore.device @default_device = <workerGrid = ..., meshShape = 1x2, chipIds = [0, 1]>
+    }
+    ```
+  }];
+}
+
+def RemoveDeadEmitCExpressions : Pass<"remove-dead-emitc-expressions"> {
+  let summary = "Remove expressions of C++ that nothing reads";
+  let description = [{
+    Those without side effects.
+
+    Before:
+    ```mlir
+    %0 = emitc.expression %a : (i32) -> i32 { ... }
+    return
+    ```
+    After:
+    ```mlir
+    return
+    ```
+  }];
+  let dependentDialects = ["::mlir::emitc::EmitCDialect"];
+}
+
 def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
   let summary = "Convert TTNN programs to Python functions that call ttnn";
   let description = [{
@@ -68,6 +159,21 @@ def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
            "What is evaluated once goes into a file of its own, `consteval`">]);
   let dependentDialects = ["::mlir::tt::emitpy::EmitPyDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
+
+// Of programs in Python, as `convert-ttnn-to-emitpy` makes them.
+class EmitPyNothingToDo<string argument, string why, string text> : Pass<argument> {
+  let summary = "Nothing to do: " # why;
+  let description = text # " Programs stay as they are.\n";
+}
+
+def EmitPyAddImports : EmitPyNothingToDo<"emitpy-add-imports", "convert-ttnn-to-emitpy writes the imports",
+    "The conversion knows what a program calls, and imports that.">;
+
+def EmitPyConstEvalCaching : EmitPyNothingToDo<"emitpy-const-eval-caching",
+    "convert-ttnn-to-emitpy writes the cache", "What is evaluated once is kept by the code that the conversion writes.">;
+
+def EmitPyNameVars : EmitPyNothingToDo<"emitpy-name-vars", "convert-ttnn-to-emitpy names the variables",
+    "Variables have the names that locations give, or that of the function which made them.">;
 
 def ConvertTTNNToEmitC : ConvertTTNN<"convert-ttnn-to-emitc"> {
   let summary = "Convert TTNN programs to C++ functions that call ttnn";

@@ -322,7 +322,7 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
       if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
         return;
       state.apply(function, patterns);
-      for (uint64_t round = 0; round < maxIterations && Eraser(function, state).commute(); ++round)
+      for (uint64_t round = 0; commuteDownwards && round < maxIterations && Eraser(function, state).commute(); ++round)
         state.apply(function, patterns);
     });
     if (!state.hasChanged())

@@ -67,6 +67,25 @@ template <class Op> struct FuseTransposes : Fusion<Op> {
 };
 } // namespace
 
+namespace {
+/// The transposes of products are the products of the transposes in the other order: (AB)^T = B^T A^T.
+template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
+  using Fusion<Op>::Fusion;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto product = this->state.template only<MatmulOp>(op.getInput());
+    if (!product || !swapsLastTwo(op) || tensorType(op.getInput()).getElementType() != op.getType().getElementType())
+      return rewriter.notifyMatchFailure(op, "does not transpose a product that nothing else uses");
+    // One matrix beside a stack of matrices stays where it is: as the left side it would be read once for each.
+    ArrayRef<int64_t> a = tensorType(product.getA()).getShape(), b = tensorType(product.getB()).getShape();
+    if (a.size() < 2 || b.size() < 2 || a.drop_back(2) != b.drop_back(2))
+      return rewriter.notifyMatchFailure(op, "the operands' batch dimensions differ");
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), product.getB(), product.getA(), !product.getTransposeB(),
+                                          !product.getTransposeA());
+    return success();
+  }
+};
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // dot_general
 //===----------------------------------------------------------------------===//
@@ -96,8 +115,10 @@ struct FuseDotGeneral : Fusion<DotGeneralOp> {
         return rewriter.notifyMatchFailure(op, "the left side is neither matrices nor rows");
       fromA = 1;
     }
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), op.getLhs(), op.getRhs(), /*transpose_a=*/fromA == 0,
-                                          /*transpose_b=*/fromB == 1);
+    auto product = MatmulOp::create(rewriter, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(),
+                                    /*transpose_a=*/fromA == 0, /*transpose_b=*/fromB == 1);
+    ttcore::passWeightDtypeOn(op, product);
+    rewriter.replaceOp(op, product);
     return success();
   }
 };
@@ -137,14 +158,16 @@ private:
   template <class Op> static LogicalResult replace(AddOp add, Op product, Value bias, PatternRewriter &rewriter) {
     if (tensorType(product.getB()).getRank() < 2)
       return failure();
-    rewriter.replaceOpWithNewOp<LinearOp>(add, add.getType(), product.getA(), product.getB(), bias,
-                                          product.getTransposeA(), product.getTransposeB());
+    auto linear = LinearOp::create(rewriter, add.getLoc(), add.getType(), product.getA(), product.getB(), bias,
+                                   product.getTransposeA(), product.getTransposeB());
+    ttcore::passWeightDtypeOn(product, linear);
+    rewriter.replaceOp(add, linear);
     return success();
   }
 };
 } // namespace
 
 void ttir::populateMatmulFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseTransposes<MatmulOp>, FuseTransposes<LinearOp>, FuseDotGeneral, FuseBias>(patterns.getContext(),
-                                                                                             state);
+  patterns.add<FuseTransposes<MatmulOp>, FuseTransposes<LinearOp>, FuseTransposeOfProduct<TransposeOp>,
+               FuseTransposeOfProduct<PermuteOp>, FuseDotGeneral, FuseBias>(patterns.getContext(), state);
 }

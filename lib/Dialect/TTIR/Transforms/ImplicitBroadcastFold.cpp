@@ -1,6 +1,8 @@
 //===- ImplicitBroadcastFold.cpp - removal of implicit broadcasts ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Broadcast.h"
+
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -14,24 +16,6 @@ namespace mlir::tt::ttir {
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
-
-/// The shape that operands broadcast to by the rules of numpy, or nothing.
-static std::optional<SmallVector<int64_t>> broadcastShape(ValueRange operands) {
-  SmallVector<int64_t> shape;
-  for (Type type : operands.getTypes()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape())
-      return std::nullopt;
-    if (tensor.getRank() > static_cast<int64_t>(shape.size()))
-      shape.insert(shape.begin(), tensor.getRank() - shape.size(), 1);
-    for (auto [size, own] : llvm::zip(llvm::reverse(shape), llvm::reverse(tensor.getShape()))) {
-      if (own != 1 && size != 1 && own != size)
-        return std::nullopt;
-      size = own == 1 ? size : own;
-    }
-  }
-  return shape;
-}
 
 namespace {
 /// An elementwise op reads what was broadcast for it, where another operand still gives the result its shape.
@@ -53,7 +37,7 @@ struct ReadBeforeBroadcast : RewritePattern {
       if (!broadcast || !haveSameFormat(broadcast))
         continue;
       Value before = std::exchange(operand, broadcast.getInput());
-      std::optional<SmallVector<int64_t>> shape = broadcastShape(operands);
+      std::optional<SmallVector<int64_t>> shape = broadcastShape(ValueRange(operands).getTypes());
       if (shape && result.getShape() == ArrayRef<int64_t>(*shape))
         passed.push_back(before);
       else

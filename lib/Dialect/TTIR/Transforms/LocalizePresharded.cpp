@@ -55,25 +55,44 @@ private:
     for (Operation *user : argument.getUsers())
       if (auto op = dyn_cast<ttir::MeshShardOp>(user); op && isIdentity(op, ttcore::MeshShardDirection::FullToShard))
         shards.push_back(op);
-    if (shards.empty())
+    if (shards.empty()) {
+      localizeUnused(argument);
       return success();
+    }
     Type local = shards.front()->getResult(0).getType();
     for (Operation *user : argument.getUsers())
       if (!llvm::is_contained(shards, user) || user->getResult(0).getType() != local)
         return user->emitOpError() << "uses argument " << argument.getArgNumber()
                                    << ", which arrives in shards of type " << local
                                    << "; expected only identity mesh_shards of that type";
-    auto shard = cast<RankedTensorType>(local);
-    argument.setType(
-        RankedTensorType::get(shard.getShape(), shard.getElementType(), ttcore::distributedOver(getOperation())));
+    setLocal(argument, cast<RankedTensorType>(local));
     // Who makes inputs wants to know what the type does not tell any more.
     getOperation().setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
-    changed = true;
     for (ttir::MeshShardOp op : shards) {
       op->getResult(0).replaceAllUsesWith(argument);
       op.erase();
     }
     return success();
+  }
+
+  /// Of an argument that nothing uses, only its attributes tell.
+  void localizeUnused(BlockArgument argument) {
+    const unsigned index = argument.getArgNumber();
+    auto status = getOperation().getArgAttrOfType<ttcore::ShardStatusAttr>(index, ttcore::shardStatusName);
+    auto local = getOperation().getArgAttrOfType<ttcore::LocalShapeAttr>(index, ttcore::localShapeName);
+    // With dimensions of axes noted, it comes over a mesh.
+    if (!argument.use_empty() || !status || status.getValue() != ttcore::ShardStatus::Presharded || !local ||
+        !getOperation().getArgAttr(index, ttcore::shardDimsName))
+      return;
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (type && !type.getEncoding())
+      setLocal(argument, RankedTensorType::get(local.getLocalShape().getShape(), type.getElementType()));
+  }
+
+  void setLocal(BlockArgument argument, RankedTensorType shard) {
+    argument.setType(
+        RankedTensorType::get(shard.getShape(), shard.getElementType(), ttcore::distributedOver(getOperation())));
+    changed = true;
   }
 };
 } // namespace

@@ -9,16 +9,17 @@ using namespace mlir::tt::ttnn;
 namespace {
 struct Row {
   StringLiteral name;
-  /// The value that is true here; empty when none is.
+  /// The value that is true here, `either` of a switch that changes nothing; empty when none is.
   StringLiteral accepted;
   StringLiteral reason;
 };
 } // namespace
 
+static constexpr StringLiteral either = "true or false";
+
 static constexpr StringLiteral noOptimizer = "there is no optimizer that searches for layouts";
 static constexpr StringLiteral noWorkarounds = "the simulated library needs no workarounds";
 static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their own";
-static constexpr StringLiteral noMetrics = "`ttrt perf` reports what a program costs";
 static constexpr StringLiteral noHost = "what is computed once is computed on the device";
 
 static constexpr Row rows[] = {
@@ -37,12 +38,12 @@ static constexpr Row rows[] = {
     {"enable-compile-time-stats", "false", "--mlir-timing reports what each pass takes"},
     {"override-conv2d-config", "", "a convolution has its own conv2d_config"},
     {"override-conv3d-config", "", "a convolution has its own conv3d_config"},
-    {"disable-workarounds", "true", noWorkarounds},
-    {"enable-layout-workaround-pass", "false", noWorkarounds},
-    {"enable-decomposition-workaround-pass", "false", noWorkarounds},
-    {"enable-ttnn-decomposition-pass", "false", "the simulated library has every op of TTNN"},
+    {"disable-workarounds", either, noWorkarounds},
+    {"enable-layout-workaround-pass", either, noWorkarounds},
+    {"enable-decomposition-workaround-pass", either, noWorkarounds},
+    {"enable-ttnn-decomposition-pass", either, "the simulated library has every op of TTNN"},
     {"composite-resolution", "", "composites are not read"},
-    {"enable-dram-space-saving-optimization-pass", "false", "tensors are freed after their last use in any case"},
+    {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
     {"enable-quant-dequant-conversion-pass", "false", "quantized tensors are not lowered"},
     {"target-bit-width", "", "quantized tensors are not lowered"},
     {"enable-create-d2m-subgraphs", "false", noD2M},
@@ -52,17 +53,15 @@ static constexpr Row rows[] = {
     {"enable-const-eval-inputs-to-system-memory", "false", noHost},
     {"enable-trace", "false", "a program is planned once and needs no trace"},
     {"enable-activation-dtype-lowering", "false", "target-format chooses the format of activations"},
-    {"ttnn-perf-metrics-enabled", "false", noMetrics},
-    {"ttnn-perf-metrics-output-file", "", noMetrics},
-    {"ttnn-perf-metrics-verbose-output-enabled", "", noMetrics},
 };
 
 bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef value, std::string &out) {
   const Row *row = llvm::find_if(rows, [&](const Row &each) { return each.name == option.ArgStr; });
   std::string given = value.empty() ? "true" : value.lower();
-  if (row->accepted == "true" || row->accepted == "false")
+  if (row->accepted == "true" || row->accepted == "false" || row->accepted == either)
     given = given == "1" ? "true" : given == "0" ? "false" : given;
-  if (!row->accepted.empty() && given == row->accepted) {
+  const bool isSwitch = row->accepted == either && (given == "true" || given == "false");
+  if (isSwitch || (!row->accepted.empty() && given == row->accepted)) {
     out = given;
     return false;
   }
@@ -74,10 +73,12 @@ bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef va
 
 AbsentOptions::AbsentOptions(mlir::detail::PassOptions &owner) {
   for (const Row &row : rows) {
-    descriptions.push_back(std::make_unique<std::string>(row.accepted.empty()
-                                                             ? "Not here: " + row.reason.str()
-                                                             : "Only " + row.accepted.str() + ": " + row.reason.str()));
-    options.push_back(std::make_unique<Option>(owner, row.name, llvm::cl::desc(*descriptions.back()),
-                                               llvm::cl::ValueOptional, llvm::cl::init(row.accepted.str())));
+    descriptions.push_back(std::make_unique<std::string>((row.accepted.empty()     ? std::string("Not here")
+                                                          : row.accepted == either ? std::string("Changes nothing")
+                                                                                   : "Only " + row.accepted.str()) +
+                                                         ": " + row.reason.str()));
+    options.push_back(
+        std::make_unique<Option>(owner, row.name, llvm::cl::desc(*descriptions.back()), llvm::cl::ValueOptional,
+                                 llvm::cl::init(row.accepted == either ? std::string() : row.accepted.str())));
   }
 }

@@ -55,14 +55,17 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
     // Ops that data movement had kept apart.
     addFusing();
   }
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRPropagateWeightDtype());
   // TTNN, with everything in its place.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
-  manager.addNestedPass<func::FuncOp>(createTTNNLayout());
+  manager.addPass(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
     manager.addNestedPass<func::FuncOp>(createTTNNFusing());
-  if (options.weightDtype != BFPDtype::None)
-    manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));
+  // What a barrier keeps apart has been fused now.
+  manager.addNestedPass<func::FuncOp>(ttcore::createTTCoreOptimizationBarrierFold());
+  // Also without the option: ops may name the format of their weight.
+  manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));
   if (options.cacheDtype != BFPDtype::None)
     manager.addNestedPass<func::FuncOp>(createTTNNKVCacheDtypeConversion({options.cacheDtype}));
   manager.addNestedPass<func::FuncOp>(
@@ -76,11 +79,14 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   createTTIRToTTNNCommonPipeline(manager, options);
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
+  if (options.perfMetrics)
+    manager.addPass(createTTNNCollectPerfMetrics({options.perfMetricsFile, options.perfMetricsVerbose}));
 }
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
   addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRInlineFunctions());
+  manager.addNestedPass<func::FuncOp>(ttcore::createTTCoreOptimizationBarrierFold());
   manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
 }

@@ -1,7 +1,8 @@
 //===- Layout.cpp - assignment of layouts ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ttmlir/Dialect/Families/Traits.h"
+#include "Distribution.h"
+
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -21,21 +22,6 @@ using namespace mlir::tt::ttnn;
 
 /// What a flatbuffer's tensors are limited to; sums and products over shapes this small are in the range of 64 bits.
 static constexpr int64_t maxRank = 16, maxElements = int64_t(1) << 44;
-
-static bool isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
-  auto shard = dyn_cast<ttir::MeshShardOp>(op);
-  return shard && shard.getShardDirection() == direction;
-}
-
-/// Whether the devices exchange values, so that each gets its own, even of an operand that is the same on all.
-static bool isCollective(Operation *op) {
-  return op->hasTrait<trait::Collective>() || isa<ttir::DistributedLayerNormOp, ttir::DistributedRMSNormOp>(op);
-}
-
-static bool hasSeveralDevices(Operation *op) {
-  std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op);
-  return mesh && llvm::any_of(*mesh, [](int64_t size) { return size > 1; });
-}
 
 /// Whether `value` is the full side of mesh_shards and nothing else.
 static bool staysOnHost(Value value) {
@@ -113,27 +99,29 @@ private:
 struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
   void runOnOperation() override {
     mesh = ttcore::distributedOver(getOperation());
+    Distribution distribution(getOperation());
+    distribution.distributeOperands(getOperation());
     WalkResult result = getOperation()->walk([&](func::FuncOp function) {
-      return failed(assignIn(function)) ? WalkResult::interrupt() : WalkResult::advance();
+      return failed(assignIn(function, distribution)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
 
 private:
-  LogicalResult assignIn(func::FuncOp function) {
+  LogicalResult assignIn(func::FuncOp function, const Distribution &distribution) {
     if (function.isExternal())
       return assignSignature(function);
     ConvolutionWeights weights(function);
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      bool distributed = isDistributedBy(op);
       for (auto [index, value] : llvm::enumerate(op->getResults()))
-        if (failed(assign(value, distributed, weights, [&] { return op->emitOpError() << "result " << index; })))
+        if (failed(assign(value, distribution.contains(value), weights,
+                          [&] { return op->emitOpError() << "result " << index; })))
           return WalkResult::interrupt();
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
-            if (failed(assign(argument, /*distributed=*/false, weights,
+            if (failed(assign(argument, distribution.contains(argument), weights,
                               [&] { return op->emitOpError() << "argument " << argument.getArgNumber(); })))
               return WalkResult::interrupt();
       return WalkResult::advance();
@@ -163,20 +151,6 @@ private:
       return failure();
     function.setFunctionType(FunctionType::get(&getContext(), inputs, results));
     return success();
-  }
-
-  /// Whether each device has its own values of the results of `op`.
-  static bool isDistributedBy(Operation *op) {
-    if (isMeshShard(op, ttcore::MeshShardDirection::FullToShard))
-      return true;
-    if (isMeshShard(op, ttcore::MeshShardDirection::ShardToFull))
-      return false;
-    if (isCollective(op) && hasSeveralDevices(op))
-      return true;
-    return llvm::any_of(op->getOperandTypes(), [](Type type) {
-      TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
-      return layout && layout.getTensorMesh();
-    });
   }
 
   LogicalResult assign(Value value, bool distributed, const ConvolutionWeights &weights,

@@ -43,34 +43,59 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
   using Base::Base;
 
   void runOnOperation() override {
-    if (targetDtype == BFPDtype::None)
-      return;
-    const ttcore::DataType format = toDataType(targetDtype);
-    // One cast serves all uses of a weight.
-    DenseMap<Value, Value> casts;
-    getOperation()->walk([&](Operation *op) {
+    bool changed = false;
+    // One cast serves all uses of a weight in a format.
+    DenseMap<std::pair<Value, ttcore::DataType>, Value> casts;
+    WalkResult result = getOperation()->walk([&](Operation *op) {
       bool always = false;
       if (!hasWeight(op, always))
-        return;
-      OpOperand &weight = op->getOpOperand(weightOperand);
-      TTNNLayoutAttr layout = TTNNLayoutAttr::of(weight.get().getType());
-      // Rows of the device are the values of this run, which the convolution prepares itself.
-      if (!layout || (!layout.isTiled() && layout.isOnDevice()) || layout.getDataType() == format ||
-          !isa<FloatType>(cast<RankedTensorType>(weight.get().getType()).getElementType()) ||
-          (!always && !isConstantData(weight.get())))
-        return;
-      Value &cast = casts[weight.get()];
-      if (!cast)
-        cast = convert(weight.get(), layout, format);
-      weight.set(cast);
+        return WalkResult::advance();
+      std::optional<ttcore::DataType> format;
+      if (targetDtype != BFPDtype::None)
+        format = toDataType(targetDtype);
+      // What somebody said of this weight holds, wherever it comes from.
+      if (Attribute own = op->getDiscardableAttr(ttcore::weightDtypeName)) {
+        FailureOr<ttcore::DataType> named = ttcore::weightDtypeOf(own, [&] { return op->emitOpError(); });
+        if (failed(named))
+          return WalkResult::interrupt();
+        op->removeDiscardableAttr(ttcore::weightDtypeName);
+        format = *named;
+        always = true;
+      }
+      changed |= format.has_value();
+      if (format)
+        setFormat(op->getOpOperand(weightOperand), *format, always, casts);
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
+    else if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
+  static void setFormat(OpOperand &weight, ttcore::DataType format, bool always,
+                        DenseMap<std::pair<Value, ttcore::DataType>, Value> &casts) {
+    TTNNLayoutAttr layout = TTNNLayoutAttr::of(weight.get().getType());
+    // Rows of the device are the values of this run, which the convolution prepares itself.
+    if (!layout || (!layout.isTiled() && layout.isOnDevice()) || layout.getDataType() == format ||
+        !isa<FloatType>(cast<RankedTensorType>(weight.get().getType()).getElementType()) ||
+        (!always && !isConstantData(weight.get())))
+      return;
+    Value &cast = casts[{weight.get(), format}];
+    if (!cast)
+      cast = convert(weight.get(), layout, format);
+    weight.set(cast);
+  }
+
   static Value convert(Value weight, TTNNLayoutAttr layout, ttcore::DataType format) {
     auto from = cast<RankedTensorType>(weight.getType());
     RankedTensorType type = withLayout(from, layout.withLayout(from.getShape(), Layout::Tile).withDataType(format));
-    if (auto constant = weight.getDefiningOp<ConstantOp>(); constant && weight.hasOneUse()) {
+    // Tiles of a block format hold values of any float type.
+    const bool isBlock = ttcore::isBlockFormat(format);
+    if (!isBlock)
+      type = type.clone(ttcore::dataTypeToElementType(weight.getContext(), format));
+    if (auto constant = weight.getDefiningOp<ConstantOp>(); isBlock && constant && weight.hasOneUse()) {
       weight.setType(type);
       return weight;
     }

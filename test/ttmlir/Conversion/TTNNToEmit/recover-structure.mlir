@@ -1,5 +1,6 @@
 // Functions of the parts that the names of ops tell.
 // RUN: ttmlir-opt %s --ttnn-recover-structure | FileCheck %s
+// RUN: ttmlir-opt %s --recover-structure-xla-torch-pipeline | FileCheck %s
 // RUN: ttmlir-opt %s --ttnn-common-to-emitpy-pipeline=try-recover-structure=true | ttmlir-translate --mlir-to-python --tensor-directory=%t.tensors | FileCheck %s --check-prefix=PY
 // RUN: ttmlir-opt %s --ttnn-common-to-emitc-pipeline=try-recover-structure=true | ttmlir-translate --mlir-to-cpp --tensor-directory=%t.tensors | FileCheck %s --check-prefix=CPP
 

@@ -1,5 +1,7 @@
 // RUN: ttmlir-opt %s --ttir-erase-inverse-ops --split-input-file | FileCheck %s
 // RUN: ttmlir-opt %s --ttir-erase-inverse-ops=max-iterations=0 --split-input-file | FileCheck %s --check-prefix=LOCAL
+// RUN: ttmlir-opt %s --ttir-erase-inverse-ops=enable-commute-downwards=false --split-input-file | FileCheck %s --check-prefix=LOCAL
+// RUN: ttmlir-opt %s --ttir-erase-inverse-ops=enable-commute-upwards=false --split-input-file | FileCheck %s
 // RUN: ttmlir-opt %s --ttir-erase-inverse-ops --split-input-file --mlir-print-debuginfo | FileCheck %s --check-prefix=LOC
 
 // CHECK-LABEL: @merges

@@ -50,6 +50,36 @@ func.func @permute(%q: tensor<2x4x16xf32>, %k: tensor<2x8x16xf32>) -> tensor<2x4
 
 // -----
 
+// Permutes of results need no option: no op moves before the product.
+// CHECK-LABEL: @transposed_product
+// CHECK-NEXT: "ttir.matmul"(%arg1, %arg0) <{transpose_a = true, transpose_b = false}> : (tensor<8x16xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+// CHECK-NEXT: "ttir.matmul"(%arg2, %arg2) <{transpose_a = true, transpose_b = true}> : (tensor<2x5x5xf32>, tensor<2x5x5xf32>) -> tensor<2x5x5xf32>
+// CHECK-NEXT: return
+func.func @transposed_product(%x: tensor<8x4xf32>, %y: tensor<8x16xf32>, %z: tensor<2x5x5xf32>) -> (tensor<16x4xf32>, tensor<2x5x5xf32>) {
+  %0 = "ttir.matmul"(%x, %y) <{transpose_a = true}> : (tensor<8x4xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = "ttir.permute"(%0) <{permutation = array<i64: 1, 0>}> : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %2 = "ttir.matmul"(%z, %z) : (tensor<2x5x5xf32>, tensor<2x5x5xf32>) -> tensor<2x5x5xf32>
+  %3 = "ttir.transpose"(%2) <{dim0 = -1 : si32, dim1 = 1 : si32}> : (tensor<2x5x5xf32>) -> tensor<2x5x5xf32>
+  return %1, %3 : tensor<16x4xf32>, tensor<2x5x5xf32>
+}
+
+// -----
+
+// A product that is used elsewhere, one matrix beside several, and another order of dimensions.
+// CHECK-LABEL: @no_transposed_product
+// CHECK-COUNT-3: "ttir.permute"
+func.func @no_transposed_product(%x: tensor<2x4x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<2x8x4xf32>, tensor<4x2x8xf32>) {
+  %0 = "ttir.matmul"(%y, %y) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = "ttir.permute"(%0) <{permutation = array<i64: 1, 0>}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = "ttir.matmul"(%x, %y) : (tensor<2x4x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8xf32>
+  %3 = "ttir.permute"(%2) <{permutation = array<i64: 0, 2, 1>}> : (tensor<2x4x8xf32>) -> tensor<2x8x4xf32>
+  %4 = "ttir.matmul"(%x, %y) : (tensor<2x4x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8xf32>
+  %5 = "ttir.permute"(%4) <{permutation = array<i64: 1, 0, 2>}> : (tensor<2x4x8xf32>) -> tensor<4x2x8xf32>
+  return %0, %1, %3, %5 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<2x8x4xf32>, tensor<4x2x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @dot_general
 // CHECK: "ttir.linear"(%arg0, %arg1, %arg2) <{transpose_a = false, transpose_b = true}> : (tensor<2x4x16xf32>, tensor<8x16xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
 // CHECK: "ttir.matmul"(%arg0, %arg3) <{transpose_a = true, transpose_b = false}>

@@ -14,6 +14,17 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"line" = 1x2>]>} {
 
 // -----
 
+// CHECK-LABEL: func.func @unused(%arg0: tensor<4x4xf32, #ttcore.tensor_mesh<"line">>
+// CHECK-SAME: %arg1: tensor<8x4xf32>
+module attributes {ttcore.meshes = #ttcore.meshes<[<"line" = 1x2>]>} {
+  func.func @unused(%a: tensor<8x4xf32> {ttcore.local_shape = #ttcore<local_shape local_shape = tensor<4x4xf32>>, ttcore.shard_dims = array<i64: -1, 0>, ttcore.shard_status = #ttcore.shard_status<presharded>},
+                    %b: tensor<8x4xf32> {ttcore.shard_status = #ttcore.shard_status<unsharded>}) -> tensor<8x4xf32> {
+    return %b : tensor<8x4xf32>
+  }
+}
+
+// -----
+
 func.func @mixed(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %0 = "ttir.mesh_shard"(%a) <{shard_dims = array<i64: -1, 0>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<identity>}> : (tensor<8x4xf32>) -> tensor<4x4xf32>
   // expected-error@+1 {{uses argument 0, which arrives in shards of type 'tensor<4x4xf32>'; expected only identity mesh_shards of that type}}

@@ -230,8 +230,235 @@ def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops"> {
     ```
   }];
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
-  let options = [Option<"maxIterations", "max-iterations", "uint64_t", "100",
-                        "Rounds in which data movement is commuted with elementwise ops">];
+  let options = [
+    Option<"commuteDownwards", "enable-commute-downwards", "bool", "true",
+           "Move data movement below elementwise ops">,
+    // Known so that both values are taken.
+    Option<"commuteUpwards", "enable-commute-upwards", "bool", "true",
+           "Changes nothing: data movement goes down only">,
+    Option<"maxIterations", "max-iterations", "uint64_t", "100",
+           "Rounds in which data movement is commuted with elementwise ops">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Other forms of the same computation
+//===----------------------------------------------------------------------===//
+
+def TTIRExplicateTMs : Pass<"ttir-explicate-tms"> {
+  let summary = "Write out the broadcasts of elementwise ops";
+  let description = [{
+    The inverse of `ttir-implicit-broadcast-fold`: operands are reshaped to the rank of the result, and repeated to its
+    shape. Operands that are one value share the ops.
+
+    Before:
+    ```mlir
+    %0 = "ttir.add"(%a, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.reshape"(%b) <{shape = [1 : i32, 8 : i32]}> : (tensor<8xf32>) -> tensor<1x8xf32>
+    %1 = "ttir.broadcast"(%0) <{broadcast_dimensions = array<i64: 4, 1>}> : (tensor<1x8xf32>) -> tensor<4x8xf32>
+    %2 = "ttir.add"(%a, %1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRFoldConstantReshapeBroadcast : Pass<"ttir-fold-constant-reshape-broadcast"> {
+  let summary = "Fold reshapes and broadcasts of constants";
+  let description = [{
+    Constants, and tensors of one value, are made in the shape that they are used in. Large constants of many values stay
+    as they are, as in all folding.
+
+    Before:
+    ```mlir
+    %0 = "ttir.full"() <{fill_value = 2.0 : f32, shape = array<i32: 1, 1>}> : () -> tensor<1x1xf32>
+    %1 = "ttir.broadcast"(%0) <{broadcast_dimensions = array<i64: 4, 8>}> : (tensor<1x1xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.full"() <{fill_value = 2.0 : f32, shape = array<i32: 4, 8>}> : () -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRFoldFullToScalar : Pass<"ttir-fold-full-to-scalar"> {
+  let summary = "Broadcast one value where a tensor is filled with it";
+  let description = [{
+    `full`, `zeros` and `ones` that an elementwise op reads have one value, in as many dimensions as before, if another
+    operand gives the result its shape. Values that `ttcore.observed` names stay.
+
+    Before:
+    ```mlir
+    %0 = "ttir.full"() <{fill_value = 2.0 : f32, shape = array<i32: 4, 8>}> : () -> tensor<4x8xf32>
+    %1 = "ttir.multiply"(%a, %0) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.full"() <{fill_value = 2.0 : f32, shape = array<i32: 1, 1>}> : () -> tensor<1x1xf32>
+    %1 = "ttir.multiply"(%a, %0) : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRMoveReshapeToConstant : Pass<"ttir-move-reshape-to-constant"> {
+  let summary = "Reshape constants and not what is computed with them";
+  let description = [{
+    An elementwise op of a reshape and a constant works on the value before the reshape, which follows the op then. The
+    constant is stored in the other shape. `ttir-erase-inverse-ops` does so where fewer ops are left; this pass does it
+    everywhere.
+
+    Before:
+    ```mlir
+    %0 = "ttir.reshape"(%x) <{shape = [8 : i32, 4 : i32]}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    %1 = "ttir.add"(%0, %constant) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.add"(%x, %constant) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = "ttir.reshape"(%0) <{shape = [8 : i32, 4 : i32]}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRDecomposeComplexPermute : Pass<"ttir-decompose-complex-permute"> {
+  let summary = "Decompose permutes into exchanges of two dimensions";
+  let description = [{
+    Before:
+    ```mlir
+    %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 2, 0>}> : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0, 2>}> : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+    %1 = "ttir.permute"(%0) <{permutation = array<i64: 0, 2, 1>}> : (tensor<3x2x4xf32>) -> tensor<3x4x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRDecomposeComplexReshape : Pass<"ttir-decompose-complex-reshape"> {
+  let summary = "Decompose reshapes into changes at one place each";
+  let description = [{
+    A reshape that splits or merges dimensions at several places, without values passing from one to the other, becomes
+    one for each place.
+
+    Before:
+    ```mlir
+    %0 = "ttir.reshape"(%x) <{shape = [6 : i32, 4 : i32, 5 : i32]}> : (tensor<2x3x20xf32>) -> tensor<6x4x5xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.reshape"(%x) <{shape = [6 : i32, 20 : i32]}> : (tensor<2x3x20xf32>) -> tensor<6x20xf32>
+    %1 = "ttir.reshape"(%0) <{shape = [6 : i32, 4 : i32, 5 : i32]}> : (tensor<6x20xf32>) -> tensor<6x4x5xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRFlattenSlidingWindow : Pass<"ttir-flatten-sliding-window"> {
+  let summary = "Flatten the images of convolutions and pools";
+  let description = [{
+    Channels-last images become 1 x 1 x (batch * height * width) x channels, as TTNN has them; the op keeps the sizes in
+    `flattened_compat_info`. Lowering to TTNN takes both forms.
+
+    Before:
+    ```mlir
+    %0 = "ttir.max_pool2d"(%x) <{kernel = 2 : i32, stride = 2 : i32, ...}> : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.reshape"(%x) <{shape = [1 : i32, 1 : i32, 64 : i32, 3 : i32]}> : (tensor<1x8x8x3xf32>) -> tensor<1x1x64x3xf32>
+    %1 = "ttir.max_pool2d"(%0) <{flattened_compat_info = #ttir<flattened_compat batch_size = 1, input_height = 8, input_width = 8>, kernel = 2 : i32, stride = 2 : i32, ...}> : (tensor<1x1x64x3xf32>) -> tensor<1x1x16x3xf32>
+    %2 = "ttir.reshape"(%1) <{shape = [1 : i32, 4 : i32, 4 : i32, 3 : i32]}> : (tensor<1x1x16x3xf32>) -> tensor<1x4x4x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRReductionForceKeepDim : Pass<"ttir-reduction-force-keep-dim"> {
+  let summary = "Keep the dimensions of reductions and reshape afterwards";
+  let description = [{
+    Before:
+    ```mlir
+    %0 = "ttir.sum"(%x) <{dim_arg = [1 : i32], keep_dim = false}> : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.sum"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %1 = "ttir.reshape"(%0) <{shape = [4 : i32]}> : (tensor<4x1xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRPredicateTypeAlignment : Pass<"ttir-predicate-type-alignment"> {
+  let summary = "Give comparisons the element type of what they compare";
+  let description = [{
+    Comparisons and logical ops with a result of i1 give 0 and 1 in the element type of their operands. `where` and
+    logical ops read these; a cast brings back i1 for everything else.
+
+    Before:
+    ```mlir
+    %0 = "ttir.lt"(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %1 = "ttir.where"(%0, %a, %b) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.lt"(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = "ttir.where"(%0, %a, %b) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
+def TTIRQuantDataTypeConversion : Pass<"ttir-quant-data-type-conversion"> {
+  let summary = "Hold quantised values in integers of another width";
+  let description = [{
+    Scales, zero points and the range of the values stay. A width that cannot hold the range is an error.
+
+    Before: `tensor<4x!quant.uniform<i8:f32, 0.1>>`
+    After: `tensor<4x!quant.uniform<i32<-128:127>:f32, 0.1>>`
+  }];
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
+  let options = [Option<"targetBitWidth", "target-bit-width", "uint32_t", "32", "Bits of the integers: 8, 16 or 32">];
+}
+
+//===----------------------------------------------------------------------===//
+// What is known of arguments
+//===----------------------------------------------------------------------===//
+
+def TTIRInferKVCacheArgumentTypes : Pass<"ttir-infer-kv-cache-argument-types"> {
+  let summary = "Mark arguments that are caches of keys and values";
+  let description = [{
+    Arguments that fill_cache, update_cache, paged_fill_cache or paged_update_cache write to get `ttcore.kv_cache`.
+
+    Before: `func.func @f(%cache: tensor<1x8x64x128xbf16>, %new: tensor<1x8x64x128xbf16>)`
+    After: `func.func @f(%cache: tensor<1x8x64x128xbf16> {ttcore.kv_cache}, %new: tensor<1x8x64x128xbf16>)`
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+}
+
+def TTIRPropagateWeightDtype : Pass<"ttir-propagate-weight-dtype"> {
+  let summary = "Tell products and convolutions the format of their weights";
+  let description = [{
+    `ttcore.weight_dtype` of an argument goes to the ops whose weight it is, also through reshapes, permutes, broadcasts
+    and casts. `ttnn-weight-dtype-conversion` stores the weight so. What an op says itself stays.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<4x8xbf16>, %w: tensor<8x8xbf16> {ttcore.weight_dtype = "bfp_bf8"}) -> tensor<4x8xbf16> {
+      %0 = "ttir.matmul"(%x, %w) : (tensor<4x8xbf16>, tensor<8x8xbf16>) -> tensor<4x8xbf16>
+    ```
+    After:
+    ```mlir
+      %0 = "ttir.matmul"(%x, %w) {ttcore.weight_dtype = "bfp_bf8"} : (tensor<4x8xbf16>, tensor<8x8xbf16>) -> tensor<4x8xbf16>
+    ```
+  }];
 }
 
 #endif // TTMLIR_DIALECT_TTIR_TRANSFORMS_PASSES_TD

@@ -82,6 +82,12 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> constEval{*this, "enable-const-eval",
                          llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
                          llvm::cl::init(true)};
+  Option<bool> perfMetrics{*this, "ttnn-perf-metrics-enabled",
+                           llvm::cl::desc("Write figures of the programs to a file"), llvm::cl::init(false)};
+  Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file", llvm::cl::desc("The file of the figures"),
+                                      llvm::cl::init("ttnn_perf_metrics.json")};
+  Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
+                                  llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(false)};
   AbsentOptions absent{*this};
 };
 

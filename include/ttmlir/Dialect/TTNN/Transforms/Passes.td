@@ -12,7 +12,8 @@ def TTNNLayout : Pass<"ttnn-layout"> {
     Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory, as do weights
     and biases of convolutions with the constants that they are computed from, unless something else reads them: the
     library prepares them from rows, and tiles of small windows would be mostly padding. A tensor that a mesh_shard has
-    distributed, and what is computed from it, is marked with its mesh. Tensors of tiles become tensors
+    distributed, and what is computed from it, is marked with its mesh; in a module also what loops and branches carry,
+    which are given in parts what they have in parts. Tensors of tiles become tensors
     of the element type that holds the tiles' values; the layout keeps the format.
 
     Before:
@@ -54,7 +55,8 @@ def TTNNWeightDtypeConversion : Pass<"ttnn-weight-dtype-conversion"> {
   let description = [{
     Weights are the second operands of matmul, linear and convolutions, as far as they are constants or come from
     arguments that are parameters or constants (`ttcore.argument_type`), a convolution's in any case. Constants are
-    stored in the format; what else is a weight is cast to it.
+    stored in the format; what else is a weight is cast to it. `ttcore.weight_dtype` of an op names the format of its
+    weight, wherever that comes from, and goes before `target-dtype`.
 
     Before:
     ```mlir
@@ -175,5 +177,153 @@ def TTNNDeallocate : Pass<"ttnn-deallocate"> {
     ```
   }];
 }
+
+def TTNNAdjustDeallocs : Pass<"ttnn-adjust-deallocs"> {
+  let summary = "Remove deallocations of what the next run needs";
+  let description = [{
+    That are arguments marked parameter or constant, and results of `ttcore.load_cached`. `ttnn-deallocate` makes none of
+    these: programs of others may have them.
+
+    Before, `%w` being a parameter:
+    ```mlir
+    %0 = "ttnn.matmul"(%x, %w) : (tensor<32x32xbf16, #l>, tensor<32x32xbf16, #l>) -> tensor<32x32xbf16, #l>
+    "ttnn.deallocate"(%w) <{force = false}> : (tensor<32x32xbf16, #l>) -> ()
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.matmul"(%x, %w) : (tensor<32x32xbf16, #l>, tensor<32x32xbf16, #l>) -> tensor<32x32xbf16, #l>
+    ```
+  }];
+}
+
+def TTNNForceFinalDeallocs : Pass<"ttnn-force-final-deallocs"> {
+  let summary = "Free memory at the last deallocation of a tensor in any case";
+  let description = [{
+    A deallocation that nothing follows in its block which uses the tensor gets `force`.
+
+    Before:
+    ```mlir
+    "ttnn.deallocate"(%0) <{force = false}> : (tensor<64x96xf32, #l>) -> ()
+    ```
+    After:
+    ```mlir
+    "ttnn.deallocate"(%0) <{force = true}> : (tensor<64x96xf32, #l>) -> ()
+    ```
+  }];
+}
+
+def TTNNRemoveDeallocs : Pass<"ttnn-remove-deallocs"> {
+  let summary = "Remove all deallocations";
+  let description = [{
+    Every tensor lives to the end of its program then, which helps to look at values.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.relu"(%x) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    %1 = "ttnn.exp"(%0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    "ttnn.deallocate"(%0) <{force = false}> : (tensor<64x96xf32, #l>) -> ()
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.relu"(%x) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    %1 = "ttnn.exp"(%0) : (tensor<64x96xf32, #l>) -> tensor<64x96xf32, #l>
+    ```
+  }];
+}
+
+def TTNNSimplifyLocsForCodegen : Pass<"ttnn-simplify-locs-for-codegen"> {
+  let summary = "Keep the names of ops and drop what lies behind them";
+  let description = [{
+    Of ops of TTNN. Locations without a name stay, and so do numbers of source ops.
+
+    Before: `loc("encoder.query"("net.py":3:8))`
+    After: `loc("encoder.query")`
+  }];
+}
+
+// On modules: one file for all functions.
+def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp"> {
+  let summary = "Write figures of the programs to a file";
+  let description = [{
+    Changes nothing. The file is JSON: `summary` counts ops with a result in memory (`total_ops`), by the memory
+    (`dram_ops`, `l1_ops`, `system_memory_ops`), and those whose result is sharded (`sharded_ops`,
+    `sharded_percentage`); `op_counts` counts by name. With `ttnn-perf-metrics-verbose-output-enabled`, `operations` has
+    each op: function, name, location, shape, data type, memory, grid. What is evaluated once is not counted.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.relu"(%x) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+    ```
+    After: the same, and a file with `{"op_counts": {"ttnn.relu": 1}, "summary": {"total_ops": 1, "dram_ops": 1, ...}}`
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"outputFile", "ttnn-perf-metrics-output-file", "std::string", "\"ttnn_perf_metrics.json\"", "The file">,
+    Option<"verbose", "ttnn-perf-metrics-verbose-output-enabled", "bool", "false", "Each op by itself, too">,
+    Option<"enableTrace", "ttnn-enable-trace", "bool", "false",
+           "Of a module that has traces, count what is in a trace only">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing to do on the simulated chip
+//===----------------------------------------------------------------------===//
+
+class TTNNNothingToDo<string argument, string why, string text> : Pass<argument> {
+  let summary = "Nothing to do: " # why;
+  let description = text # " Programs stay as they are.\n";
+}
+
+def TTNNWorkarounds : TTNNNothingToDo<"ttnn-workaround", "the simulated library needs no workarounds",
+    "The place for what a library cannot do. The simulated one takes every layout and type that its ops' definitions allow."> {
+  let options = [
+    Option<"layoutWorkarounds", "ttnn-enable-layout-workaround-pass", "bool", "true", "Workarounds of layouts">,
+    Option<"decompositionWorkarounds", "ttnn-enable-decomposition-workaround-pass", "bool", "true",
+           "Workarounds by decomposition">,
+    Option<"optimizationLevel", "ttnn-optimization-level", "int", "0", "Level of the optimizer">
+  ];
+}
+
+def TTNNEmitPyWorkarounds : TTNNNothingToDo<"ttnn-emitpy-workarounds", "Python calls the same library",
+    "Emitted Python, emitted C++ and flatbuffers call the same functions.">;
+
+def TTNNDecomposition : TTNNNothingToDo<"ttnn-decomposition", "the simulated library has every op that is lowered to",
+    "An op that the library lacked would be written with others here.\n`convert-ttir-to-ttnn` makes only ops that it has.\n"> {
+  let options = [
+    Option<"enableOpConstraints", "enable-op-constraints", "bool", "false", "Decompose what an op model refuses">,
+    Option<"maxFallbackAttempts", "max-fallback-attempts", "uint32_t", "10000", "Questions to the op model">
+  ];
+}
+
+def TTNNMemoryManagement : TTNNNothingToDo<"ttnn-memory-management", "tensors are freed after their last use",
+    "`ttnn-deallocate` frees a tensor as early as possible, and the executor reuses its memory.\n"> {
+  let options = [Option<"aggressive", "aggressive-memory-saving", "bool", "true", "Save memory before time">];
+}
+
+def TTNNRowMajorLayoutPropagation : TTNNNothingToDo<"ttnn-rm-layout-propagation", "rows and tiles hold the same values in memory",
+    "`ttnn-layout` leaves in rows what is prepared from rows; elsewhere a change between rows and tiles moves no value of "
+    "the simulated memory.\n">;
+
+def TTNNPrepareConv2dWeightsAndBias : TTNNNothingToDo<"ttnn-prepare-conv2d-weights-and-bias",
+    "a convolution prepares its weight once by itself",
+    "The order that is fastest depends on the machine: it is made when the kernel of a convolution is, once for all runs "
+    "if the weight is a constant.">;
+
+def TTNNPrepareConv3dWeights : TTNNNothingToDo<"ttnn-prepare-conv3d-weights",
+    "a convolution prepares its weight once by itself",
+    "As for conv2d. `ttnn.prepare_conv3d_weights` in a program is taken, and gives the same result.">;
+
+def TTNNPrepareConstEvalCaching : TTNNNothingToDo<"ttnn-prepare-const-eval-caching",
+    "the executor keeps what is evaluated once",
+    "`ttcore.load_cached` is all that a program says; emitted C++ and Python have a cache of their own.">;
+
+def TTNNConfigureCCLOps : TTNNNothingToDo<"ttnn-configure-ccl-ops", "collectives choose links and buffers themselves",
+    "The simulated fabric takes the topology from the device, and needs no number of links.">;
+
+def TTNNAllocateDistributedOpBuffers : TTNNNothingToDo<"ttnn-allocate-distributed-op-buffers",
+    "collectives have their own buffers", "The simulated library allocates what a collective needs when it runs.">;
+
+def TTNNAllocateDistributedOpSemaphores : TTNNNothingToDo<"ttnn-allocate-distributed-op-semaphores",
+    "collectives have their own semaphores", "The simulated library waits for the other devices without semaphores of the program.">;
 
 #endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_TD

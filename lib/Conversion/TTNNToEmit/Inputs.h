@@ -1,0 +1,51 @@
+//===- Inputs.h - functions that make the inputs of programs ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_INPUTS_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_INPUTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::tt::emit {
+
+/// Marks functions that make the inputs of a program, with its name.
+inline constexpr llvm::StringLiteral inputsOfAttr = "ttnn.inputs_of";
+
+/// Notes the shape of the mesh at a module.
+inline constexpr llvm::StringLiteral meshShapeAttr = "ttcore.device_mesh_shape";
+/// Rows and columns of the mesh that a module is for: its device's, else what is noted, else one device.
+SmallVector<int64_t> meshOf(ModuleOp module);
+/// What an argument is called in a program.
+std::string argumentName(func::FuncOp function, BlockArgument argument);
+/// Inputs are tensors with layouts.
+LogicalResult checkArguments(func::FuncOp program);
+
+/// The input of number n is read from `<directory>/<prefix>n.tensorbin`.
+struct InputFiles {
+  std::string directory, prefix;
+};
+
+class InputMaker {
+public:
+  /// Without files, inputs are made up.
+  InputMaker(ModuleOp module, std::optional<InputFiles> files)
+      : module(module), builder(module.getContext()), mesh(meshOf(module)), files(std::move(files)) {}
+
+  /// The function of TTNN ops that makes the inputs of a program, whose arguments are checked: that which the module
+  /// has, else a new one behind the program.
+  func::FuncOp functionOf(func::FuncOp program);
+
+private:
+  func::FuncOp create(func::FuncOp program);
+  Value createInput(func::FuncOp program, BlockArgument argument, unsigned number, function_ref<Value()> meshDevice);
+
+  ModuleOp module;
+  OpBuilder builder;
+  SmallVector<int64_t> mesh;
+  std::optional<InputFiles> files;
+};
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_INPUTS_H
