@@ -174,6 +174,15 @@ void bindDevice(nb::module_ &module) {
                ids[i] = static_cast<int>(i);
              return ids;
            })
+      .def(
+          "get_local_device_ids",
+          [](const MeshDevice &self) {
+            std::vector<uint32_t> ids;
+            for (uint32_t i = self.chips().first; i < self.chips().last; ++i)
+              ids.push_back(i);
+            return ids;
+          },
+          "The chips that this process simulates; all of them unless several share the mesh.")
       .def("get_num_hw_cqs", [](const MeshDevice &) { return 1; })
       .def("is_program_cache_enabled", [](const MeshDevice &self) { return self.options().programCache; })
       .def("clear_program_cache", &MeshDevice::clearProgramCache)
@@ -201,6 +210,27 @@ void bindDevice(nb::module_ &module) {
                (self.isOpen() ? ">" : ", closed>");
       });
 
+  module.def(
+      "get_rank",
+      [] {
+        const auto ranks = sim::worldRanks();
+        return ranks ? ranks->rank() : 0;
+      },
+      "Of this process among those that mpirun started.");
+  module.def(
+      "get_num_ranks",
+      [] {
+        const auto ranks = sim::worldRanks();
+        return ranks ? ranks->size() : 1;
+      },
+      "Processes that share meshes.");
+  module.def(
+      "gather_from_ranks",
+      [](const std::string &text) {
+        const auto ranks = sim::worldRanks();
+        return ranks ? ranks->gather(text, "gather_from_ranks") : std::vector<std::string>{text};
+      },
+      nb::arg("text"), nb::call_guard<nb::gil_scoped_release>(), "What each rank gave; all of them must call it.");
   module.def("get_num_available_devices", [] { return sim::maxChips; }, "Chips that can be open at once.");
   module.def("get_available_archs", [] {
     std::vector<std::string_view> names;
@@ -221,7 +251,9 @@ void bindDevice(nb::module_ &module) {
   module.def(
       "open_mesh_device",
       [](const std::optional<Options> &options) {
-        return runtime::openMeshDevice(options.value_or(Options()).native());
+        const sim::MeshOptions native = options.value_or(Options()).native();
+        nb::gil_scoped_release unlocked; // other ranks may take their time
+        return runtime::openMeshDevice(native);
       },
       nb::arg("options") = nb::none(), "Opens a mesh of simulated chips; raises DeviceError.");
   module.def("close_mesh_device", &runtime::closeMeshDevice, nb::arg("parent_mesh"),

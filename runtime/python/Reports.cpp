@@ -3,13 +3,16 @@
 
 #include "Bindings.h"
 #include "Interrupts.h"
+#include "tt/runtime/fabric.h"
 
 #include <array>
 
 namespace tt::python {
 
 using runtime::OpPerf;
+using runtime::OpSends;
 using runtime::RunReport;
+using ttnn::Send;
 
 void bindReports(nb::module_ &module) {
   nb::class_<OpPerf>(module, "OpPerf", "What an op took.")
@@ -75,6 +78,24 @@ void bindReports(nb::module_ &module) {
       nb::sig("def estimate(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0', "
               "mesh_shape: collections.abc.Sequence[int] = (1, 1)) -> RunReport"),
       "What a program would take on the chip, op by op, without running it.");
+
+  nb::class_<Send>(module, "Send", "What one chip sends to another.")
+      .def_ro("route", &Send::route, "Chips from the one that sends to the one that receives.")
+      .def_ro("bytes", &Send::bytes)
+      .def_prop_ro("hops", &Send::hops);
+  nb::class_<OpSends>(module, "OpSends", "An op that sends something to other chips.")
+      .def_ro("index", &OpSends::op, "Its place in the program.")
+      .def_ro("sends", &OpSends::sends, "On all chips of the mesh.")
+      .def_ro("fabric_ns", &OpSends::fabricNs, "What the clock takes for it; overlaps with the op's other work.");
+  module.def(
+      "sends",
+      [](const runtime::Binary &binary, std::optional<IndexArgument> program, std::string_view arch) {
+        return runtime::sends(binary, program ? programIndex(*program) : 0, sim::parseArch(arch));
+      },
+      nb::arg("binary"), nb::arg("program_index").none() = nb::none(), nb::arg("arch") = "wormhole_b0",
+      nb::sig("def sends(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0') -> "
+              "list[OpSends]"),
+      "The ops of a program that send something to other chips, in order, without running it.");
 
   module.def(
       "list_ops",

@@ -304,7 +304,8 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       "The shards on the host; with untilize row-major, and block formats as bfloat16.");
   module.def(
       "get_device_tensors",
-      [](const Tensor &tensor) {
+      [](const Tensor &given) {
+        const Tensor tensor = given.gathered("get_device_tensors");
         std::vector<Tensor> shards;
         for (size_t i = 0; i < tensor.shards(); ++i)
           shards.push_back(tensor.shard(i));

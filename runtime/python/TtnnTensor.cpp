@@ -183,7 +183,11 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       .def_prop_ro("is_constant", &Tensor::constant, "Its values never change: what ops bring them into once is kept.")
       .def(
           "set_constant", [](const Tensor &self) { self.setConstant(); },
-          "Says that its values stay as they are, as those of weights do.");
+          "Says that its values stay as they are, as those of weights do.")
+      .def(
+          "set_parameter", [](const Tensor &self) { self.setParameter(); },
+          "The same of a model's parameter: a program that is given it is prepared for its values, and prepared again "
+          "when it is given another one.");
   module.def(
       "contents",
       [](const Tensor &self) {
@@ -231,6 +235,10 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
   module.def(
       "single", [](const Tensor &tensor) { return whole(tensor, "to_torch"); }, nb::arg("tensor"),
       "The value that all chips agree on; ValueError names those that differ.");
+  module.def(
+      "gathered", [](const Tensor &tensor) { return tensor.gathered("to_torch"); }, nb::arg("tensor"),
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The tensor with the shards of all ranks, which must all call it; itself when this process has all.");
   module.def(
       "copy_to_host",
       [](const Tensor &tensor, IndexArgument shardGiven, Address addressGiven) {

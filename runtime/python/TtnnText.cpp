@@ -158,7 +158,8 @@ nb::object nestedLists(const Tensor &tensor, size_t shard) {
   return lists(Values(tensor, shard), tensor.shape(), 0, 0);
 }
 
-std::string describe(const Tensor &tensor) {
+std::string describe(const Tensor &given) {
+  const Tensor tensor = given.isAllocated() ? given.gathered("repr") : given;
   const TensorSpec &spec = tensor.spec();
   constexpr size_t opening = sizeof("ttnn.Tensor(") - 1;
   std::string text = "ttnn.Tensor(";

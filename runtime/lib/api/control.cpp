@@ -24,10 +24,10 @@ Tensor copied(const Tensor &tensor, const char *what) {
 
 double detail::selector(const Tensor &tensor, const char *what) {
   checkInterrupt();
-  tensor.requireAllocated(what);
+  const Tensor everywhere = tensor.gathered(what); // all ranks decide the same
   std::vector<const std::byte *> shards;
-  for (size_t i = 0; i < tensor.shards(); ++i)
-    shards.push_back(tensor.data(i));
+  for (size_t i = 0; i < everywhere.shards(); ++i)
+    shards.push_back(everywhere.data(i));
   return selectorOf(tensor.spec(), shards, what);
 }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "api/callable.h"
+#include "core/mesh.h"
 #include "core/op.h"
 #include "tt/interrupt.h"
 #include "tt/sim/clock.h"
@@ -159,6 +160,8 @@ struct Made {
     sim::Footprint footprint; // on the device
   };
   std::vector<Result> results;
+  std::shared_ptr<const sim::Partition> partition; // of the device, or of operands on the host
+  ExchangePlan exchange;                           // before the kernel of a mesh runs
   std::optional<sim::Label> label;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<MeshKernel> mesh;
@@ -327,6 +330,16 @@ Attributes settled(const Callable &callable, Attributes given, std::span<const s
   return {std::string(op), std::move(attributes)};
 }
 
+/// Where results lie that are spread over a mesh.
+std::shared_ptr<const sim::Partition> partitionOf(const Request &request) {
+  if (request.device)
+    return request.device->partition();
+  for (const Tensor &operand : request.operands)
+    if (operand && operand.description()->partition)
+      return operand.description()->partition;
+  return nullptr;
+}
+
 std::shared_ptr<Made> make(const Request &request) {
   const Callable &callable = request.callable;
   const OpInfo &info = *callable.info;
@@ -346,6 +359,7 @@ std::shared_ptr<Made> make(const Request &request) {
   }
   if (request.meshShape.size() == 2)
     call.meshShape = meshShape;
+  made->partition = partitionOf(request);
   call.attributes = settled(callable, completed(callable, request.attributes), call.ins);
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
                           request.operands);
@@ -356,6 +370,10 @@ std::shared_ptr<Made> make(const Request &request) {
     made->kernel = info.make(call);
   else
     made->mesh = info.makeMesh(call);
+  if (made->mesh && made->partition)
+    made->exchange = planExchange(made->mesh->needs(), *made->partition, [&](uint32_t i) {
+      return i < made->ins.size() && made->ins[i] && made->ins[i]->partition;
+    });
   if (made->kernel && call.outs.size() == 1) {
     const int alias = made->kernel->alias();
     const auto index = static_cast<size_t>(alias);
@@ -380,7 +398,8 @@ std::shared_ptr<Made> make(const Request &request) {
     const sim::Footprint footprint = request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint();
     const bool isSpread = spec.distributed;
     made->results.push_back(
-        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>()), footprint});
+        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>(), made->partition),
+         footprint});
   }
   made->label = "result of " + call.name;
   return made;
@@ -413,11 +432,13 @@ Tensor newResult(const Made &made, size_t index, const Device &device) {
   const TensorSpec &spec = description->spec;
   const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
   if (!onDevice)
-    return Tensor::onHost(spec, description->meshShape);
+    return Tensor::onHost(spec, description->meshShape, description->partition);
   sim::Allocation allocation = device->allocate(footprint, *made.label);
   Tensor::Shards shards(spec.distributed ? device->devices() : 1);
-  for (auto &shard : shards)
-    shard = sim::allocateHost(spec.bytes(), "a tensor");
+  const sim::Chips chips = device->chips();
+  for (size_t i = 0; i < shards.size(); ++i)
+    if (shards.size() == 1 || chips.has(i))
+      shards[i] = sim::allocateHost(spec.bytes(), "a tensor");
   return Tensor::fromShards(description, std::move(shards), device, std::move(allocation));
 }
 
@@ -472,7 +493,10 @@ void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<
       shards = std::max(shards, operand ? operand.shards() : 1);
   std::shared_ptr<std::byte> large;
   std::byte *const scratch = scratchMemory(made.kernel->scratchBytes(), large);
+  const sim::Chips chips = made.partition ? made.partition->own() : sim::Chips();
   for (size_t shard = 0; shard < shards; ++shard) {
+    if (shards > 1 && !chips.has(shard))
+      continue;
     for (size_t i = 0; i < operands.size(); ++i)
       ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
     for (size_t i = 0; i < results.size(); ++i)
@@ -490,9 +514,23 @@ void runOnMesh(const Made &made, std::span<const Tensor> operands, std::span<con
   for (size_t i = 0; i < results.size(); ++i)
     for (size_t shard = 0; shard < results[i].shards(); ++shard)
       outs[i].push_back(results[i].data(shard));
+  std::vector<std::shared_ptr<std::byte>> received;
+  if (made.partition) {
+    std::vector<sim::Ranks::Send> sends;
+    std::vector<sim::Ranks::Receive> receives;
+    for (const auto &[operand, chip, rank] : made.exchange.sends)
+      sends.push_back({rank, {ins[operand][chip], operands[operand].bytes()}});
+    for (const auto &[operand, chip, rank] : made.exchange.receives) {
+      const size_t bytes = operands[operand].bytes();
+      received.push_back(sim::allocateHost(bytes, "a tensor of another rank"));
+      receives.push_back({rank, {received.back().get(), bytes}});
+      ins[operand][chip] = received.back().get();
+    }
+    made.partition->ranks().exchange(sends, receives, made.label->text());
+  }
   const std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
   const std::vector<std::span<std::byte *const>> outSpans(outs.begin(), outs.end());
-  made.mesh->run(inSpans, outSpans);
+  made.mesh->run(inSpans, outSpans, made.partition ? made.partition->own() : sim::Chips());
 }
 
 /// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.

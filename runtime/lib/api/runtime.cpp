@@ -100,7 +100,7 @@ TensorSpec hostSpec(Shape shape, DataType dtype) {
 
 //===- Devices ------------------------------------------------------------===//
 
-Device openMeshDevice(const sim::MeshOptions &options) { return sim::MeshDevice::open(options); }
+Device openMeshDevice(const sim::MeshOptions &options) { return sim::MeshDevice::open(options, sim::worldRanks()); }
 
 void closeMeshDevice(const Device &device) {
   if (!device)
@@ -201,8 +201,10 @@ TensorSpec inputSpec(const Binary &binary, size_t program, size_t input) {
   return found.spec(found.inputs[input]);
 }
 
-Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &spec) {
-  tensor.requireAllocated("to_layout");
+Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spec) {
+  given.requireAllocated("to_layout");
+  const bool isToHost = spec.memory.buffer == BufferType::SystemMemory;
+  const Tensor tensor = isToHost ? given.gathered("to_layout") : given;
   const Tensor rounded = castTensor(tensor, spec.dtype);
   TensorSpec wanted = spec;
   wanted.shape = tensor.shape();
@@ -210,7 +212,7 @@ Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &sp
   Tensor::Shards shards;
   for (size_t i = 0; i < rounded.shards(); ++i)
     shards.push_back(rounded.share(i));
-  if (wanted.memory.buffer == BufferType::SystemMemory) {
+  if (isToHost) {
     // A copy: a host tensor may be written by its owner.
     Tensor copy = Tensor::onHost(wanted, tensor.meshShape());
     for (size_t i = 0; i < shards.size() && copy.bytes(); ++i)
@@ -225,12 +227,13 @@ Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &sp
                       ", but device " + std::to_string(device->id()) + " is " + meshText(device->meshShape()));
   Tensor moved = Tensor::onDevice(wanted, device, "tensor " + toString(wanted.shape) + " moved by to_layout");
   for (size_t i = 0; i < shards.size() && moved.bytes(); ++i)
-    std::memcpy(moved.data(i), shards[i].get(), moved.bytes());
+    if (moved.has(i))
+      std::memcpy(moved.data(i), shards[i].get(), moved.bytes());
   return moved;
 }
 
-std::vector<Tensor> toHost(const Tensor &tensor, bool untilize) {
-  tensor.requireAllocated("to_host");
+std::vector<Tensor> toHost(const Tensor &given, bool untilize) {
+  const Tensor tensor = given.gathered("to_host");
   std::vector<Tensor> result;
   for (size_t i = 0; i < tensor.shards(); ++i) {
     TensorSpec spec = tensor.spec();
@@ -261,9 +264,15 @@ void copyData(const Tensor &to, const Tensor &from) {
   if (to.shape() != from.shape() || (to.shards() != from.shards() && to.shards() != 1 && from.shards() != 1))
     throw Error("memcpy: the destination is " + toString(to.shape()) + " in " + std::to_string(to.shards()) +
                 " shards, the source " + toString(from.shape()) + " in " + std::to_string(from.shards()));
-  const Tensor rounded = castTensor(to.shards() == 1 ? from.single("memcpy") : from, to.dtype());
+  // All ranks have the shards that the destination has, or all lack some.
+  const bool isElsewhere = to.shards() > 1 && !to.description()->partition;
+  const Tensor rounded = castTensor(to.shards() == 1 ? from.single("memcpy")
+                                    : isElsewhere    ? from.gathered("memcpy")
+                                                     : from,
+                                    to.dtype());
   for (size_t i = 0; i < to.shards() && to.bytes(); ++i)
-    std::memmove(to.data(i), rounded.data(rounded.shards() == 1 ? 0 : i), to.bytes());
+    if (to.has(i))
+      std::memmove(to.data(i), rounded.data(rounded.shards() == 1 ? 0 : i), to.bytes());
   to.markWritten();
 }
 
@@ -301,7 +310,7 @@ RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions 
     throw Error(binary.fileName() +
                 ": what a TTMetal program takes is known when its kernels have run: submit it and " +
                 "look at the report of the run");
-  const Device device = openMeshDevice(options);
+  const Device device = sim::MeshDevice::open(options); // by one rank for itself
   requireMatch(binary, binary.program(program), device);
   const auto executable =
       std::make_unique<Executable>(makePlan(binary.impl(), program, device, Mode::Estimated), device);

@@ -59,7 +59,7 @@ Results fromDevice(const CallArguments &call) {
   const Tensor &tensor = call.operands[0];
   tensor.requireAllocated("ttnn.from_device");
   expectNoConversion(call, tensor);
-  Tensor host = tensor.clone();
+  Tensor host = tensor.description()->partition ? tensor.gathered("ttnn.from_device").clone() : tensor.clone();
   if (tensor.constant())
     host.setConstant();
   return {host};

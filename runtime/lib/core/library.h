@@ -85,7 +85,10 @@ class AlignedBytes {
 public:
   AlignedBytes() = default;
   explicit AlignedBytes(size_t size);
+  /// Those of another kernel.
+  explicit AlignedBytes(std::shared_ptr<std::byte> bytes) : bytes(std::move(bytes)) {}
   std::byte *data() const { return bytes.get(); }
+  const std::shared_ptr<std::byte> &share() const { return bytes; }
   explicit operator bool() const { return bytes != nullptr; }
 
 private:

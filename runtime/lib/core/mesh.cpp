@@ -3,6 +3,8 @@
 
 #include "core/mesh.h"
 
+#include <set>
+
 namespace tt::ttnn {
 
 std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis) {
@@ -13,6 +15,37 @@ std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis) {
   for (size_t device = 0; device < rows * columns; ++device)
     groups[axis == 0 ? device % columns : device / columns].push_back(device);
   return groups;
+}
+
+std::vector<MeshKernel::Need> needsOf(const std::vector<std::vector<size_t>> &groups, uint32_t operand) {
+  std::vector<MeshKernel::Need> needs;
+  for (const auto &group : groups)
+    for (size_t to : group)
+      for (size_t from : group)
+        needs.push_back({operand, from, to});
+  return needs;
+}
+
+ExchangePlan planExchange(std::span<const MeshKernel::Need> needs, const sim::Partition &partition,
+                          const std::function<bool(uint32_t)> &isSpread) {
+  const uint32_t size = partition.ranks().size(), self = partition.ranks().rank();
+  std::set<ExchangePlan::Part> sends, receives;
+  for (const auto &[operand, chip, device] : needs) {
+    if (!isSpread(operand))
+      continue;
+    const auto from = static_cast<uint32_t>(chip);
+    const uint32_t owner = partition.owner(from);
+    const bool isWanted = device == MeshKernel::everywhere;
+    for (uint32_t rank = 0; rank < size; ++rank) {
+      if (rank == owner || !(isWanted || partition.of(rank).has(device)))
+        continue;
+      if (owner == self)
+        sends.insert({operand, from, rank});
+      if (rank == self)
+        receives.insert({operand, from, owner});
+    }
+  }
+  return {{sends.begin(), sends.end()}, {receives.begin(), receives.end()}};
 }
 
 int64_t groupSize(const OpCall &call) {

@@ -14,6 +14,9 @@ std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis);
 /// Devices of a group along the axis that 'cluster_axis' names.
 int64_t groupSize(const OpCall &call);
 
+/// What every device of a group needs of the others: an operand.
+std::vector<MeshKernel::Need> needsOf(const std::vector<std::vector<size_t>> &groups, uint32_t operand = 0);
+
 /// A value that is not distributed is the same on every device.
 inline const std::byte *on(std::span<const std::byte *const> values, size_t device) {
   return values[values.size() == 1 ? 0 : device];

@@ -38,9 +38,26 @@ double numberOf(DataType dtype, const std::byte *at) {
 
 } // namespace
 
-double selectorOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what) {
+static void requireOne(const TensorSpec &spec, const char *what) {
   if (volume(spec.shape) != 1)
     throw OpError(std::string(what) + " is a tensor of shape " + toString(spec.shape) + "; expected one number");
+}
+
+std::vector<double> selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what) {
+  requireOne(spec, what);
+  std::vector<double> numbers;
+  bool differ = false;
+  for (const std::byte *shard : shards) {
+    numbers.push_back(numberOf(spec.dtype, shard));
+    differ = differ || std::memcmp(shard, shards[0], spec.bytes()) != 0;
+  }
+  if (!differ)
+    numbers.resize(1);
+  return numbers;
+}
+
+double selectorOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what) {
+  requireOne(spec, what);
   for (const std::byte *shard : shards)
     if (std::memcmp(shard, shards[0], spec.bytes()) != 0)
       throw OpError(std::string(what) + " differs from chip to chip; expected one value on all");

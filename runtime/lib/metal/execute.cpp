@@ -218,6 +218,7 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
     inputs[i].requireAllocated("submit");
     if (inputs[i].shape() != wanted.shape)
       fail("has shape " + toString(inputs[i].shape()) + "; expected " + toString(wanted.shape));
+    result[i] = inputs[i].gathered(name.c_str()); // every rank runs the whole program
     const uint32_t devices = wanted.distributed ? program.devices() : 1;
     if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
       if (devices != 1 || inputs[i].shards() != program.devices())

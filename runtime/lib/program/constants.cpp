@@ -39,7 +39,7 @@ std::shared_ptr<const std::byte> quantised(const TensorSpec &spec, std::span<con
 
 /// `values` from `offset` on, with the same owner.
 std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &values, size_t offset) {
-  return {values, values.get() + offset};
+  return values ? std::shared_ptr<const std::byte>(values, values.get() + offset) : nullptr;
 }
 
 } // namespace
@@ -262,6 +262,43 @@ void Planner::release(std::span<const std::byte> values) const {
       emptyFresh(const_cast<std::byte *>(values.data()), values.size());
 }
 
+/// A second form of what others own is kept of a part of a large model only, in the first products of the program: its
+/// parameters shall not be there twice. Products that pack theirs at each run take about a tenth longer.
+bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
+  constexpr size_t smallModel = size_t(512) << 20, least = size_t(128) << 20;
+  const auto isOwned = [&](uint32_t in) {
+    return in != absentOperand && constantBytes(in) == values.data() && rootOf(in).constant.front().use_count() == 1;
+  };
+  if (made.image.holds(values) || std::ranges::any_of(operation().ins, isOwned))
+    return true;
+  size_t given = 0;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!arguments[i].shards.empty())
+      given += program.spec(program.inputs[i]).bytes();
+  if (given > smallModel && secondForms + bytes > std::max(least, given / 5))
+    return false;
+  secondForms += bytes;
+  return true;
+}
+
+std::optional<std::pair<uint32_t, size_t>> Planner::constantAt(const std::byte *operand) const {
+  for (uint32_t in : operation().ins)
+    if (in != absentOperand && operand && constantBytes(in) == operand)
+      return std::pair(made.rootOf[in], made.viewBytes[in]);
+  return std::nullopt;
+}
+
+std::shared_ptr<std::byte> Planner::sharedForm(const std::byte *operand, const Form &form) const {
+  const auto whose = constantAt(operand);
+  const auto found = whose ? sharedForms.find({*whose, form}) : sharedForms.end();
+  return found == sharedForms.end() ? nullptr : found->second.lock();
+}
+
+void Planner::shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const {
+  if (const auto whose = constantAt(operand))
+    sharedForms[{*whose, std::move(form)}] = made;
+}
+
 void Planner::releaseConstants() {
   for (uint32_t in : operation().ins) {
     if (in == absentOperand)
@@ -271,7 +308,9 @@ void Planner::releaseConstants() {
     if (root.home != Plan::Home::Constant)
       continue;
     for (auto &shard : root.constant)
-      if (shard.use_count() == 0)
+      if (!shard)
+        continue; // let go, or of another rank
+      else if (shard.use_count() == 0)
         made.image.release({shard.get(), program.spec(value).bytes()});
       else if (lastUse[value] == op && !isRead[value]) {
         preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());

@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/selector.h"
 #include "program/executable.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
@@ -23,7 +22,7 @@ void Executable::bindOperands(ConstPointers ins) {
   for (size_t i = 0; i < ins.size(); ++i) {
     const uint32_t value = program.inputs[i];
     inputData[i].resize(plan.roots[value].shards);
-    for (uint32_t d = 0; d < inputData[i].size(); ++d) {
+    for (uint32_t d = plan.roots[value].first; d < plan.roots[value].last(); ++d) {
       inputData[i][d] = const_cast<std::byte *>(ins[i][ins[i].size() == 1 ? 0 : d]); // only read, unless it is a copy
       const size_t bytes = program.spec(value).bytes();
       if (!plan.written[value] || !bytes)
@@ -64,15 +63,62 @@ void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const
   }
 }
 
-sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
-  auto &branches = callees.at(op).programs;
-  const double number =
-      ttnn::selectorOf(program.spec(program.operations[op].ins[0]), ins[0], "the number of the branch");
-  // StableHLO: what is no branch's number stands for the last.
-  const bool isOne = number >= 0 && number < static_cast<double>(branches.size());
-  return run(*branches[isOne ? static_cast<size_t>(number) : branches.size() - 1], ins.subspan(1), outs);
+/// Room for the results of an op, as they lie on the chips of this process.
+static std::vector<std::vector<std::byte *>> roomFor(std::span<const std::span<std::byte *const>> outs,
+                                                     std::span<const size_t> bytes,
+                                                     std::vector<std::shared_ptr<std::byte>> &owners) {
+  std::vector<std::vector<std::byte *>> room(outs.size());
+  for (size_t k = 0; k < outs.size(); ++k)
+    for (size_t d = 0; d < outs[k].size(); ++d) {
+      if (!outs[k][d]) {
+        room[k].push_back(nullptr);
+        continue;
+      }
+      owners.push_back(sim::allocateHost(bytes[k], "the results of another branch"));
+      room[k].push_back(owners.back().get());
+    }
+  return room;
 }
 
+/// What the branches give to the chips that take them: all chips run a branch that any takes, and keep what is theirs.
+sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
+  auto &branches = callees.at(op).programs;
+  const auto branchOf = [&](double number) {
+    // StableHLO: what is no branch's number stands for the last.
+    const bool isOne = number >= 0 && number < static_cast<double>(branches.size());
+    return isOne ? static_cast<size_t>(number) : branches.size() - 1;
+  };
+  const std::vector<double> numbers =
+      selectorsOf(program.spec(program.operations[op].ins[0]), ins[0], "the number of the branch");
+  std::vector<size_t> taken(numbers.size());
+  std::ranges::transform(numbers, taken.begin(), branchOf);
+  sim::Duration took = run(*branches[taken.front()], ins.subspan(1), outs);
+  if (std::ranges::all_of(taken, [&](size_t branch) { return branch == taken.front(); }))
+    return took;
+  std::vector<size_t> bytes;
+  for (uint32_t out : program.operations[op].outs)
+    bytes.push_back(program.spec(out).bytes());
+  for (size_t k = 0; k < outs.size(); ++k)
+    if (outs[k].size() != taken.size())
+      throw OpError("the number of the branch differs from chip to chip, and result " + std::to_string(k) +
+                    " is one for all; expected a shard for each chip");
+  std::vector<std::shared_ptr<std::byte>> owners;
+  const auto room = roomFor(outs, bytes, owners);
+  const std::vector<std::span<std::byte *const>> other(room.begin(), room.end());
+  for (size_t branch = 0; branch < branches.size(); ++branch) {
+    if (branch == taken.front() || std::ranges::find(taken, branch) == taken.end())
+      continue;
+    const sim::Duration more = run(*branches[branch], ins.subspan(1), other);
+    took.cycles = std::max(took.cycles, more.cycles), took.ns = std::max(took.ns, more.ns);
+    for (size_t k = 0; k < outs.size(); ++k)
+      for (size_t d = 0; d < taken.size(); ++d)
+        if (taken[d] == branch && bytes[k] && outs[k][d])
+          std::memcpy(outs[k][d], room[k][d], bytes[k]);
+  }
+  return took;
+}
+
+/// A chip whose condition is false keeps what it has until the others have finished.
 sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   Callees &own = callees.at(op);
   Executable &condition = *own.programs[0], &body = *own.programs[1];
@@ -80,24 +126,40 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
   const Pointers others = Pointers(carried).first(outs.size()), selector = Pointers(carried).last(1);
   const TensorSpec &selectorSpec = condition.program.spec(condition.program.outputs[0]);
   std::vector<std::span<const std::byte *const>> current(ins.begin(), ins.end());
+  std::vector<uint8_t> finished(selector[0].size(), 0); // by chip
   sim::Duration took;
   const auto step = [&](Executable &callee, Pointers to) {
     const sim::Duration more = run(callee, current, to);
     took.cycles += more.cycles;
     took.ns += more.ns;
   };
+  /// What chips have now, of those that `takes` names.
+  const auto keep = [&](Pointers to, auto &&takes) {
+    for (size_t k = 0; k < to.size(); ++k)
+      for (size_t d = 0; d < to[k].size(); ++d)
+        if (const size_t bytes = program.spec(program.operations[op].outs[k]).bytes(); bytes && to[k][d] && takes(d))
+          std::memcpy(to[k][d], current[k][current[k].size() == 1 ? 0 : d], bytes);
+  };
   for (bool inOuts = false;; inOuts = !inOuts) {
     checkInterrupt();
     step(condition, selector);
-    if (ttnn::selectorOf(selectorSpec, selector[0], "the condition") == 0) {
-      for (size_t k = 0; k < outs.size() && !inOuts; ++k)
-        for (size_t d = 0; d < outs[k].size(); ++d)
-          if (const size_t bytes = program.spec(program.operations[op].outs[k]).bytes())
-            std::memcpy(outs[k][d], current[k][current[k].size() == 1 ? 0 : d], bytes);
+    const std::vector<double> goesOn = selectorsOf(selectorSpec, selector[0], "the condition");
+    for (size_t d = 0; d < finished.size(); ++d)
+      finished[d] |= goesOn[goesOn.size() == 1 ? 0 : d] == 0;
+    if (std::ranges::find(finished, 0) == finished.end()) {
+      if (!inOuts)
+        keep(outs, [](size_t) { return true; });
       return took;
     }
     const Pointers next = inOuts ? others : outs;
     step(body, next);
+    if (std::ranges::find(finished, 1) != finished.end()) {
+      for (size_t k = 0; k < next.size(); ++k)
+        if (next[k].size() != finished.size())
+          throw OpError("the condition differs from chip to chip, and value " + std::to_string(k) +
+                        " is one for all; expected a shard for each chip");
+      keep(next, [&](size_t d) { return finished[d] != 0; });
+    }
     std::ranges::copy(next, current.begin());
   }
 }

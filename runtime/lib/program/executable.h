@@ -70,14 +70,17 @@ private:
     return {plan.totalDuration.cycles + inCallees.cycles, plan.totalDuration.ns + inCallees.ns};
   }
 
+  /// Sends what chips of other ranks need for a mesh step, and receives.
+  void exchange(const Step &step);
+  /// What a loop or branch goes by, of all chips: those of other ranks tell theirs. All ranks decide the same.
+  std::vector<double> selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards,
+                                  const char *what) const;
   void attribute(const Step &step, int64_t ns, RunReport &report) const;
   void createOutputs(Results &results, bool shareable) const;
   void bindPatches(const Results &results);
   void copyOutputs(const Results &results) const;
   const std::byte *copied(const OutputCopy &copy, const Results &results, uint32_t shard) const;
-  std::byte *arenaAddress(const Root &root, uint32_t shard) const {
-    return arena.get() + root.offset + shard * root.stride;
-  }
+  std::byte *arenaAddress(const Root &root, uint32_t shard) const { return arena.get() + root.offsetOf(shard); }
   std::string name() const { return plan.name(); }
 
   const std::shared_ptr<const Plan> owner;
@@ -101,6 +104,9 @@ private:
   MemoryPlan::History history;
   std::vector<uint8_t> alive; // per value, in an observed run
   bool running = false;
+
+  std::vector<sim::Ranks::Send> sends; // of exchanges
+  std::vector<sim::Ranks::Receive> receives;
 
   // Of the current run; kept so that the next one allocates nothing.
   std::vector<Tensor> bound;

@@ -1,6 +1,7 @@
 //===- execute.cpp - run a prepared program -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/selector.h"
 #include "program/executable.h"
 #include "program/inputs.h"
 #include "tt/interrupt.h"
@@ -58,15 +59,19 @@ private:
 
 Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device)
     : owner(std::move(planned)), plan(*owner), program(plan.program), device(device),
-      arena(sim::allocateHostOnce(plan.arenaBytes, "the intermediate values of a program")),
+      // What is not to be run may be larger than the host.
+      arena(plan.mode == Mode::Estimated
+                ? nullptr
+                : sim::allocateHostOnce(plan.arenaBytes, "the intermediate values of a program")),
       inPointers(plan.inPointers), outPointers(plan.outPointers), alive(program.values.size()) {
-  for (const Plan::Place &place : plan.places) {
-    std::byte *data = arena.get() + place.offset;
-    if (place.isOut)
-      outPointers[place.position] = data;
-    else
-      inPointers[place.position] = data;
-  }
+  if (arena)
+    for (const Plan::Place &place : plan.places) {
+      std::byte *data = arena.get() + place.offset;
+      if (place.isOut)
+        outPointers[place.position] = data;
+      else
+        inPointers[place.position] = data;
+    }
   for (const Plan::Pointers &in : plan.meshIns)
     meshIns.emplace_back(inPointers.data() + in.first, in.count);
   for (const Plan::Pointers &out : plan.meshOuts)
@@ -76,14 +81,15 @@ Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device
     for (const auto &callee : programs)
       own.programs.push_back(std::make_unique<Executable>(callee, device));
     const Operation &operation = program.operations[op];
-    if (operation.call != Operation::Call::While)
+    if (operation.call != Operation::Call::While || !arena)
       continue;
     const auto allocate = [&](const TensorSpec &spec) {
       auto &shards = own.carried.emplace_back(spec.distributed ? program.devices() : 1);
       auto &data = own.carriedData.emplace_back();
-      for (auto &shard : shards) {
-        shard = sim::allocateHost(spec.bytes(), "a value that a loop carries");
-        data.push_back(shard.get());
+      for (size_t d = 0; d < shards.size(); ++d) {
+        if (shards.size() == 1 || plan.chips.has(d))
+          shards[d] = sim::allocateHost(spec.bytes(), "a value that a loop carries");
+        data.push_back(shards[d].get());
       }
     };
     for (uint32_t out : operation.outs)
@@ -102,7 +108,7 @@ void Executable::checkInputs(std::span<const Tensor> inputs) const {
 bool Executable::fits(std::span<const Tensor> inputs) const {
   if (!std::ranges::all_of(plan.cachedMemory, &sim::Allocation::valid))
     return false;
-  return std::ranges::all_of(plan.parameters, [&](const Plan::Parameter &parameter) {
+  const auto isAsBefore = [&](const Plan::Parameter &parameter) {
     if (parameter.input >= inputs.size() || !inputs[parameter.input] || !inputs[parameter.input].isAllocated())
       return false;
     const Tensor &tensor = inputs[parameter.input];
@@ -112,15 +118,22 @@ bool Executable::fits(std::span<const Tensor> inputs) const {
       return parameter.hash && tensor.shape() == program.spec(program.inputs[parameter.input]).shape &&
              *parameter.hash == hashOf(tensor);
     return tensor.contents().id == parameter.contents && tensor.contents().version == parameter.version;
-  });
+  };
+  const bool fits = std::ranges::all_of(plan.parameters, isAsBefore);
+  // Values that were hashed may differ on one rank alone, and all must make the same of it.
+  const Device on = device.lock();
+  const bool isShared = on && on->partition() && program.devices() > 1 && !plan.parameters.empty();
+  return isShared ? on->partition()->ranks().all(fits, "inputs that " + name() + " was prepared for") : fits;
 }
 
 void Executable::runStep(const Step &step) {
   if (step.isMesh()) {
     const ConstPointers ins(meshIns.data() + step.firstMeshIn, step.meshIns);
     const Pointers outs(meshOuts.data() + step.firstMeshOut, step.meshOuts);
+    if (step.exchange != Step::none)
+      exchange(step);
     if (step.mesh)
-      step.mesh->run(ins, outs);
+      step.mesh->run(ins, outs, plan.chips);
     else
       runControl(step.op, ins, outs, [](Executable &callee, ConstPointers from, Pointers to) {
         callee.runWith(from, to);
@@ -132,6 +145,39 @@ void Executable::runStep(const Step &step) {
     step.kernel->run({{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
                       {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
                       arena.get()});
+}
+
+void Executable::exchange(const Step &step) {
+  const Plan::Exchange &exchange = plan.exchanges[step.exchange];
+  const auto device = this->device.lock();
+  sends.clear();
+  receives.clear();
+  for (const auto &[rank, operand, chip, bytes] : exchange.sends)
+    sends.push_back({rank, {meshIns[step.firstMeshIn + operand][chip], bytes}});
+  size_t offset = exchange.offset;
+  for (const auto &part : exchange.receives) {
+    receives.push_back({part.rank, {arena.get() + offset, part.bytes}});
+    offset += alignUp(part.bytes);
+  }
+  device->partition()->ranks().exchange(sends, receives, exchange.label);
+}
+
+std::vector<double> Executable::selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards,
+                                            const char *what) const {
+  const Device device = this->device.lock();
+  const auto &partition = device->partition();
+  if (!partition || shards.size() == 1)
+    return ttnn::selectorsOf(spec, shards, what);
+  const size_t bytes = spec.bytes();
+  std::vector<std::byte> values(bytes * shards.size());
+  std::vector<std::byte *> places;
+  for (size_t d = 0; d < shards.size(); ++d) {
+    places.push_back(values.data() + d * bytes);
+    if (plan.chips.has(d) && bytes)
+      std::memcpy(places[d], shards[d], bytes);
+  }
+  partition->gather(places, bytes, what);
+  return ttnn::selectorsOf(spec, {places.begin(), places.end()}, what);
 }
 
 void Executable::runSteps(RunReport *perf) {
@@ -203,7 +249,8 @@ void Executable::copyOutputs(const Results &results) const {
   for (const OutputCopy &copy : plan.copies) {
     const size_t bytes = program.spec(copy.value).bytes();
     for (uint32_t d = 0; d < results.shards[copy.output].size() && bytes; ++d)
-      std::memcpy(results.shards[copy.output][d].get(), copied(copy, results, d), bytes);
+      if (std::byte *to = results.shards[copy.output][d].get())
+        std::memcpy(to, copied(copy, results, d), bytes);
   }
 }
 
@@ -214,9 +261,10 @@ void Executable::createOutputs(Results &results, bool shareable) const {
     const TensorSpec &spec = program.spec(program.outputs[k]);
     results.shards[k].resize(spec.distributed ? program.devices() : 1);
     if (!shareable || plan.outputIsHome[k])
-      for (auto &shard : results.shards[k])
-        shard = shareable ? sim::allocateHostOnce(spec.bytes(), "the result of a call")
-                          : sim::allocateHost(spec.bytes(), "an output");
+      for (size_t d = 0; d < results.shards[k].size(); ++d)
+        if (results.shards[k].size() == 1 || plan.chips.has(d))
+          results.shards[k][d] = shareable ? sim::allocateHostOnce(spec.bytes(), "the result of a call")
+                                           : sim::allocateHost(spec.bytes(), "an output");
   }
 }
 
@@ -245,7 +293,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
         bound[i] = bound[i].clone();
     }
     inputData[i].resize(plan.roots[value].shards);
-    for (uint32_t d = 0; d < inputData[i].size(); ++d)
+    for (uint32_t d = plan.roots[value].first; d < plan.roots[value].last(); ++d)
       inputData[i][d] = bound[i].data(shardOf(bound[i], d));
   }
   report.binary = binary;
@@ -290,7 +338,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const uint32_t value = program.inputs[i];
     inputData[i].resize(plan.roots[value].shards);
-    for (uint32_t d = 0; d < inputData[i].size(); ++d) {
+    for (uint32_t d = plan.roots[value].first; d < plan.roots[value].last(); ++d) {
       const auto &shards = arguments[i].shards;
       const std::byte *given = shards[shards.size() == 1 ? 0 : d].get();
       inputData[i][d] = const_cast<std::byte *>(given); // only read, unless it is a copy
@@ -313,6 +361,8 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
     const Root &root = plan.roots[value];
     const size_t bytes = program.spec(copy.value).bytes();
     for (uint32_t d = 0; d < results.shards[copy.output].size(); ++d) {
+      if (results.shards[copy.output].size() > 1 && !plan.chips.has(d))
+        continue;
       auto &shard = results.shards[copy.output][d];
       std::shared_ptr<const std::byte> owner; // of values that nobody changes
       if (root.home == Home::Constant)
@@ -365,7 +415,7 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
     const uint32_t value = program.inputs[i];
     const Root &root = plan.roots[value];
     const size_t bytes = program.spec(value).bytes();
-    for (uint32_t d = 0; d < root.shards && bytes; ++d)
+    for (uint32_t d = root.first; d < root.last() && bytes; ++d)
       std::memcpy(arenaAddress(root, d), inputData[i][d], bytes);
     alive[value] = 1;
   }
@@ -408,8 +458,9 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
   for (size_t i = 0; i < inputData.size(); ++i) {
     const uint32_t value = program.inputs[i];
     const size_t bytes = program.spec(value).bytes();
-    for (uint32_t d = 0; plan.written[value] && d < inputData[i].size() && bytes; ++d)
-      std::memcpy(inputData[i][d], arenaAddress(plan.roots[value], d), bytes);
+    const Root &root = plan.roots[value];
+    for (uint32_t d = root.first; plan.written[value] && d < root.last() && bytes; ++d)
+      std::memcpy(inputData[i][d], arenaAddress(root, d), bytes);
   }
   plan.memory.step(*device, moved, static_cast<uint32_t>(program.operations.size()), next, blocks);
   return plan.memory.finish(*device, blocks);
@@ -433,7 +484,8 @@ void Executable::runCallees(const Binary &binary, const Device &device, uint32_t
       const uint32_t value = callee.program.outputs[k];
       const size_t bytes = callee.program.spec(value).bytes();
       for (uint32_t d = 0; d < outs[k].size() && bytes; ++d)
-        std::memcpy(outs[k][d], callee.arenaAddress(callee.plan.roots[value], d), bytes);
+        if (outs[k][d])
+          std::memcpy(outs[k][d], callee.arenaAddress(callee.plan.roots[value], d), bytes);
     }
     return callee.taken();
   };
@@ -441,8 +493,10 @@ void Executable::runCallees(const Binary &binary, const Device &device, uint32_t
     std::vector<std::vector<std::byte *>> addresses;
     for (uint32_t value : values) {
       addresses.emplace_back();
-      for (uint32_t d = 0; d < plan.roots[value].shards; ++d)
-        addresses.back().push_back(arenaAddress(plan.roots[value], d));
+      const Root &root = plan.roots[value];
+      addresses.back().resize(root.shards);
+      for (uint32_t d = root.first; d < root.last(); ++d)
+        addresses.back()[d] = arenaAddress(root, d);
     }
     return addresses;
   };
@@ -465,9 +519,12 @@ std::optional<Tensor> Executable::read(uint32_t value) const {
     return std::nullopt;
   TensorSpec spec = program.spec(value);
   spec.distributed = spec.distributed && program.devices() > 1;
-  Tensor copy = Tensor::onHost(spec, spec.distributed ? program.meshShape : std::vector<uint32_t>());
-  for (uint32_t d = 0; d < plan.roots[value].shards && copy.bytes(); ++d)
-    std::memcpy(copy.data(d), arenaAddress(plan.roots[value], d), copy.bytes());
+  const Device on = device.lock();
+  Tensor copy = Tensor::onHost(spec, spec.distributed ? program.meshShape : std::vector<uint32_t>(),
+                               spec.distributed && on ? on->partition() : nullptr);
+  const Root &root = plan.roots[value];
+  for (uint32_t d = root.first; d < root.last() && copy.bytes(); ++d)
+    std::memcpy(copy.data(d), arenaAddress(root, d), copy.bytes());
   return copy;
 }
 
@@ -484,8 +541,9 @@ void Executable::write(uint32_t value, const Tensor &tensor) {
                 " shards; it cannot be replaced by a tensor of " + std::to_string(tensor.shards()));
   const bool isOne = plan.roots[value].shards == 1;
   const Tensor rounded = castTensor(isOne ? tensor.single("update_tensor_in_pool") : tensor, spec.dtype);
-  for (uint32_t d = 0; d < plan.roots[value].shards && rounded.bytes(); ++d)
-    std::memcpy(arenaAddress(plan.roots[value], d), rounded.data(shardOf(rounded, d)), rounded.bytes());
+  const Root &root = plan.roots[value];
+  for (uint32_t d = root.first; d < root.last() && rounded.bytes(); ++d)
+    std::memcpy(arenaAddress(root, d), rounded.data(shardOf(rounded, d)), rounded.bytes());
 }
 
 RunReport Executable::report() const {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 namespace tt::runtime {
@@ -47,6 +48,8 @@ uint64_t hashOf(const Tensor &tensor) {
   std::vector<uint64_t> hashes(pieces);
   uint64_t result = tensor.shards();
   for (size_t shard = 0; shard < tensor.shards(); ++shard) {
+    if (!tensor.has(shard))
+      continue;
     const std::byte *values = tensor.data(shard);
     parallelFor(static_cast<int64_t>(pieces), 4, [&](int64_t begin, int64_t end) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
@@ -56,6 +59,31 @@ uint64_t hashOf(const Tensor &tensor) {
       result = mix(std::rotl(result, 23), hash);
   }
   return result;
+}
+
+std::string identityOf(const BinaryImage &image) {
+  // Of a large file, whose weights are read by those who need them, what is at the ends and a page here and there.
+  constexpr size_t whole = size_t(64) << 20, ends = size_t(16) << 20, step = size_t(1) << 20, page = 4096;
+  const std::span<const std::byte> bytes = image.bytes;
+  uint64_t hash = bytes.size();
+  const auto add = [&](size_t from, size_t count) {
+    for (size_t at = from; at < from + count; at += pieceBytes) {
+      const size_t size = std::min(pieceBytes, from + count - at);
+      hash = mix(std::rotl(hash, 23), hashPiece(bytes.data() + at, size));
+    }
+  };
+  if (bytes.size() <= whole) {
+    add(0, bytes.size());
+  } else {
+    add(0, ends);
+    for (size_t at = ends; at + ends < bytes.size(); at += step)
+      add(at, page);
+    add(bytes.size() - ends, ends);
+    image.settle();
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%016llx (%zu bytes)", static_cast<unsigned long long>(hash), bytes.size());
+  return text;
 }
 
 } // namespace tt::runtime

@@ -67,6 +67,10 @@ std::vector<Argument> argumentsOf(const Program &program, const Device &device, 
   for (size_t i = 0; i < bound.size(); ++i) {
     const uint32_t shards = program.spec(program.inputs[i]).distributed ? program.devices() : 1;
     for (uint32_t d = 0; d < shards; ++d) {
+      if (shards > 1 && bound[i].shards() > 1 && !device->chips().has(d)) {
+        arguments[i].shards.emplace_back(); // of another rank
+        continue;
+      }
       // Values that their owner may free or write when the run is over are not shared with what is kept.
       std::shared_ptr<const std::byte> values = bound[i].share(shardOf(bound[i], d));
       if (!bound[i].contents().tracked)

@@ -17,5 +17,7 @@ std::vector<Argument> argumentsOf(const Program &program, const Device &device, 
 inline size_t shardOf(const Tensor &tensor, uint32_t shard) { return tensor.shards() == 1 ? 0 : shard; }
 /// A hash of the values of a tensor.
 uint64_t hashOf(const Tensor &tensor);
+/// Tells files apart: a hash, and the size. Of weights of large files only a sample is read.
+std::string identityOf(const BinaryImage &image);
 
 } // namespace tt::runtime

@@ -72,6 +72,17 @@ void Planner::placeValues() {
   sim::BankAllocator space(0, int64_t(1) << 62, sim::hostAlignment);
   const sim::Label label = "a value";
   size_t top = 0;
+  std::vector<std::vector<Plan::Exchange *>> received(opCount + 1);
+  for (const Plan::Step &step : made.steps)
+    if (step.exchange != Plan::Step::none && made.exchanges[step.exchange].arenaBytes)
+      received[step.op].push_back(&made.exchanges[step.exchange]);
+  const auto take = [&](size_t bytes) {
+    const auto block = space.allocate(static_cast<int64_t>(bytes), label);
+    if (!block)
+      throw OutOfMemoryError(made.name() + ": intermediate values need more than 2^62 bytes of host memory");
+    top = std::max(top, static_cast<size_t>(block->address + block->bytes));
+    return base + static_cast<size_t>(block->address);
+  };
   for (uint32_t at = 0; at <= opCount; ++at) {
     for (uint32_t value : begins[at]) {
       Plan::Root &root = made.roots[value];
@@ -80,12 +91,12 @@ void Planner::placeValues() {
         root.offset = made.roots[replaced[value]].offset;
         continue;
       }
-      const auto block = space.allocate(static_cast<int64_t>(root.stride * root.shards), label);
-      if (!block)
-        throw OutOfMemoryError(made.name() + ": intermediate values need more than 2^62 bytes of host memory");
-      root.offset = base + static_cast<size_t>(block->address);
-      top = std::max(top, static_cast<size_t>(block->address + block->bytes));
+      root.offset = take(std::max<size_t>(1, root.stride * root.held));
     }
+    for (Plan::Exchange *exchange : received[at])
+      exchange->offset = take(exchange->arenaBytes);
+    for (const Plan::Exchange *exchange : received[at])
+      space.deallocate(static_cast<int64_t>(exchange->offset - base));
     for (uint32_t value : ends[at])
       space.deallocate(static_cast<int64_t>(made.roots[value].offset - base));
   }
@@ -102,7 +113,9 @@ void Planner::bindStep(Plan::Step &step, const Operands &operands) {
   step.firstOut = made.outPointers;
   step.ins = static_cast<uint32_t>(operands.ins.size());
   step.outs = static_cast<uint32_t>(operands.outs.size());
-  for (uint32_t d = 0; d < step.devices; ++d) {
+  const sim::Chips own = step.devices > 1 ? made.chips : sim::Chips{0, 1};
+  step.devices = own.count();
+  for (uint32_t d = own.first; d < own.last; ++d) {
     for (uint32_t in : operands.ins)
       addIn(in, d);
     for (uint32_t out : operands.outs)
@@ -128,6 +141,18 @@ void Planner::bindMeshStep(Plan::Step &step, const Operands &operands) {
       addOut(out, d);
     made.meshOuts.push_back({first, shards(out)});
   }
+  if (step.exchange != Plan::Step::none)
+    bindReceived(step);
+}
+
+/// Shards of other ranks are where they are received.
+void Planner::bindReceived(const Plan::Step &step) {
+  const Plan::Exchange &exchange = made.exchanges[step.exchange];
+  size_t offset = exchange.offset;
+  for (const auto &[rank, operand, chip, bytes] : exchange.receives) {
+    made.places.push_back({false, made.meshIns[step.firstMeshIn + operand].first + chip, offset});
+    offset += alignUp(bytes);
+  }
 }
 
 void Planner::addIn(uint32_t value, uint32_t device) {
@@ -146,11 +171,13 @@ const std::byte *Planner::place(uint32_t value, uint32_t device, bool isOut, siz
   const Plan::Root &root = rootOf(value);
   const size_t offset = made.viewBytes[value];
   const uint32_t shard = root.shards == 1 ? 0 : device;
+  if (root.shards > 1 && !made.chips.has(device))
+    return nullptr; // of another rank
   switch (root.home) {
   case Plan::Home::Constant:
     return root.constant[shard] ? root.constant[shard].get() + offset : nullptr;
   case Plan::Home::Arena:
-    made.places.push_back({isOut, static_cast<uint32_t>(position), root.offset + shard * root.stride + offset});
+    made.places.push_back({isOut, static_cast<uint32_t>(position), root.offsetOf(shard) + offset});
     return nullptr;
   case Plan::Home::Input:
   case Plan::Home::Output:

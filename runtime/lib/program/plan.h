@@ -11,11 +11,17 @@
 #include "binary/image.h"
 #include "tt/runtime/run.h"
 #include "tt/sim/clock.h"
+#include "tt/sim/host.h"
 
 #include <array>
 #include <map>
 
 namespace tt::runtime {
+
+/// `bytes` as a place takes them that others follow.
+constexpr size_t alignUp(size_t bytes) {
+  return (bytes + sim::hostAlignment - 1) / sim::hostAlignment * sim::hostAlignment;
+}
 
 enum class Mode : uint8_t {
   Fast,      // values share memory, constants are used where they lie, elementwise ops run in chains
@@ -126,6 +132,10 @@ struct Plan {
     size_t offset = 0;  // in the arena
     size_t stride = 0;  // from shard to shard
     uint32_t shards = 1;
+    uint32_t first = 0, held = 1; // shards that this process has: of its own chips
+    uint32_t last() const { return first + held; }
+    /// Of a shard that is held, in the arena.
+    size_t offsetOf(uint32_t shard) const { return offset + (shard - first) * stride; }
     uint32_t firstOp = 0, lastOp = 0; // where it is alive
   };
   /// A pointer into the arena.
@@ -159,7 +169,19 @@ struct Plan {
     uint32_t firstIn = 0, ins = 0, firstOut = 0, outs = 0;                 // pointers; of the first device
     uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when isMesh
     bool control = false;                                                  // runs the callees of its op
+    uint32_t exchange = none;                                              // what ranks exchange before it
+    static constexpr uint32_t none = ~0u;
     bool isMesh() const { return mesh || control; }
+  };
+  /// What a mesh step needs of chips of other ranks, and they of this. What is received lies in the arena.
+  struct Exchange {
+    struct Part {
+      uint32_t rank, meshIn, chip; // meshIn: operand of the step
+      size_t bytes;
+    };
+    std::vector<Part> sends, receives;
+    size_t offset = 0, arenaBytes = 0; // of what is received
+    std::string label;                 // for messages, the same on all ranks
   };
   /// Programs that an op runs whenever it runs itself.
   using Callees = std::vector<std::shared_ptr<const Plan>>;
@@ -179,6 +201,7 @@ struct Plan {
   std::vector<size_t> viewBytes; // per value: where it begins in its root
   std::vector<Root> roots;       // per value; only those of roots are used
   std::vector<Step> steps;
+  std::vector<Exchange> exchanges;
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
   std::vector<sim::Allocation> cachedMemory; // of the results of calls
@@ -197,6 +220,7 @@ struct Plan {
   std::vector<ttnn::Cost> costs;        // per op
   sim::Duration totalDuration;
   std::vector<bool> written; // per value: an op changes it in place
+  sim::Chips chips;          // whose shards of distributed values this process has
 };
 
 /// `inputs` are those of the first run; results of ttcore.load_cached are computed from them, now. Without them, and

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
+#include "core/mesh.h"
 #include "core/op.h"
 #include "program/inputs.h"
 
@@ -18,6 +19,7 @@ static bool callsOthers(const Program &program) {
 
 std::shared_ptr<const Plan> Planner::make() {
   const size_t values = program.values.size();
+  made.chips = program.devices() > 1 ? device->chips() : sim::Chips{0, 1};
   made.rootOf.resize(values);
   for (uint32_t value = 0; value < values; ++value)
     made.rootOf[value] = value;
@@ -28,8 +30,16 @@ std::shared_ptr<const Plan> Planner::make() {
   made.durations.resize(opCount);
   made.costs.resize(opCount);
   findWritten();
-  if (made.mode == Mode::Fast && callsOthers(program) && arguments.empty())
+  const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
+  if (made.mode == Mode::Fast && arguments.empty() &&
+      (callsOthers(program) || std::ranges::any_of(inputs, isParameter))) {
     arguments = argumentsOf(program, device, made.written, inputs);
+    for (uint32_t i = 0; i < inputs.size(); ++i)
+      if (isParameter(inputs[i]) && !made.written[program.inputs[i]]) {
+        arguments[i].constant = true;
+        made.parameters.push_back({i, {}, 0, 0, {}});
+      }
+  }
   findLastUses();
   planInputs();
   for (op = 0; op < opCount; ++op)
@@ -86,8 +96,8 @@ void Planner::findLastUses() {
 }
 
 void Planner::checkSize(uint32_t value, const std::string &what) const {
-  const size_t bytes = program.spec(value).bytes() * shards(value);
-  if (bytes > sim::hostMemoryLimit())
+  const size_t bytes = program.spec(value).bytes() * (shards(value) > 1 ? made.chips.count() : 1);
+  if (made.mode != Mode::Estimated && bytes > sim::hostMemoryLimit())
     throw OutOfMemoryError(made.name() + ": " + what + " of shape " + toString(program.spec(value).shape) + " has " +
                            std::to_string(bytes) + " bytes; the limit of host memory is " +
                            std::to_string(sim::hostMemoryLimit()));
@@ -109,7 +119,7 @@ void Planner::planInputs() {
     Plan::Root &root = made.roots[value];
     root.home = observed ? Plan::Home::Arena : Plan::Home::Input;
     root.index = i;
-    root.shards = shards(value);
+    setShards(root, value);
     if (i < arguments.size() && arguments[i].constant && !made.written[value]) {
       root.home = Plan::Home::Constant;
       root.constant = arguments[i].shards;
@@ -139,7 +149,7 @@ void Planner::planOperation() {
     checkSize(out, "result of op " + std::to_string(op) + " (" + std::string(operation.info->name) + ")");
     Plan::Root &root = made.roots[out];
     root.home = Plan::Home::Arena;
-    root.shards = shards(out);
+    setShards(root, out);
     root.firstOp = root.lastOp = op;
   }
   for (uint32_t in : operation.ins)
@@ -158,6 +168,12 @@ void Planner::planOperation() {
   }
   if (!observed)
     releaseConstants();
+}
+
+void Planner::setShards(Plan::Root &root, uint32_t value) const {
+  root.shards = shards(value);
+  root.first = root.shards > 1 ? made.chips.first : 0;
+  root.held = root.shards > 1 ? made.chips.count() : 1;
 }
 
 void Planner::extend(uint32_t value, uint32_t at) {
@@ -190,6 +206,7 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     step.op = op;
     made.steps.push_back(step);
     operands.push_back({ins, outs});
+    planExchange();
     for (uint32_t in : ins)
       if (in != absentOperand)
         isRead[made.rootOf[in]] = true;
@@ -226,6 +243,29 @@ int Planner::makeKernel(ttnn::OpCall &call) {
       isRead[made.rootOf[ins[i]]] = true;
   addStep(std::move(kernel));
   return alias;
+}
+
+void Planner::planExchange() {
+  const auto &partition = device->partition();
+  if (!partition || program.devices() == 1)
+    return;
+  const auto &ins = operation().ins;
+  const auto [sends, receives] = ttnn::planExchange(made.steps.back().mesh->needs(), *partition, [&](uint32_t operand) {
+    return operand < ins.size() && ins[operand] != absentOperand && shards(ins[operand]) > 1;
+  });
+  Plan::Exchange exchange;
+  const auto parts = [&](std::span<const ttnn::ExchangePlan::Part> from, std::vector<Plan::Exchange::Part> &to) {
+    for (const auto &[operand, chip, rank] : from)
+      if (const size_t bytes = program.spec(ins[operand]).bytes())
+        to.push_back({rank, operand, chip, bytes});
+  };
+  parts(sends, exchange.sends);
+  parts(receives, exchange.receives);
+  for (const auto &part : exchange.receives)
+    exchange.arenaBytes += alignUp(part.bytes);
+  exchange.label = "op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + made.name();
+  made.steps.back().exchange = static_cast<uint32_t>(made.exchanges.size());
+  made.exchanges.push_back(std::move(exchange));
 }
 
 /// The value that the only result is a piece of, its bytes unchanged, or absentOperand.
@@ -358,8 +398,9 @@ void Planner::describeOutputs() {
     if (made.memory.outputGroups[k] == MemoryPlan::none)
       spec.memory = {};
     const bool isSpread = spec.distributed && program.devices() > 1;
-    made.outputDescriptions.push_back(
-        Tensor::describe(std::move(spec), isSpread ? program.meshShape : std::vector<uint32_t>()));
+    made.outputDescriptions.push_back(Tensor::describe(std::move(spec),
+                                                       isSpread ? program.meshShape : std::vector<uint32_t>(),
+                                                       isSpread ? device->partition() : nullptr));
   }
 }
 

@@ -13,15 +13,13 @@
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
+#include <map>
+#include <optional>
+
 namespace tt::runtime {
 
 /// Constants are computed ahead up to this many bytes per program; beyond, recomputing is better than the memory.
 inline constexpr size_t maxPreparedBytes = size_t(4) << 30;
-
-/// `bytes` as a place takes them that others follow.
-constexpr size_t alignUp(size_t bytes) {
-  return (bytes + sim::hostAlignment - 1) / sim::hostAlignment * sim::hostAlignment;
-}
 
 class Planner : ttnn::ConstantStore {
 public:
@@ -38,6 +36,8 @@ private:
 
   const Operation &operation() const { return program.operations[op]; }
   uint32_t shards(uint32_t value) const { return program.spec(value).distributed ? program.devices() : 1; }
+  /// Says which shards of a new value there are, and which of them here.
+  void setShards(Plan::Root &root, uint32_t value) const;
   Plan::Root &rootOf(uint32_t value) { return made.roots[made.rootOf[value]]; }
   const Plan::Root &rootOf(uint32_t value) const { return made.roots[made.rootOf[value]]; }
   [[noreturn]] void fail(const std::string &message) const;
@@ -57,6 +57,8 @@ private:
   void addStep(std::unique_ptr<ttnn::Kernel> kernel);
   void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input = -1);
   void planDeviceMemory(int alias, const ttnn::OpCall &call);
+  /// What ranks exchange before the mesh step that was added last.
+  void planExchange();
   void planOutputs();
   void describeOutputs();
   /// What the values of inputs were when something was computed from them.
@@ -84,6 +86,11 @@ private:
   /// Finds what was computed ahead for this op alone.
   void findDispensable();
   void release(std::span<const std::byte> values) const override;
+  bool affords(std::span<const std::byte> values, size_t bytes) const override;
+  std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
+  void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
+  /// Whose values these are, of the constants that the op has: an address alone may be that of another one later.
+  std::optional<std::pair<uint32_t, size_t>> constantAt(const std::byte *operand) const;
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
@@ -112,6 +119,7 @@ private:
   void bindStep(Plan::Step &step, const Operands &operands);
   void bindMeshStep(Plan::Step &step, const Operands &operands);
   void addIn(uint32_t value, uint32_t device);
+  void bindReceived(const Plan::Step &step);
   void addOut(uint32_t value, uint32_t device);
   const std::byte *place(uint32_t value, uint32_t device, bool isOut, size_t position);
 
@@ -133,6 +141,9 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
+  /// By whose they are: root and offset.
+  mutable std::map<std::pair<std::pair<uint32_t, size_t>, Form>, std::weak_ptr<std::byte>> sharedForms;
+  mutable size_t secondForms = 0;                      // bytes that kernels keep of constants that others own
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/executable.h"
+#include "program/inputs.h"
 #include "tt/recycle.h"
 
 namespace tt::runtime {
@@ -32,6 +33,11 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     std::lock_guard lock(cache.mutex);
     cache.entries.remove_if([&](const ExecutableCache::Entry &entry) { return entry.executable == old; });
     old.reset();
+  }
+  if (const auto &partition = device->partition()) {
+    // The same file may lie elsewhere on another machine.
+    partition->ranks().agree("the number of the program", std::to_string(program));
+    partition->ranks().agree("the file " + binary.fileName(), identityOf(binary.impl()));
   }
   auto executable = std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs), device);
   binary.impl().settle();

@@ -39,10 +39,12 @@ Tensor castTensor(const Tensor &tensor, DataType dtype) {
   from.memory = to.memory = {};
   from.distributed = to.distributed = false;
   to.dtype = dtype;
-  Tensor result = Tensor::onHost(to, tensor.meshShape());
+  Tensor result = Tensor::onHost(to, tensor.meshShape(), tensor.description()->partition);
   const auto kernel = castKernel(from, to);
   const auto scratch = sim::allocateHost(kernel->scratchBytes(), "a kernel's scratch memory");
   for (size_t shard = 0; shard < tensor.shards(); ++shard) {
+    if (!tensor.has(shard))
+      continue;
     const std::byte *in = tensor.data(shard);
     std::byte *out = result.data(shard);
     if (kernel->alias() == 0)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/chip.h"
+#include "ttmlir/Target/CostModel.h"
 
 #include <algorithm>
 #include <array>
@@ -9,48 +10,22 @@
 namespace tt::sim {
 namespace {
 
+constexpr ChipSpeed speeds(const ttmlir::cost::Speed &speed) {
+  return {.clockGHz = speed.clockGHz,
+          .matmulTileCycles = speed.matmulTileCycles,
+          .fpuTileCycles = speed.fpuTileCycles,
+          .sfpuTileCycles = speed.sfpuTileCycles,
+          .dramBytesPerSecond = speed.dramBytesPerSecond,
+          .l1BytesPerCycle = speed.l1BytesPerCycle,
+          .fabricBytesPerSecond = speed.fabricBytesPerSecond,
+          .fabricHopNs = speed.fabricHopNs,
+          .launchNs = speed.launchNs};
+}
+
 // Sizes: the default system descriptor of the compiler. Speeds: docs/runtime.md, "The clock".
 constexpr std::array<ChipDesc, 2> chips = {{
-    {Arch::WormholeB0,
-     8,
-     8,
-     1499136,
-     1024,
-     16,
-     12,
-     1073741824,
-     1024,
-     1073741824,
-     32,
-     {.clockGHz = 1.0,
-      .matmulTileCycles = 16,
-      .fpuTileCycles = 32,
-      .sfpuTileCycles = 128,
-      .dramBytesPerSecond = 288e9,
-      .l1BytesPerCycle = 64,
-      .fabricBytesPerSecond = 25e9,
-      .fabricHopNs = 500,
-      .launchNs = 1000}},
-    {Arch::Blackhole,
-     10,
-     13,
-     1572864,
-     98304,
-     16,
-     8,
-     4278190080,
-     64,
-     4276383744,
-     64,
-     {.clockGHz = 1.35,
-      .matmulTileCycles = 16,
-      .fpuTileCycles = 32,
-      .sfpuTileCycles = 128,
-      .dramBytesPerSecond = 512e9,
-      .l1BytesPerCycle = 128,
-      .fabricBytesPerSecond = 100e9,
-      .fabricHopNs = 500,
-      .launchNs = 1000}},
+    {Arch::WormholeB0, 8, 8, 1499136, 1024, 16, 12, 1073741824, 1024, 1073741824, 32, speeds(ttmlir::cost::wormhole)},
+    {Arch::Blackhole, 10, 13, 1572864, 98304, 16, 8, 4278190080, 64, 4276383744, 64, speeds(ttmlir::cost::blackhole)},
 }};
 
 constexpr std::array<MeshPreset, 8> presets = {{

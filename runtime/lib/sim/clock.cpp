@@ -3,7 +3,8 @@
 
 #include "tt/sim/clock.h"
 
-#include <algorithm>
+#include "ttmlir/Target/CostModel.h"
+
 #include <cmath>
 
 namespace tt::sim {
@@ -26,22 +27,9 @@ int fidelityPhases(DataType type) {
 }
 
 Duration estimate(const ChipDesc &chip, const Cost &cost, DataType mathType) {
-  const ChipSpeed &speed = chip.speed;
-  const auto cores = static_cast<double>(chip.cores());
-  const double matrixCycles =
-      (static_cast<double>(cost.matmulTiles) * speed.matmulTileCycles * fidelityPhases(mathType) +
-       static_cast<double>(cost.fpuTiles) * speed.fpuTileCycles) /
-      cores;
-  const double vectorCycles = static_cast<double>(cost.sfpuTiles) * speed.sfpuTileCycles / cores;
-  const double l1Cycles = static_cast<double>(cost.l1Bytes) / (cores * speed.l1BytesPerCycle);
-  const double dramNs = static_cast<double>(cost.dramBytes) / speed.dramBytesPerSecond * 1e9;
-  const double fabricNs =
-      cost.fabricBytes ? static_cast<double>(cost.fabricBytes) / speed.fabricBytesPerSecond * 1e9 + speed.fabricHopNs
-                       : 0;
-  // Matrix and vector unit of a core work on the same tile one after the other; data movement has its own processors.
-  const double computeNs = (matrixCycles + vectorCycles) / speed.clockGHz;
-  const double ns = std::max({computeNs, l1Cycles / speed.clockGHz, dramNs, fabricNs}) + speed.launchNs;
-  return {static_cast<int64_t>(std::ceil(ns * speed.clockGHz)), ns};
+  const double ns =
+      ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), cost, fidelityPhases(mathType)).total();
+  return {static_cast<int64_t>(std::ceil(ns * chip.speed.clockGHz)), ns};
 }
 
 } // namespace tt::sim

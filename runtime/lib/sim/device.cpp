@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/device.h"
+#include "tt/units.h"
 
 #include <algorithm>
 #include <array>
@@ -160,7 +161,25 @@ void Allocation::release() noexcept {
   device.reset();
 }
 
-std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options) {
+namespace {
+
+/// What must be the same on all ranks, so that they do the same and get the same bits.
+void agree(Ranks &ranks, const MeshOptions &options) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  ranks.agree("the version of the runtime", runtimeBuild());
+  ranks.agree("the vector units of the processor (see TTRT_UNITS)", tt::toString(units()));
+  ranks.agree("mesh_shape", number(options.rows) + "x" + number(options.columns));
+  ranks.agree("arch", toString(options.arch));
+  ranks.agree("l1_small_size", number(options.l1SmallSize));
+  ranks.agree("trace_region_size", number(options.traceRegionSize));
+  ranks.agree("program_cache", options.programCache ? "on" : "off");
+}
+
+} // namespace
+
+std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::shared_ptr<Ranks> ranks) {
+  if (ranks)
+    agree(*ranks, options);
   const uint64_t chips = uint64_t(options.rows) * options.columns;
   if (chips == 0 || chips > maxChips)
     throw DeviceError("a mesh of " + std::to_string(options.rows) + "x" + std::to_string(options.columns) +
@@ -174,11 +193,12 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options) {
   if (options.traceRegionSize < 0 || options.traceRegionSize > dram)
     throw DeviceError("trace_region_size is " + std::to_string(options.traceRegionSize) + " bytes, but a chip has " +
                       std::to_string(dram) + " bytes of DRAM");
-  return std::shared_ptr<MeshDevice>(new MeshDevice(options));
+  return std::shared_ptr<MeshDevice>(new MeshDevice(options, chips > 1 ? std::move(ranks) : nullptr));
 }
 
-MeshDevice::MeshDevice(const MeshOptions &options)
+MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks)
     : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options),
+      shared(ranks ? std::make_shared<const Partition>(ranks, options.rows * options.columns) : nullptr),
       memories(desc, options, number) {}
 
 MeshDevice::~MeshDevice() = default;

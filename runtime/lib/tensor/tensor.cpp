@@ -27,10 +27,11 @@ size_t shardCount(const std::vector<uint32_t> &meshShape) {
   return count;
 }
 
-Tensor::Shards allocateShards(const TensorSpec &spec, size_t count) {
+Tensor::Shards allocateShards(const TensorSpec &spec, size_t count, const sim::Chips &chips = {}) {
   Tensor::Shards shards(count);
-  for (auto &shard : shards)
-    shard = sim::allocateHost(spec.bytes(), "a tensor");
+  for (size_t i = 0; i < count; ++i)
+    if (count == 1 || chips.has(i))
+      shards[i] = sim::allocateHost(spec.bytes(), "a tensor");
   return shards;
 }
 
@@ -62,7 +63,7 @@ public:
 
 private:
   static size_t hashOf(const Tensor::Description &description) {
-    const auto &[spec, meshShape] = description;
+    const auto &[spec, meshShape, partition] = description;
     size_t hash = static_cast<size_t>(spec.dtype) << 8 | static_cast<size_t>(spec.memory.buffer);
     const auto add = [&](auto value) {
       hash = (std::rotl(hash, 23) ^ static_cast<size_t>(value)) * 0x9e3779b97f4a7c15u;
@@ -70,6 +71,7 @@ private:
     std::ranges::for_each(spec.shape, add);
     std::ranges::for_each(spec.memory.shardShape, add);
     std::ranges::for_each(meshShape, add);
+    add(reinterpret_cast<uintptr_t>(partition.get()));
     return hash;
   }
   static constexpr size_t leastLimit = 1024;
@@ -101,10 +103,32 @@ std::string chipsText(std::span<const size_t> chips) {
   return text;
 }
 
-std::shared_ptr<const Tensor::Description> Tensor::describe(TensorSpec spec, std::vector<uint32_t> meshShape) {
+std::shared_ptr<const Tensor::Description> Tensor::describe(TensorSpec spec, std::vector<uint32_t> meshShape,
+                                                            std::shared_ptr<const sim::Partition> partition) {
   (void)spec.bytes(); // throws for a bad shape
   spec.distributed = !meshShape.empty();
-  return descriptions().get({std::move(spec), std::move(meshShape)});
+  if (!spec.distributed)
+    partition = nullptr;
+  return descriptions().get({std::move(spec), std::move(meshShape), std::move(partition)});
+}
+
+Tensor Tensor::gathered(const char *action) const {
+  requireAllocated(action);
+  const Storage &mine = get();
+  const auto &partition = mine.description->partition;
+  if (!partition)
+    return *this;
+  Shards shards = mine.shards;
+  std::vector<std::byte *> values;
+  for (auto &shard : shards) {
+    if (!shard)
+      shard = sim::allocateHost(bytes(), "a tensor of other ranks");
+    values.push_back(shard.get());
+  }
+  partition->gather(values, bytes(), action);
+  TensorSpec spec = mine.description->spec;
+  spec.memory = {};
+  return make(describe(std::move(spec), mine.description->meshShape), std::move(shards), mine.contents);
 }
 
 Tensor Tensor::make(std::shared_ptr<const Description> description, Shards shards, std::shared_ptr<Contents> contents) {
@@ -118,10 +142,12 @@ Tensor Tensor::make(std::shared_ptr<const Description> description, Shards shard
   return tensor;
 }
 
-Tensor Tensor::onHost(TensorSpec spec, std::vector<uint32_t> meshShape) {
+Tensor Tensor::onHost(TensorSpec spec, std::vector<uint32_t> meshShape,
+                      std::shared_ptr<const sim::Partition> partition) {
   spec.memory = {};
-  auto shards = allocateShards(spec, shardCount(meshShape));
-  return make(describe(std::move(spec), std::move(meshShape)), std::move(shards), newContents(true));
+  auto shards = allocateShards(spec, shardCount(meshShape), partition ? partition->own() : sim::Chips());
+  return make(describe(std::move(spec), std::move(meshShape), std::move(partition)), std::move(shards),
+              newContents(true));
 }
 
 Tensor Tensor::borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape) {
@@ -146,7 +172,11 @@ Tensor Tensor::fromShards(TensorSpec spec, Shards shards, std::vector<uint32_t> 
 Tensor Tensor::onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::MeshDevice> device,
                         sim::Allocation allocation) {
   std::vector<uint32_t> meshShape = spec.distributed ? device->meshShape() : std::vector<uint32_t>();
-  return fromShards(describe(std::move(spec), std::move(meshShape)), std::move(shards), std::move(device),
+  const auto &partition = device->partition();
+  for (size_t i = 0; partition && spec.distributed && i < shards.size(); ++i)
+    if (!partition->own().has(i))
+      shards[i].reset();
+  return fromShards(describe(std::move(spec), std::move(meshShape), partition), std::move(shards), device,
                     std::move(allocation));
 }
 
@@ -162,7 +192,7 @@ Tensor Tensor::fromShards(std::shared_ptr<const Description> description, Shards
 Tensor Tensor::onDevice(TensorSpec spec, std::shared_ptr<sim::MeshDevice> device, const std::string &label) {
   device->requireOpen("creating a tensor");
   sim::Allocation allocation = device->allocate(sim::footprint(device->chip(), spec), label);
-  auto shards = allocateShards(spec, spec.distributed ? device->devices() : 1);
+  auto shards = allocateShards(spec, spec.distributed ? device->devices() : 1, device->chips());
   return onDevice(std::move(spec), std::move(shards), std::move(device), std::move(allocation));
 }
 
@@ -196,6 +226,10 @@ Tensor Tensor::shard(size_t index) const {
   const Storage &mine = get();
   if (index >= mine.shards.size())
     throw Error("shard " + std::to_string(index) + " of a tensor with " + std::to_string(mine.shards.size()));
+  if (!has(index))
+    throw Error("shard " + std::to_string(index) + " lies on a chip of rank " +
+                std::to_string(mine.description->partition->owner(static_cast<uint32_t>(index))) + "; this is rank " +
+                std::to_string(mine.description->partition->ranks().rank()));
   TensorSpec spec = mine.description->spec;
   spec.memory = {};
   return make(describe(std::move(spec)), {mine.shards[index]}, mine.contents);
@@ -205,6 +239,8 @@ Tensor Tensor::single(const char *action) const {
   requireAllocated(action);
   if (shards() == 1)
     return *this;
+  if (description()->partition)
+    return gathered(action).single(action);
   std::vector<const std::byte *> values;
   for (size_t i = 0; i < shards(); ++i)
     values.push_back(data(i));
@@ -220,7 +256,8 @@ Tensor Tensor::withSpec(TensorSpec spec) const {
     throw Error("a tensor of shape " + toString(shape()) + " and type " + std::string(toString(dtype())) +
                 " cannot be seen as " + toString(spec.shape) + " of " + std::string(toString(spec.dtype)));
   spec.memory = {};
-  return make(describe(std::move(spec), mine.description->meshShape), mine.shards, mine.contents);
+  return make(describe(std::move(spec), mine.description->meshShape, mine.description->partition), mine.shards,
+              mine.contents);
 }
 
 Tensor Tensor::view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDevice> device,
@@ -229,10 +266,17 @@ Tensor Tensor::view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDev
   if (offset > bytes() || spec.bytes() > bytes() - offset)
     throw Error("a view of " + std::to_string(spec.bytes()) + " bytes from " + std::to_string(offset) +
                 " on does not fit a tensor of shape " + toString(shape()));
+  auto partition = mine.description->partition;
+  if (device && shards() > 1)
+    partition = device->partition();
   auto shards = mine.shards;
-  for (auto &shard : shards)
-    shard = std::shared_ptr<std::byte>(shard, shard.get() + offset);
-  Tensor result = make(describe(std::move(spec), mine.description->meshShape), std::move(shards), mine.contents);
+  for (size_t i = 0; i < shards.size(); ++i)
+    if (partition && !partition->own().has(i))
+      shards[i].reset();
+    else
+      shards[i] = std::shared_ptr<std::byte>(shards[i], shards[i].get() + offset);
+  Tensor result = make(describe(std::move(spec), mine.description->meshShape, std::move(partition)), std::move(shards),
+                       mine.contents);
   result.storage->device = std::move(device);
   result.storage->allocation = std::move(allocation);
   return result;
@@ -240,9 +284,10 @@ Tensor Tensor::view(TensorSpec spec, size_t offset, std::shared_ptr<sim::MeshDev
 
 Tensor Tensor::clone() const {
   const Storage &mine = get();
-  Tensor copy = onHost(spec(), meshShape());
+  Tensor copy = onHost(spec(), meshShape(), mine.description->partition);
   for (size_t i = 0; i < mine.shards.size() && bytes(); ++i)
-    std::memcpy(copy.data(i), mine.shards[i].get(), bytes());
+    if (has(i))
+      std::memcpy(copy.data(i), mine.shards[i].get(), bytes());
   return copy;
 }
 
@@ -250,7 +295,7 @@ void Tensor::unshare() {
   Storage &mine = get();
   bool shared = false;
   for (auto &shard : mine.shards) {
-    if (shard.use_count() == 1 || !bytes())
+    if (!shard || shard.use_count() == 1 || !bytes())
       continue;
     auto copy = sim::allocateHost(bytes(), "a tensor");
     std::memcpy(copy.get(), shard.get(), bytes());

@@ -87,7 +87,9 @@ INSTANTIATE_TEST_SUITE_P(Products, Matmul,
                                          Case{{}, {}, {}, 1, 1000, 300}, Case{{}, {}, {}, 2, 3, 60000},
                                          Case{{3}, {3}, {3}, 40, 41, 42}, Case{{3}, {}, {3}, 40, 41, 42},
                                          Case{{}, {3}, {3}, 40, 41, 42}, Case{{2, 1}, {1, 3}, {2, 3}, 20, 30, 70},
-                                         Case{{4, 1, 2}, {3, 1}, {4, 3, 2}, 9, 8, 7}, Case{{0}, {0}, {0}, 4, 5, 6}));
+                                         Case{{4, 1, 2}, {3, 1}, {4, 3, 2}, 9, 8, 7}, Case{{0}, {0}, {0}, 4, 5, 6},
+                                         // Depth in several blocks, panels packed for each of them.
+                                         Case{{}, {}, {}, 130, 70, 2100}, Case{{2}, {2}, {2}, 131, 66, 1100}));
 
 TEST(MatmulVectors, DropTheirDimension) {
   const Value v(f32, {3}, {1, 2, 3}), w(f32, {3}, {4, 5, 6}), m(f32, {3, 2}, {1, 2, 3, 4, 5, 6});

@@ -257,6 +257,21 @@ TEST(Executor, LimitsHostMemory) {
                  "limit of host memory");
 }
 
+TEST(Executor, EstimatesWhatTheHostHasNoMemoryFor) {
+  ProgramBuilder builder;
+  const TensorSpec spec = deviceSpec({2048, 4096});
+  const auto a = builder.input(spec);
+  const auto binary = builder.load({builder.op("ttnn.exp", {builder.op("ttnn.relu", {a}, spec)}, spec)});
+  const double free = runtime::estimate(binary, 0, {}).deviceNs;
+  sim::setHostMemoryLimit(size_t(1) << 20);
+  double limited = 0;
+  const std::string text = message<Error>([&] { limited = runtime::estimate(binary, 0, {}).deviceNs; });
+  sim::setHostMemoryLimit(0);
+  EXPECT_EQ(text, "no error");
+  EXPECT_GT(free, 0);
+  EXPECT_EQ(limited, free);
+}
+
 /// Running statistics are updated in place: on the device, and never in the caller's host tensor, in a constant of the
 /// file, or in another value that has the same bytes.
 TEST(Executor, UpdatesInPlaceOnTheDeviceOnly) {

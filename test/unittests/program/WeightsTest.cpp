@@ -12,7 +12,9 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace tt;
 using namespace tt::test;
@@ -76,6 +78,44 @@ TEST(Weights, OfAMappedFileGiveTheSameAsInMemory) {
                 std::memcmp(mapped.bytes().data(), bytes.data(), bytes.size()) == 0);
   }
   std::filesystem::remove(path);
+  runtime::closeMeshDevice(device);
+}
+
+/// Layers that share a matrix, as ALBERT's do, have one copy of it in the order that products read.
+TEST(Weights, ThatProductsShareAreKeptOnce) {
+  constexpr int64_t size = 1536, layers = 16;
+  const TensorSpec activation = deviceSpec({64, size});
+  const auto build = [&](int64_t count) {
+    ProgramBuilder builder;
+    auto value = builder.input(activation);
+    const auto weights = builder.constant(deviceSpec({size, size}), counted(size * size, 509));
+    for (int64_t i = 0; i < count; ++i)
+      // Every other one reads it transposed: that is another order.
+      value = builder.op(
+          "ttnn.tanh",
+          {builder.op("ttnn.matmul", {value, weights}, activation, {builder.boolean("transpose_b", i % 2 == 1)})},
+          activation);
+    return builder.finish({value});
+  };
+  const auto residentBytes = [] {
+    std::ifstream file("/proc/self/statm");
+    int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+  };
+  const auto device = runtime::openMeshDevice({});
+  const runtime::Tensor x = tensor(counted(64 * size, 127), {64, size});
+  const auto binary = runtime::Binary::load(build(layers));
+  const int64_t before = residentBytes();
+  const runtime::Tensor shared = runtime::toHost(runtime::submit(device, binary, 0, {x})[0], true)[0];
+  EXPECT_LT(residentBytes() - before, 6 * size * size * 4) << "of " << layers << " layers";
+  // The same, one pair of layers after the other.
+  const auto pair = runtime::Binary::load(build(2));
+  runtime::Tensor value = x;
+  for (int64_t i = 0; i < layers; i += 2)
+    value = runtime::toHost(runtime::submit(device, pair, 0, {value})[0], true)[0];
+  ASSERT_EQ(shared.bytes(), value.bytes());
+  EXPECT_EQ(std::memcmp(shared.data(), value.data(), value.bytes()), 0);
   runtime::closeMeshDevice(device);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../runtime/ThreadRanks.h"
 #include "tt/parallel.h"
 #include "tt/ttnn/kernel.h"
 
@@ -184,6 +185,38 @@ inline Value run(const std::string &name, const std::vector<const Value *> &ins,
   return runAll(name, ins, {Value(type, std::move(shape))}, attributes, constant)[0];
 }
 
+/// Runs a mesh kernel as each of several ranks does, with what it has of its own and what it says that it needs: no
+/// other pointer is there. All results together are those of one process that has all chips.
+inline void expectSameOnRanks(const MeshKernel &kernel, const std::vector<std::vector<const std::byte *>> &ins,
+                              const std::vector<Value> &expected, uint32_t chips, uint32_t size) {
+  const auto mail = std::make_shared<tt::test::Mail>();
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const sim::Partition partition(std::make_shared<tt::test::ThreadRanks>(rank, size, mail), chips);
+    auto present = ins;
+    const auto isSpread = [&](uint32_t i) { return i < ins.size() && ins[i].size() > 1; };
+    for (auto &operand : present)
+      for (size_t chip = 0; operand.size() > 1 && chip < operand.size(); ++chip)
+        if (!partition.own().has(chip))
+          operand[chip] = nullptr;
+    for (const auto &[operand, chip, owner] : planExchange(kernel.needs(), partition, isSpread).receives) {
+      EXPECT_TRUE(partition.of(owner).has(chip));
+      present[operand][chip] = ins[operand][chip];
+    }
+    std::vector<Value> outs(expected.size(), Value(expected[0].spec.dtype, expected[0].spec.shape));
+    std::vector<std::byte *> to(outs.size());
+    const auto isHere = [&](size_t chip) { return outs.size() == 1 || partition.own().has(chip); };
+    for (size_t chip = 0; chip < outs.size(); ++chip)
+      to[chip] = isHere(chip) ? outs[chip].bytes.data() : nullptr;
+    const std::vector<std::span<const std::byte *const>> inSpans(present.begin(), present.end());
+    const std::span<std::byte *const> outSpan(to);
+    kernel.run(inSpans, {&outSpan, 1}, partition.own());
+    for (size_t chip = 0; chip < outs.size(); ++chip)
+      if (isHere(chip))
+        EXPECT_TRUE(outs[chip].bytes == expected[chip].bytes)
+            << "chip " << chip << " on rank " << rank << " of " << size << " differs";
+  }
+}
+
 /// Runs an op across a mesh; an operand has one value, one for each device, or none.
 inline std::vector<Value> runOnMesh(const std::string &name, const std::vector<std::vector<Value>> &ins, DataType type,
                                     const Shape &shape, Named attributes, uint32_t rows, uint32_t columns,
@@ -211,7 +244,10 @@ inline std::vector<Value> runOnMesh(const std::string &name, const std::vector<s
     to.push_back(out.bytes.data());
   const std::vector<std::span<const std::byte *const>> inSpans(from.begin(), from.end());
   const std::span<std::byte *const> outSpan(to);
-  kernel->run(inSpans, {&outSpan, 1});
+  kernel->run(inSpans, {&outSpan, 1}, {});
+  for (const uint32_t ranks : {2u, 3u, rows * columns})
+    if (ranks <= rows * columns)
+      expectSameOnRanks(*kernel, from, outs, rows * columns, ranks);
   return outs;
 }
 

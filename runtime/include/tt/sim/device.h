@@ -11,6 +11,7 @@
 #include "tt/fork.h"
 #include "tt/sim/allocator.h"
 #include "tt/sim/chip.h"
+#include "tt/sim/ranks.h"
 
 #include <atomic>
 #include <memory>
@@ -108,8 +109,9 @@ struct RunTotals {
 
 class MeshDevice : public std::enable_shared_from_this<MeshDevice> {
 public:
-  /// Throws DeviceError for a mesh of no chips or more than maxChips, or regions larger than the memory.
-  static std::shared_ptr<MeshDevice> open(const MeshOptions &options);
+  /// Throws DeviceError for a mesh of no chips or more than maxChips, or regions larger than the memory. With `ranks`,
+  /// which must all open it, the chips are shared out among them; throws DeviceError when they open different meshes.
+  static std::shared_ptr<MeshDevice> open(const MeshOptions &options, std::shared_ptr<Ranks> ranks = nullptr);
   ~MeshDevice();
   MeshDevice(const MeshDevice &) = delete;
   MeshDevice &operator=(const MeshDevice &) = delete;
@@ -127,6 +129,11 @@ public:
   uint32_t columns() const { return settings.columns; }
   uint32_t devices() const { return settings.rows * settings.columns; }
   std::vector<uint32_t> meshShape() const { return {settings.rows, settings.columns}; }
+  /// Which ranks have which chips; null when this process has all. A mesh of one chip has nothing to share out: every
+  /// rank has one of its own, and computes the same.
+  const std::shared_ptr<const Partition> &partition() const { return shared; }
+  /// Those that this process simulates.
+  Chips chips() const { return shared ? shared->own() : Chips{0, devices()}; }
   /// Changes the shape, not the number of chips (throws DeviceError).
   void reshape(uint32_t rows, uint32_t columns);
 
@@ -163,10 +170,11 @@ public:
 
 private:
   friend class Allocation;
-  explicit MeshDevice(const MeshOptions &options);
+  MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks);
   const uint32_t number;
   const ChipDesc &desc;
   MeshOptions settings;
+  const std::shared_ptr<const Partition> shared;
   std::atomic<bool> opened{true};
   std::atomic<uint64_t> cacheEpoch{0};
   mutable ForkAware<std::mutex> mutex; // of everything below

@@ -11,14 +11,17 @@
 #pragma once
 
 #include "tt/sim/clock.h"
+#include "tt/sim/ranks.h"
 #include "tt/types.h"
 #include "ttmlir/Target/TTNN/Api.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace tt::ttnn {
 
@@ -89,6 +92,16 @@ public:
   /// may be given back. A large constant is let go piece by piece while it is brought into that form, so that both need
   /// not be there at once; what was let go may be told again.
   virtual void release(std::span<const std::byte> values) const = 0;
+  /// Whether a kernel that can do without should keep `bytes` of a form of its own of these values: where somebody else
+  /// owns them, as a front end does its parameters, both are there as long as the program.
+  virtual bool affords(std::span<const std::byte> values, size_t bytes) const { return true; }
+
+  /// All that the bytes of a form depend on besides the values, and which kernel it is of.
+  using Form = std::vector<int64_t>;
+  /// The form that another kernel of the program has of the values of this operand, or nullptr.
+  virtual std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const { return nullptr; }
+  /// Tells kernels that are made later of one. `operand` is one of constantIns.
+  virtual void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const {}
 
 protected:
   ~ConstantStore() = default;
@@ -141,10 +154,38 @@ public:
 /// entry.
 class MeshKernel {
 public:
+  /// The results of device `to` are computed from operand `operand` of device `from`.
+  struct Need {
+    uint32_t operand;
+    size_t from, to;
+  };
+  /// Need::to: a result that is not distributed, which every rank computes.
+  static constexpr size_t everywhere = ~size_t(0);
+
   virtual ~MeshKernel() = default;
+  /// Computes what lies on `chips`, and results that are not distributed. Of other devices, `outs` has null pointers,
+  /// and `ins` too unless needs() names them.
   virtual void run(std::span<const std::span<const std::byte *const>> ins,
-                   std::span<const std::span<std::byte *const>> outs) const = 0;
+                   std::span<const std::span<std::byte *const>> outs, const sim::Chips &chips) const = 0;
+  /// What results of a device need of other devices; what is said of the device itself, or of an operand that is not
+  /// distributed, counts for nothing.
+  virtual std::vector<Need> needs() const = 0;
 };
+
+/// What ranks exchange before a mesh kernel runs. All ranks plan alike, so what one sends another expects, in the same
+/// order.
+struct ExchangePlan {
+  struct Part {
+    uint32_t operand, chip, rank;
+    auto operator<=>(const Part &) const = default;
+  };
+  /// By operand, chip and rank: between two ranks, the same order on both. A rank gets a shard once, however many of
+  /// its chips need it.
+  std::vector<Part> sends, receives;
+};
+/// `isSpread(i)`: shards of operand i lie on the ranks of their chips. What is not spread every rank has.
+ExchangePlan planExchange(std::span<const MeshKernel::Need> needs, const sim::Partition &partition,
+                          const std::function<bool(uint32_t)> &isSpread);
 
 using api::AttributeKind;
 using api::AttributeSpec;

@@ -28,6 +28,7 @@ struct Contents {
   std::atomic<uint64_t> version{0};
   std::atomic<bool> tracked; // false: somebody else can write the values, who does not tell
   std::atomic<bool> constant{false};
+  std::atomic<bool> parameter{false}; // of a model: programs are prepared for these values
   /// What calls keep with values that are constant: kernels that hold them in a form of their own.
   mutable ForkAware<std::mutex> keptMutex;
   mutable std::shared_ptr<void> kept;
@@ -47,20 +48,25 @@ public:
   struct Description {
     TensorSpec spec;
     std::vector<uint32_t> meshShape; // of the mesh that a distributed tensor is spread over, else empty
+    /// Where the shards are that this process does not have; null when it has all.
+    std::shared_ptr<const sim::Partition> partition = nullptr;
     bool operator==(const Description &) const = default;
   };
-  /// Distributed if there is a mesh. Throws Error for a bad shape.
-  static std::shared_ptr<const Description> describe(TensorSpec spec, std::vector<uint32_t> meshShape = {});
+  /// Distributed if there is a mesh. `partition` is left out where there is none. Throws Error for a bad shape.
+  static std::shared_ptr<const Description> describe(TensorSpec spec, std::vector<uint32_t> meshShape = {},
+                                                     std::shared_ptr<const sim::Partition> partition = nullptr);
 
   Tensor() = default;
 
   /// On the host, values not initialised. More than one shard makes it distributed over a mesh of `meshShape`.
-  static Tensor onHost(TensorSpec spec, std::vector<uint32_t> meshShape = {});
+  /// With a partition only the shards of this rank.
+  static Tensor onHost(TensorSpec spec, std::vector<uint32_t> meshShape = {},
+                       std::shared_ptr<const sim::Partition> partition = nullptr);
   /// On the host, over memory of the caller that must outlive it (nullptr is refused).
   static Tensor borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape = {});
   /// On the host, over shards with owners.
   static Tensor fromShards(TensorSpec spec, Shards shards, std::vector<uint32_t> meshShape = {});
-  /// On a device, with its memory.
+  /// On a device, with its memory. Shards of chips that belong to other ranks are let go.
   static Tensor onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::MeshDevice> device,
                          sim::Allocation allocation);
   /// The same by a description that is there: on `device` with its memory, or on the host. Takes recycled memory only.
@@ -101,6 +107,13 @@ public:
     return mine.shards.size() == 1 && mine.contents->constant.load(std::memory_order_relaxed) &&
            mine.contents->tracked.load(std::memory_order_relaxed);
   }
+  /// Whether it is constant, and comes with every run of a program: a program that is given it is prepared for its
+  /// values, and prepared again for others.
+  bool parameter() const { return constant() && get().contents->parameter.load(std::memory_order_relaxed); }
+  void setParameter() const {
+    setConstant();
+    get().contents->parameter.store(true, std::memory_order_relaxed);
+  }
   /// To be called by whoever knows that the values stay; nobody else may be able to write them.
   void setConstant() const {
     get().contents->tracked.store(true, std::memory_order_relaxed);
@@ -113,7 +126,15 @@ public:
   /// Throws Error or DeviceError that says what was tried when not allocated.
   void requireAllocated(const char *action) const;
 
-  /// Values of a shard, row-major; not checked.
+  /// Whether this process has the values of a shard: another may simulate its chip.
+  bool has(size_t shard) const {
+    const Storage &mine = get();
+    return !mine.description->partition || mine.description->partition->own().has(shard);
+  }
+  /// The tensor with all shards, on the host where some were elsewhere: these are fetched, and every rank must call it.
+  Tensor gathered(const char *action) const;
+
+  /// Values of a shard, row-major; null for one of another rank.
   std::byte *data(size_t shard = 0) const { return get().shards[shard].get(); }
   std::shared_ptr<std::byte> share(size_t shard = 0) const { return get().shards[shard]; }
   size_t bytes() const { return spec().bytes(); }

@@ -54,8 +54,11 @@ void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, i
   for (int64_t word = 0; word < paddedWords; word += 16) {
     __m512i r[16];
     const __mmask64 mask = byteMask(rowBytes - word * 4);
-    for (int64_t c = 0; c < 16; ++c)
+    for (int64_t c = 0; c < 16; ++c) {
+      // Sixteen streams are more than the processor follows by itself.
+      _mm_prefetch(from + c * columnBytes + word * 4 + 512, _MM_HINT_T0);
       r[c] = c < columns ? _mm512_maskz_loadu_epi8(mask, from + c * columnBytes + word * 4) : _mm512_setzero_si512();
+    }
     transpose(r);
     std::byte *target = to + word / 16 * tileBytes;
     const int64_t count = paddedWords - word < 16 ? paddedWords - word : 16;
@@ -64,14 +67,20 @@ void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, i
   }
 }
 
+/// Rows lie too far apart for the processor to foresee the next one.
+constexpr int64_t rowsAhead = 16;
+
 void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   constexpr int64_t columnsOfPanel = width(Unit::F32), vectors = columnsOfPanel / 16, rowBytes = columnsOfPanel * 4;
   if (s.column == 1) {
     for (int64_t i = 0; i < k; ++i, from += s.row * 4, to += rowBytes)
       for (int64_t c = 0; c < columns; c += columnsOfPanel)
-        for (int64_t v = 0; v < vectors; ++v)
+        for (int64_t v = 0; v < vectors; ++v) {
+          const std::byte *source = from + (c + v * 16) * 4;
+          _mm_prefetch(source + rowsAhead * s.row * 4, _MM_HINT_T0);
           _mm512_store_si512(to + c / columnsOfPanel * nextPanel + v * 64,
-                             _mm512_maskz_loadu_epi8(byteMask((columns - c - v * 16) * 4), from + (c + v * 16) * 4));
+                             _mm512_maskz_loadu_epi8(byteMask((columns - c - v * 16) * 4), source));
+        }
     return;
   }
   if (s.row == 1) {
@@ -113,6 +122,8 @@ void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std:
       for (int64_t c = 0; c < columns; c += 32, target += nextPanel) {
         const __mmask64 mask = byteMask((columns - c) * 2);
         const std::byte *row = from + (i * s.row + c) * 2;
+        _mm_prefetch(row + rowsAhead * s.row * 2, _MM_HINT_T0);
+        _mm_prefetch(row + (rowsAhead + 1) * s.row * 2, _MM_HINT_T0);
         const __m512i even = _mm512_maskz_loadu_epi8(i < k ? mask : 0, row);
         const __m512i odd = _mm512_maskz_loadu_epi8(i + 1 < k ? mask : 0, row + s.row * 2);
         _mm512_store_si512(target, _mm512_permutex2var_epi16(even, low, odd));

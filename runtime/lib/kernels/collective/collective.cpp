@@ -11,6 +11,7 @@
 #include "tensor/strided.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
+#include "tt/ttnn/fabric.h"
 #include "tt/ttnn/tensor.h"
 
 #include <algorithm>
@@ -139,6 +140,14 @@ public:
     if (reference != device)
       groups[reference].push_back(device);
   }
+  /// Every rank checks, so that all of them fail or none.
+  void addNeeds(std::vector<MeshKernel::Need> &needs) const {
+    for (const auto &[reference, devices] : groups) {
+      needs.push_back({0, reference, MeshKernel::everywhere});
+      for (size_t device : devices)
+        needs.push_back({0, device, MeshKernel::everywhere});
+    }
+  }
   void check(std::span<const std::byte *const> values) const {
     if (values.size() == 1)
       return;
@@ -168,10 +177,20 @@ public:
              std::optional<Agreement> agreement = {})
       : moves(std::move(moves)), direction(direction), out(out), agreement(std::move(agreement)) {}
 
-  void run(DeviceIns ins, DeviceOuts outs) const override {
+  std::vector<Need> needs() const override {
+    std::vector<Need> needs;
+    for (const Move &move : moves)
+      needs.push_back({0, move.from, out.distributed ? move.to : everywhere});
+    if (agreement)
+      agreement->addNeeds(needs);
+    return needs;
+  }
+  void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
     if (agreement)
       agreement->check(ins[0]);
     for (const Move &move : moves) {
+      if (outs[0].size() > 1 && !chips.has(move.to))
+        continue;
       std::byte *to = outs[0][outs[0].size() == 1 ? 0 : move.to];
       if (direction == Extract)
         move.region.extract(on(ins[0], move.from), to);
@@ -182,7 +201,8 @@ public:
       return;
     const auto row = static_cast<size_t>(out.shape.back()), rows = static_cast<size_t>(volume(out.shape)) / row;
     for (std::byte *values : outs[0])
-      sim::quantiseRows(out.dtype, reinterpret_cast<uint16_t *>(values), rows, row);
+      if (values)
+        sim::quantiseRows(out.dtype, reinterpret_cast<uint16_t *>(values), rows, row);
   }
 
 private:
@@ -359,8 +379,11 @@ std::unique_ptr<MeshKernel> makeMeshPartition(const OpCall &call) {
 class PointToPointKernel final : public MeshKernel {
 public:
   PointToPointKernel(size_t from, size_t to, size_t bytes) : from(from), to(to), bytes(bytes) {}
-  void run(DeviceIns ins, DeviceOuts outs) const override {
+  std::vector<Need> needs() const override { return {{0, from, to}}; }
+  void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
     for (size_t d = 0; d < outs[0].size(); ++d) {
+      if (outs[0].size() > 1 && !chips.has(d))
+        continue;
       // Other devices keep the optional output tensor, or zeros.
       const std::byte *source = d == to                                          ? on(ins[0], from)
                                 : ins.size() > 1 && !ins[1].empty() && ins[1][0] ? on(ins[1], d)
@@ -424,19 +447,25 @@ public:
       step = out.shape[static_cast<size_t>(dim)] * strides[static_cast<size_t>(dim)];
   }
 
-  void run(DeviceIns ins, DeviceOuts outs) const override {
-    for (const auto &group : groups)
+  std::vector<Need> needs() const override { return needsOf(groups); }
+  void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
+    for (const auto &group : groups) {
+      const std::byte *reduced = nullptr;
       for (size_t i = 0; i < group.size(); ++i) {
-        if (!scattered && i > 0) { // the same on every device of the group
+        if (!chips.has(group[i]))
+          continue;
+        if (!scattered && reduced) { // the same on every device of the group
           if (out.bytes())
-            std::memcpy(outs[0][group[i]], outs[0][group[0]], out.bytes());
+            std::memcpy(outs[0][group[i]], reduced, out.bytes());
           continue;
         }
+        reduced = outs[0][group[i]];
         parallelFor(rows, 1 + 16384 / std::max<int64_t>(1, row), [&](int64_t begin, int64_t end) {
           for (int64_t r = begin; r < end; ++r)
             one(ins[0], group, r, static_cast<int64_t>(i) * step, outs[0][group[i]]);
         });
       }
+    }
   }
 
 private:
@@ -507,30 +536,18 @@ std::unique_ptr<MeshKernel> makeReduceScatter(const OpCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// Cost: of one device; `fabricBytes` are sent to neighbours
+// Cost: of one device
 //===----------------------------------------------------------------------===//
 
-Cost gatherCost(const OpCall &call) {
+Cost movingCost(const OpCall &call) {
   Cost cost = traffic(call);
-  cost.fabricBytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0))) * (groupSize(call) - 1);
+  cost.fabricBytes = fabricBytes(sendsOf(call));
   return cost;
 }
 
 Cost reduceCost(const OpCall &call) {
   Cost cost = vectorCost(call);
-  const int64_t n = groupSize(call), bytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0)));
-  // A ring: every part passes all other devices; all_reduce then gathers the parts again.
-  cost.fabricBytes = bytes / n * (n - 1) * (call.name == "ttnn.reduce_scatter" ? 1 : 2);
-  return cost;
-}
-
-Cost hopCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  const auto from = call.attributes.get<std::vector<int64_t>>("sender_coord"),
-             to = call.attributes.get<std::vector<int64_t>>("receiver_coord");
-  if (from.size() == 2 && to.size() == 2)
-    cost.fabricBytes = static_cast<int64_t>(sim::deviceBytes(operand(call, 0))) *
-                       (std::abs(from[0] - to[0]) + std::abs(from[1] - to[1]));
+  cost.fabricBytes = fabricBytes(sendsOf(call));
   return cost;
 }
 
@@ -540,12 +557,12 @@ std::vector<OpInfo> collectiveOps() {
   return {
       {"ttnn.distribute_tensor", nullptr, makeDistribute, traffic},
       {"ttnn.aggregate_tensor", nullptr, makeAggregate, traffic},
-      {"ttnn.all_gather", nullptr, makeAllGather, gatherCost},
+      {"ttnn.all_gather", nullptr, makeAllGather, movingCost},
       {"ttnn.all_reduce", nullptr, makeAllReduce, reduceCost},
       {"ttnn.all_reduce_async", nullptr, makeAllReduce, reduceCost},
       {"ttnn.reduce_scatter", nullptr, makeReduceScatter, reduceCost},
       {"ttnn.mesh_partition", nullptr, makeMeshPartition, traffic},
-      {"ttnn.point_to_point", nullptr, makePointToPoint, hopCost},
+      {"ttnn.point_to_point", nullptr, makePointToPoint, movingCost},
   };
 }
 

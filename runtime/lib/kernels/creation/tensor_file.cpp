@@ -135,8 +135,16 @@ class DumpKernel final : public MeshKernel {
 public:
   explicit DumpKernel(const OpCall &call)
       : path(call.attributes.get<std::string>("file_path")), spec(operand(call, 0)), meshShape(call.meshShape) {}
-  void run(DeviceIns ins, DeviceOuts) const override {
-    write(path, spec, ins[0], ins[0].size() > 1 ? meshShape : std::vector<uint32_t>());
+  /// The rank of chip 0 writes the file.
+  std::vector<Need> needs() const override {
+    std::vector<Need> needs;
+    for (size_t from = 0; from < size_t(meshShape[0]) * meshShape[1]; ++from)
+      needs.push_back({0, from, 0});
+    return needs;
+  }
+  void run(DeviceIns ins, DeviceOuts, const sim::Chips &chips) const override {
+    if (chips.has(0))
+      write(path, spec, ins[0], ins[0].size() > 1 ? meshShape : std::vector<uint32_t>());
   }
 
 private:
@@ -151,11 +159,16 @@ std::unique_ptr<MeshKernel> makeDump(const OpCall &call) { return std::make_uniq
 
 Tensor readTensorFile(const std::string &path) { return Reader(path).read(); }
 
-void writeTensorFile(const std::string &path, const Tensor &tensor) {
+void writeTensorFile(const std::string &path, const Tensor &given) {
+  const Tensor tensor = given.gathered("dump_tensor");
   std::vector<const std::byte *> shards;
   for (size_t i = 0; i < tensor.shards(); ++i)
     shards.push_back(tensor.data(i));
-  write(path, tensor.spec(), shards, tensor.meshShape());
+  const auto &partition = given.description()->partition;
+  if (!partition || partition->ranks().rank() == 0)
+    write(path, tensor.spec(), shards, tensor.meshShape());
+  if (partition)
+    partition->ranks().barrier("dump_tensor");
 }
 
 std::vector<OpInfo> tensorFileOps() {

@@ -36,9 +36,16 @@ public:
     packedB = library::Packed(call, 1, type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
+    if (packedB.constantValues() && call.constants)
+      ordered = library::AlignedBytes(call.constants->sharedForm(library::constantOperand(call, 1), form()));
+    // Few rows are too little work to pack a matrix for each time.
+    keepsPanels = packedB.constantValues() &&
+                  (ordered || !packedB.reads() || p.m < 64 || !call.constants ||
+                   call.constants->affords({packedB.constantValues(), static_cast<size_t>(p.k * p.n * bytes)},
+                                           matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)));
     cut();
     placeLeft();
-    placeRight(packedB.storeOf(call.constants));
+    placeRight(call);
     slots = std::min<int64_t>(threads(), p.batches() * rowBlocks * panelCount);
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
@@ -67,7 +74,8 @@ public:
   }
 
 private:
-  /// When panels are made: once of constants, by all threads before the product, or one at a time where it is used.
+  /// When panels are made: once of constants that are afforded, by all threads before the product, or one at a time
+  /// where it is used.
   enum class Right : uint8_t { Once, Before, WhereUsed };
 
   struct Values {
@@ -96,13 +104,19 @@ private:
     rowBlocks = ceilDivide(p.m, rowsPerBlock);
     auto cutInto = [&](int64_t pieces) { return ceilDivide(ceilDivide(depth, pieces), 32) * 32; };
     depthPerChunk = cutInto(ceilDivide(depth, chunk));
+    // Panels that are packed where they are used lie in the same cache.
+    const int64_t ofLeft = packsWhereUsed() ? cacheBytes / 2 : cacheBytes;
     depthPerBlock =
-        ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, cacheBytes)), depthPerChunk) * depthPerChunk;
+        ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, ofLeft)), depthPerChunk) * depthPerChunk;
+    depthPerBlock = std::min(depth, depthPerBlock);
     sumBytes = ceilDivide(rowsPerBlock, step) * step * width * static_cast<int64_t>(sizeof(float));
     atOnce = std::min(panels::panelsTogether(unit, p.m), panelCount);
     together = depth <= depthPerBlock ? atOnce : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, atOnce, panelCount);
     sums = slot.take(static_cast<size_t>(together * sumBytes));
   }
+
+  /// Whether each panel is used by one block of rows only: then it need not be kept.
+  bool packsWhereUsed() const { return rowBlocks == 1 && !keepsPanels; }
 
   void placeLeft() {
     // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster
@@ -117,16 +131,29 @@ private:
       leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
   }
 
-  void placeRight(const ConstantStore *store) {
-    packedTogether = std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, panelBytes), 1, 8);
-    if (const std::byte *constant = packedB.constantValues()) {
+  /// What the panels of a constant depend on: products of a model may have one matrix (tied weights, shared layers).
+  ConstantStore::Form form() const {
+    ConstantStore::Form result = {static_cast<int64_t>(unit), p.k, p.n, p.bRow, p.bColumn};
+    result.insert(result.end(), matrices.offsets.begin(), matrices.offsets.end());
+    return result;
+  }
+
+  void placeRight(const OpCall &call) {
+    pieceBytes = depthPerBlock * width * bytes;
+    packedTogether =
+        std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, packsWhereUsed() ? pieceBytes : panelBytes), 1, 8);
+    if (keepsPanels) {
       right = Right::Once;
-      ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
-      packOnce(constant, store);
+      if (!ordered) {
+        ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
+        packOnce(packedB.constantValues(), packedB.storeOf(call.constants));
+        if (call.constants)
+          call.constants->shareForm(library::constantOperand(call, 1), form(), ordered.share());
+      }
       packedB.discard();
-    } else if (rowBlocks == 1 && depth <= depthPerBlock) {
+    } else if (packsWhereUsed()) {
       right = Right::WhereUsed;
-      rightPlace = slot.take(static_cast<size_t>(packedTogether * panelBytes));
+      rightPlace = slot.take(static_cast<size_t>(packedTogether * pieceBytes));
     } else {
       right = Right::Before;
       rightPlace = layout.take(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
@@ -150,25 +177,25 @@ private:
     return std::min(piece.lastPanel * width, p.n) - piece.firstPanel * width;
   }
 
-  /// to: where the rows of the piece begin in its first panel.
-  void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to) const {
-    panels::pack(unit, startOf(b, matrix, piece), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, panelBytes);
+  /// to: where the rows of the piece begin in its first panel; the next panel begins `next` bytes behind it.
+  void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
+    panels::pack(unit, startOf(b, matrix, piece), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
   }
   /// The same piece of some matrices, by all threads; to: where all panels are.
   void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
     const int64_t groups = ceilDivide(piece.lastPanel - piece.firstPanel, packedTogether);
     const int64_t rowBytes = width * bytes, size = rowBytes * (piece.lastRow - piece.firstRow);
-    parallelFor((lastMatrix - firstMatrix) * groups, 1 + 16384 / (packedTogether * size),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; ++i) {
-                    const int64_t matrix = firstMatrix + i / groups;
-                    Piece some = piece;
-                    some.firstPanel += i % groups * packedTogether;
-                    some.lastPanel = std::min(piece.lastPanel, some.firstPanel + packedTogether);
-                    packSome(b, matrix, some,
-                             to + (matrix * panelCount + some.firstPanel) * panelBytes + some.firstRow * rowBytes);
-                  }
-                });
+    parallelFor(
+        (lastMatrix - firstMatrix) * groups, 1 + 16384 / (packedTogether * size), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t matrix = firstMatrix + i / groups;
+            Piece some = piece;
+            some.firstPanel += i % groups * packedTogether;
+            some.lastPanel = std::min(piece.lastPanel, some.firstPanel + packedTogether);
+            packSome(b, matrix, some,
+                     to + (matrix * panelCount + some.firstPanel) * panelBytes + some.firstRow * rowBytes, panelBytes);
+          }
+        });
   }
 
   /// Constant values, let go while they are packed: both forms of a large matrix need not be there at once.
@@ -220,11 +247,14 @@ private:
       for (int64_t from = 0; from < depth; from += depthPerBlock)
         for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
           count = all ? std::min(atOnce, end - panel) : 1;
-          const int64_t place = (panel - first) % packedTogether;
+          const int64_t place = (panel - (depthPerBlock < depth ? group : first)) % packedTogether;
           if (!all && place == 0)
-            packSome(now.b, matrix, {0, depth, panel, std::min(last, panel + packedTogether)}, scratch + rightPlace);
-          const std::byte *b =
-              all ? all + (matrix * panelCount + panel) * panelBytes : scratch + rightPlace + place * panelBytes;
+            packSome(now.b, matrix,
+                     {from, std::min(depth, from + depthPerBlock), panel,
+                      std::min(depthPerBlock < depth ? end : last, panel + packedTogether)},
+                     scratch + rightPlace, pieceBytes);
+          const std::byte *b = all ? all + (matrix * panelCount + panel) * panelBytes + from * width * bytes
+                                   : scratch + rightPlace + place * pieceBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
           multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr,
                    c);
@@ -234,14 +264,14 @@ private:
   }
 
   /// Adds to the sums of `count` panels, up to `atOnce`, the last of `columns`, those of k in
-  /// [from, from + depthPerBlock).
+  /// [from, from + depthPerBlock), the first of which `panel` points to.
   void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
                 int64_t columns, int64_t from, bool ahead, float *c) const {
     const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
       panels::Block work{};
-      work.panel = panel + k * rowBytes;
+      work.panel = panel + (k - from) * rowBytes;
       work.k = std::min(depthPerChunk, depth - k);
       work.columns = columns;
       work.accumulate = k > 0;
@@ -294,6 +324,7 @@ private:
   bool toBf16;
   int64_t producedBytes, depth, width, panelCount, panelBytes;
   RightMatrices matrices;
+  bool keepsPanels = false; // of constants
   ScratchLayout layout, slot;
   library::Packed packedA, packedB, packedBias;
   int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;
@@ -304,6 +335,7 @@ private:
   size_t leftPlace = 0;
   Right right = Right::Once;
   int64_t packedTogether = 1; // panels
+  int64_t pieceBytes = 0;     // of a panel that is packed where it is used
   size_t rightPlace = 0;
   library::AlignedBytes ordered;
   int64_t slots;

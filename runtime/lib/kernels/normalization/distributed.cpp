@@ -10,8 +10,11 @@
 #include "kernels/elementwise/epilogue.h"
 #include "kernels/normalization/normalization.h"
 #include "tt/parallel.h"
+#include "tt/ttnn/fabric.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tt::ttnn {
 namespace {
@@ -106,21 +109,29 @@ class DistributedNorm final : public MeshKernel {
 public:
   DistributedNorm(const OpCall &call, const Operands &operands, bool centred, double epsilon)
       : rows(call, operands.residual), scaled(call, rows, operands.weight, operands.bias, result(call).dtype),
-        groups(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))), count(operands.count), centred(centred),
-        epsilon(call.attributes.get<double>("epsilon", epsilon)) {}
+        groups(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))), residual(operands.residual),
+        count(operands.count), centred(centred), epsilon(call.attributes.get<double>("epsilon", epsilon)) {}
 
-  void run(DeviceIns ins, DeviceOuts outs) const override {
+  std::vector<Need> needs() const override {
+    std::vector<Need> needs = needsOf(groups);
+    if (residual < count)
+      std::ranges::copy(needsOf(groups, static_cast<uint32_t>(residual)), std::back_inserter(needs));
+    return needs;
+  }
+  void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
     for (const auto &group : groups)
-      parallelFor(rows.rows, rows.grain(group.size()), [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row)
-          one(ins, outs, group, row);
-      });
+      if (std::ranges::any_of(group, [&](size_t device) { return chips.has(device); }))
+        parallelFor(rows.rows, rows.grain(group.size()), [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row)
+            one(ins, outs, group, row);
+        });
   }
 
 private:
   static constexpr size_t most = 4; // operands
 
   void one(DeviceIns ins, DeviceOuts outs, const std::vector<size_t> &group, int64_t row) const {
+    // Statistics are of the whole row, on whatever rank the parts lie; written is what belongs here.
     auto forEachDevice = [&](auto f) {
       for (size_t device : group) {
         const std::byte *pointers[most] = {};
@@ -143,13 +154,16 @@ private:
         squares += sumOf(x, n, [mean](float v) { return (v - mean) * (v - mean); });
       });
     });
-    forEachDevice([&](const Buffers &buffers) { scaled.run(buffers, row, mean, squares / total, epsilon); });
+    forEachDevice([&](const Buffers &buffers) {
+      if (buffers.outs[0])
+        scaled.run(buffers, row, mean, squares / total, epsilon);
+    });
   }
 
   SummedRows rows;
   ScaledRows scaled;
   std::vector<std::vector<size_t>> groups;
-  size_t count;
+  size_t residual, count;
   bool centred;
   double epsilon;
 };
@@ -166,9 +180,7 @@ std::unique_ptr<MeshKernel> makeDistributedRmsNorm(const OpCall &call) {
 Cost distributedCost(const OpCall &call) {
   Cost cost = vectorCost(call);
   cost.fpuTiles += 2 * tiles(operand(call, 0));
-  TensorSpec sums = operand(call, 0);
-  sums.shape.back() = (call.name == "ttnn.distributed_layer_norm" ? 2 : 1) * tileColumns;
-  cost.fabricBytes = static_cast<int64_t>(sums.bytes()) * (groupSize(call) - 1);
+  cost.fabricBytes = fabricBytes(sendsOf(call));
   return cost;
 }
 

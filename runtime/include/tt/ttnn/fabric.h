@@ -1,0 +1,31 @@
+//===- fabric.h - what chips send to each other in an op --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes and routes of the collectives. The clock counts them, and reports show
+// them. docs/runtime.md, "The clock", says what is modelled.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/ttnn/kernel.h"
+
+namespace tt::ttnn {
+
+/// What one chip sends to another.
+struct Send {
+  /// Chips from the one that sends to the one that receives; each has a link to the next. The last chip of a row or
+  /// column has one to the first, which closes a ring.
+  std::vector<uint32_t> route;
+  int64_t bytes = 0;
+  int64_t hops() const { return static_cast<int64_t>(route.size()) - 1; }
+};
+
+/// Everything that is sent in an op on all chips of its mesh; of an op that sends nothing, nothing. Throws OpError
+/// where the op names no chips of the mesh.
+std::vector<Send> sendsOf(const OpCall &call);
+
+/// What the clock counts of it: the bytes, times the hops of their routes, of the chip that sends most. Chips send at
+/// the same time, and a chip one thing after the other.
+int64_t fabricBytes(std::span<const Send> sends);
+
+} // namespace tt::ttnn

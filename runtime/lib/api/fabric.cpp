@@ -1,0 +1,33 @@
+//===- fabric.cpp - what a program sends between chips --------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tt/runtime/fabric.h"
+#include "tt/sim/chip.h"
+#include "ttmlir/Target/CostModel.h"
+
+namespace tt::runtime {
+
+std::vector<OpSends> sends(const Binary &binary, size_t programIndex, Arch arch) {
+  if (binary.identifier() != "TTNN")
+    throw Error(binary.fileName() + ": what the programs of a TTMetal file send is not known before they have run");
+  const Program &program = binary.program(programIndex);
+  const sim::ChipDesc &chip = sim::chip(arch);
+  std::vector<OpSends> found;
+  for (uint32_t op = 0; op < program.operations.size(); ++op) {
+    const Operation &operation = program.operations[op];
+    try {
+      std::vector<ttnn::Send> sends = ttnn::sendsOf(program.call(operation));
+      if (sends.empty())
+        continue;
+      const ttnn::Cost sent{.fabricBytes = ttnn::fabricBytes(sends)};
+      const double ns =
+          ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), sent, /*phases=*/1).fabricNs;
+      found.push_back({op, std::move(sends), ns});
+    } catch (const OpError &error) {
+      throw OpError("program \"" + std::string(program.name) + "\": op " + std::to_string(op) + ": " + error.what());
+    }
+  }
+  return found;
+}
+
+} // namespace tt::runtime

@@ -1,0 +1,100 @@
+//===- fabric.cpp - what chips send to each other in an op ----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tt/ttnn/fabric.h"
+#include "core/mesh.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace tt::ttnn {
+namespace {
+
+/// What each chip of a ring of `n` sends to the next one in all.
+using RingBytes = int64_t (*)(const OpCall &call, int64_t n);
+
+int64_t operandBytes(const OpCall &call) { return static_cast<int64_t>(sim::deviceBytes(operand(call, 0))); }
+
+/// Its own part, then those that come from behind.
+int64_t gatherBytes(const OpCall &call, int64_t n) { return operandBytes(call) * (n - 1); }
+
+/// A part of n of the sum, which grows on its way past all others.
+int64_t scatterBytes(const OpCall &call, int64_t n) { return operandBytes(call) / n * (n - 1); }
+
+/// The sums are scattered, and their parts gathered again.
+int64_t reduceBytes(const OpCall &call, int64_t n) { return 2 * scatterBytes(call, n); }
+
+/// Tiles of the sums of the rows.
+int64_t rowSumsBytes(const OpCall &call, int64_t n) {
+  TensorSpec sums = operand(call, 0);
+  if (sums.shape.empty())
+    return 0;
+  sums.shape.back() = (call.name == "ttnn.distributed_layer_norm" ? 2 : 1) * sim::tileWidth;
+  return static_cast<int64_t>(sums.bytes()) * (n - 1);
+}
+
+/// The ops that go around the rings along 'cluster_axis'.
+struct RingOp {
+  std::string_view name;
+  RingBytes bytes;
+};
+constexpr std::array ringOps = {
+    RingOp{"ttnn.all_gather", gatherBytes},
+    RingOp{"ttnn.all_reduce", reduceBytes},
+    RingOp{"ttnn.all_reduce_async", reduceBytes},
+    RingOp{"ttnn.reduce_scatter", scatterBytes},
+    RingOp{"ttnn.distributed_layer_norm", rowSumsBytes},
+    RingOp{"ttnn.distributed_rms_norm", rowSumsBytes},
+};
+
+std::vector<Send> ringSends(const OpCall &call, RingBytes bytesOf) {
+  std::vector<Send> sends;
+  for (const auto &ring : groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))) {
+    const int64_t bytes = bytesOf(call, static_cast<int64_t>(ring.size()));
+    for (size_t i = 0; i < ring.size() && bytes > 0; ++i)
+      sends.push_back({{static_cast<uint32_t>(ring[i]), static_cast<uint32_t>(ring[(i + 1) % ring.size()])}, bytes});
+  }
+  return sends;
+}
+
+/// Along the row first, then along the column, by the nearest way that does not leave the mesh.
+std::vector<Send> pointToPointSends(const OpCall &call) {
+  const auto from = integers(call, "sender_coord", 2, 0), to = integers(call, "receiver_coord", 2, 0);
+  for (const auto &[name, coordinate] : {std::pair("sender_coord", from), std::pair("receiver_coord", to)})
+    if (coordinate[0] >= call.meshShape[0] || coordinate[1] >= call.meshShape[1])
+      fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
+  Send send{{}, operandBytes(call)};
+  std::vector<int64_t> at = from;
+  const auto visit = [&] { send.route.push_back(static_cast<uint32_t>(at[0] * call.meshShape[1] + at[1])); };
+  visit();
+  for (const size_t axis : {size_t(1), size_t(0)})
+    while (at[axis] != to[axis]) {
+      at[axis] += at[axis] < to[axis] ? 1 : -1;
+      visit();
+    }
+  if (send.hops() == 0 || send.bytes == 0)
+    return {};
+  return {std::move(send)};
+}
+
+} // namespace
+
+std::vector<Send> sendsOf(const OpCall &call) {
+  if (call.name == "ttnn.point_to_point")
+    return pointToPointSends(call);
+  for (const RingOp &row : ringOps)
+    if (row.name == call.name)
+      return ringSends(call, row.bytes);
+  return {};
+}
+
+int64_t fabricBytes(std::span<const Send> sends) {
+  std::map<uint32_t, int64_t> bySender;
+  int64_t most = 0;
+  for (const Send &send : sends)
+    most = std::max(most, bySender[send.route.front()] += send.bytes * send.hops());
+  return most;
+}
+
+} // namespace tt::ttnn
