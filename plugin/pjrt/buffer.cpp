@@ -95,6 +95,30 @@ PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector
   return buffer.release();
 }
 
+ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device) {
+  // Contents of its own: kernels made for one chip's values are not those of another's.
+  TensorSpec spec = result.spec();
+  spec.distributed = false;
+  spec.memory = deviceMemory;
+  const runtime::Device &chip = device.chip();
+  auto allocation = chip->allocate(sim::footprint(chip->chip(), spec), "an array of JAX, " + toString(spec.shape));
+  return ttnn::Tensor::onDevice(std::move(spec), {result.share(result.shards() == 1 ? 0 : part)}, chip,
+                                std::move(allocation));
+}
+
+ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &wanted,
+                    const std::string &what) {
+  ttnn::Tensor::Shards shards;
+  for (const ttnn::Tensor &part : parts)
+    shards.push_back(part.share());
+  TensorSpec spec = wanted;
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    return ttnn::Tensor::fromShards(std::move(spec), std::move(shards),
+                                    wanted.distributed ? mesh->meshShape() : std::vector<uint32_t>());
+  auto allocation = mesh->allocate(sim::footprint(mesh->chip(), spec), what);
+  return ttnn::Tensor::onDevice(std::move(spec), std::move(shards), mesh, std::move(allocation));
+}
+
 ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &wanted,
                             const std::string &what) {
   std::lock_guard lock(buffer.mutex);

@@ -35,6 +35,11 @@ namespace tt::pjrt {
 
 /// A result of a program.
 PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor);
+/// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
+ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
+/// What chips hold as one tensor of the mesh, which has the values in common with them.
+ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &wanted,
+                    const std::string &what);
 /// The buffer as a program wants it. Throws PluginError for a deleted one; `what` names it.
 ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &wanted,
                             const std::string &what);

@@ -21,6 +21,18 @@ const runtime::Device &PJRT_Device::chip() {
   return opened;
 }
 
+const runtime::Device &PJRT_Client::mesh(uint32_t rows, uint32_t columns) {
+  std::lock_guard lock(mutex);
+  runtime::Device &opened = meshes[{rows, columns}];
+  if (!opened) {
+    sim::MeshOptions options;
+    options.arch = topology->mesh.arch;
+    options.rows = rows, options.columns = columns;
+    opened = runtime::openMeshDevice(options);
+  }
+  return opened;
+}
+
 namespace tt::pjrt {
 
 const std::string &platformVersion() {

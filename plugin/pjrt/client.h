@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -60,6 +61,12 @@ struct PJRT_Client {
   std::vector<std::unique_ptr<PJRT_Device>> devices;
   std::vector<PJRT_Device *> pointers;
   std::vector<PJRT_Memory *> memories;
+  /// The chips as a mesh of rows and columns, opened when programs first want it.
+  const tt::runtime::Device &mesh(uint32_t rows, uint32_t columns);
+
+private:
+  std::mutex mutex;
+  std::map<std::pair<uint32_t, uint32_t>, tt::runtime::Device> meshes;
 };
 
 namespace tt::pjrt {

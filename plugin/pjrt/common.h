@@ -67,7 +67,9 @@ inline PJRT_Error *currentError() {
   }
 }
 
-inline std::string apiVersion() { return std::to_string(PJRT_API_MAJOR) + "." + std::to_string(PJRT_API_MINOR); }
+/// The version that the table of functions says: the header's, with what jaxlib expects of later ones (extensions.h).
+inline constexpr int apiMinor = std::max(PJRT_API_MINOR, 93);
+inline std::string apiVersion() { return std::to_string(PJRT_API_MAJOR) + "." + std::to_string(apiMinor); }
 
 template <Name name, size_t wanted, auto function, class Args> PJRT_Error *call(Args *args) {
   try {

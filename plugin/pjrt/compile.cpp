@@ -3,6 +3,8 @@
 
 #include "compile.h"
 
+#include "wire.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -130,7 +132,7 @@ Slot slotOf(MlirType type, const std::string &what) {
   };
   // Tokens of ordered effects come as empty arrays.
   if (text(type) == "!stablehlo.token")
-    return {findType("i1"), {0}};
+    return {findType("i1"), {0}, {}};
   if (!mlirTypeIsARankedTensor(type))
     unimplemented(what + " is " + text(type) + "; programs of tt take and give tensors");
   const std::string element = text(mlirShapedTypeGetElementType(type));
@@ -157,32 +159,110 @@ std::string symbolName(MlirOperation op) {
                                                                     : std::string(view(mlirStringAttrGetValue(name)));
 }
 
+MlirOperation findMain(MlirModule module, const std::string &name) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (view(mlirIdentifierStr(mlirOperationGetName(op))) == "func.func" && symbolName(op) == "main")
+      return op;
+  invalid("the module " + name + " has no function main");
+}
+
 void readMain(MlirModule module, Compiled &compiled) {
   compiled.name = symbolName(mlirModuleGetOperation(module));
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    if (view(mlirIdentifierStr(mlirOperationGetName(op))) != "func.func" || symbolName(op) != "main")
+  const MlirOperation op = findMain(module, compiled.name);
+  const MlirType type = mlirTypeAttrGetValue(mlirOperationGetAttributeByName(op, stringRef("function_type")));
+  const MlirAttribute attributes = mlirOperationGetAttributeByName(op, stringRef("arg_attrs"));
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i) {
+    compiled.arguments.push_back(slotOf(mlirFunctionTypeGetInput(type, i), "argument " + std::to_string(i)));
+    if (mlirAttributeIsNull(attributes))
       continue;
-    const MlirType type = mlirTypeAttrGetValue(mlirOperationGetAttributeByName(op, stringRef("function_type")));
-    const MlirAttribute attributes = mlirOperationGetAttributeByName(op, stringRef("arg_attrs"));
-    for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i) {
-      compiled.arguments.push_back(slotOf(mlirFunctionTypeGetInput(type, i), "argument " + std::to_string(i)));
-      if (mlirAttributeIsNull(attributes))
-        continue;
-      const MlirAttribute own = mlirArrayAttrGetElement(attributes, i);
-      if (hasAttribute(own, "tf.aliasing_output") || hasAttribute(own, "jax.buffer_donor"))
-        compiled.donated.push_back(static_cast<uint32_t>(i));
-    }
-    for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-      compiled.results.push_back(slotOf(mlirFunctionTypeGetResult(type, i), "result " + std::to_string(i)));
+    const MlirAttribute own = mlirArrayAttrGetElement(attributes, i);
+    if (hasAttribute(own, "tf.aliasing_output") || hasAttribute(own, "jax.buffer_donor"))
+      compiled.donated.push_back(static_cast<uint32_t>(i));
+  }
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
+    compiled.results.push_back(slotOf(mlirFunctionTypeGetResult(type, i), "result " + std::to_string(i)));
+}
+
+/// Numbers up to the first character that is no part of them.
+std::vector<int64_t> numbers(std::string_view &text) {
+  std::vector<int64_t> found;
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+    int64_t number = 0;
+    for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1))
+      number = number * 10 + (text.front() - '0');
+    found.push_back(number);
+    if (!text.empty() && text.front() == ',')
+      text.remove_prefix(1);
+  }
+  return found;
+}
+
+/// From "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}", as annotate-xla-shardings writes.
+void split(Slot &slot, std::string_view text, const std::string &name) {
+  constexpr std::string_view devices = "{devices=[";
+  enum { Replicated = 0, Other = 3 };
+  if (text == "{replicated}") {
+    slot.sharding = Message().number(1, Replicated).bytes();
     return;
   }
-  invalid("the module " + compiled.name + " has no function main");
+  const std::string whole(text);
+  const auto refuse = [&] {
+    throw PluginError(PJRT_Error_Code_INTERNAL, "the lowering of " + name + " gave " +
+                                                    shapeText(*slot.type, slot.dims) + " the sharding \"" + whole +
+                                                    "\"");
+  };
+  if (!text.starts_with(devices))
+    refuse();
+  text.remove_prefix(devices.size());
+  const std::vector<int64_t> tile = numbers(text);
+  if (!text.starts_with("]"))
+    refuse();
+  text.remove_prefix(1);
+  const std::vector<int64_t> ids = numbers(text);
+  const bool copies = text == " last_tile_dim_replicate}";
+  if (tile.size() != slot.dims.size() + copies || (!copies && text != "}"))
+    refuse();
+  Message message;
+  message.number(1, Other);
+  for (int64_t parts : tile)
+    message.number(3, static_cast<uint64_t>(parts));
+  for (int64_t id : ids)
+    message.number(4, static_cast<uint64_t>(id));
+  if (copies)
+    message.number(6, 1);
+  slot.sharding = message.bytes();
+  for (size_t i = 0; i < slot.dims.size(); ++i) {
+    if (tile[i] < 1 || slot.dims[i] % tile[i])
+      refuse();
+    slot.dims[i] /= tile[i];
+  }
+}
+
+/// What devices hold of arguments and results, when the module has been partitioned.
+void readShardings(MlirModule module, Compiled &compiled) {
+  const MlirOperation op = findMain(module, compiled.name);
+  const auto read = [&](std::vector<Slot> &slots, std::string_view list) {
+    const MlirAttribute all = mlirOperationGetAttributeByName(op, stringRef(list));
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const MlirAttribute own = mlirAttributeIsNull(all) ? all : mlirArrayAttrGetElement(all, static_cast<intptr_t>(i));
+      const MlirAttribute text = mlirAttributeIsNull(own) || !mlirAttributeIsADictionary(own)
+                                     ? MlirAttribute{nullptr}
+                                     : mlirDictionaryAttrGetElementByName(own, stringRef("mhlo.sharding"));
+      if (mlirAttributeIsNull(text) || !mlirAttributeIsAString(text))
+        throw PluginError(PJRT_Error_Code_INTERNAL, "the lowering of " + compiled.name +
+                                                        " gave no sharding for number " + std::to_string(i) + " of " +
+                                                        std::string(list));
+      split(slots[i], view(mlirStringAttrGetValue(text)), compiled.name);
+    }
+  };
+  read(compiled.arguments, "arg_attrs");
+  read(compiled.results, "res_attrs");
 }
 
 } // namespace
 
-Compiled compile(std::string_view code, std::string_view format, Arch arch,
+Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
                  const std::map<std::string, std::string> &overrides) {
   if (format != "mlir")
     unimplemented("a program is given as " + std::string(format) + "; the plugin for tt takes mlir");
@@ -197,8 +277,15 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch,
   const Finally destroy{[&] { mlirModuleDestroy(module); }};
   readMain(module, compiled);
   const std::string name = "lowering of " + compiled.name;
+  if (partitions > 1) {
+    run(session, module, "builtin.module(stablehlo-spmd-pipeline)", "partitioning of " + compiled.name);
+    readShardings(module, compiled);
+  }
   run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");
   std::string options = "mock-system-desc-arch=" + std::string(toString(arch));
+  // `x @ w.T` reads the weight as it lies.
+  if (!overrides.contains("enable-permute-matmul-fusion"))
+    options += " enable-permute-matmul-fusion=true";
   for (const auto &[key, value] : overrides)
     options += " " + key + "=" + value;
   run(session, module, "builtin.module(ttir-to-ttnn-backend-pipeline{" + options + "})", name + " to TTNN");

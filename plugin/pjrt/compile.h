@@ -11,7 +11,8 @@ namespace tt::pjrt {
 /// An argument or result of the module's main function.
 struct Slot {
   const TypeInfo *type = nullptr;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims; // of what one device holds
+  std::string sharding;      // a message xla.OpSharding; empty in a program for one device
 };
 
 struct Compiled {
@@ -23,8 +24,9 @@ struct Compiled {
 };
 
 /// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once.
-/// `overrides` are options of `ttir-to-ttnn-backend-pipeline`.
-Compiled compile(std::string_view code, std::string_view format, Arch arch,
+/// `overrides` are options of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its
+/// shardings.
+Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
                  const std::map<std::string, std::string> &overrides);
 
 } // namespace tt::pjrt

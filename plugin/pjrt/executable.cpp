@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "executable.h"
+#include "extensions.h"
 #include "functions.h"
 #include "profiler.h"
 
@@ -24,25 +25,31 @@ std::string hashText(std::string_view bytes, std::string_view more) {
   return text;
 }
 
-void requireOneDevice(const CompileOptions &options, const std::string &name) {
-  if (options.replicas != 1 || options.partitions != 1)
-    unimplemented("the program " + name + " is for " + std::to_string(options.replicas) + " replicas and " +
-                  std::to_string(options.partitions) +
-                  " partitions; programs of the plugin for tt run on one chip each");
+void requireOneReplica(const CompileOptions &options) {
+  if (options.replicas != 1)
+    unimplemented("a program is for " + std::to_string(options.replicas) + " replicas of " +
+                  std::to_string(options.partitions) + " partitions; expected 1: JAX splits programs by partitions");
 }
 
 PJRT_LoadedExecutable *load(PJRT_Client &client, ProgramPtr program) {
   auto loaded = std::make_unique<PJRT_LoadedExecutable>();
   loaded->client = &client;
-  for (int64_t id : program->options.devices)
+  const std::vector<int64_t> &wanted = program->options.devices;
+  for (int64_t id : wanted) {
+    if (std::ranges::count(wanted, id) != 1)
+      invalid("the program " + program->compiled.name + " has device " + std::to_string(id) + " for " +
+              std::to_string(std::ranges::count(wanted, id)) + " partitions; expected each device once");
     loaded->devices.push_back(&deviceById(client, id));
-  if (loaded->devices.empty() && !program->options.portable)
-    loaded->devices.push_back(&deviceById(client, 0));
+  }
+  const int64_t partitions = program->options.partitions;
+  if (loaded->devices.empty() && (!program->options.portable || partitions > 1))
+    for (int64_t id = 0; id < partitions; ++id)
+      loaded->devices.push_back(&deviceById(client, id));
   std::vector<int64_t> ids;
   for (PJRT_Device *device : loaded->devices)
     ids.push_back(device->description->id);
   if (!ids.empty())
-    loaded->assignment = serializeAssignment(1, 1, ids);
+    loaded->assignment = serializeAssignment(1, partitions, ids);
   loaded->program = std::move(program);
   return loaded.release();
 }
@@ -77,6 +84,16 @@ ProgramPtr finish(std::shared_ptr<Program> program) {
     program->memoryKinds.push_back("device");
     program->memoryKindSizes.push_back(std::strlen("device"));
   }
+  const auto list = [](const std::vector<Slot> &slots, Program::Shardings &shardings,
+                       std::vector<const void *> &layouts) {
+    for (const Slot &slot : slots) {
+      layouts.push_back(rowLayout(slot.dims.size()));
+      if (!slot.sharding.empty())
+        shardings.bytes.push_back(slot.sharding.data()), shardings.sizes.push_back(slot.sharding.size());
+    }
+  };
+  list(compiled.arguments, program->argumentShardings, program->argumentLayouts);
+  list(compiled.results, program->resultShardings, program->resultLayouts);
   program->fingerprint = hashText(compiled.flatbuffer, program->optionBytes);
   return program;
 }
@@ -86,18 +103,24 @@ ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Ar
   made->options = CompileOptions::parse(options);
   made->optionBytes = options;
   made->arch = arch;
-  requireOneDevice(made->options, "");
-  made->compiled =
-      compile({program.code, program.code_size}, {program.format, program.format_size}, arch, made->options.overrides);
+  requireOneReplica(made->options);
+  made->compiled = compile({program.code, program.code_size}, {program.format, program.format_size}, arch,
+                           made->options.partitions, made->options.overrides);
   return finish(std::move(made));
 }
 
+sim::MeshOptions Program::mesh() const {
+  sim::MeshOptions options;
+  options.arch = arch;
+  if (this->options.partitions > 1) {
+    const runtime::Program &program = binary.program(main);
+    options.rows = program.meshShape[0], options.columns = program.meshShape[1];
+  }
+  return options;
+}
+
 const runtime::RunReport &Program::cost() const {
-  std::call_once(estimated, [&] {
-    sim::MeshOptions mesh;
-    mesh.arch = arch;
-    report = runtime::estimate(binary, main, mesh);
-  });
+  std::call_once(estimated, [&] { report = runtime::estimate(binary, main, mesh()); });
   return report;
 }
 
@@ -170,7 +193,9 @@ void executableName(PJRT_Executable_Name_Args &args) {
   give(args.executable->program->compiled.name, args.executable_name, args.executable_name_size);
 }
 void executableReplicas(PJRT_Executable_NumReplicas_Args &args) { args.num_replicas = 1; }
-void executablePartitions(PJRT_Executable_NumPartitions_Args &args) { args.num_partitions = 1; }
+void executablePartitions(PJRT_Executable_NumPartitions_Args &args) {
+  args.num_partitions = static_cast<size_t>(args.executable->program->options.partitions);
+}
 void executableOutputs(PJRT_Executable_NumOutputs_Args &args) {
   args.num_outputs = args.executable->program->types.size();
 }
@@ -188,9 +213,7 @@ void executableMemory(PJRT_Executable_GetCompiledMemoryStats_Args &args) {
   const Program &program = *args.executable->program;
   const runtime::RunReport &run = program.cost();
   const sim::ChipDesc &chip = sim::chip(program.arch);
-  sim::MeshOptions mesh;
-  mesh.arch = program.arch;
-  const sim::Memories memories(chip, mesh, 0);
+  const sim::Memories memories(chip, program.mesh(), 0);
   int64_t peak = 0;
   for (sim::Memory memory : {sim::Memory::DRAM, sim::Memory::L1})
     peak += run.memoryPeak[static_cast<size_t>(memory)] * memories.bankCount(memory);
@@ -269,46 +292,68 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   const std::string &name = program.compiled.name;
   if (loaded.deleted)
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION, "the program " + name + " has been deleted");
-  if (args.num_devices != 1)
-    unimplemented("the program " + name + " is to run on " + std::to_string(args.num_devices) + " devices; expected 1");
+  const size_t devices = static_cast<size_t>(program.options.partitions);
+  if (args.num_devices != devices)
+    invalid("the program " + name + " is to run on " + std::to_string(args.num_devices) + " devices; expected " +
+            std::to_string(devices));
   const std::vector<Slot> &wanted = program.compiled.arguments;
   if (args.num_args != wanted.size())
     invalid("the program " + name + " takes " + std::to_string(wanted.size()) + " arguments, and was given " +
             std::to_string(args.num_args));
   if (args.options && (args.options->num_send_ops || args.options->num_recv_ops))
     unimplemented("the program " + name + " sends to the host or receives from it while it runs");
-  PJRT_Device *device = args.execute_device;
-  if (!device)
-    device = loaded.devices.empty() ? &deviceById(*loaded.client, 0) : loaded.devices.front();
-  std::vector<runtime::Tensor> inputs;
+  std::vector<PJRT_Device *> on = loaded.devices;
+  if (devices == 1 && args.execute_device)
+    on = {args.execute_device};
+  if (on.empty())
+    on = {&deviceById(*loaded.client, 0)};
+  const sim::MeshOptions shape = program.mesh();
+  const runtime::Device &mesh = devices == 1 ? on.front()->chip() : loaded.client->mesh(shape.rows, shape.columns);
+  std::vector<runtime::Tensor> inputs, parts;
   inputs.reserve(wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
-    PJRT_Buffer &buffer = *args.argument_lists[0][i];
     const std::string what = "argument " + std::to_string(i) + " of " + name;
-    if (buffer.type != wanted[i].type || buffer.dims != wanted[i].dims)
-      invalid(what + " is " + buffer.text() + ", expected " + shapeText(*wanted[i].type, wanted[i].dims));
-    inputs.push_back(argumentTensor(buffer, *device, runtime::inputSpec(program.binary, program.main, i), what));
+    const TensorSpec spec = runtime::inputSpec(program.binary, program.main, i);
+    TensorSpec own = spec;
+    own.distributed = false;
+    parts.clear();
+    for (size_t d = 0; d < (spec.distributed ? devices : 1); ++d) {
+      PJRT_Buffer &buffer = *args.argument_lists[d][i];
+      if (buffer.type != wanted[i].type || buffer.dims != wanted[i].dims)
+        invalid(what + " is " + buffer.text() + (devices > 1 ? " on device " + std::to_string(d) : "") + ", expected " +
+                shapeText(*wanted[i].type, wanted[i].dims));
+      parts.push_back(argumentTensor(buffer, *on[d], own, what));
+    }
+    inputs.push_back(devices == 1 ? parts.front() : joined(parts, mesh, spec, what));
   }
   const bool profiled = profiling();
   const int64_t start = profiled ? wallClock() : 0;
-  runtime::Tensors results = runtime::submit(device->chip(), program.binary, program.main, inputs);
+  runtime::Tensors results = runtime::submit(mesh, program.binary, program.main, inputs);
   if (profiled)
-    recordRun(*device, name, start, runtime::lastRun(device->chip()));
+    for (PJRT_Device *device : on)
+      recordRun(*device, name, start, runtime::lastRun(mesh));
   inputs.clear();
-  std::vector<std::unique_ptr<PJRT_Buffer>> buffers;
-  for (size_t i = 0; i < results.size(); ++i)
-    buffers.emplace_back(resultBuffer(*device, *program.compiled.results[i].type, program.compiled.results[i].dims,
-                                      std::move(results[i])));
+  parts.clear();
+  std::vector<std::unique_ptr<PJRT_Buffer>> buffers; // by device, then result
+  for (size_t d = 0; d < devices; ++d)
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Slot &slot = program.compiled.results[i];
+      buffers.emplace_back(resultBuffer(*on[d], *slot.type, slot.dims,
+                                        devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
+    }
   std::span<const int64_t> kept;
   if (args.options)
     kept = {args.options->non_donatable_input_indices, args.options->num_non_donatable_input_indices};
   for (uint32_t donated : program.compiled.donated)
     if (std::ranges::find(kept, int64_t(donated)) == kept.end())
-      deleteBuffer(*args.argument_lists[0][donated]);
-  for (size_t i = 0; i < buffers.size(); ++i)
-    args.output_lists[0][i] = buffers[i].release();
-  if (args.device_complete_events)
-    args.device_complete_events[0] = readyEvent();
+      for (size_t d = 0; d < devices; ++d)
+        deleteBuffer(*args.argument_lists[d][donated]);
+  for (size_t d = 0; d < devices; ++d) {
+    for (size_t i = 0; i < results.size(); ++i)
+      args.output_lists[d][i] = buffers[d * results.size() + i].release();
+    if (args.device_complete_events)
+      args.device_complete_events[d] = readyEvent();
+  }
 }
 
 void contextCreate(PJRT_ExecuteContext_Create_Args &args) {

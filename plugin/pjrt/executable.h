@@ -24,7 +24,15 @@ struct Program {
   std::vector<size_t> ranks;
   std::vector<const char *> memoryKinds;
   std::vector<size_t> memoryKindSizes;
+  std::vector<const void *> argumentLayouts, resultLayouts;
+  /// Messages xla.OpSharding; none in a program for one device.
+  struct Shardings {
+    std::vector<const char *> bytes;
+    std::vector<size_t> sizes;
+  } argumentShardings, resultShardings;
 
+  /// Rows and columns of the mesh that it runs on.
+  sim::MeshOptions mesh() const;
   /// What running it would take, computed when it is asked for.
   const runtime::RunReport &cost() const;
   const std::vector<PJRT_NamedValue> &properties() const;
@@ -54,7 +62,7 @@ struct PJRT_Executable {
 struct PJRT_LoadedExecutable {
   PJRT_Client *client = nullptr;
   tt::pjrt::ProgramPtr program;
-  std::vector<PJRT_Device *> devices; // one, or none when the program runs on any
+  std::vector<PJRT_Device *> devices; // by partition, or none when the program runs on any
   std::string assignment;
   bool deleted = false;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "client.h"
+#include "extensions.h"
 #include "functions.h"
 #include "profiler.h"
 
@@ -56,13 +57,13 @@ namespace {
 void errorDestroy(PJRT_Error_Destroy_Args *args) { delete args->error; }
 void errorMessage(PJRT_Error_Message_Args *args) { give(args->error->message, args->message, args->message_size); }
 
-PJRT_Api makeApi() {
-  PJRT_Api api{};
-  api.struct_size = PJRT_Api_STRUCT_SIZE;
-  api.extension_start = profilerExtension();
+Api makeApi() {
+  Api api{};
+  api.struct_size = sizeof(Api);
+  api.extension_start = arrayExtensions(profilerExtension());
   api.pjrt_api_version.struct_size = PJRT_Api_Version_STRUCT_SIZE;
   api.pjrt_api_version.major_version = PJRT_API_MAJOR;
-  api.pjrt_api_version.minor_version = PJRT_API_MINOR;
+  api.pjrt_api_version.minor_version = apiMinor;
   api.PJRT_Error_Destroy = errorDestroy;
   api.PJRT_Error_Message = errorMessage;
 #define X(name, function) api.name = guarded<#name, name##_Args_STRUCT_SIZE, &function>;
@@ -71,6 +72,7 @@ PJRT_Api makeApi() {
 #define X(name) api.name = &missing<#name, name##_Args>;
   TT_PJRT_MISSING(X)
 #undef X
+  addLaterFunctions(api);
   return api;
 }
 
@@ -78,6 +80,6 @@ PJRT_Api makeApi() {
 } // namespace tt::pjrt
 
 extern "C" __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi() {
-  static const PJRT_Api api = tt::pjrt::makeApi();
+  static const tt::pjrt::Api api = tt::pjrt::makeApi();
   return &api;
 }

@@ -13,7 +13,7 @@
 namespace tt::pjrt {
 namespace {
 
-constexpr std::string_view magic = "TTPJRT01";
+constexpr std::string_view magic = "TTPJRT02";
 
 struct Writer {
   std::string bytes{magic};
@@ -29,6 +29,7 @@ struct Writer {
       number(slot.dims.size());
       for (int64_t dim : slot.dims)
         number(static_cast<uint64_t>(dim));
+      text(slot.sharding);
     }
   }
 };
@@ -65,6 +66,7 @@ struct Reader {
       for (int64_t &dim : slot.dims)
         dim = static_cast<int64_t>(number());
       (void)elementCount(slot.dims);
+      slot.sharding = text();
     }
     return slots;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "types.h"
+#include "small_floats.h"
 #include "tt/runtime/runtime.h"
 
 #include <array>
@@ -35,15 +36,15 @@ const std::array types = {
     TypeInfo{T(U2), "ui2", 1, Kind::Unsigned, none, UInt8},
     TypeInfo{T(C64), "complex<f32>", 8, Kind::Complex, Float32, none},
     TypeInfo{T(C128), "complex<f64>", 16, Kind::Complex, none, Float32},
-    TypeInfo{T(F8E5M2), "f8E5M2", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E4M3FN), "f8E4M3FN", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E4M3B11FNUZ), "f8E4M3B11FNUZ", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E5M2FNUZ), "f8E5M2FNUZ", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E4M3FNUZ), "f8E4M3FNUZ", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E4M3), "f8E4M3", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E3M4), "f8E3M4", 1, Kind::Other, none, none},
-    TypeInfo{T(F8E8M0FNU), "f8E8M0FNU", 1, Kind::Other, none, none},
-    TypeInfo{T(F4E2M1FN), "f4E2M1FN", 1, Kind::Other, none, none},
+    TypeInfo{T(F8E5M2), "f8E5M2", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E4M3FN), "f8E4M3FN", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E4M3B11FNUZ), "f8E4M3B11FNUZ", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E5M2FNUZ), "f8E5M2FNUZ", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E4M3FNUZ), "f8E4M3FNUZ", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E4M3), "f8E4M3", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E3M4), "f8E3M4", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F8E8M0FNU), "f8E8M0FNU", 1, Kind::SmallFloat, none, Float32},
+    TypeInfo{T(F4E2M1FN), "f4E2M1FN", 1, Kind::SmallFloat, none, Float32},
 };
 #undef T
 
@@ -221,7 +222,9 @@ ttnn::Tensor toTensor(const TypeInfo &type, std::span<const int64_t> dims, const
     extendBits(extended.data(), count, bits, type.kind == Kind::Signed);
     from = extended.data();
   }
-  if (type.kind == Kind::Float || type.kind == Kind::Complex)
+  if (type.kind == Kind::SmallFloat)
+    expandSmallFloats(type.type, from, to, count);
+  else if (type.kind == Kind::Float || type.kind == Kind::Complex)
     convert<double, float>(from, to, count);
   else if (type.bytes == 8 && type.kind == Kind::Signed)
     narrow<int64_t, int32_t>(from, to, count, type, what);
@@ -244,6 +247,8 @@ void fromTensor(const TypeInfo &type, const ttnn::Tensor &tensor, std::byte *to)
   const size_t count = static_cast<size_t>(volume(held.shape()));
   if (type.same)
     std::memcpy(to, held.data(), held.bytes());
+  else if (type.kind == Kind::SmallFloat)
+    packSmallFloats(type.type, held.data(), to, count);
   else if (type.kind == Kind::Float || type.kind == Kind::Complex)
     convert<float, double>(held.data(), to, count);
   else if (*dtype == UInt8)

@@ -13,7 +13,7 @@
 namespace tt::pjrt {
 
 /// A complex number is two floats of the chip, in one more dimension.
-enum class Kind : uint8_t { Bool, Signed, Unsigned, Float, Complex, Other };
+enum class Kind : uint8_t { Bool, Signed, Unsigned, Float, SmallFloat, Complex };
 
 /// An element type of PJRT.
 struct TypeInfo {

@@ -295,22 +295,6 @@ def _lower_eigh(
     return mlir.lower_fun(function, multiple_results=True)(context, operand)
 
 
-_MISSING = {
-    linalg.eig_p: "jnp.linalg.eig and eigvals (and jnp.roots)",
-    linalg.schur_p: "jax.scipy.linalg.schur (and sqrtm, funm)",
-}
-
-
-def _refuse(names: str) -> Callable[..., Any]:
-    def lower(*_: Any, **__: Any) -> Any:
-        raise NotImplementedError(
-            f"{names}: eigenvalues of matrices that are not symmetric are not there for tt; compute them on the CPU: "
-            'JAX_PLATFORMS=tt,cpu, and with jax.default_device(jax.devices("cpu")[0])'
-        )
-
-    return lower
-
-
 def _complex_only(function: Callable[..., Any], primitive: Any) -> Callable[..., Any]:
     """Real numbers have a form in the compiler, by JAX's own lowering."""
     known = mlir._lowerings[primitive].rule
@@ -339,7 +323,6 @@ def register(platform: str) -> None:
         linalg.cholesky_p: _complex_only(_batched(_cholesky), linalg.cholesky_p),
         linalg.triangular_solve_p: _complex_only(_batched(_triangular_solve), linalg.triangular_solve_p),
         lax.reduce_prod_p: _complex_only(_reduce_prod, lax.reduce_prod_p),
-        **{primitive: _refuse(names) for primitive, names in _MISSING.items()},
     }
     for primitive, rule in rules.items():
         mlir.register_lowering(primitive, rule, platform=platform)

@@ -54,7 +54,7 @@ def initialize() -> None:
     import jax
     from jax._src import config, xla_bridge
 
-    from . import arithmetic, callbacks, linalg
+    from . import arithmetic, callbacks, host_linalg, linalg
 
     if jax.__version__ != JAX_VERSION:
         warnings.warn(
@@ -69,6 +69,7 @@ def initialize() -> None:
     _use_what_jax_has_for_known_platforms()
     arithmetic.register(PLATFORM)
     linalg.register(PLATFORM)
+    host_linalg.register(PLATFORM)
     callbacks.register(PLATFORM, ctypes.CDLL(path))
     # Callbacks get their arguments as arrays of the CPU.
     if config.jax_platforms.value == PLATFORM:

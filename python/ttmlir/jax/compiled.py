@@ -40,6 +40,17 @@ DATA_TYPES = {
 }
 
 
+def held_type(dtype: np.dtype) -> np.dtype:
+    """The type of NumPy that a program takes and gives instead, for those that the runtime does not know."""
+    if dtype in DATA_TYPES:
+        return dtype
+    if np.issubdtype(dtype, np.complexfloating):
+        return np.dtype(np.float32)  # twice as many: real and imaginary part
+    if dtype in (ml_dtypes.int2, ml_dtypes.int4):
+        return np.dtype(np.int32)
+    return np.dtype(np.uint8 if dtype in (ml_dtypes.uint2, ml_dtypes.uint4) else np.float32)
+
+
 class CompiledFunction:
     """A function that was compiled for the shapes and dtypes of some arguments; called as the function is.
 
@@ -88,18 +99,24 @@ class CompiledFunction:
             raise ValueError(
                 f"argument {index} is {array.dtype}{list(array.shape)}, expected {dtype}{list(info.shape)}"
             )
-        rows = np.ascontiguousarray(array, dtype).reshape(info.shape)
+        rows = array.astype(dtype, copy=False)
+        if np.iscomplexobj(rows):
+            rows = np.stack([rows.real, rows.imag], -1)
+        # Scalars, too: `ascontiguousarray` would make them vectors.
+        rows = rows.astype(held_type(dtype), order="C", copy=False)
         strides = [step // rows.itemsize for step in rows.strides]
         # The runtime copies the values.
         return runtime.create_owned_host_tensor(
-            rows.ctypes.data, list(rows.shape), strides, rows.itemsize, DATA_TYPES[dtype]
+            rows.ctypes.data, list(rows.shape), strides, rows.itemsize, DATA_TYPES[rows.dtype]
         )
 
     def _fetch(self, result: Any, info: Any) -> np.ndarray:
         (host,) = runtime.to_host(result, untilize=True)
-        values = np.empty(info.shape, info.dtype)
+        dtype = np.dtype(info.dtype)
+        pair = (2,) if np.issubdtype(dtype, np.complexfloating) else ()
+        values = np.empty((*info.shape, *pair), held_type(dtype))
         runtime.memcpy(values.ctypes.data, host, DATA_TYPES[values.dtype])
-        return values
+        return (values[..., 0] + 1j * values[..., 1] if pair else values).astype(dtype, copy=False)
 
     def report(self) -> str:
         """What the ops would take on the chip, as a table; nothing is run."""

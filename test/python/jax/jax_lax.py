@@ -18,8 +18,6 @@ INDICES = np.array([[0], [2]], np.int32)
 SCATTER = lax.ScatterDimensionNumbers((1,), (0,), (0,))
 UPDATES = normal(2, 6, seed=4)
 ROUNDS = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, 2.0**23 + 1, -np.inf, np.nan, -0.0], np.float32)
-SMALL_FLOATS = "float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz float8_e3m4 float8_e4m3"
-SMALL_VALUES = np.float32([0, -0.0, 1.06, -3.3, 17, 0.0019, 240, 449, 60000, np.inf, -np.inf, np.nan])
 
 
 def ragged(mode: str) -> Row:
@@ -128,17 +126,9 @@ ROWS: list[Row] = [
         [X], E),
     Row("lax.cumprod reverse", lambda x: lax.cumprod(x, 1, reverse=True), [P], C),
     Row("lax.cummin", lax.cummin, [X], E),
-    *[Row(f"{name} cast", lambda x, name=name: x.astype(getattr(jnp, name)).astype(jnp.float32), [SMALL_VALUES], E)
-      for name in SMALL_FLOATS.split()],
-    *[Row(f"{name} bits", lambda x, name=name: lax.bitcast_convert_type(x.astype(getattr(jnp, name)), jnp.uint8),
-          [SMALL_VALUES], E) for name in ("float8_e4m3fn", "float8_e5m2")],
-    Row("float8 product", lambda a, b: lax.dot_general(
-        a.astype(jnp.float8_e4m3fn), b.astype(jnp.float8_e4m3fn), (((1,), (0,)), ((), ())),
-        preferred_element_type=jnp.float32), [A, B], C),
     Row("int4 wraps", lambda i, j: (i.astype(jnp.int4) + j.astype(jnp.int4)).astype(jnp.int32), [I, J], E),
     Row("uint4 wraps", lambda i, j: (i.astype(jnp.uint4) * j.astype(jnp.uint4)).astype(jnp.int32), [I, J], E),
     Row("int4 argument and result", lambda i: i, [I.astype(jnp.int4)], E),
-    Row("float8 argument and result", lambda x: x, [X.astype(jnp.float8_e4m3fn)], E),
     Row("int2", lambda i: (i.astype(jnp.int2) + i.astype(jnp.int2)).astype(jnp.int32), [I], E),
     Row("int4 weights", lambda w, x: (w.astype(jnp.float32) * 0.1) @ x, [normal(6, 8).astype(jnp.int4), V], C),
     *[keyed(f"{name} {arguments or ''}", lambda k, name=name, arguments=arguments: getattr(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax_functions import A, B, I, J, P, Row, U, X, Y, binary, main, normal, unary
@@ -102,6 +103,8 @@ ROWS: list[Row] = [
     *[Row(f"jnp.{name} complex", getattr(jnp, name), [Z + 0.3], C) for name in (
         "exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh",
         "square", "reciprocal", "mean", "sum", "cumsum", "arcsin", "arctan", "log1p", "expm1", "sign")],
+    *[Row(f"jnp.{name} complex", getattr(jnp, name), [Z], C) for name in ("prod", "cumprod", "max", "min")],
+    Row("at multiply complex", lambda z: z.at[np.array([1, 3, 1])].multiply(np.complex64(1 - 2j)), [Z], C),
     Row("jnp.power complex", jnp.power, [Z + 0.3, Z], C),
     Row("jnp.divide complex", jnp.divide, [Z, Z + 1.5], C),
     Row("jnp.matmul complex", lambda z: z[:, None] @ z[None].conj(), [Z], C),
@@ -126,6 +129,15 @@ ROWS: list[Row] = [
     Row("jnp.nan_to_num", lambda x: jnp.nan_to_num(x, nan=7.0, posinf=1.0, neginf=-1.0),
         [np.float32([np.nan, np.inf, -np.inf, 2])], E),
     Row("x.at apply", lambda x: x.at[0].apply(jnp.sin), [X]),
+    Row("x.at apply many times", lambda x: x.at[jnp.array([1, 1, 3, 1, 9, -1])].apply(lambda v: v * v - 1), [X]),
+    Row("x.at apply to unique elements", lambda x: x.at[jnp.array([0, 2]), jnp.array([5, 1])].apply(
+        lambda v: jnp.where(v > 0, jnp.tanh(v), -v), unique_indices=True), [X]),
+    Row("x.at apply to integers", lambda i: i.at[1:3, ::2].apply(lambda v: v * 3 + 1), [I], E),
+    Row("lax.reduce with a call", lambda x: jax.lax.reduce(
+        x, jnp.float32(-9), lambda a, b: jnp.where(a > b, a, b), (1,)), [X], E),
+    Row("lax.reduce_window with a call", lambda x: jax.lax.reduce_window(
+        x, jnp.float32(9), lambda a, b: jnp.where(a < b, a, b), (2, 2), (1, 1), "SAME"), [X], E),
+    Row("x.at apply nowhere", lambda x: x.at[jnp.zeros(0, int)].apply(jnp.sin), [X], E),
     Row("x.at divide and power", lambda x: (x.at[1].divide(2.0), x.at[0].power(2.0)), [X], C),
     Row("x.at subtract", lambda x, i: x.at[i].subtract(1.5), [X, np.array([0, 0, 2])], C),
     Row("x.at get fill", lambda x, i: x.at[i].get(mode="fill", fill_value=-1.0), [X, np.array([0, 9])], E),

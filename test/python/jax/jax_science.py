@@ -55,6 +55,22 @@ def tridiagonal(a: Any) -> Any:
     return jnp.sum(d), jnp.sum(d**2) + 2 * jnp.sum(e**2)
 
 
+def rebuilt_eig(a: Any) -> Any:
+    """Vectors are unique but for a factor: what they fulfil, and the values by size."""
+    w, v = jnp.linalg.eig(a)
+    return jnp.sort(jnp.abs(w)), jnp.abs(a @ v - v * w[..., None, :]) + 1, jnp.linalg.norm(v, axis=-2)
+
+
+def left_eig(a: Any) -> Any:
+    w, left = lax.linalg.eig(a, compute_left_eigenvectors=True, compute_right_eigenvectors=False)
+    return jnp.abs(left.conj().T @ a - w[:, None] * left.conj().T) + 1
+
+
+def rebuilt_schur(a: Any) -> Any:
+    t, z = jsp.linalg.schur(a)
+    return z @ t @ z.conj().T, z.conj().T @ z, jnp.tril(t, -2)
+
+
 def distribution(name: str, what: str, *arguments: Any, kind: str = C) -> Row:
     function = getattr(getattr(jsp.stats, name), what)
     return Row(f"stats.{name}.{what}", function, arguments, kind)
@@ -114,6 +130,27 @@ LINALG = [
     Row("vmap eigh", jax.vmap(rebuilt_eigh), [normal(4, 3, 3) + normal(4, 3, 3).mT], C),
     Row("grad eigvalsh", jax.grad(lambda a: jnp.sum(jnp.linalg.eigvalsh(a) ** 3)), [SYMMETRIC], C),
     Row("grad eigh", jax.grad(lambda a: jnp.sum(jnp.abs(jnp.linalg.eigh(a)[1][:, 0]))), [SYMMETRIC], C),
+    Row("linalg.eig vectors", rebuilt_eig, [SQUARE], C),
+    Row("linalg.eig of batches", rebuilt_eig, [normal(2, 3, 4, 4)], C),
+    Row("linalg.eig complex", rebuilt_eig, [COMPLEX[:4]], C),
+    Row("linalg.eig left vectors", left_eig, [SQUARE], C),
+    Row("linalg.eig of one", rebuilt_eig, [np.float32([[7]])], C),
+    Row("linalg.eigvals of nothing", jnp.linalg.eigvals, [np.zeros((0, 0), np.float32)], C),
+    Row("linalg.eigvals of NaN", jnp.linalg.eigvals, [np.full((2, 2), np.nan, np.float32)], C),
+    Row("vmap eigvals", jax.vmap(lambda a: jnp.sort(jnp.linalg.eigvals(a).real)), [normal(3, 4, 4)], C),
+    Row("grad eigvals", jax.grad(lambda a: jnp.sum(jnp.abs(jnp.linalg.eigvals(a)))), [SQUARE], C),
+    Row("linalg.eigvals in a loop", lambda a: lax.fori_loop(
+        0, 3, lambda i, a: a / jnp.max(jnp.abs(jnp.linalg.eigvals(a))), a), [SQUARE], C),
+    Row("linalg.eigvals sorted", lambda a: jnp.sort_complex(jnp.linalg.eigvals(a)), [SQUARE], C),
+    Row("lax.sort of complex keys", lambda z, x: lax.sort((z, x), num_keys=1), [
+        np.complex64([1 + 2j, 1 - 2j, -3, np.nan, 1 + 2j, 0]), np.arange(6, dtype=np.int32)], E),
+    Row("lax.sort of numbers with complex ones", lambda z, x: lax.sort((x, z), num_keys=2), [
+        np.complex64([1 + 2j, 1 - 2j, -3, 4j, 1 + 2j, 0]), np.int32([1, 1, 0, 2, 0, 1])], E),
+    Row("linalg.cholesky of nothing", jnp.linalg.cholesky, [np.zeros((0, 0), np.float32)], E),
+    Row("linalg.solve of nothing", jnp.linalg.solve, [np.zeros((0, 0), np.float32), np.zeros((0, 2), np.float32)], E),
+    Row("scipy.linalg.schur", rebuilt_schur, [SQUARE], C),
+    Row("scipy.linalg.schur complex", rebuilt_schur, [COMPLEX[:4]], C),
+    Row("scipy.linalg.sqrtm", jsp.linalg.sqrtm, [SPD], C),
     Row("linalg.svd vectors", rebuilt_svd, [TALL], C),
     Row("linalg.svd wide", rebuilt_svd, [WIDE], C),
     Row("linalg.svd full", lambda a: rebuilt_svd(a, True), [TALL], C),

@@ -58,11 +58,22 @@ def test_saves(compiled, suffix, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def test_dtypes():
-    for dtype in (jnp.bfloat16, np.int32, np.uint8, np.float16, np.bool_, np.int8):
-        x = np.array([[1, 0], [3, 4]]).astype(dtype)
+DTYPES = (
+    "bool uint8 uint16 uint32 int8 int16 int32 int4 uint4 int2 uint2 float16 bfloat16 float32 complex64 "
+    "float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz float8_e3m4 float8_e4m3 "
+    "float8_e8m0fnu float4_e2m1fn"
+)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (), (0, 2)])
+def test_dtypes(shape):
+    for name in DTYPES.split():
+        dtype = jnp.dtype(name)
+        x = np.resize(np.array([1, 2, 0.5, 1, 2, 1]), shape).astype(dtype)
+        if dtype.kind == "c":
+            x = (x * (1 - 2j)).astype(dtype)
         found = ttmlir.jax.compile(lambda v: v, (x,))(x)
-        assert found.dtype == x.dtype and (found == x).all()
+        assert found.dtype == x.dtype and found.shape == shape and (found == x).all(), name
 
 
 @pytest.mark.parametrize(

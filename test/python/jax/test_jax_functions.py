@@ -16,28 +16,14 @@ import jax_lax  # noqa: E402
 import jax_library  # noqa: E402
 import jax_numpy  # noqa: E402
 import jax_science  # noqa: E402
+import jax_small_floats  # noqa: E402
 import numpy as np  # noqa: E402
 
-SCRIPTS = {script.__name__: script for script in (jax_functions, jax_lax, jax_library, jax_numpy, jax_science)}
-PARTS = 6  # of each table; the first has every third row, and the others, which are slow, the rest
-
-# What the chip or a lowering lacks, and what the error says. Such a row may run one day; it may not be wrong.
-NO_FORMAT = "no data format of the chip holds its elements"
-NO_COMPLEX = "complex numbers are not lowered here"
-REFUSED = {
-    "fp8 cast": NO_FORMAT,
-    "float8 product": NO_FORMAT,
-    "float8 argument and result": NO_FORMAT,
-    **{f"{name} {what}": NO_FORMAT for name in jax_lax.SMALL_FLOATS.split() for what in ("cast", "bits")},
-    "jnp.roots": "jnp.linalg.eig and eigvals (and jnp.roots)",
-    "lax.reduce of two": "it reduces two tensors, of which the second is no position",
-    "lax.scatter_apply": "its region is not one of add, subtract, multiply",
-    "x.at apply": "its region is not one of add, subtract, multiply",
-    "jnp.sort_complex": NO_COMPLEX,
-    "jnp.sort of complex": NO_COMPLEX,
-    "signal.welch": NO_COMPLEX,
-    "signal.csd": NO_COMPLEX,
+SCRIPTS = {
+    script.__name__: script
+    for script in (jax_functions, jax_lax, jax_library, jax_numpy, jax_science, jax_small_floats)
 }
+PARTS = 6  # of each table; the first has every third row, and the others, which are slow, the rest
 
 
 def rows_of(script: str, part: int) -> list[jax_functions.Row]:
@@ -71,11 +57,7 @@ def test_agrees_with_the_cpu(script, part):
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _, _ in found] == [row.name for row in rows]
-    wrong = [
-        f"{name}: {verdict}: {reason[:400]}"
-        for name, verdict, reason in found
-        if verdict != "ok" and not (verdict == "fails" and name in REFUSED and REFUSED[name] in reason)
-    ]
+    wrong = [f"{name}: {verdict}: {reason[:400]}" for name, verdict, reason in found if verdict != "ok"]
     assert not wrong, "\n".join(wrong)
 
 
@@ -83,8 +65,6 @@ def test_every_row_is_in_one_part():
     for script, table in SCRIPTS.items():
         taken = [id(row) for part in range(PARTS) for row in rows_of(script, part)]
         assert sorted(taken) == sorted(map(id, table.ROWS))
-    names = {row.name for table in SCRIPTS.values() for row in table.ROWS}
-    assert names >= {name for name in REFUSED if not name.endswith("bits")}
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ PROGRAMS = {
         sent = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45], np.float32)
         assert np.asarray(jax.device_put(sent)).tobytes() == sent.tobytes()
         """,
+    "layouts of arrays and programs are rows": """
+        def orders(formats):
+            return [f.layout.major_to_minor for f in jax.tree.leaves(formats)]
+        array = jax.device_put(np.zeros((2, 3, 4), np.float32))
+        assert array.format.layout.major_to_minor == (0, 1, 2)
+        compiled = jax.jit(lambda a, b: (a.sum(), a @ b)).lower(array, np.zeros((4, 5), np.float32)).compile()
+        assert orders(compiled.input_formats) == [(0, 1, 2), (0, 1)]
+        assert orders(compiled.output_formats) == [(), (0, 1, 2)]
+        assert all(s.device_set == array.devices() for s in jax.tree.leaves(compiled.output_shardings))
+        """,
     "strides": """
         base = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
         for view in (base.T, base[::2], base[:, ::-1], base[1:3, :, 2], np.broadcast_to(base[0], (3, 5, 6))):

@@ -8,12 +8,19 @@ import textwrap
 import pytest
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
+import model_programs
 import science_programs
 import user_programs
 from programs import fails, succeeds
 
 HEAD = "import jax, jax.numpy as jnp, numpy as np\n"
-PROGRAMS = user_programs.TRAINING | user_programs.TRANSFORMATIONS | user_programs.RUNNING | science_programs.SCIENCE
+PROGRAMS = (
+    user_programs.TRAINING
+    | user_programs.TRANSFORMATIONS
+    | user_programs.RUNNING
+    | science_programs.SCIENCE
+    | model_programs.MODELS
+)
 
 
 # Every second one is slow: a process takes 2 seconds.

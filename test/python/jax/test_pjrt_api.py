@@ -12,7 +12,8 @@ from pjrt_plugin_tt import library_path
 
 FAILED_PRECONDITION, UNIMPLEMENTED = 9, 12
 ERROR_DESTROY, ERROR_MESSAGE, ERROR_CODE, INITIALIZE = range(4)  # places in the table
-DONATE = -3  # PJRT_Buffer_DonateWithControlDependency, from the end
+LAYOUTS, SHARDINGS = 4, 19  # types of extensions
+DONATE = -4  # PJRT_Buffer_DonateWithControlDependency, from the end
 
 
 class Arguments(ctypes.Structure):
@@ -59,9 +60,21 @@ def api():
 
 
 def test_the_version_and_that_no_function_is_left_out(api):
-    assert api.version() == (0, 90)
+    assert api.version() == (0, 93)
     for place in range(api.count):
         assert ctypes.c_void_p.from_address(api.address + api.HEAD + 8 * place).value, place
+
+
+def test_extensions_whose_absence_costs_conversions_to_hlo(api):
+    """jaxlib would make HLO of the optimized program for each question about layouts or shardings."""
+    functions = {}
+    extension = ctypes.c_void_p.from_address(api.address + 8).value
+    while extension:
+        size, kind = ctypes.c_size_t.from_address(extension).value, ctypes.c_int.from_address(extension + 8).value
+        functions[kind] = [ctypes.c_void_p.from_address(extension + at).value for at in range(24, size, 8)]
+        extension = ctypes.c_void_p.from_address(extension + 16).value
+    assert len(functions[LAYOUTS]) == 7 and all(functions[LAYOUTS])
+    assert len(functions[SHARDINGS]) == 2 and all(functions[SHARDINGS])
 
 
 def test_the_plugin_starts(api):
@@ -71,7 +84,7 @@ def test_the_plugin_starts(api):
 def test_a_front_end_of_an_older_version_is_refused(api):
     code, message = api.error(api.call(INITIALIZE, Arguments(size=8)))
     assert code == FAILED_PRECONDITION
-    assert "PJRT_Plugin_Initialize" in message and "8 bytes, expected 16" in message and "API 0.90" in message
+    assert "PJRT_Plugin_Initialize" in message and "8 bytes, expected 16" in message and "API 0.93" in message
 
 
 def test_a_function_that_is_missing_says_its_name(api):
