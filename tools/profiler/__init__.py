@@ -2,10 +2,13 @@
 """What programs take on the simulated chip: `with trace(directory, port): ...` records every submit in the block."""
 
 from .files import chrome_trace, op_table, report_page, write_files
+from .meshes import MeshProgram, mesh_page, mesh_program, mesh_programs
 from .profiler import Trace, trace
-from .recorder import OpRecord, ProfilerError, ProgramInfo, Recorder, Run
+from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Recorder, Run
 
 __all__ = [
+    "Exchange",
+    "MeshProgram",
     "OpRecord",
     "ProfilerError",
     "ProgramInfo",
@@ -13,6 +16,9 @@ __all__ = [
     "Run",
     "Trace",
     "chrome_trace",
+    "mesh_page",
+    "mesh_program",
+    "mesh_programs",
     "op_table",
     "report_page",
     "trace",

@@ -6,18 +6,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ttmlir.files import write_whole
 
-from .recorder import OpRecord, ProfilerError, ProgramInfo, Run
+from .page import page
+from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
 
 HOST, CHIP = 1, 2  # process numbers of the trace
+# What chips of a mesh after the first may add to a trace; viewers load no more than some millions.
+MOST_CHIP_EVENTS = 200_000
 PREPARATION = "preparation"  # in the place of an op's name: what a submit takes besides its ops
 REPORT, TRACE, TABLE = "report.html", "trace.json", "ops.csv"
 
@@ -27,10 +30,11 @@ def microseconds(ns: float) -> float:
 
 
 def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[str, Any]:
-    """For chrome://tracing and ui.perfetto.dev: measured host time by thread, estimated chip time by device.
+    """For chrome://tracing and ui.perfetto.dev: measured host time by thread, estimated time by chip.
 
     The ops of a run stand end to end, the last at the end of the submit, behind what it was prepared with. A device
-    begins a run when the host does, or when it is done with the one before.
+    begins a run when the host does, or when it is done with the one before. Chips of a mesh do the same in step: the
+    rows of all but the first end after MOST_CHIP_EVENTS.
     """
     events: list[dict[str, Any]] = [
         {"ph": "M", "pid": HOST, "name": "process_name", "args": {"name": "host (measured)"}},
@@ -40,10 +44,11 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
     for thread in threads.values():
         name = "submit" if thread == 0 else f"submit, thread {thread}"
         events.append({"ph": "M", "pid": HOST, "tid": thread, "name": "thread_name", "args": {"name": name}})
-    for device, arch in {p.device: p.arch for p in programs}.items():
-        name = f"device {device} ({arch})"
-        events.append({"ph": "M", "pid": CHIP, "tid": device, "name": "thread_name", "args": {"name": name}})
+    for device, chip, name in chip_rows(programs):
+        events.append({"ph": "M", "pid": CHIP, "tid": chip_row(device, chip), "name": "thread_name",
+                       "args": {"name": name}})  # fmt: skip
     free: dict[int, float] = {}
+    of_chips = 0
     for run in runs:
         host: dict[str, Any] = {"ph": "X", "pid": HOST, "tid": threads[run.thread], "ts": microseconds(run.start_ns)}
         if run.error:
@@ -58,7 +63,12 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
         events += slices(program, run.host_ns, run.start_ns + run.prepare_ns, HOST, threads[run.thread])
         start = max(free.get(program.device, 0.0), float(run.start_ns))
         estimated = [op.device_ns for op in program.ops]
-        events += slices(program, estimated, start, CHIP, program.device)
+        events += slices(program, estimated, start, CHIP, chip_row(program.device, 0))
+        timed = max(1, sum(op.device_ns > 0 for op in program.ops))
+        fitting = min(program.chips, 1 + (MOST_CHIP_EVENTS - of_chips) // timed)
+        for chip in range(1, fitting):
+            events += chip_slices(program, start, chip)
+        of_chips += (fitting - 1) * timed
         events += memory_counters(program, start)
         free[program.device] = start + program.device_ns
     return {"traceEvents": events, "displayTimeUnit": "ns"}
@@ -78,11 +88,57 @@ def slices(program: ProgramInfo, taken: Sequence[float], start: float, pid: int,
         else:
             event |= {"ph": "i", "s": "t"}
         events.append(event)
+    exchanges = {exchange.op: exchange for exchange in program.exchanges} if pid == CHIP else {}
     for op, begin, ns in zip(program.ops, begins, taken, strict=False):
         args = {k: v for k, v in asdict(op).items() if k not in ("name", "device_ns")}
+        args |= partners(exchanges.get(op.index), 0)
         events.append(at | {"ph": "X", "name": op.name, "cat": "op", "ts": microseconds(begin),
                             "dur": microseconds(ns), "args": args})  # fmt: skip
     return events
+
+
+def chip_row(device: int, chip: int) -> int:
+    """The number of a row; that of the only chip of a device is the device's."""
+    return device if chip == 0 else (device + 1) << 16 | chip
+
+
+def chip_rows(programs: Sequence[ProgramInfo]) -> list[tuple[int, int, str]]:
+    """(device, chip, name) of each row. Chips of a mesh are numbered row by row."""
+    rows = []
+    for device, arch in {p.device: p.arch for p in programs}.items():
+        mesh = max((p.mesh for p in programs if p.device == device), key=math.prod)
+        if math.prod(mesh) == 1:
+            rows.append((device, 0, f"device {device} ({arch})"))
+            continue
+        for chip in range(math.prod(mesh)):
+            place = f"row {chip // mesh[1]}, column {chip % mesh[1]}"
+            rows.append((device, chip, f"device {device}, chip {chip} ({arch}; {place})"))
+    return rows
+
+
+def chip_slices(program: ProgramInfo, start: float, chip: int) -> list[dict[str, Any]]:
+    """The ops of one run on a chip of a mesh. All chips run in step; what is said of an op stands with the first."""
+    events: list[dict[str, Any]] = []
+    exchanges = {exchange.op: exchange for exchange in program.exchanges}
+    for op in program.ops:
+        if op.device_ns:
+            events.append({"ph": "X", "pid": CHIP, "tid": chip_row(program.device, chip), "name": op.name, "cat": "op",
+                           "ts": microseconds(start), "dur": microseconds(op.device_ns),
+                           "args": {"index": op.index} | partners(exchanges.get(op.index), chip)})  # fmt: skip
+        start += op.device_ns
+    return events
+
+
+def partners(exchange: Exchange | None, chip: int) -> dict[str, list[str]]:
+    """What a chip sends to which others in an op, and what it receives; nothing of an op that sends nothing."""
+    found: dict[str, list[str]] = {}
+    for sender, receiver, count, hops in exchange.sends if exchange else ():
+        over = "" if hops == 1 else f" over {hops} links"
+        if sender == chip:
+            found.setdefault("sends", []).append(f"{count} bytes to chip {receiver}{over}")
+        if receiver == chip:
+            found.setdefault("receives", []).append(f"{count} bytes from chip {sender}{over}")
+    return found
 
 
 def memory_counters(program: ProgramInfo, start: float) -> list[dict[str, Any]]:
@@ -129,10 +185,7 @@ def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
 def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool = False) -> str:
     """The report; `live` has it load itself anew while the traced block runs."""
     data = {"live": live, "programs": [asdict(p) for p in programs], "runs": [asdict(r) for r in runs]}
-    # "<" cannot end the script element then, whatever a location says.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
-    return template.replace("/*data*/null", text)
+    return page("report.html", data)
 
 
 def write_files(directory: str | os.PathLike[str], programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> None:

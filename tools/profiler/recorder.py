@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,18 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """An op in which chips send to each other. op: its place in the program. sends: (from, to, bytes, hops).
+
+    fabric_ns: what sending takes on the chip, beside the op's other work.
+    """
+
+    op: int
+    sends: tuple[tuple[int, int, int, int], ...]
+    fabric_ns: float
+
+
+@dataclass(frozen=True)
 class Once:
     """A program of constants that a program calls: its results are computed when that is prepared, and kept."""
 
@@ -85,6 +98,11 @@ class ProgramInfo:
     dram_peak: int
     l1_peak: int
     once: tuple[Once, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+
+    @property
+    def chips(self) -> int:
+        return math.prod(self.mesh)
 
     @property
     def device_ns(self) -> float:
@@ -115,9 +133,9 @@ class Run:
 
 
 def describe(desc: dict[str, Any]) -> str:
-    """ "32x64 BFloat16 Tile DRAM Interleaved" """
+    """ "32x64 bf16 tile dram interleaved" """
     shape = "x".join(map(str, desc["shape"])) or "scalar"
-    memory = "" if desc["buffer_type"] == "SystemMemory" else f" {desc['memory_layout']}"
+    memory = "" if desc["buffer_type"] == "system_memory" else f" {desc['memory_layout']}"
     grid = f" on {'x'.join(map(str, desc['grid']))} cores" if desc["grid"] else ""
     return f"{shape} {desc['data_type']} {desc['layout']} {desc['buffer_type']}{memory}{grid}"
 
@@ -149,6 +167,14 @@ def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
     return tuple(sorted(found, key=lambda s: (s.begin, -s.end)))
 
 
+def callees_of(op: Mapping[str, Any]) -> list[int]:
+    """The numbers of the programs that an op runs: one that was made of constants, those of a loop or of branches."""
+    if not op["name"].startswith("ttcore."):
+        return []
+    named = [op["attributes"].get(name, []) for name in ("callee", "cond", "body", "branches")]
+    return [i for found in named for i in (found if isinstance(found, list) else [found])]
+
+
 def program_info(number: int, device: Any, executable: Any, index: int, report: Any) -> ProgramInfo:
     programs = json.loads(executable.as_json())["programs"]
     program, mesh = programs[index], tuple(programs[index]["mesh_shape"])
@@ -160,7 +186,15 @@ def program_info(number: int, device: Any, executable: Any, index: int, report: 
     return ProgramInfo(
         number, program["name"], executable.file_name, device.id, device.arch, mesh, op_records(program, report),
         scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank, tuple(once),
+        exchanges_of(executable, index, device.arch) if math.prod(mesh) > 1 and program["operations"] else (),
     )  # fmt: skip
+
+
+def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]:
+    return tuple(
+        Exchange(op.index, tuple((s.route[0], s.route[-1], s.bytes, s.hops) for s in op.sends), op.fabric_ns)
+        for op in runtime.sends(executable, index, arch)
+    )
 
 
 def op_records(program: dict[str, Any], report: Any) -> tuple[OpRecord, ...]:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 import textwrap
@@ -12,6 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from .errors import InputError, known_errors, one_line
+from .machine import rank
 from .usage import Parser, add_common
 
 # Subcommand -> what it is for. Each is a module with `arguments(parser)`, EXAMPLES and `run(args) -> exit code`.
@@ -61,7 +64,7 @@ def why(error: OSError, path: str) -> str:
 
 
 # Options that name a file to write.
-OUTPUTS = ("json", "result_file", "save", "save_outputs")
+OUTPUTS = ("json", "html", "result_file", "save", "save_outputs")
 
 
 def check_outputs(args: argparse.Namespace) -> None:
@@ -94,7 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         check_outputs(args)
-        code = args.run(args)
+        # Processes that share a mesh do the same, and the first one tells of it.
+        with contextlib.nullcontext() if rank() == 0 else contextlib.redirect_stdout(io.StringIO()):
+            code = args.run(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 class Execution:
     """What a program gave. found: outputs by device; values: of ops by source (in torch); memory: in use after each op.
 
-    leaked: bytes per bank that the run left allocated, by memory.
+    leaked: bytes per bank that the run left allocated, by memory. ranks: of the processes that share the mesh.
     """
 
     program: Program
@@ -36,6 +38,7 @@ class Execution:
     values: Mapping[str, list[list[Any]]] = field(default_factory=dict)
     memory: list[dict[str, Any]] = field(default_factory=list)
     leaked: dict[str, int] = field(default_factory=dict)
+    ranks: list[dict[str, Any]] = field(default_factory=list)
 
 
 def allocated(device: Any) -> dict[str, int]:
@@ -74,6 +77,13 @@ def execute(
             result.times.append(time.perf_counter_ns() - started)
     result.found = [fetched(tensor) for tensor in outputs]
     result.figures = machine.last_run(device)
+    own = {
+        "rank": rt.runtime.get_rank(),
+        "chips": device.get_local_device_ids(),
+        "first_ns": result.times[0],
+        "median_ns": statistics.median(result.times),
+    }
+    result.ranks = [json.loads(text) for text in rt.runtime.gather_from_ranks(json.dumps(own))]
     if memory is not None:
         result.memory = memory.operations
     for tensor in [*outputs, *given]:

@@ -15,11 +15,12 @@ from builder.goldens.module_goldens import Goldens
 from builder.ops.attributes import elements_attr
 from builder.ops.structure import functions, symbol, walk
 from golden import GoldenMapTensor
+from profiler.recorder import callees_of
 from ttmlir import ir
 
 from .arrays import Shards, placed
 from .errors import InputError
-from .file import CALL, CALLS, File, Program
+from .file import CALL, File, Program
 
 if TYPE_CHECKING:
     import torch
@@ -27,20 +28,12 @@ if TYPE_CHECKING:
 CONSTANT = "ttnn.constant"
 
 
-def callees(op: dict[str, Any]) -> list[int]:
-    """The numbers of the programs that an op runs: one that was made of constants, those of a loop or of branches."""
-    named = [op["attributes"].get(name, []) for name in ("callee", "cond", "body", "branches")]
-    return (
-        [i for given in named for i in (given if isinstance(given, list) else [given])] if op["name"] in CALLS else []
-    )
-
-
 def called(file: File, program: Program) -> list[Program]:
     """Programs that a program calls, and those that they call."""
     found: dict[int, Program] = {}
     left = [program]
     while left:
-        for i in [i for op in left.pop().operations for i in callees(op)]:
+        for i in [i for op in left.pop().operations for i in callees_of(op)]:
             if i not in found:
                 found[i] = file.programs[i]
                 left.append(file.programs[i])

@@ -170,7 +170,7 @@ def of_program(args: argparse.Namespace, file: File, program: Program) -> list[S
     if args.inputs:
         return given(args.inputs, program)
     weights = named(args.weights, program) if args.weights else {}
-    return made(args.init, program, ranges(file, program), args.seed, weights)
+    return made(args.init, program, ranges(file, program), args.seed, weights, owners(file, program))
 
 
 def named(path: str, program: Program) -> dict[int, Shards]:
@@ -190,7 +190,30 @@ def named(path: str, program: Program) -> dict[int, Shards]:
 
 def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
     """Random values that the ops accept, the same for the same seed."""
-    return made((), program, ranges(file, program), seed)
+    return made((), program, ranges(file, program), seed, part_owners=owners(file, program))
+
+
+def owners(file: File, program: Program) -> dict[int, list[int]]:
+    """Input index -> for each chip the first one that has the same part, where the file says how the whole is cut.
+
+    Chips that stand for the same part must get the same values: what is gathered of them is compared.
+    """
+    if not any(wanted.distributed for wanted in program.inputs):
+        return {}
+    from profiler.meshes import argument_dims
+
+    dims = argument_dims(file.mlir).get(program.name, [])
+    if len(dims) != len(program.inputs):
+        return {}
+    rows, columns = program.mesh
+    return {
+        index: [
+            (chip // columns if cut[0] >= 0 else 0) * columns + (chip % columns if cut[1] >= 0 else 0)
+            for chip in range(rows * columns)
+        ]
+        for index, cut in enumerate(dims)
+        if cut is not None and len(cut) == 2
+    }
 
 
 def made(
@@ -199,9 +222,10 @@ def made(
     accepted: Mapping[int, Domain],
     seed: int,
     known: Mapping[int, Shards] | None = None,
+    part_owners: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Shards]:
     """Inputs as --init says, but for those that are known, by index; one array for each device where an input is
-    distributed."""
+    distributed, the same for those of one owner."""
     result = []
     for index, wanted in enumerate(program.inputs):
         if known and index in known:
@@ -214,8 +238,9 @@ def made(
         make = maker(entry, wanted, index, program, accepted.get(index))
         devices = program.mesh[0] * program.mesh[1] if wanted.distributed else 1
         dtype = numpy_dtype(wanted.host_dtype())
-        arrays = {d: make(wanted.shape, dtype, generator(seed, program.name, index, d)) for d in range(devices)}
-        result.append(Shards(arrays, program.mesh))
+        of = (part_owners or {}).get(index, range(devices))
+        parts = {d: make(wanted.shape, dtype, generator(seed, program.name, index, d)) for d in sorted({*of[:devices]})}
+        result.append(Shards({d: parts[of[d]] for d in range(devices)}, program.mesh))
     return result
 
 

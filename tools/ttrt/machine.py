@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +72,15 @@ def chosen(args: argparse.Namespace, arch: str | None, shape: Mesh) -> tuple[str
     return found, choice.shape if choice else shape
 
 
+# How launchers tell a process its number: OpenMPI, and PMI of MPICH and Slurm.
+RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
+
+
+def rank() -> int:
+    """Of this process among those that mpirun started, which share a mesh; 0 when it is alone."""
+    return next((int(os.environ[name]) for name in RANK_VARIABLES if os.environ.get(name, "").isdigit()), 0)
+
+
 @contextlib.contextmanager
 def opened(arch: str, shape: Mesh) -> Iterator[Any]:
     import _ttmlir_runtime as rt
@@ -83,6 +94,11 @@ def opened(arch: str, shape: Mesh) -> Iterator[Any]:
 
 def mesh_text(shape: Mesh) -> str:
     return f"{shape[0]}x{shape[1]}"
+
+
+def devices(shape: Sequence[int]) -> int:
+    """Chips of a mesh."""
+    return math.prod(shape)
 
 
 def run_figures(report: Any) -> dict[str, Any]:

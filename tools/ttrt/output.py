@@ -79,6 +79,19 @@ def duration(ns: float) -> str:
     return f"{ns:.0f} ns"
 
 
+def size(count: float) -> str:
+    """Bytes in a unit that leaves one to four digits before the point."""
+    for unit, one in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= one:
+            return f"{count / one:,.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def fitted(text: str, width: int) -> str:
+    """Cut to `width` characters."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
 def shape_text(shape: Sequence[int], dtype: str) -> str:
     """As MLIR writes tensors: tensor<2x3xf32>."""
     return f"tensor<{'x'.join([*map(str, shape), dtype])}>"

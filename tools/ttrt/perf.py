@@ -13,7 +13,7 @@ from typing import Any
 
 from . import input_arguments, machine
 from .errors import InputError
-from .file import Program, load
+from .file import CALL, CALLS, Program, load
 from .output import duration, grouped, table, write_json
 from .run import largest, positive, program_argument, report_argument
 
@@ -53,7 +53,10 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--trace records runs, and --estimate does not run; give one of them")
     measure = estimated if args.estimate else executed
     with tracing(args.trace):
-        reports = [{"name": p.name, "index": p.index, **measure(args, file, p, arch, shape)} for p in programs]
+        reports = [
+            {"name": p.name, "index": p.index, "mesh_shape": list(p.mesh), **measure(args, file, p, arch, shape)}
+            for p in programs
+        ]
     if args.json != "-":
         for report in reports:
             show(report, args)
@@ -138,3 +141,18 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
     table(report["name"], columns, rows)
     ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
     print(f"{ran}device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
+    if machine.devices(report["mesh_shape"]) > 1:
+        print(mesh_line(report))
+
+
+def mesh_line(report: dict[str, Any]) -> str:
+    """How well the chips of a mesh are used: they run in step, so each takes the time of the program, and what is not
+    in ops that send is its own work."""
+    total, sending = report["device_ns"], sum(op["device_ns"] for op in report["ops"] if op["fabric_bytes"])
+    chips, share = machine.devices(report["mesh_shape"]), sending / total if total else 0.0
+    runs = any(op["name"] in CALLS and op["name"] != CALL for op in report["ops"])
+    inside = "; what loops and branches send counts as work" if runs else ""
+    return (
+        f"each of {chips} chips {duration(total)}, {share:.1%} of it in ops that send: {duration(total - sending)} of "
+        f"other work on each, {duration(chips * (total - sending))} on all; efficiency {1 - share:.2f}{inside}"
+    )

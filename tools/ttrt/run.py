@@ -138,7 +138,9 @@ def run(args: argparse.Namespace) -> int:
     said = contextlib.redirect_stdout(sys.stderr) if args.json == "-" else contextlib.nullcontext()
     with machine.opened(arch, shape) as device, said:
         reports = [run_program(args, file, program, device, saved, folder) for program in programs]
-    if args.save_outputs:
+    # Every rank has the same results; the first one tells.
+    first = machine.rank() == 0
+    if args.save_outputs and first:
         from .inputs import write_tensors
 
         write_tensors(args.save_outputs, saved)
@@ -154,9 +156,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         for program in reports:
             show(program, args)
-    if args.json:
+    if args.json and first:
         write_json(args.json, report)
-    if folder is not None:
+    if folder is not None and first:
         write_json(str(folder / artifacts.RUN_REPORT), report)
         write_whole(folder / "module.mlir", file.mlir)
     if wrong:
@@ -220,7 +222,7 @@ def run_program(
     outputs = list(output_rows(args, done, goldens))
     if args.print_tensors:
         print_tensors(done)
-    if folder is not None:
+    if folder is not None and machine.rank() == 0:
         artifacts.save_run(folder, done, goldens)
     prefix = "" if args.program else f"{program.name}."
     for i, shards in enumerate(done.found):
@@ -241,6 +243,7 @@ def report_of(
         **({} if ops is None else {"ops_checked": [row.to_dict() for row in ops]}),
         "loops": len(run.times),
         "wall_ns": {"first": run.times[0], "median": statistics.median(run.times), "least": min(run.times)},
+        **({"ranks": run.ranks} if len(run.ranks) > 1 else {}),
         **run.figures,
         **({"memory": run.memory} if args.memory else {}),
         "leaked_bytes_per_bank": run.leaked if args.check_memory_leak else {},
@@ -282,9 +285,16 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
     wall = report["wall_ns"]
     loops = f" (median of {report['loops']}; first {duration(wall['first'])})" if report["loops"] > 1 else ""
     print(f"wall time {duration(wall['median'])}{loops}")
+    if ranks := report.get("ranks"):
+        rows = [(row["rank"], chips_text(row["chips"]), duration(row["median_ns"])) for row in ranks]
+        table("processes", ("rank>", "chips", "wall time>"), rows)
     print(f"device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
     peaks = ", ".join(f"{name} {grouped(size)}" for name, size in report["memory_peak_bytes_per_bank"].items())
     print(f"memory high-water, bytes per bank: {peaks}")
+
+
+def chips_text(chips: Sequence[int]) -> str:
+    return "none" if not chips else f"{chips[0]} to {chips[-1]}" if len(chips) > 1 else str(chips[0])
 
 
 def show_memory(report: dict[str, Any]) -> None:

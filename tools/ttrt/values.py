@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import _ttmlir_runtime as rt
-from builder.api.loading import meshes_of
 from builder.base.builder_utils import mesh_shape_of
 from builder.base.errors import TTBuilderGoldenException
+from builder.base.loading import meshes_of
 from builder.execution.device_tensors import convert_input_layouts, create_tensor, fetched, opened
 from builder.execution.op_watcher import OpWatcher, hooks
 from builder.goldens.evaluation import Maker

@@ -8,7 +8,6 @@ import json
 from typing import Any
 
 import torch
-from golden import GoldenMapTensor
 
 
 def sums(builder: Any) -> None:
@@ -50,11 +49,7 @@ def test_positions_of_equal_elements(ttrt, flatbuffer) -> None:
     assert found.code == 0, found.err
 
 
-def live() -> int:
-    return sum(type(o) is GoldenMapTensor for o in gc.get_objects())
-
-
-def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch) -> None:
+def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch, live_goldens) -> None:
     """Those of a long chain of ops, unless they are to be looked at."""
     from builder.goldens.evaluation import Evaluation
 
@@ -62,14 +57,14 @@ def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch) -> None:
     compute = Evaluation.compute
 
     def counted(*arguments: Any) -> Any:
-        counts.append(live())
+        counts.append(live_goldens())
         return compute(*arguments)
 
     monkeypatch.setattr(Evaluation, "compute", counted)
     file = flatbuffer(chain)
     for options, most in ((["--golden"], 6), (["--golden", "--ops"], 200)):
         gc.collect()
-        before = live()
+        before = live_goldens()
         counts.clear()
         assert ttrt("run", file, *options).code == 0
         assert len(counts) >= 40 and max(counts) - before <= most
