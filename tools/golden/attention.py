@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .op import Op, TensorSpec
+from .op import Op, TensorSpec, accepted
 
 
 def heads_like(x: Tensor, heads: int) -> Tensor:
@@ -107,6 +108,31 @@ def latent_attention(
     """Attention whose values are the beginnings of the keys, unless they are given."""
     value = key[..., :head_dim_v] if value is None else value
     return attention(query, key, value, attention_mask, None, is_causal, scale)
+
+
+def masked_latent_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None,
+    attention_mask: Tensor | None,
+    *,
+    head_dim_v: int,
+    is_causal: bool = True,
+    scale: float | None = None,
+) -> Tensor:
+    """As above, but causal beside a mask, too."""
+    if attention_mask is not None and is_causal:
+        later = torch.ones(query.shape[2], key.shape[2]).tril(key.shape[2] - query.shape[2]) == 0
+        attention_mask = attention_mask.masked_fill(later, -torch.inf)
+    return latent_attention(query, key, value, attention_mask, head_dim_v=head_dim_v, is_causal=is_causal, scale=scale)
+
+
+def indexer_score(query: Tensor, key: Tensor, weights: Tensor, chunk_start_idx: int = 0) -> Tensor:
+    """Weighted sums over heads of the positive scores of each position; later positions than the query's have -inf."""
+    scores = torch.einsum("bhsd,btd->bhst", query, key[:, 0]).clamp_min(0)
+    total = torch.einsum("bhst,bhs->bst", scores, weights[..., 0])[:, None]
+    rows = chunk_start_idx + torch.arange(query.shape[2])[:, None]
+    return total.masked_fill(torch.arange(key.shape[2]) > rows, -torch.inf)
 
 
 def paged_latent_attention_decode(
@@ -215,7 +241,38 @@ def create_heads_for_decode(
     return [p.reshape(o.shape) for p, o in zip(parts, out, strict=True)]
 
 
+def by_name(golden: Callable[..., Any], operands: str) -> Callable[..., Any]:
+    """The golden of a custom call, whose attributes are texts.
+
+    A `?` marks operands that `has_NAME` may leave out; where no attribute says so, the last ones are left out.
+    """
+    names = operands.split()
+
+    def call(values: list[Tensor], **attributes: Any) -> Any:
+        texts = attributes.get("mhlo.frontend_attributes") or {}
+        flags = {n: texts.get(f"has_{n[:-1]}") for n in names if n.endswith("?")}
+        rest = list(values)
+        given: dict[str, Any] = {}
+        for name in names:
+            there = flags[name] == "true" if any(flags.values()) and name in flags else bool(rest)
+            given[name.rstrip("?")] = rest.pop(0) if there else None
+        numbers = {k: number(v) for k, v in texts.items() if not k.startswith("has_")}
+        return golden(**given, **accepted(golden, numbers))
+
+    return call
+
+
+def number(text: str) -> bool | float:
+    """An integer, a float, "true" or "false"."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)
+
+
 ATTENTION = {
+    "tt.flash_mla_prefill": Op(by_name(masked_latent_attention, "query key value? attention_mask?")),
+    "tt.indexer_score_dsa": Op(by_name(indexer_score, "query key weights")),
+    "tt.scaled_dot_product_attention": Op(by_name(attention, "query key value attention_mask? attention_sink?")),
     "scaled_dot_product_attention": Op(attention, aten="scaled_dot_product_attention"),
     "scaled_dot_product_attention_decode": Op(attention_decode),
     "paged_scaled_dot_product_attention_decode": Op(paged_attention_decode),

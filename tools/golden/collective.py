@@ -273,6 +273,9 @@ COLLECTIVE = {
         lambda x, regions=(), **a: in_groups(by_replicas, all_reduce)(x, reduce_type=region_kind(regions), **a),
         mesh=True,
     ),
+    "stablehlo.cross-replica-sum": Op(
+        lambda x, **a: in_groups(by_replicas, all_reduce)(x, reduce_type="sum", **a), mesh=True
+    ),
     "stablehlo.reduce_scatter": Op(
         lambda x, regions=(), **a: in_groups(by_replicas, reduce_scatter)(
             x, reduce_type=region_kind(regions), scatter_dim=a["scatter_dimension"], **a

@@ -7,10 +7,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .op import Op, TensorSpec
+
+# Words of random bits are computed in 64 bits.
+WORD = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+Words = Sequence[np.ndarray]
 
 
 def full(*device: Any, out: TensorSpec, fill_value: float = 0.0) -> Tensor:
@@ -61,6 +68,85 @@ def rand(*device: Any, out: TensorSpec, low: float = 0.0, high: float = 1.0, see
     return (low + (torch.tensor(high) - low) * unit).to(out.dtype)
 
 
+def product(x: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
+    """Upper and lower word of the products of words."""
+    whole = x * np.uint64(factor)
+    return whole >> HALF, whole & WORD
+
+
+def philox(x: Words, key: Words) -> list[np.ndarray]:
+    """Philox4x32-10 of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011)."""
+    (a, b, c, d), (k, m) = x, key
+    for _ in range(10):
+        (high0, low0), (high1, low1) = product(a, 0xD2511F53), product(c, 0xCD9E8D57)
+        a, b, c, d = high1 ^ b ^ k, low1, high0 ^ d ^ m, low0
+        k, m = (k + np.uint64(0x9E3779B9)) & WORD, (m + np.uint64(0xBB67AE85)) & WORD
+    return [a, b, c, d]
+
+
+def threefry(x: Words, key: Words) -> list[np.ndarray]:
+    """Threefry-2x32-20 of the same paper; a key is added before the rounds and after every four of them."""
+    (a, b), (k, m) = x, key
+    schedule = [k, m, k ^ m ^ np.uint64(0x1BD11BDA)]
+    for step in range(20):
+        if step % 4 == 0:
+            a, b = injected(a, b, schedule, step // 4)
+        turn = np.uint64((13, 15, 26, 6, 17, 29, 16, 24)[step % 8])
+        a = (a + b) & WORD
+        b = (b << turn | b >> (HALF - turn)) & WORD ^ a
+    return list(injected(a, b, schedule, 5))
+
+
+def injected(a: np.ndarray, b: np.ndarray, schedule: Words, turn: int) -> tuple[np.ndarray, np.ndarray]:
+    return (a + schedule[turn % 3]) & WORD, (b + schedule[(turn + 1) % 3] + np.uint64(turn)) & WORD
+
+
+def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: list[TensorSpec]) -> list[Tensor]:
+    """The state (key and counter) with the counter after the blocks that were used, and the bits.
+
+    A block of the cipher gives words of 32 bits; an element of 64 bits is two of them, the lower first. Philox's words
+    are the elements in order. Those of Threefry lie side by side in one dimension: the first of even size, or else the
+    largest.
+    """
+    if state.shape != (2,):
+        raise ValueError(f"the state has shape {list(state.shape)}; expected a key and a counter of 64 bits")
+    key, counter = (np.uint64(int(n) % 2**64) for n in state)
+    shape, bits = out[1].shape, 8 * torch.empty(0, dtype=out[1].dtype).element_size()
+    keys = [np.asarray([key & WORD]), np.asarray([key >> HALF])]
+    words = list(shape) + [2] * (bits == 64)
+    if rng_algorithm == "THREE_FRY":
+        split = len(words) - 1
+        if bits < 64 and shape:
+            even = [d for d, size in enumerate(shape) if size % 2 == 0]
+            split = even[0] if even else shape.index(max(shape))
+        blocks = [-(-size // 2) if d == split else size for d, size in enumerate(words)]
+        made = threefry(counted(counter, math.prod(blocks)), keys)
+        paired = np.stack([w.reshape(blocks) for w in made], axis=split + 1)
+        merged = paired.reshape([2 * n if d == split else n for d, n in enumerate(blocks)] if words else [2])
+        found = merged.take(range(words[split]), axis=split) if words else merged[0]
+        count = math.prod(blocks)
+    else:
+        count = -(-math.prod(words) // 4)
+        made = philox([*counted(counter, count), *(np.broadcast_to(k, count) for k in keys)], keys)
+        found = np.stack(made, axis=1).reshape(-1)[: math.prod(words)].reshape(words)
+    if bits == 64:
+        found = found[..., 0] | found[..., 1] << HALF
+    after = [key, counter + np.uint64(count)]
+    return [torch.from_numpy(np.asarray(after).view(np.int64)), whole(found, bits).reshape(shape)]
+
+
+def counted(counter: np.uint64, count: int) -> list[np.ndarray]:
+    """The words of as many counters, lower first."""
+    counters = counter + np.arange(count, dtype=np.uint64)
+    return [counters & WORD, counters >> HALF]
+
+
+def whole(words: np.ndarray, bits: int) -> Tensor:
+    """The lowest bits of words as numbers without a sign; of 64 bits, with the sign that their bits say."""
+    cut = words if bits == 64 else words & np.uint64((1 << bits) - 1)
+    return torch.from_numpy(np.asarray(cut, np.uint64).view(np.int64))
+
+
 CREATION = {
     "zeros": Op(filled(0), aten="zeros"),
     "ones": Op(filled(1), aten="ones"),
@@ -70,5 +156,6 @@ CREATION = {
     "iota": Op(iota),
     "dynamic_iota": Op(iota),
     "constant": Op(constant),
+    "stablehlo.rng_bit_generator": Op(rng_bit_generator),
     "rand": Op(rand, aten="rand"),
 }

@@ -174,10 +174,6 @@ def test_a_missing_golden_is_named(monkeypatch):
     assert torch.equal(output(given), torch.full((4, 8), -1.0))
 
 
-def live() -> int:
-    return sum(type(o) is GoldenMapTensor for o in gc.get_objects())
-
-
 def chain(length: int, body=lambda x, b: b.sin(x)):
     """A function of `length` steps, each of which needs the value of the one before only."""
 
@@ -197,28 +193,28 @@ def twice(x, b):
 
 
 @pytest.mark.parametrize("body", [lambda x, b: b.sin(x), twice], ids=["ops", "calls"])
-def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, body):
+def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, live_goldens, body):
     import builder.goldens.evaluation as module
 
     counts = []
     compute = module.Evaluation.compute
 
     def counted(*arguments):
-        counts.append(live())
+        counts.append(live_goldens())
         return compute(*arguments)
 
     monkeypatch.setattr(module.Evaluation, "compute", counted)
     programs, intermediates = goldens(chain(60, body))
     gc.collect()
-    before = live()
+    before = live_goldens()
     output = programs[0]["output_0"]
     assert len(counts) >= 60 and max(counts) - before <= 6
     # All of them are kept when they are asked for, and are what they were.
     assert intermediates[max(intermediates, key=lambda s: list(map(int, s.split("/"))))].results[0] == output
-    assert live() - before >= 60
+    assert live_goldens() - before >= 60
 
 
-def test_values_that_are_checked_or_bypassed_are_the_only_ones_kept():
+def test_values_that_are_checked_or_bypassed_are_the_only_ones_kept(live_goldens):
     def body(x, b):
         values = [x]
         for _ in range(40):
@@ -229,7 +225,7 @@ def test_values_that_are_checked_or_bypassed_are_the_only_ones_kept():
 
     programs, intermediates = goldens(body)
     gc.collect()
-    before = live()
+    before = live_goldens()
     assert intermediates["6"].results and intermediates["8"].results and programs[0]["output_0"].shape == (4, 8)
     gc.collect()
-    assert live() - before <= 8
+    assert live_goldens() - before <= 8

@@ -157,6 +157,7 @@ WITHOUT_EFFECT = {
         "output_root",
     },  # goldens are freed anyway, nothing is written
     "ModuleBuilder.__init__": {"deallocate_goldens", "deallocated_goldens_dir"},  # the same
+    "Builder.from_module": {"deallocate_goldens", "deallocated_goldens_dir"},
 }
 # Methods that are called with what another of the same name needs.
 INTERFACES = {"complete_type", "complete_attributes", "create_tensor_encoding", "before", "breakpoint", "print", "dump",

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from golden import GoldenMapTensor
 from ttmlir import ir
 
+from . import loading
 from .builder_utils import Operand, element_type, is_tensor, retyped, tensor_type, torch_dtype
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from builder.goldens.module_goldens import GoldenValue
 from .module_builder import DEFAULT_MESH, ModuleBuilder
 from builder.ops.methods import OpInfo, dialect_module, methods_of
+from builder.ops.structure import infos
 
 
 class Builder(ModuleBuilder):
@@ -200,7 +202,38 @@ class Builder(ModuleBuilder):
     def device_operand(self) -> ir.Value:
         raise TypeError("this dialect has no device")
 
+    # ------------------------------------------------------------------ modules
+
+    @classmethod
+    def from_module(
+        cls,
+        ctx: ir.Context,
+        mlir_text: str | bytes,
+        golden_inputs: Mapping[str, Sequence[Any]] | None = None,
+        deallocate_goldens: bool = False,
+        deallocated_goldens_dir: str | None = ".",
+    ) -> tuple[ir.Module, Self]:
+        """Parse a module, and make the builder that knows its goldens; see `builder_apis.load_mlir_file`.
+
+        Goldens are freed with the builder anyway: deallocate_goldens and deallocated_goldens_dir change nothing.
+        """
+        return loading.load_module(cls, ctx, mlir_text, golden_inputs)
+
+    def split_op(self, parsed_op: Any) -> tuple[ir.Module, Self]:
+        """A module of one op of this builder's module, whose arguments are the goldens of its operands."""
+        return loading.split_op(parsed_op, self)
+
+    @staticmethod
+    def split_module(module: ir.Module, builder: Builder) -> list[tuple[ir.Module, Builder]]:
+        """A module for each op that a run executes, in that order; see `builder_apis.split_mlir_file`."""
+        return loading.split_module(module, builder)
+
     # ------------------------------------------------------------------ op classes
+
+    @classmethod
+    def build_opname_to_opview_map(cls) -> dict[str, type]:
+        """The classes of the dialects' ops, by the ops' full names."""
+        return {name: info.cls for dialect in cls.dialects for name, info in infos(dialect).items()}
 
     def get_builder_from_opview(self, opview: type) -> Callable[..., Any]:
         """The method that builds ops of a class."""

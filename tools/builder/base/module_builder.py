@@ -242,13 +242,18 @@ class ModuleBuilder:
         """Build `nested_func` as a private function of the module and call it with `original_inputs`."""
         operands = [self._value(o) for o in original_inputs]
         location = self.op_location(loc)
-        with self._function(nested_func, [o.type for o in operands], self._loc, private=True) as built:
-            self._finish(built, nested_func, list(built.block.arguments))
-        callee = ir.FlatSymbolRefAttr.get(symbol(built.op), context=self._ctx)
+        function = self.private_function(nested_func, [o.type for o in operands])
+        callee = ir.FlatSymbolRefAttr.get(symbol(function), context=self._ctx)
         call = func.CallOp(
-            list(built.op.type.results), callee, operands, loc=location, ip=ir.InsertionPoint(self._open_block())
+            list(function.type.results), callee, operands, loc=location, ip=ir.InsertionPoint(self._open_block())
         )
         return self.added(call)
+
+    def private_function(self, function: Callable[..., Any], types: Sequence[ir.Type]) -> Any:
+        """Build `function` as a private function of the module, with arguments of these types."""
+        with self._function(function, types, self._loc, private=True) as built:
+            self._finish(built, function, list(built.block.arguments))
+        return built.op
 
     def device_module(self, root_func: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: build the functions of `root_func` in a module for the device."""

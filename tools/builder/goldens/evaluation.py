@@ -49,6 +49,13 @@ def find_op(op: str) -> Op | None:
     return golden_table.find_op(op)
 
 
+def golden_name(op: Any) -> str:
+    """The name of an op's row: of a custom call, what it calls."""
+    if op.name == "stablehlo.custom_call" and "call_target_name" in op.attributes:
+        return ir.StringAttr(op.attributes["call_target_name"]).value
+    return op.name
+
+
 # Sources of ops, or None for all ops.
 Kept = frozenset[str] | None
 
@@ -409,7 +416,7 @@ class Evaluation:
 
     def compute(self, op: Any, values: dict[Any, Any]) -> list[Any] | None:
         """Goldens of the op's results, or None when there is nothing to compute or nobody knows how."""
-        row = find_op(op.name)
+        row = find_op(golden_name(op))
         missing = next((v for v in op.operands if v not in values and is_tensor(v.type)), None)
         if row is None or missing is not None:
             reason = self.unknown.get(missing) if missing is not None else None

@@ -54,12 +54,12 @@ def symbol(op: Any) -> str:
 
 
 # Ops that run a function of the module and give what it returns.
-CALLS = ("func.call", "ttcore.load_cached")
+CALLS = {"func.call": "callee", "ttcore.load_cached": "callee", "stablehlo.composite": "decomposition"}
 
 
 def calls(op: Any, root: Any) -> Any | None:
     """The function that a call calls: the one of its name in the nearest module around it; None for other ops."""
-    return named(op, op.attributes["callee"], root) if op.name in CALLS else None
+    return named(op, op.attributes[CALLS[op.name]], root) if op.name in CALLS else None
 
 
 def named(op: Any, name: Any, root: Any) -> Any:

@@ -59,11 +59,18 @@ class CollectiveMixin(Base):
         self, input: Operand, all_gather_dim: int, replica_groups: Groups | None = None, **common: Any
     ) -> Any:
         """The tensors of each group one after another along `all_gather_dim`, on each of its devices."""
-        value, count = self._value(input), self._group_size(replica_groups)
-        shape = sizes(self.get_shape(value), {all_gather_dim: lambda n: n * count})
+        value = self._value(input)
+        shape = self.infer_all_gather_output_shape(value, all_gather_dim, replica_groups)
         numbers = self._group_numbers("all_gather", all_gather_dim=all_gather_dim % len(shape))
         attributes = {**numbers, "replica_groups": self._groups("all_gather", replica_groups)}
         return self._collective("all_gather", value, attributes, shape, common)
+
+    def infer_all_gather_output_shape(
+        self, input: Operand, all_gather_dim: int, replica_groups: Groups | None
+    ) -> list[int]:
+        """The shape of `all_gather` with these arguments."""
+        count = self._group_size(replica_groups)
+        return sizes(self.get_shape(self._value(input)), {all_gather_dim: lambda n: n * count})
 
     @takes_common
     def all_reduce(

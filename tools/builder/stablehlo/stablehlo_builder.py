@@ -14,6 +14,7 @@ from builder.ops.attributes import convert
 from builder.ops.methods import OpInfo, takes_common
 from builder.ops.structure import infos
 
+from .calls import CallMixin
 from .collectives import CollectiveMixin
 from .indexing import IndexingMixin
 from .ordering import OrderingMixin
@@ -29,7 +30,7 @@ DOT = {
 }
 
 
-class StableHLOBuilder(CollectiveMixin, ShardyMixin, IndexingMixin, OrderingMixin, WindowMixin, Builder):
+class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, OrderingMixin, WindowMixin, Builder):
     dialects = ("stablehlo", "debug")
 
     def begin_module(self) -> None:

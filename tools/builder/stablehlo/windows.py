@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,9 @@ else:
 # Ops by which a body can be named instead of being built.
 BODIES = {"add": "add", "sum": "add", "max": "maximum", "maximum": "maximum", "min": "minimum", "minimum": "minimum",
           "mul": "multiply", "multiply": "multiply", "prod": "multiply", "and": "and", "or": "or"}  # fmt: skip
+
+# Reductions of windows, and what they start from.
+POOLS = {"max": ("max", -math.inf), "avg": ("add", 0.0)}
 
 
 def window_size(size: int, window: int, stride: int, low: int, high: int, dilation: int = 1, base: int = 1) -> int:
@@ -131,6 +136,55 @@ class WindowMixin(Base):
         ]  # fmt: skip
         result = tensor_type(shape, tensor.element_type)
         return self._with_body("reduce_window", [value, self._value(init)], attributes, body, [result], common)
+
+    @takes_common
+    def pool_2d(
+        self,
+        in0: Operand,
+        kernel_size: Sequence[int],
+        stride: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        pool_type: str = "max",
+        **common: Any,
+    ) -> Any:
+        """The greatest ("max") or mean ("avg") elements of windows over the last two of four dimensions.
+
+        Args:
+            kernel_size: height and width of the windows, which are `stride` apart (without one: side by side).
+            padding: of height and width, on both sides; or top, left, bottom, right. It counts in means, as zeros.
+        """
+        value = self._value(in0)
+        tensor = ir.RankedTensorType(value.type)
+        if pool_type not in POOLS:
+            raise ValueError(f"pool_2d: pool_type is {pool_type!r}; expected {' or '.join(POOLS)}")
+        if len(tensor.shape) != 4:
+            raise ValueError(f"pool_2d: in0 has rank {len(tensor.shape)}; expected 4")
+        if not isinstance(tensor.element_type, ir.FloatType):
+            raise ValueError(f"pool_2d: in0 has elements {tensor.element_type}; expected a floating-point type")
+        kernel = list(kernel_size)
+        steps, edges = list(kernel if stride is None else stride), list([0, 0] if padding is None else padding)
+        for name, given, counts in (("kernel_size", kernel, (2,)), ("stride", steps, (2,)), ("padding", edges, (2, 4))):
+            least = 0 if name == "padding" else 1
+            if len(given) not in counts or not all(isinstance(n, Integral) and n >= least for n in given):
+                raise ValueError(f"pool_2d: {name} is {given}; expected {' or '.join(map(str, counts))} integers of at "
+                                 f"least {least}")  # fmt: skip
+        top, left, bottom, right = edges if len(edges) == 4 else edges * 2
+        body, start = POOLS[pool_type]
+        pooled = self.reduce_window(
+            value, self._number(start, tensor.element_type), [1, 1, *kernel], [1, 1, *steps],
+            padding=[[0, 0], [0, 0], [top, bottom], [left, right]], body=body,
+            **common if pool_type == "max" else {"loc": common.get("loc")},
+        )  # fmt: skip
+        if pool_type == "max":
+            return pooled
+        count = self._number(kernel[0] * kernel[1], tensor.element_type, self.get_shape(pooled))
+        return self.divide(pooled, count, **common)
+
+    def _number(self, value: float, element: ir.Type, shape: Sequence[int] = ()) -> Any:
+        """A constant of one number."""
+        number = ir.FloatAttr.get(element, value, loc=self.location)
+        attribute = ir.DenseElementsAttr.get_splat(tensor_type(shape, element), number)
+        return self.create_op(self.op_info("constant"), [], {"value": attribute})
 
     @takes_common
     def convolution(
