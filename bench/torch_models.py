@@ -84,6 +84,9 @@ def benchmark(model_name: str, settings: Settings) -> Iterator[Outcome]:
                 if reason := no_compiler():
                     yield Absent(name, dtype, INDUCTOR, reason)
                 else:
+                    import torch._inductor.config as inductor_config
+
+                    inductor_config.force_disable_caches = True  # what earlier runs compiled is not its compile time
                     theirs, _, theirs_ms = first_call(model, inputs)
                     yield Result(f"{name}, compile and first run", dtype, ours_ms, INDUCTOR, theirs_ms)
                     sides[INDUCTOR] = functools.partial(theirs, **inputs)

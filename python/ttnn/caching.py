@@ -10,6 +10,8 @@ from weakref import WeakKeyDictionary
 from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Device, Tensor
 
+from .arguments import check_device, check_function, check_tensors, returned_tensors
+
 # By function: what its arguments were, the device, and what it returned.
 _kept: WeakKeyDictionary[Callable[..., Any], tuple[list[Any], Device | None, Any]] = WeakKeyDictionary()
 
@@ -27,17 +29,16 @@ def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), de
     Raises:
         TypeError: an argument, or what the function returned, is something else; names it.
     """
-    _check(function, tensors, device)
+    check_function("load_cached", "function", function)
+    check_tensors("load_cached", "tensors", tensors)
+    check_device("load_cached", device)
     key = [_native.contents(tensor) for tensor in tensors]
     found = _kept.get(function)
     known = all(tracked for _, _, tracked in key)
     if found is not None and known and found[0] == key and found[1] is device and _alive(found[2]):
         return found[2]
     result = function(*tensors) if device is None else function(*tensors, device)
-    made = list(result) if isinstance(result, (tuple, list)) else [result]
-    for tensor in made:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"load_cached: {_name(function)} returned {_described(tensor)}; expected tensors")
+    made = returned_tensors("load_cached", _name(function), result)
     for tensor in made:
         tensor.set_constant()
     # Results that are gone, with their device or by themselves, are no use: a function that lives on would keep both.
@@ -47,24 +48,8 @@ def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), de
     return result
 
 
-def _described(value: Any) -> str:
-    return f"{value!r} of type {type(value).__name__}"
-
-
 def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", repr(function))
-
-
-def _check(function: Any, tensors: Any, device: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"load_cached: function is {_described(function)}; expected a function of tensors")
-    if isinstance(tensors, (str, Tensor)) or not isinstance(tensors, Sequence):
-        raise TypeError(f"load_cached: tensors is {_described(tensors)}; expected a list of tensors")
-    for index, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"load_cached: tensors[{index}] is {_described(tensor)}; expected a tensor")
-    if device is not None and not isinstance(device, Device):
-        raise TypeError(f"load_cached: device is {_described(device)}; expected an open device")
 
 
 def _tensors(result: Any) -> Sequence[Tensor]:

@@ -36,6 +36,8 @@ def cmake_dir() -> str:
 
 
 def compile_flags() -> list[str]:
-    """What a compiler needs to build and link a program that includes ttnn/ttnn.hpp."""
+    """What a compiler needs to build and link a program that includes ttnn/ttnn.hpp, before the program or after it."""
     libraries = library_dir()
-    return ["-std=c++20", f"-I{include_dir()}", f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lttrt"]
+    # GCC can be set up to drop a library that nothing before it needs.
+    link = [f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-lttrt"]
+    return ["-std=c++20", f"-I{include_dir()}", *link]

@@ -9,6 +9,8 @@ from typing import Any
 from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Device, Tensor
 
+from .arguments import check_device, check_function, check_tensors, described, returned_tensors
+
 Function = Callable[..., Any]
 
 
@@ -32,12 +34,13 @@ def while_loop(
     Raises:
         TypeError, ValueError: an argument, or what a function returned, is something else; names it.
     """
-    values, others = _tensors("while_loop", "tensors", tensors), _tensors("while_loop", "constants", constants)
+    values = check_tensors("while_loop", "tensors", tensors)
+    others = check_tensors("while_loop", "constants", constants)
     if not values:
         raise ValueError("while_loop: tensors is empty; expected what the loop carries")
-    _device("while_loop", device)
+    check_device("while_loop", device)
     for name, function in (("cond", cond), ("body", body)):
-        _function("while_loop", name, function)
+        check_function("while_loop", name, function)
     given, rest = [*values, *others], (*others, *(() if device is None else (device,)))
     while _selected("while_loop", cond(*values, *rest), "the condition of a loop"):
         _, made = _made("while_loop", "body", body(*values, *rest))
@@ -61,12 +64,12 @@ def switch_case(
     Raises:
         TypeError, ValueError: an argument, or what a function returned, is something else; names it.
     """
-    given = _tensors("switch_case", "tensors", tensors)
-    _device("switch_case", device)
+    given = check_tensors("switch_case", "tensors", tensors)
+    check_device("switch_case", device)
     if isinstance(branches, str) or not isinstance(branches, Sequence) or not branches:
         raise TypeError(f"switch_case: branches is {branches!r}; expected a list of functions")
     for at, branch in enumerate(branches):
-        _function("switch_case", f"branches[{at}]", branch)
+        check_function("switch_case", f"branches[{at}]", branch)
     number = _selected("switch_case", index, "the number of the branch")
     chosen = int(number) if 0 <= number < len(branches) else -1
     result = branches[chosen](*given, *(() if device is None else (device,)))
@@ -77,37 +80,11 @@ def switch_case(
 
 def _selected(function: str, value: Any, what: str) -> float:
     if not isinstance(value, Tensor):
-        raise TypeError(f"{function}: {what} is {_described(value)}; expected a tensor")
+        raise TypeError(f"{function}: {what} is {described(value)}; expected a tensor")
     return float(_native.selector(value, what))
 
 
 def _made(function: str, name: str, result: Any) -> tuple[Any, list[Tensor]]:
     """What holds the tensors that a function returned, and these."""
-    made = list(result) if isinstance(result, (tuple, list)) else [result]
-    for tensor in made:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{function}: {name} returned {_described(tensor)}; expected tensors")
+    made = returned_tensors(function, name, result)
     return (type(result) if isinstance(result, (tuple, list)) else Tensor), made
-
-
-def _tensors(function: str, name: str, tensors: Any) -> list[Tensor]:
-    if isinstance(tensors, (str, Tensor)) or not isinstance(tensors, Sequence):
-        raise TypeError(f"{function}: {name} is {_described(tensors)}; expected a list of tensors")
-    for index, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{function}: {name}[{index}] is {_described(tensor)}; expected a tensor")
-    return list(tensors)
-
-
-def _device(function: str, device: Any) -> None:
-    if device is not None and not isinstance(device, Device):
-        raise TypeError(f"{function}: device is {_described(device)}; expected an open device")
-
-
-def _function(function: str, name: str, value: Any) -> None:
-    if not callable(value):
-        raise TypeError(f"{function}: {name} is {_described(value)}; expected a function of tensors")
-
-
-def _described(value: Any) -> str:
-    return f"{value!r} of type {type(value).__name__}"

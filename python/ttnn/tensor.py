@@ -109,8 +109,7 @@ def to_torch(
     torch = _torch("to_torch")
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_torch: tensor is {type(tensor).__name__}; expected ttnn.Tensor")
-    if mesh_composer is None:
-        tensor = _native.single(tensor)
+    tensor = _native.single(tensor) if mesh_composer is None else _native.gathered(tensor)
     parts = [_shard_to_torch(torch, tensor, shard, dtype) for shard in range(tensor.get_num_shards())]
     result = parts[0] if mesh_composer is None else mesh_composer.compose(parts)
     if torch_rank is not None:

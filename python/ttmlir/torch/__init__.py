@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's programs on simulated chips: `torch.compile(model, backend="tt")`, and `compile` for files."""
 
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError("ttmlir.torch needs PyTorch: pip install 'ttmlir[torch]'", name="torch") from None
+
 from .dynamo import backend, compile_graph
 from .errors import UnsupportedError
 from .exported import CompiledModel, compile, export

@@ -74,7 +74,7 @@ class Options:
         Raises:
             ValueError: says what the pipeline says.
         """
-        text = self.pipeline_options()
+        text = self._asked()
         if not text or text in _taken:
             return
         with ir.Context():
@@ -87,6 +87,10 @@ class Options:
 
     def pipeline_options(self) -> str:
         """The options of the pipeline from TTIR to TTNN."""
+        # Weights are used as PyTorch has them, [out, in]. What is said last holds.
+        return " ".join(["enable-permute-matmul-fusion=true", self._asked()]).strip()
+
+    def _asked(self) -> str:
         parts = []
         if self.target_format is not None:
             parts.append(f"target-format={self.target_format}")

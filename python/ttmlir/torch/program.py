@@ -234,13 +234,12 @@ class Program:
         values, layout, copy = tensor.detach(), runtime.get_layout(self.binary, 0, place), None
         if (value := kept.find(tensor, device)) is None:
             value = host_tensor(values)
-            if is_shared(values) and layout.dtype == DATA_TYPES[values.dtype]:
-                if not self.watch:
-                    value.set_constant()
-            else:
+            if not is_shared(values) or layout.dtype != DATA_TYPES[values.dtype]:
                 self.resident.pop(number, None)  # the old copy goes before there is a new one
                 value = runtime.to_layout(value, device, layout, True)
                 copy = values.clone() if self.watch else None
+            if not self.watch:
+                value.set_parameter()
         samples = samples_of(tensor) if self.options.watch_weights is None and not self.watch else None
         self.resident[number] = Resident(
             weakref.ref(tensor), tensor.data_ptr(), tensor._version, value, copy, samples,

@@ -174,7 +174,8 @@ def test_writes_of_whole_weights_that_pytorch_does_not_count_are_seen(dtype: tor
 
 
 def test_weights_are_not_looked_at_when_that_is_asked_for() -> None:
-    model, x = nn.Linear(8, 4), torch.rand(2, 8)
+    # Large enough that the kernel has the weight in a form of its own.
+    model, x = nn.Linear(64, 128), torch.rand(64, 64)
     compiled = on_chip(model, options={"watch_weights": False})
     with torch.no_grad():
         before = compiled(x)
