@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +45,23 @@ def seed(request: pytest.FixtureRequest) -> int:
     value = request.config.getoption("--seed")
     print(f"--seed {value}")
     return value
+
+
+@pytest.fixture
+def live_goldens(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Counts the GoldenMapTensors made since that are still there. Python's list of all objects takes long to walk."""
+    from golden import GoldenMapTensor
+
+    alive: dict[int, weakref.ref[Any]] = {}
+    init = GoldenMapTensor.__init__
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        key = id(self)
+        alive[key] = weakref.ref(self, lambda _: alive.pop(key))
+
+    monkeypatch.setattr(GoldenMapTensor, "__init__", counted)
+    return lambda: len(alive)
 
 
 @pytest.fixture(autouse=True)

@@ -35,15 +35,18 @@ LAYERS = {
     "schema": Layer(
         "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h lib/Target/Api/ "
         "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
-        "include/ttmlir/Target/OutputFile.h"
+        "include/ttmlir/Target/OutputFile.h include/ttmlir/Target/CostModel.h"
     ),
     "shapes": Layer("include/ttmlir/shapes/ lib/shapes/"),
     # The runtime: nothing of MLIR.
     "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
     "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base"),
+    "mpi": Layer("runtime/mpi/", "sim"),
     "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
     "core": Layer(
-        "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h", "tensor shapes"
+        "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h "
+        "runtime/include/tt/ttnn/fabric.h",
+        "tensor shapes",
     ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
@@ -116,6 +119,7 @@ LAYERS = {
     "builder.names": Layer(
         "tools/builder/base/builder_apis.py tools/builder/base/builder_runtime.py tools/builder/stubs.py", "builder.api"
     ),
+    "builder.sharding": Layer("tools/builder/sharding/", "builder.api"),
     "profiler": Layer("tools/profiler/", "ttmlir"),
     "ttrt": Layer("tools/ttrt/", "builder.api profiler"),
 }

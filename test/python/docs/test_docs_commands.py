@@ -43,6 +43,14 @@ MODEL = """func.func @main(%x: tensor<1x784xf32>) -> tensor<1x784xf32> {
 """
 
 
+# Tests may run as root in a container with one processor.
+MPIRUN = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+
+
 @dataclass(frozen=True)
 class Block:
     """language: "sh" of indented commands, "" of a fenced block without one. reason: why it is not run, or ""."""
@@ -101,7 +109,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def succeeds(command: list[str], what: str, path: str = "") -> str:
-    environment = os.environ | ({"PATH": path} if path else {})
+    environment = os.environ | MPIRUN | ({"PATH": path} if path else {})
     found = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert found.returncode == 0, f"{what}\n{found.stdout}{found.stderr}"
     return found.stdout

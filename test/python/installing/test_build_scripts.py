@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "scripts"
 COUNT = 'for i in 1 2 3 4; do echo "[$i/4] compiling x"; sleep 0.4; done'
 
 
