@@ -3,22 +3,15 @@
 
 #include "ttmlir/InitAll.h"
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
-#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
-#include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
-#include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
-#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
-#include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
-#include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -30,8 +23,7 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
-#include "ttmlir/Dialect/Vhlo/IR/Vhlo.h"
-#include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
+#include "ttmlir/InitStableHLO.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
@@ -44,18 +36,17 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
-  registry
-      .insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
-              ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
-              sdy::SdyDialect, debug::DebugDialect, emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect,
-              memref::MemRefDialect, scf::SCFDialect, vhlo::VhloDialect, quant::QuantDialect, shape::ShapeDialect>();
+  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
+                  ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, sdy::SdyDialect, debug::DebugDialect,
+                  emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect,
+                  scf::SCFDialect, quant::QuantDialect>();
+  registerStableHLODialects(registry);
   func::registerInlinerExtension(registry);
 }
 
@@ -66,21 +57,14 @@ void tt::registerAllPasses() {
   ttnn::registerTTNNPasses();
   d2m::registerD2MPasses();
   ttkernel::registerTTKernelPasses();
-  vhlo::registerVhloPasses();
-  sdy::registerSdyPasses();
-  shlo::registerStableHLOPasses();
-  shlo::registerStableHLORewritePasses();
   registerTTIRToTTNNPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();
-  registerStableHLOToTTIRPasses();
   registerTTNNToEmitPasses();
   ttnn::registerTTNNPipelines();
   ttmetal::registerTTMetalPipelines();
   registerTTNNToEmitPipelines();
-  sdy::registerSdyPipelines();
-  shlo::registerStableHLOPipeline();
-  registerStableHLOToTTIRPipeline();
+  registerStableHLOPasses();
 }
 
 void tt::registerAllTranslations() {

@@ -35,10 +35,6 @@ FailureOr<Version> Version::parseTarget(StringRef text, function_ref<void(const 
   return failure();
 }
 
-std::string Version::str() const {
-  return std::to_string(majorNumber) + "." + std::to_string(minorNumber) + "." + std::to_string(patchNumber);
-}
-
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//

@@ -27,7 +27,9 @@ struct Version {
   static FailureOr<Version> parseTarget(StringRef text, function_ref<void(const Twine &)> error);
   /// Without its patch number, which changes nothing of what may be in a file.
   Version withoutPatch() const { return {majorNumber, minorNumber, 0}; }
-  std::string str() const;
+  std::string str() const {
+    return std::to_string(majorNumber) + '.' + std::to_string(minorNumber) + '.' + std::to_string(patchNumber);
+  }
 
   friend bool operator<(const Version &a, const Version &b) {
     return std::tie(a.majorNumber, a.minorNumber, a.patchNumber) <
