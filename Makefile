@@ -5,12 +5,13 @@ python := .venv/bin/python
 
 help:
 	@echo "make demo      set up, build, and run a trained network on a simulated chip"
+	@echo "make build     set up and build all; the demo needs no StableHLO"
 	@echo "make test      set up, build, and run every test"
 	@echo "make test-all  the same, with the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
 	@echo "make lint      check formatting and style;  make format  mend it"
 	@echo "make docs      reference pages of the dialects and passes, in build/docs"
-	@echo "make build | setup | clean"
+	@echo "make setup | clean"
 
 setup:
 	@scripts/setup.sh

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir-c/Registration.h"
-#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/InitAll.h"
+#include "ttmlir/InitStableHLO.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"

@@ -22,8 +22,8 @@ def library_path() -> Path:
     path = Path(__file__).parent / "pjrt_plugin_tt.so"  # beside this file or, in the build folder, the link to it
     if not path.exists():
         raise FileNotFoundError(
-            f"{path} does not exist: the PJRT plugin was not built, because its C header could not be fetched; "
-            "configure again with the network, or with TTMLIR_PJRT_INCLUDE"
+            f"{path} does not exist: the PJRT plugin was not built. `make build` builds it, with the network, from "
+            "which its C header is fetched, or with TTMLIR_PJRT_INCLUDE; `make demo` does not"
         )
     return path
 

@@ -3,6 +3,7 @@
 
 #include "Expand/Expressions.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/InitStableHLO.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CONVERTSTABLEHLOTOTTIR

@@ -1,7 +1,6 @@
 //===- WithoutStableHLO.cpp - what a build without StableHLO says ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 #include "ttmlir/InitStableHLO.h"
 

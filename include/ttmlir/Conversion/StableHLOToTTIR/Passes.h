@@ -48,10 +48,6 @@ struct StableHLOToTTIRPipelineOptions : PassPipelineOptions<StableHLOToTTIRPipel
 /// StableHLO, with meshes of the sdy dialect, to TTIR in a device module.
 void createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options);
 
-/// The op that takes the place of the StableHLO op of this name, "rule" where that depends on the op, and "" for an op
-/// that is not lowered. The dialects must be loaded.
-std::string stableHLOLowering(StringRef op, MLIRContext *context);
-
 /// Registers stablehlo-to-ttir-pipeline.
 void registerStableHLOToTTIRPipeline();
 
