@@ -34,7 +34,7 @@ static bool staysOnHost(Value value) {
 }
 
 namespace {
-/// Weights and biases of convolutions, and the constants that they are computed from: what nothing else reads.
+/// Weights and biases of convolutions, and what they are computed or rearranged from, where nothing else reads it.
 ///
 /// The library prepares weights from rows on the host. As tiles on the device a kernel of 1 x 1 would take the memory
 /// of one of 32 x 32, and with it every step of a weight's scaling.
@@ -44,7 +44,7 @@ public:
     Block &body = function.getBody().front();
     // Users come before what they use.
     for (Operation &op : llvm::reverse(body))
-      if (isEvaluated(&op) && isReadByConvolutions(op.getResult(0)))
+      if (isOnHost(&op) && isReadByConvolutions(op.getResult(0)))
         values.insert(op.getResult(0));
     for (BlockArgument argument : body.getArguments())
       if (isa<RankedTensorType>(argument.getType()) && isReadByConvolutions(argument))
@@ -59,11 +59,14 @@ public:
   bool contains(Value value) const { return values.contains(value); }
 
 private:
-  bool isEvaluated(Operation *op) {
-    if (op->getNumResults() != 1 || op->getNumRegions() != 0 || !constants.isConstant(op->getResult(0)))
+  bool isOnHost(Operation *op) {
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0)
       return false;
-    return ttcore::isConstantCreation(op) || op->hasTrait<trait::Elementwise>() ||
-           isa<ttir::ReshapeOp, ttir::PermuteOp, ttir::TransposeOp, ttir::BroadcastOp>(op);
+    // The order of a kernel's dimensions is changed at each run where its weights are an input.
+    if (isa<ttir::ReshapeOp, ttir::PermuteOp, ttir::TransposeOp>(op))
+      return true;
+    return constants.isConstant(op->getResult(0)) &&
+           (ttcore::isConstantCreation(op) || op->hasTrait<trait::Elementwise>() || isa<ttir::BroadcastOp>(op));
   }
 
   bool isReadByConvolutions(Value value) const {

@@ -87,6 +87,19 @@ func.func @readers(%x: tensor<1x4x4x12xf32>, %input: tensor<16x12x1x1xf32>, %ret
 
 // -----
 
+// Weights in another order of dimensions are rearranged on the host, at each run where they are an input.
+// CHECK: #[[IN:.*]] = {{.*}}memref<12x16xf32, #system_memory>
+// CHECK: #[[W:.*]] = {{.*}}memref<192x1xf32, #system_memory>
+// CHECK: func.func @hwio(%arg0: tensor<1x4x4x12xf32, {{.*}}>, %arg1: tensor<1x1x12x16xf32, #[[IN]]>
+// CHECK: "ttir.permute"(%arg1){{.*}} -> tensor<16x12x1x1xf32, #[[W]]>
+func.func @hwio(%x: tensor<1x4x4x12xf32>, %w: tensor<1x1x12x16xf32>) -> tensor<1x4x4x16xf32> {
+  %0 = "ttir.permute"(%w) <{permutation = array<i64: 3, 2, 0, 1>}> : (tensor<1x1x12x16xf32>) -> tensor<16x12x1x1xf32>
+  %1 = "ttir.conv2d"(%x, %0) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x4x4x12xf32>, tensor<16x12x1x1xf32>) -> tensor<1x4x4x16xf32>
+  return %1 : tensor<1x4x4x16xf32>
+}
+
+// -----
+
 // expected-error@+1 {{argument 0 is 'tensor<?x4xf32>'; expected static sizes}}
 func.func @dynamic(%a: tensor<?x4xf32>) {
   return
