@@ -24,6 +24,10 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation m
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module,
                                                                         MlirStringCallback callback, void *userData);
 
+/// Prints the kernels of a module of TTMetal programs as C++.
+MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateKernelsToCpp(MlirOperation module, MlirStringCallback callback,
+                                                                 void *userData);
+
 /// Prints a module of the emitc dialect as C++, or one of the emitpy dialect as Python, of several files the one that
 /// `file` names (empty for a module that is one file).
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback,
@@ -38,6 +42,13 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module
 /// depends on the op; does not call it for an op that is not lowered.
 MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,
                                          void *userData);
+
+/// From now on hands `callback` the text of the whole module behind every pass that runs in a context, of one thread
+/// then: the pass by its argument, and the module with its locations. `forget` is called with `userData` when no pass
+/// can be handed over any more. A context has one log; another takes its place.
+MLIR_CAPI_EXPORTED void ttmlirLogModules(MlirContext context,
+                                         void (*callback)(MlirStringRef pass, MlirStringRef module, void *userData),
+                                         void (*forget)(void *userData), void *userData);
 
 /// The StableHLO module of a portable artefact; null after an error, which is emitted on the context.
 MLIR_CAPI_EXPORTED MlirModule ttmlirDeserializePortableArtifact(MlirContext context, MlirStringRef bytes);

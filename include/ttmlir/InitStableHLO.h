@@ -3,13 +3,8 @@
 #ifndef TTMLIR_INITSTABLEHLO_H
 #define TTMLIR_INITSTABLEHLO_H
 
-#include "mlir/Support/LLVM.h"
-
-#include <string>
-
 namespace mlir {
 class DialectRegistry;
-class MLIRContext;
 } // namespace mlir
 
 namespace mlir::tt {
@@ -21,10 +16,6 @@ namespace mlir::tt {
 void registerStableHLODialects(DialectRegistry &registry);
 /// Their passes, Shardy's, and the pipelines made of them.
 void registerStableHLOPasses();
-
-/// The op that takes the place of the StableHLO op of this name, "rule" where that depends on the op, and "" for an op
-/// that is not lowered. The dialects must be loaded.
-std::string stableHLOLowering(StringRef op, MLIRContext *context);
 
 } // namespace mlir::tt
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir-c/Registration.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/InitAll.h"
-#include "ttmlir/InitStableHLO.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
@@ -31,6 +31,11 @@ MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module, MlirS
                                                      void *userData) {
   mlir::detail::CallbackOstream stream(callback, userData);
   return wrap(mlir::tt::ttmetal::translateTTMetalToFlatbuffer(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirTranslateKernelsToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {
+  mlir::detail::CallbackOstream stream(callback, userData);
+  return wrap(mlir::tt::ttmetal::translateKernelsToCpp(unwrap(module), stream));
 }
 
 MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {

@@ -78,7 +78,10 @@ LAYERS = {
         "include/ttmlir/Dialect/TTNN/Pipelines/ include/ttmlir/Dialect/TTMetal/Pipelines/", "passes"
     ),
     "pipelines": Layer("lib/Dialect/TTNN/Pipelines/ lib/Dialect/TTMetal/Pipelines/", "conversion"),
-    "compiler": Layer("lib/InitAll/ lib/CAPI/ include/ttmlir/InitAll.h include/ttmlir-c/", "pipelines conversion"),
+    "compiler": Layer(
+        "lib/InitAll/ lib/CAPI/ include/ttmlir/InitAll.h include/ttmlir/InitStableHLO.h include/ttmlir-c/",
+        "pipelines conversion",
+    ),
     "compiler.tools": Layer(
         "tools/ttmlir-opt/ tools/ttmlir-translate/ tools/ttmlir-lsp-server/ tools/Version.h python/", "compiler"
     ),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expand/Expressions.h"
+#include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
-#include "ttmlir/InitStableHLO.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CONVERTSTABLEHLOTOTTIR

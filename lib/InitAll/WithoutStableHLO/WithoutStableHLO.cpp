@@ -1,6 +1,7 @@
 //===- WithoutStableHLO.cpp - what a build without StableHLO says ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
 #include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 #include "ttmlir/InitStableHLO.h"
 
