@@ -79,6 +79,8 @@ void bindBinary(nb::module_ &module) {
         return "<Binary " + self.fileName() + ": " + std::to_string(self.programs().size()) + " programs>";
       });
 
+  module.attr("Flatbuffer") = module.attr("Binary");
+
   const auto load = [](const std::filesystem::path &path) { return Binary::load(path.string()); };
   const auto loadBytes = [](nb::bytes data) {
     return Binary::load({static_cast<const std::byte *>(data.data()), data.size()});
@@ -89,6 +91,9 @@ void bindBinary(nb::module_ &module) {
   module.def("load_from_bytes", loadBytes, nb::arg("data"), "Checks a flatbuffer in memory; raises BinaryError.");
   module.def("load_binary_from_bytes", loadBytes, nb::arg("data"),
              "Checks a flatbuffer in memory; raises BinaryError.");
+  // What ttnn_to_flatbuffer_bin gives, which is bytes here.
+  module.def("load_binary_from_capsule", loadBytes, nb::arg("capsule"),
+             "Checks what ttnn_to_flatbuffer_bin or ttmetal_to_flatbuffer_bin gave; raises BinaryError.");
 }
 
 } // namespace tt::python

@@ -70,6 +70,8 @@ void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> ty
 
 void bindTypes(nb::module_ &module);
 void bindDevice(nb::module_ &module);
+/// Descriptions of machines; needs devices.
+void bindSystem(nb::module_ &runtime, nb::module_ &binary);
 /// `ttnnModule` gets the functions that the package ttnn needs.
 void bindTensor(nb::module_ &module, nb::module_ &ttnnModule);
 void bindHooks(nb::module_ &module);

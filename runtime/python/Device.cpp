@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
-#include "ttmlir/Target/OutputFile.h"
 
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/variant.h>
-
-#include <filesystem>
 
 namespace tt::python {
 namespace {
@@ -42,37 +38,6 @@ struct Options {
 
 std::optional<int64_t> bytesOf(const std::optional<Int<int64_t>> &given, const char *name) {
   return given ? std::optional(given->in(name, 0)) : std::nullopt;
-}
-
-/// A system as the compiler is told it.
-struct SystemDesc {
-  std::string json;
-};
-
-SystemDesc describe(const sim::MeshOptions &options) {
-  const sim::ChipDesc &chip = sim::chip(options.arch);
-  const std::string one = "{\"arch\": \"" + std::string(toString(chip.arch)) + "\", \"grid\": [" +
-                          std::to_string(chip.gridRows) + ", " + std::to_string(chip.gridColumns) +
-                          "], \"l1_size\": " + std::to_string(chip.l1Size) +
-                          ", \"num_dram_channels\": " + std::to_string(chip.dramChannels) +
-                          ", \"dram_channel_size\": " + std::to_string(chip.dramChannelSize) +
-                          ", \"noc_l1_address_align_bytes\": " + std::to_string(chip.l1Alignment) +
-                          ", \"noc_dram_address_align_bytes\": " + std::to_string(chip.dramAlignment) +
-                          ", \"l1_unreserved_base\": " + std::to_string(chip.l1UnreservedBase) +
-                          ", \"dram_unreserved_base\": " + std::to_string(chip.dramUnreservedBase) +
-                          ", \"dram_unreserved_end\": " + std::to_string(chip.dramUnreservedEnd) + "}";
-  std::string text =
-      "{\"mesh_shape\": [" + std::to_string(options.rows) + ", " + std::to_string(options.columns) + "], \"chips\": [";
-  for (uint32_t i = 0; i < options.rows * options.columns; ++i)
-    text += (i ? ", " : "") + one;
-  return {text + "]}"};
-}
-
-void writeFile(const std::filesystem::path &path, const std::string &text) {
-  ttmlir::OutputFile file(path.string());
-  file.write(text + "\n");
-  if (file.keep() != 0)
-    throw Error("cannot write " + path.string() + ": " + file.message());
 }
 
 using BlockTable = std::vector<std::map<std::string, std::string>>;
@@ -267,21 +232,6 @@ void bindDevice(nb::module_ &module) {
         device.reshape(shape[0], shape[1]);
       },
       nb::arg("mesh_device"), nb::arg("mesh_shape"));
-
-  nb::class_<SystemDesc>(module, "SystemDesc", "The chips of a system.")
-      .def("as_json", [](const SystemDesc &self) { return self.json; })
-      .def(
-          "store", [](const SystemDesc &self, const std::filesystem::path &path) { writeFile(path, self.json); },
-          nb::arg("path"), "Writes it as JSON.");
-  module.def(
-      "get_current_system_desc",
-      [](nb::handle, const std::shared_ptr<MeshDevice> &device) {
-        return describe(device ? device->options() : sim::MeshOptions());
-      },
-      nb::arg("dispatch_core_type") = nb::none(), nb::arg("mesh_device").none() = nb::none(),
-      nb::sig("def get_current_system_desc(dispatch_core_type: DispatchCoreType | None = None, "
-              "mesh_device: Device | None = None) -> SystemDesc"),
-      "Of an open device, or else of one wormhole_b0 chip.");
 }
 
 } // namespace tt::python

@@ -43,6 +43,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindTtnnTypes(ttnn);
   python::bindBinary(binary);
   python::bindDevice(runtime);
+  python::bindSystem(runtime, binary);
   python::bindTensor(runtime, ttnn);
   python::bindTtnnFunctions(ttnn);
   python::bindHooks(runtime);

@@ -33,6 +33,16 @@ public:
   ProgramLibrary &operator=(const ProgramLibrary &) = delete;
   ~ProgramLibrary() { dlclose(handle); }
   const std::vector<::tt::ttnn::Program> &programs() const { return *list; }
+  /// Throws Error naming the programs there are.
+  const ::tt::ttnn::Program &program(const std::string &name) const {
+    std::string names;
+    for (const ::tt::ttnn::Program &each : *list) {
+      if (each.name == name)
+        return each;
+      names += (names.empty() ? "" : ", ") + std::string(each.name);
+    }
+    throw Error("the library has no program \"" + name + "\"; it has " + names);
+  }
   /// Rows and columns.
   std::pair<uint32_t, uint32_t> mesh() const {
     using Entry = const uint32_t *(*)();
@@ -73,4 +83,34 @@ void python::bindPrograms(nb::module_ &module) {
       .def(nb::init<const std::string &>(), nb::arg("path"))
       .def_prop_ro("programs", &ProgramLibrary::programs, nb::rv_policy::reference_internal)
       .def_prop_ro("mesh_shape", &ProgramLibrary::mesh, "Rows and columns of the mesh that the programs are for.");
+
+  // The names by which tests of the ecosystem run such libraries.
+  nb::module_ test = nb::borrow<nb::module_>(module.attr("test"));
+  test.def(
+      "open_so", [](const std::string &path) { return std::make_shared<ProgramLibrary>(path); }, nb::arg("path"),
+      "The library of programs at a path.");
+  test.def(
+      "close_so", [](const std::shared_ptr<ProgramLibrary> &) {}, nb::arg("handle"),
+      "It is closed when nobody has it any more.");
+  test.def(
+      "get_so_programs",
+      [](const ProgramLibrary &library, const std::string &) {
+        std::vector<std::string> names;
+        for (const Program &program : library.programs())
+          names.push_back(program.name);
+        return names;
+      },
+      nb::arg("so"), nb::arg("path"), "The names of a library's programs.");
+  test.def(
+      "create_inputs",
+      [](const ProgramLibrary &library, const std::string &name, const ::tt::ttnn::Device &device,
+         const std::string &) { return interruptibly([&] { return library.program(name).createInputs(device); }); },
+      nb::arg("so"), nb::arg("func_name"), nb::arg("device"), nb::arg("path"), "Inputs as a program makes them.");
+  test.def(
+      "run_so_program",
+      [](const ProgramLibrary &library, const std::string &name, const std::vector<::tt::ttnn::Tensor> &inputs,
+         const ::tt::ttnn::Device &device) {
+        return interruptibly([&] { return library.program(name).run(inputs, device); });
+      },
+      nb::arg("so"), nb::arg("func_name"), nb::arg("inputs"), nb::arg("device"), "What a program returns.");
 }

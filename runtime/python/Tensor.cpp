@@ -7,6 +7,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/unordered_map.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace tt::python {
 namespace {
 
@@ -329,7 +332,44 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       "memcpy", [](const Tensor &dst, const Tensor &src) { runtime::copyData(dst, src); }, nb::arg("dst"),
       nb::arg("src"), "Replaces the values of a tensor.");
 
-  nb::module_ test = module.def_submodule("test", "Layouts that tests ask for.");
+  module.def(
+      "create_scalar_tensor",
+      [](nb::handle scalar) {
+        const auto of = [](auto value, HostType type) { return fromHost(&value, {}, {}, sizeof(value), type); };
+        if (PyBool_Check(scalar.ptr()))
+          return of(scalar.ptr() == Py_True, HostType::Bool);
+        if (PyFloat_Check(scalar.ptr()))
+          return of(static_cast<float>(PyFloat_AS_DOUBLE(scalar.ptr())), HostType::Float32);
+        int64_t integer = 0;
+        if (!PyLong_Check(scalar.ptr()) || !nb::try_cast(scalar, integer))
+          throw nb::type_error(("scalar is " + std::string(nb::repr(scalar).c_str()) +
+                                "; expected a bool, an integer of 32 bits or a float")
+                                   .c_str());
+        return of(integer, HostType::Int64);
+      },
+      nb::arg("scalar"), nb::sig("def create_scalar_tensor(scalar: bool | int | float) -> Tensor"),
+      "A tensor of rank 0 on the host: Bool, Int32 or Float32.");
+  module.def("dump_tensor", &runtime::dumpTensor, nb::arg("tensor"), nb::arg("file_path"),
+             nb::call_guard<nb::gil_scoped_release>(), "Writes a file that load_tensor and ttnn.load_tensor read.");
+  module.def("load_tensor", &runtime::loadTensor, nb::arg("file_path"), nb::arg("device").none() = nb::none(),
+             nb::call_guard<nb::gil_scoped_release>(), "A tensor of a file, on the host or in the DRAM of a device.");
+
+  nb::module_ test = module.def_submodule("test", "What tests ask for.");
+  test.def(
+      "compare_outs",
+      [](const std::vector<Tensor> &lhs, const std::vector<Tensor> &rhs) {
+        const auto same = [](const Tensor &a, const Tensor &b) {
+          if (a.shape() != b.shape() || a.spec().dtype != b.spec().dtype || a.shards() != b.shards())
+            return false;
+          const std::vector<Tensor> ours = runtime::toHost(a), theirs = runtime::toHost(b);
+          for (size_t i = 0; i < ours.size(); ++i)
+            if (ours[i].bytes() != 0 && std::memcmp(ours[i].data(), theirs[i].data(), ours[i].bytes()) != 0)
+              return false;
+          return true;
+        };
+        return std::ranges::equal(lhs, rhs, same);
+      },
+      nb::arg("lhs"), nb::arg("rhs"), "Whether tensors have the same shapes, types and bits, in the same order.");
   struct Named {
     const char *name;
     BufferType buffer;

@@ -17,8 +17,19 @@ enum class DeviceRuntime { Disabled = 0, TTNN = 1, TTMetal = 2 };
 enum class HostRuntime { Local = 0, Distributed = 1 };
 enum class DispatchCoreType { WORKER = 0, ETH = 1 };
 enum class MemoryBufferType { DRAM = 0, L1 = 1, L1_SMALL = 2, TRACE = 3 };
+enum class FabricConfig {
+  DISABLED,
+  FABRIC_1D,
+  FABRIC_1D_RING,
+  FABRIC_2D,
+  FABRIC_2D_TORUS_X,
+  FABRIC_2D_TORUS_Y,
+  FABRIC_2D_TORUS_XY,
+  CUSTOM
+};
 
 DeviceRuntime currentRuntime = DeviceRuntime::TTNN;
+FabricConfig fabricConfig = FabricConfig::FABRIC_2D_TORUS_XY;
 
 struct HostTypeRow {
   const char *name;
@@ -167,7 +178,7 @@ void bindTypes(nb::module_ &module) {
   auto dataType = nb::enum_<HostType>(module, "DataType", "Element types of tensors.");
   for (const HostTypeRow &row : hostTypes)
     dataType.value(row.name, row.type);
-  nb::enum_<DeviceRuntime>(module, "DeviceRuntime", "Kinds of programs; TTNN is the one there is.")
+  nb::enum_<DeviceRuntime>(module, "DeviceRuntime", "Kinds of programs: calls of the TTNN library, or kernels.")
       .value("Disabled", DeviceRuntime::Disabled)
       .value("TTNN", DeviceRuntime::TTNN)
       .value("TTMetal", DeviceRuntime::TTMetal);
@@ -184,18 +195,34 @@ void bindTypes(nb::module_ &module) {
       .value("TRACE", MemoryBufferType::TRACE);
 
   module.def("get_current_device_runtime", [] { return currentRuntime; });
-  module.def("get_available_device_runtimes", [] { return std::vector{DeviceRuntime::TTNN}; });
+  module.def("get_available_device_runtimes", [] { return std::vector{DeviceRuntime::TTNN, DeviceRuntime::TTMetal}; });
   module.def(
-      "set_current_device_runtime",
-      [](DeviceRuntime runtime) {
-        if (runtime == DeviceRuntime::TTMetal)
-          throw Error("the runtime TTMetal is not available; TTNN is");
-        currentRuntime = runtime;
+      "set_current_device_runtime", [](DeviceRuntime runtime) { currentRuntime = runtime; }, nb::arg("runtime"),
+      "Kept for get_current_device_runtime: programs of both kinds are run, whatever it is.");
+  module.def(
+      "set_compatible_device_runtime",
+      [](const runtime::Binary &binary) {
+        currentRuntime = binary.identifier() == "TTNN" ? DeviceRuntime::TTNN : DeviceRuntime::TTMetal;
       },
-      nb::arg("runtime"), "Chooses the kind of programs that are run: TTNN.");
+      nb::arg("binary"), "The kind of programs that a binary has.");
+  nb::enum_<FabricConfig>(module, "FabricConfig", "How chips of a mesh are connected.")
+      .value("DISABLED", FabricConfig::DISABLED)
+      .value("FABRIC_1D", FabricConfig::FABRIC_1D)
+      .value("FABRIC_1D_RING", FabricConfig::FABRIC_1D_RING)
+      .value("FABRIC_2D", FabricConfig::FABRIC_2D)
+      .value("FABRIC_2D_TORUS_X", FabricConfig::FABRIC_2D_TORUS_X)
+      .value("FABRIC_2D_TORUS_Y", FabricConfig::FABRIC_2D_TORUS_Y)
+      .value("FABRIC_2D_TORUS_XY", FabricConfig::FABRIC_2D_TORUS_XY)
+      .value("CUSTOM", FabricConfig::CUSTOM);
   module.def(
-      "set_compatible_device_runtime", [](const runtime::Binary &) { currentRuntime = DeviceRuntime::TTNN; },
-      nb::arg("binary"));
+      "set_fabric_config", [](FabricConfig config) { fabricConfig = config; }, nb::arg("config"),
+      "Kept for get_fabric_config: simulated chips are connected as a torus, whatever it is.");
+  module.def("get_fabric_config", [] { return fabricConfig; });
+  nb::enum_<Arch>(module, "Arch", "Architectures of chips.")
+      .value("WORMHOLE_B0", Arch::WormholeB0)
+      .value("BLACKHOLE", Arch::Blackhole)
+      .value("QUASAR", Arch::Quasar);
+  module.def("get_arch", [] { return sim::MeshOptions().arch; }, "That of a device which is opened without options.");
   module.def("get_current_host_runtime", [] { return HostRuntime::Local; });
   module.def("get_available_host_runtimes", [] { return std::vector{HostRuntime::Local}; });
   module.def(

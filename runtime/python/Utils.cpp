@@ -35,6 +35,21 @@ std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, In
 } // namespace
 
 void bindUtils(nb::module_ &module) {
+  // A runtime's tensor is one of the library's here, and so is a device.
+  using Tensor = ::tt::ttnn::Tensor;
+  module.def(
+      "create_runtime_tensor_from_ttnn",
+      [](Tensor tensor, bool retain) {
+        tensor.setRetained(retain);
+        return tensor;
+      },
+      nb::arg("tensor"), nb::arg("retain") = false, "The same tensor, for `submit`.");
+  module.def(
+      "get_ttnn_tensor_from_runtime_tensor", [](const Tensor &tensor) { return tensor; }, nb::arg("tensor"),
+      "The same tensor, for functions of ttnn.");
+  module.def(
+      "create_runtime_device_from_ttnn", [](const Device &device) { return device; }, nb::arg("mesh_device"),
+      "The same device.");
   nb::class_<MeshBuffer>(module, "MeshBuffer", "A buffer in device memory.")
       .def(
           "address", [](const MeshBuffer &self) { return self.allocation.address(); }, "In every bank.")

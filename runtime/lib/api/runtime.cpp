@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/runtime.h"
+#include "kernels/creation/tensor_file.h"
 #include "metal/execute.h"
 #include "program/executable.h"
 #include "tt/sim/host.h"
@@ -199,6 +200,21 @@ TensorSpec inputSpec(const Binary &binary, size_t program, size_t input) {
     throw Error("program \"" + std::string(found.name) + "\" has " + std::to_string(found.inputs.size()) +
                 " inputs; there is no input " + std::to_string(input));
   return found.spec(found.inputs[input]);
+}
+
+void dumpTensor(const Tensor &tensor, const std::string &path) {
+  tensor.requireAllocated("dump_tensor");
+  ttnn::writeTensorFile(path, tensor);
+}
+
+Tensor loadTensor(const std::string &path, const Device &device) {
+  Tensor tensor = ttnn::readTensorFile(path);
+  if (!device)
+    return tensor;
+  TensorSpec spec = tensor.spec();
+  spec.memory.buffer = BufferType::DRAM;
+  spec.memory.layout = MemoryLayout::Interleaved;
+  return toLayout(tensor, device, spec);
 }
 
 Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spec) {

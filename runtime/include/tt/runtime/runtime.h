@@ -50,6 +50,10 @@ Tensor toLayout(const Tensor &tensor, const Device &device, const TensorSpec &sp
 /// The shards as host tensors. With `untilize` the layout becomes row-major and block formats become bf16; the values
 /// do not change.
 std::vector<Tensor> toHost(const Tensor &tensor, bool untilize = true);
+/// Writes a tensor to a file, or reads it, where `device` is given into its DRAM. What ttnn.dump_tensor and
+/// ttnn.load_tensor exchange. Throws Error, or BinaryError for a file that is none.
+void dumpTensor(const Tensor &tensor, const std::string &path);
+Tensor loadTensor(const std::string &path, const Device &device = nullptr);
 /// Copies the values of a tensor of one shard, converted to `dtype` when given.
 void copyData(void *to, const Tensor &from, std::optional<DataType> dtype = std::nullopt);
 /// Replaces the values of `to`; shapes must agree.

@@ -1,0 +1,195 @@
+//===- System.cpp - descriptions of machines for Python -------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Bindings.h"
+#include "ttmlir/Target/OutputFile.h"
+
+#include <nanobind/stl/filesystem.h>
+
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
+
+namespace tt::python {
+namespace {
+
+using sim::ChipDesc;
+
+/// Figures of a chip, by the names that they have in files.
+struct FigureRow {
+  const char *name;
+  int64_t ChipDesc::*figure;
+};
+constexpr std::array<FigureRow, 8> figureRows = {{
+    {"l1_size", &ChipDesc::l1Size},
+    {"num_dram_channels", &ChipDesc::dramChannels},
+    {"dram_channel_size", &ChipDesc::dramChannelSize},
+    {"noc_l1_address_align_bytes", &ChipDesc::l1Alignment},
+    {"noc_dram_address_align_bytes", &ChipDesc::dramAlignment},
+    {"l1_unreserved_base", &ChipDesc::l1UnreservedBase},
+    {"dram_unreserved_base", &ChipDesc::dramUnreservedBase},
+    {"dram_unreserved_end", &ChipDesc::dramUnreservedEnd},
+}};
+
+/// A system as the compiler is told it.
+struct SystemDesc {
+  uint32_t rows, columns;
+  std::vector<ChipDesc> chips;
+};
+
+SystemDesc describe(const sim::MeshOptions &options) {
+  return {options.rows, options.columns, {options.rows * options.columns, sim::chip(options.arch)}};
+}
+
+std::string figuresOf(const ChipDesc &chip) {
+  std::string text;
+  for (const FigureRow &row : figureRows)
+    text += std::string(", \"") + row.name + "\": " + std::to_string(chip.*row.figure);
+  return text;
+}
+
+template <class Text> std::string list(size_t count, Text text) {
+  std::string items;
+  for (size_t i = 0; i < count; ++i)
+    items += (i ? ", " : "") + text(i);
+  return "[" + items + "]";
+}
+
+/// What the compiler reads, and under "system_desc" the same by the names of the ecosystem's flatbuffer of systems.
+std::string toJson(const SystemDesc &system) {
+  const size_t count = system.chips.size();
+  const auto number = [](size_t i) { return std::to_string(i); };
+  const auto grid = [](const ChipDesc &chip, const char *first, const char *second) {
+    return first + std::to_string(chip.gridRows) + ", " + second + std::to_string(chip.gridColumns);
+  };
+  const std::string chips = list(count, [&](size_t i) {
+    const ChipDesc &chip = system.chips[i];
+    return "{\"arch\": \"" + std::string(toString(chip.arch)) + "\", \"grid\": [" + grid(chip, "", "") + "]" +
+           figuresOf(chip) + "}";
+  });
+  const std::string descs = list(count, [&](size_t i) {
+    std::string arch(toString(system.chips[i].arch));
+    arch.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(arch.front())));
+    return "{\"arch\": \"" + arch + "\", \"grid_size\": {" + grid(system.chips[i], "\"y\": ", "\"x\": ") + "}" +
+           figuresOf(system.chips[i]) + "}";
+  });
+  return "{\"mesh_shape\": [" + number(system.rows) + ", " + number(system.columns) + "], \"chips\": " + chips +
+         ", \"system_desc\": {\"chip_descs\": " + descs + ", \"chip_desc_indices\": " + list(count, number) +
+         ", \"chip_capabilities\": " + list(count, [](size_t) { return std::string("\"HostMMIO\""); }) + "}}";
+}
+
+/// The machine in the JSON that toJson writes. Throws nb::python_error for text that is none.
+SystemDesc fromJson(const std::string &text) {
+  const nb::object json = nb::module_::import_("json").attr("loads")(text);
+  const auto mesh = nb::cast<std::vector<uint32_t>>(json["mesh_shape"]);
+  if (mesh.size() != 2)
+    throw Error("has a mesh_shape of " + std::to_string(mesh.size()) + " numbers, not of rows and columns");
+  SystemDesc system{mesh[0], mesh[1], {}};
+  for (const nb::handle each : json["chips"]) {
+    ChipDesc chip = sim::chip(sim::parseArch(nb::cast<std::string>(each["arch"])));
+    const auto grid = nb::cast<std::pair<int64_t, int64_t>>(nb::tuple(each["grid"]));
+    chip.gridRows = grid.first, chip.gridColumns = grid.second;
+    for (const FigureRow &row : figureRows)
+      chip.*row.figure = nb::cast<int64_t>(each[row.name]);
+    system.chips.push_back(chip);
+  }
+  return system;
+}
+
+/// The machine in a #ttcore.system_desc, as `ttrt query` writes it; the shape of the mesh is not in it.
+SystemDesc fromAttribute(const std::string &text) {
+  static const std::regex archPattern(R"(\{arch = <(\w+)>, grid = (\d+)x(\d+)([^{}]*)\})"),
+      indexPattern(R"(\}\], \[([\d, ]*)\])");
+  std::vector<ChipDesc> kinds;
+  for (std::sregex_iterator at(text.begin(), text.end(), archPattern), end; at != end; ++at) {
+    ChipDesc chip = sim::chip(sim::parseArch((*at)[1].str()));
+    chip.gridRows = std::atoll((*at)[2].str().c_str()), chip.gridColumns = std::atoll((*at)[3].str().c_str());
+    const std::string figures = (*at)[4];
+    for (const FigureRow &row : figureRows) {
+      const std::string name = std::string(", ") + row.name + " = ";
+      if (const size_t place = figures.find(name); place != std::string::npos)
+        chip.*row.figure = std::atoll(figures.c_str() + place + name.size());
+    }
+    kinds.push_back(chip);
+  }
+  // The list behind that of the chips: which of them each device is.
+  std::smatch indices;
+  const std::string behind = text.substr(std::min(text.rfind("arch = <"), text.size()));
+  if (kinds.empty() || !std::regex_search(behind, indices, indexPattern))
+    throw Error("has no chips");
+  SystemDesc system{1, 0, {}};
+  std::istringstream numbers(indices[1].str());
+  for (std::string number; std::getline(numbers, number, ',');) {
+    const size_t kind = std::strtoul(number.c_str(), nullptr, 10);
+    if (kind >= kinds.size())
+      throw Error("names chip " + std::to_string(kind) + " of " + std::to_string(kinds.size()));
+    system.chips.push_back(kinds[kind]);
+  }
+  system.columns = static_cast<uint32_t>(system.chips.size());
+  return system;
+}
+
+SystemDesc load(const std::filesystem::path &path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file)
+    throw BinaryError(path.string() + ": cannot be read; expected the description of a machine");
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  const auto refuse = [&](const std::string &why) -> BinaryError {
+    return BinaryError(path.string() + ": " + why + "; expected what SystemDesc.store or `ttrt query --save` writes");
+  };
+  try {
+    if (start != std::string::npos && text[start] == '{')
+      return fromJson(text);
+    if (start != std::string::npos && text.compare(start, 19, "#ttcore.system_desc") == 0)
+      return fromAttribute(text);
+  } catch (const nb::python_error &error) {
+    const std::string trace = error.what(); // which ends with a line that says what is wrong
+    throw refuse("is not the description of a machine: " + trace.substr(trace.rfind('\n') + 1));
+  } catch (const nb::cast_error &) {
+    throw refuse("is not the description of a machine: a field has another type than it should");
+  } catch (const Error &error) {
+    throw refuse(error.what());
+  }
+  throw refuse("is not the description of a machine");
+}
+
+void writeFile(const std::filesystem::path &path, const std::string &text) {
+  ttmlir::OutputFile file(path.string());
+  file.write(text + "\n");
+  if (file.keep() != 0)
+    throw Error("cannot write " + path.string() + ": " + file.message());
+}
+
+} // namespace
+
+void bindSystem(nb::module_ &runtime, nb::module_ &binary) {
+  nb::class_<SystemDesc>(binary, "SystemDesc", "The chips of a system.")
+      .def("as_json", &toJson)
+      .def(
+          "store", [](const SystemDesc &self, const std::filesystem::path &path) { writeFile(path, toJson(self)); },
+          nb::arg("path"), "Writes it as JSON.")
+      .def(
+          "check_schema_hash", [](const SystemDesc &) { return true; }, "True: another schema is refused at load.")
+      .def("__repr__",
+           [](const SystemDesc &self) { return "<SystemDesc: " + std::to_string(self.chips.size()) + " chips>"; });
+  runtime.attr("SystemDesc") = binary.attr("SystemDesc");
+  binary.def("load_system_desc_from_path", &load, nb::arg("path"),
+             "Reads what `SystemDesc.store` or `ttrt query --save` wrote; raises BinaryError.");
+  runtime.def(
+      "get_current_system_desc",
+      [](nb::handle, const std::shared_ptr<sim::MeshDevice> &device) {
+        return describe(device ? device->options() : sim::MeshOptions());
+      },
+      nb::arg("dispatch_core_type") = nb::none(), nb::arg("mesh_device").none() = nb::none(),
+      nb::sig("def get_current_system_desc(dispatch_core_type: DispatchCoreType | None = None, "
+              "mesh_device: Device | None = None) -> SystemDesc"),
+      "Of an open device, or else of one wormhole_b0 chip.");
+}
+
+} // namespace tt::python

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descriptions of machines are read as they were written, by the names of the ecosystem, and others are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import _ttmlir_runtime as rt
+import pytest
+from ttrt.__main__ import main as ttrt
+
+load = rt.binary.load_system_desc_from_path
+
+
+@pytest.mark.parametrize(("arch", "shape"), [("wormhole_b0", (1, 1)), ("wormhole_b0", (2, 4)), ("blackhole", (1, 2))])
+@pytest.mark.parametrize("writer", ["store", "query"])
+def test_what_is_written_is_read(arch, shape, writer):
+    if writer == "query":
+        mesh = "x".join(map(str, shape))
+        assert ttrt(["query", "--arch", arch, "--mesh", mesh, "--quiet", "--save", "system.ttsys"]) == 0
+    else:
+        options = rt.runtime.MeshDeviceOptions()
+        options.arch, options.mesh_shape = arch, shape
+        with rt.runtime.open_mesh_device(options) as device:
+            rt.runtime.get_current_system_desc(mesh_device=device).store("system.ttsys")
+    described = load("system.ttsys")
+    desc = json.loads(described.as_json())
+    chips = shape[0] * shape[1]
+    assert desc["system_desc"]["chip_desc_indices"] == list(range(chips))
+    names = {"wormhole_b0": "Wormhole_b0", "blackhole": "Blackhole"}
+    grids = {"wormhole_b0": {"y": 8, "x": 8}, "blackhole": {"y": 10, "x": 13}}
+    for chip, ours in zip(desc["system_desc"]["chip_descs"], desc["chips"], strict=True):
+        assert chip["arch"] == names[arch] and chip["grid_size"] == grids[arch]
+        assert ours["arch"] == arch and chip["l1_size"] == ours["l1_size"] > 2**20
+    # An attribute does not hold the shape of the mesh.
+    assert desc["mesh_shape"] == (list(shape) if writer == "store" else [1, chips])
+    described.store("again.json")
+    assert load("again.json").as_json() == described.as_json()
+
+
+def test_the_figures_of_a_file_are_kept():
+    rt.runtime.get_current_system_desc().store("system.json")
+    desc = json.loads(Path("system.json").read_text())
+    desc["chips"][0].update(l1_size=123456, grid=[3, 5])
+    Path("system.json").write_text(json.dumps(desc))
+    chip = json.loads(load("system.json").as_json())["system_desc"]["chip_descs"][0]
+    assert chip["l1_size"] == 123456 and chip["grid_size"] == {"y": 3, "x": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not the description"), ("x", "is not the description"), ("{", "JSONDecodeError"),
+        ("{}", "KeyError: 'mesh_shape'"), ('{"mesh_shape": [1], "chips": []}', "a mesh_shape of 1 numbers"),
+        ('{"mesh_shape": "a"}', "another type"), ('{"mesh_shape": [1, 1], "chips": 3}', "not iterable"),
+        ('{"mesh_shape": [1, 1], "chips": [{"arch": "quasar"}]}', '"quasar" is not simulated'),
+        ('{"mesh_shape": [1, 1], "chips": [{"arch": "blackhole", "grid": [1]}]}', "another type"),
+        ("#ttcore.system_desc<>", "has no chips"), ("#ttcore.system_desc<[{arch = <wormhole_b0>", "has no chips"),
+        ("#ttcore.system_desc<[], [{arch = <wormhole_b0>, grid = 8x8}], [1]>", "names chip 1 of 1"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(text, message):
+    Path("system").write_text(text)
+    with pytest.raises(rt.BinaryError, match=message) as raised:
+        load("system")
+    assert str(raised.value).startswith("system: ") and "expected" in str(raised.value)
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(rt.BinaryError, match="nowhere: cannot be read"):
+        load("nowhere")
