@@ -101,6 +101,7 @@ template <class Attr, class... Args> MlirAttribute checked(MlirContext context, 
 
 void populateTTCore(nb::module_ &m);
 void populateTTNN(nb::module_ &m);
+void populateTTNNMemory(nb::module_ &m);
 void populateStableHLO(nb::module_ &m);
 void populateUtil(nb::module_ &m);
 void populateTranslate(nb::module_ &m);

@@ -12,6 +12,8 @@ NB_MODULE(_ttmlir, m) {
   };
   add("ttcore_ir", populateTTCore);
   add("ttnn_ir", populateTTNN);
+  nb::module_ ttnn = nb::borrow<nb::module_>(m.attr("ttnn_ir"));
+  populateTTNNMemory(ttnn);
   add("stablehlo_ir", populateStableHLO);
   add("util", populateUtil);
   add("translate", populateTranslate);

@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Location.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 void ttmlir::python::populateUtil(nb::module_ &m) {
   m.def("is_name_loc", [](MlirLocation loc) { return llvm::isa<mlir::NameLoc>(unwrap(loc)); }, nb::arg("loc"));
@@ -26,6 +27,27 @@ void ttmlir::python::populateUtil(nb::module_ &m) {
       "is_file_line_col_loc", [](MlirLocation loc) { return llvm::isa<mlir::FileLineColLoc>(unwrap(loc)); },
       nb::arg("loc"));
   m.def("is_fused_loc", [](MlirLocation loc) { return llvm::isa<mlir::FusedLoc>(unwrap(loc)); }, nb::arg("loc"));
+  m.def(
+      "get_loc_full",
+      [](MlirLocation loc) {
+        std::string text;
+        llvm::raw_string_ostream(text) << unwrap(loc);
+        return text;
+      },
+      nb::arg("loc"), "A location as MLIR prints it.");
+  m.def(
+      "get_fused_locations",
+      [](MlirLocation loc) {
+        std::vector<MlirLocation> parts;
+        if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(unwrap(loc)))
+          for (mlir::Location part : fused.getLocations())
+            parts.push_back(wrap(part));
+        return parts;
+      },
+      nb::arg("loc"), "The parts of a fused location; none of another.");
+  m.def(
+      "is_dps", [](MlirOperation op) { return llvm::isa<mlir::DestinationStyleOpInterface>(unwrap(op)); },
+      nb::arg("op"), "Whether an op writes into operands that are given for its results.");
   m.def(
       "source_path", [](MlirLocation loc) { return mlir::tt::ttcore::sourcePath(unwrap(loc)); }, nb::arg("loc"),
       "The number of the source op that an op came from: \"12\", \"3/12\" through call 3, or \"\" without one.");
@@ -145,9 +167,54 @@ template <auto translate> static void defineFlatbuffer(nb::module_ &m, const cha
       "Calls write(chunk) with views of the bytes, in order: each is good for that call only.");
 }
 
+namespace {
+class ModuleLog {
+public:
+  void attach(MlirContext context, std::vector<std::string> passes) {
+    state->passes = std::move(passes);
+    ttmlirLogModules(
+        context,
+        [](MlirStringRef pass, MlirStringRef module, void *data) {
+          State &state = **static_cast<std::shared_ptr<State> *>(data);
+          std::string name(pass.data, pass.length);
+          if (state.passes.empty() || llvm::is_contained(state.passes, name))
+            state.log.emplace_back(std::move(name), std::string(module.data, module.length));
+        },
+        [](void *data) { delete static_cast<std::shared_ptr<State> *>(data); }, new std::shared_ptr<State>(state));
+  }
+  const auto &log() const { return state->log; }
+
+private:
+  struct State {
+    std::vector<std::string> passes; // empty: all
+    std::vector<std::pair<std::string, std::string>> log;
+  };
+  // A context may outlive the log, and the log a context.
+  std::shared_ptr<State> state = std::make_shared<State>();
+};
+} // namespace
+
 void ttmlir::python::populateTranslate(nb::module_ &m) {
   defineFlatbuffer<ttmlirTranslateToFlatbuffer>(m, "ttnn_to_flatbuffer");
   defineFlatbuffer<ttmlirTranslateTTMetalToFlatbuffer>(m, "ttmetal_to_flatbuffer");
+  m.def(
+      "ttkernel_to_cpp",
+      [](MlirOperation module) {
+        return translated(module, [&](MlirStringCallback callback, void *userData) {
+          return ttmlirTranslateKernelsToCpp(module, callback, userData);
+        });
+      },
+      nb::arg("module"));
+  nb::class_<ModuleLog>(m, "MLIRModuleLogger", "The module as each pass of a context left it.")
+      .def(nb::init<>())
+      .def(
+          "attach_context",
+          [](ModuleLog &self, MlirContext ctx, std::vector<std::string> passes) {
+            self.attach(ctx, std::move(passes));
+          },
+          nb::arg("ctx"), nb::arg("passnames_to_cache") = std::vector<std::string>(),
+          "Records from now on behind the passes named (all, if none is), which then run on one thread.")
+      .def_prop_ro("module_log", &ModuleLog::log, "(pass, module) in the order in which passes ran.");
   m.def(
       "mlir_to_cpp",
       [](MlirOperation module) {

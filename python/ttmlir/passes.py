@@ -11,13 +11,15 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ._mlir_libs._ttmlir import translate as _translate
+from ._mlir_libs._ttmlir.translate import MLIRModuleLogger
 from .files import whole_file
+from .golden_tensor import DataType, GoldenTensor, lookup_dtype
 from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module, StringAttr
 from .passmanager import PassManager
 from .util import without_source_number
@@ -134,12 +136,18 @@ ttir_to_ttnn_runtime_pipeline = _pipeline("ttir-to-ttnn-runtime-pipeline")
 ttir_to_ttnn_common_pipeline = _pipeline("ttir-to-ttnn-common-pipeline")
 ttir_to_ttmetal_pipeline = _pipeline("ttir-to-ttmetal-pipeline")
 ttnn_common_to_runtime_pipeline = _pipeline("ttnn-common-to-runtime-pipeline")
+ttir_to_ttmetal_backend_pipeline = ttir_to_ttmetal_pipeline
 stablehlo_pipeline = _pipeline("stablehlo-pipeline")
 stablehlo_to_ttir_pipeline = _pipeline("stablehlo-to-ttir-pipeline")
 ttir_to_emitc_pipeline = _pipeline("ttir-to-emitc-pipeline")
 ttir_to_emitpy_pipeline = _pipeline("ttir-to-emitpy-pipeline")
 ttnn_common_to_emitc_pipeline = _pipeline("ttnn-common-to-emitc-pipeline")
 ttnn_common_to_emitpy_pipeline = _pipeline("ttnn-common-to-emitpy-pipeline")
+
+
+def tt_populate_argument_types(module: Module, argument_types_string: str = "") -> None:
+    """Mark arguments of functions, in place: "forward=input,parameter,constant"; see `run_pass` for errors."""
+    run_pass(module, "tt-populate-argument-types", f"argument-types={argument_types_string}")
 
 
 def _bytes(write: Callable[[Callable[[memoryview], object]], None]) -> bytes:
@@ -162,8 +170,18 @@ def ttnn_to_flatbuffer_bin(module: Module) -> bytes:
     return _bytes(lambda take: _translate.ttnn_to_flatbuffer(module.operation, take))
 
 
-def ttnn_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
-    """Write the flatbuffer of `module` to `filepath`, whole or not at all."""
+Goldens = Mapping[str, Mapping[int, GoldenTensor]]
+Stages = Sequence[tuple[str, str]]
+
+
+def ttnn_to_flatbuffer_file(
+    module: Module, filepath: str | os.PathLike[str], goldenMap: Goldens | None = None, moduleCache: Stages = ()
+) -> None:
+    """Write the flatbuffer of `module` to `filepath`, whole or not at all.
+
+    goldenMap and moduleCache are not written: goldens are computed from the module that a flatbuffer carries, and
+    `MLIRModuleLogger` keeps what passes leave.
+    """
     _file(lambda take: _translate.ttnn_to_flatbuffer(module.operation, take), filepath)
 
 
@@ -176,8 +194,10 @@ def ttmetal_to_flatbuffer_bin(module: Module) -> bytes:
     return _bytes(lambda take: _translate.ttmetal_to_flatbuffer(module.operation, take))
 
 
-def ttmetal_to_flatbuffer_file(module: Module, filepath: str | os.PathLike[str]) -> None:
-    """Write the flatbuffer of a module of TTMetal programs to `filepath`, whole or not at all."""
+def ttmetal_to_flatbuffer_file(
+    module: Module, filepath: str | os.PathLike[str], goldenMap: Goldens | None = None, moduleCache: Stages = ()
+) -> None:
+    """Write the flatbuffer of a module of TTMetal programs to `filepath`; further arguments as of TTNN's."""
     _file(lambda take: _translate.ttmetal_to_flatbuffer(module.operation, take), filepath)
 
 
@@ -205,6 +225,26 @@ def python_files(module: Module) -> list[str]:
     return [StringAttr(op.attributes["id"]).value for op in top if op.operation.name == "emitpy.file"]
 
 
+# The names that the ecosystem has for them.
+translate_to_cpp = mlir_to_cpp
+translate_to_python = mlir_to_python
+
+
+def ttkernel_to_cpp(module: Module) -> str:
+    """The kernels of a TTMetal module as C++, each headed by its name.
+
+    Raises:
+        ttmlir.ir.MLIRError: an op that has no form in C++; names it.
+    """
+    return _translate.ttkernel_to_cpp(module.operation)
+
+
+def ttkernel_to_cpp_file(module: Module, filepath: str | os.PathLike[str]) -> None:
+    """Write `ttkernel_to_cpp(module)` to `filepath`, whole or not at all."""
+    with whole_file(filepath) as file:
+        file.write(ttkernel_to_cpp(module).encode())
+
+
 def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
     """Write the constants of an emitc or emitpy module into `folder`, which is made when there are any.
 
@@ -215,18 +255,29 @@ def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
 
 
 __all__ = [
+    "DataType",
+    "GoldenTensor",
+    "MLIRModuleLogger",
     "Pipeline",
+    "lookup_dtype",
     "mlir_to_cpp",
     "mlir_to_python",
     "python_files",
     "run_pass",
+    "stablehlo_pipeline",
     "stablehlo_to_ttir_pipeline",
+    "translate_to_cpp",
+    "translate_to_python",
+    "tt_populate_argument_types",
     "ttir_to_emitc_pipeline",
     "ttir_to_emitpy_pipeline",
+    "ttir_to_ttmetal_backend_pipeline",
     "ttir_to_ttmetal_pipeline",
     "ttir_to_ttnn_backend_pipeline",
     "ttir_to_ttnn_common_pipeline",
     "ttir_to_ttnn_runtime_pipeline",
+    "ttkernel_to_cpp",
+    "ttkernel_to_cpp_file",
     "ttmetal_to_flatbuffer_bin",
     "ttmetal_to_flatbuffer_file",
     "ttnn_common_to_emitc_pipeline",

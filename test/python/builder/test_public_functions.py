@@ -158,6 +158,9 @@ WITHOUT_EFFECT = {
     },  # goldens are freed anyway, nothing is written
     "ModuleBuilder.__init__": {"deallocate_goldens", "deallocated_goldens_dir"},  # the same
     "Builder.from_module": {"deallocate_goldens", "deallocated_goldens_dir"},
+    # A flatbuffer carries its module, of which goldens are computed.
+    "ttnn_to_flatbuffer_file": {"goldenMap", "moduleCache"},
+    "ttmetal_to_flatbuffer_file": {"goldenMap", "moduleCache"},
 }
 # Methods that are called with what another of the same name needs.
 INTERFACES = {"complete_type", "complete_attributes", "create_tensor_encoding", "before", "breakpoint", "print", "dump",

@@ -6,6 +6,7 @@ They are in the description that tools/opgen writes at build time. Needs no torc
 
 from __future__ import annotations
 
+import inspect
 import functools
 import importlib
 import json
@@ -123,7 +124,7 @@ def _op_info(cls: Any, row: dict[str, Any]) -> OpInfo:
             for a in row.get("attributes", ())
         ),
         tuple(result["name"] for result in row.get("results", ())),
-        "results" in (cls.__init__.__kwdefaults__ or {}),  # mlir-tblgen makes result types optional when it infers them
+        "results" in (inspect.unwrap(cls.__init__).__kwdefaults__ or {}),  # mlir-tblgen makes result types optional when it infers them
         row.get("like_operand", False),
         row.get("segmented", False),
     )
