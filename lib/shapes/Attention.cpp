@@ -390,18 +390,23 @@ void pagedUpdateCache(const Op &op, Results &) {
   }
 }
 
-/// The positions of one user, [1, heads, positions, size].
+/// The positions of users, [users, heads, positions, size]: those that batch_idx_tensor names, or the first ones.
 void pagedFillCache(const Op &op, Results &) {
   const Cache all = cacheOf(op);
-  expectOne(op, all);
   checkHeads(op, all);
   const Operand &table = operand(op, "page_table");
   if (table.shape.size() != 2 || table.shape[0] < 1 || all.cache[2] < 1 ||
       ceilDivide(all.input[2], all.cache[2]) > table.shape[1])
     failOperand(op, "page_table", "has shape ", table.shape, "; expected users x pages with room for ", all.input[2],
                 " positions in pages of ", all.cache[2]);
-  if (const Operand *user = optionalOperand(op, "batch_idx_tensor"); user && volume(op, user->shape) < 1)
-    failOperand(op, "batch_idx_tensor", "has shape ", user->shape, "; expected a value");
+  if (const Operand *users = optionalOperand(op, "batch_idx_tensor")) {
+    if (volume(op, users->shape) < std::max<int64_t>(1, all.input[0]))
+      failOperand(op, "batch_idx_tensor", "has shape ", users->shape, "; expected a value for each of ", all.input[0],
+                  " users");
+  } else if (all.input[0] > table.shape[0]) {
+    failOperand(op, "input", "is of ", all.input[0], " users; expected at most ", table.shape[0], ", as ",
+                Name{"page_table"}, " has");
+  }
 }
 
 } // namespace

@@ -215,12 +215,13 @@ def paged_update_cache(
 
 
 def paged_fill_cache(cache: Tensor, x: Tensor, page_table: Tensor, batch: Tensor | None = None) -> Tensor:
-    """Write the sequence x [1, heads, sequence, size] of one user through its pages."""
-    cache = cache.clone()
-    user, page_size = int(batch.flatten()[0]) if batch is not None else 0, cache.shape[2]
-    for start in range(0, x.shape[2], page_size):
-        rows = x[0, :, start : start + page_size]
-        cache[int(page_table[user, start // page_size]), :, : rows.shape[1]] = rows
+    """Write the sequences x [users, heads, sequence, size] of users through their pages."""
+    cache, page_size = cache.clone(), cache.shape[2]
+    for i, sequence in enumerate(x):
+        user = i if batch is None else int(batch.flatten()[i])
+        for start in range(0, x.shape[2], page_size):
+            rows = sequence[:, start : start + page_size]
+            cache[int(page_table[user, start // page_size]), :, : rows.shape[1]] = rows
     return cache
 
 

@@ -27,6 +27,7 @@ from .op import Op
 from .quantization import QUANTIZATION
 from .reduction import REDUCTION
 from .stablehlo import STABLEHLO
+from .tensor import GoldenMapTensor as GoldenMapTensor  # programs take it from here, too
 
 FAMILIES: dict[str, dict[str, Op]] = {
     "elementwise": ELEMENTWISE,

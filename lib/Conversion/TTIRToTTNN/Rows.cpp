@@ -43,11 +43,15 @@ bool hasAttribute(OperationName op, StringAttr name) {
 /// Replaces an op by one of the same results; refuses attributes that this does not have.
 LogicalResult replaceBy(OperationName to, Operation *op, ValueRange operands, ArrayRef<NamedAttribute> attributes,
                         ConversionPatternRewriter &rewriter) {
-  for (NamedAttribute attribute : attributes)
-    if (!hasAttribute(to, attribute.getName()))
+  SmallVector<NamedAttribute> kept;
+  for (NamedAttribute attribute : attributes) {
+    if (hasAttribute(to, attribute.getName()))
+      kept.push_back(attribute);
+    else if (!isa<UnitAttr>(attribute.getValue())) // a mark of the user's, which says nothing to this op
       return notifyMatchFailure(rewriter, op,
                                 to.getStringRef() + " has no attribute '" + attribute.getName().strref() + "'");
-  OperationState state(op->getLoc(), to, operands, op->getResultTypes(), attributes);
+  }
+  OperationState state(op->getLoc(), to, operands, op->getResultTypes(), kept);
   rewriter.replaceOp(op, rewriter.create(state));
   return success();
 }

@@ -53,6 +53,30 @@ struct LowerPad : OpConversionPattern<ttir::PadOp> {
   }
 };
 
+/// A product over several dimensions, one after the other; TTNN takes one, or all.
+struct LowerProdOfSeveral : OpConversionPattern<ttir::ProdOp> {
+  explicit LowerProdOfSeveral(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(ttir::ProdOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ArrayAttr dims = op.getDimArgAttr();
+    SmallVector<int64_t> shape(typeOf(op.getInput()).getShape());
+    const int64_t rank = shape.size();
+    if (!dims || dims.size() < 2 || static_cast<int64_t>(dims.size()) == rank)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value value = adaptor.getInput();
+    for (Attribute attribute : dims) {
+      const int64_t dim = cast<IntegerAttr>(attribute).getValue().getSExtValue();
+      shape[dim < 0 ? dim + rank : dim] = 1;
+      value = ProdOp::create(builder, typeLike(op.getResult(), shape), value,
+                             builder.getIntegerAttr(builder.getIntegerType(64, /*isSigned=*/true), dim),
+                             builder.getBoolAttr(true));
+    }
+    rewriter.replaceOp(op, reshape(builder, value, typeOf(op.getResult())));
+    return success();
+  }
+};
+
 /// argmax and prod reduce one dimension, which is an integer of `width` bits, or all.
 template <class From, class To, unsigned width> struct LowerOneDimReduction : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
@@ -103,6 +127,6 @@ struct LowerArange : OpConversionPattern<ttir::ArangeOp> {
 
 void ttnn::addShapePatterns(RewritePatternSet &patterns) {
   patterns.add<LowerArange, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
-               LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerToLayout, LowerToReshape<ttir::SqueezeOp>,
-               LowerToReshape<ttir::UnsqueezeOp>>(patterns.getContext());
+               LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerProdOfSeveral, LowerToLayout,
+               LowerToReshape<ttir::SqueezeOp>, LowerToReshape<ttir::UnsqueezeOp>>(patterns.getContext());
 }

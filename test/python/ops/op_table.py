@@ -109,7 +109,7 @@ def along(dtypes: tuple[str, ...] = FLOATS, attribute: str = "dim", **attributes
 REDUCTION = {
     **rows("sum mean max min", reduction()),
     **rows("reduce_and reduce_or", reduction()),
-    "prod": reduction(several=False),  # TTNN multiplies along one dimension, or all
+    "prod": reduction(),
     "argmax": row(
         case((64, 128), dim_arg=[1], keep_dim=True),
         case((33, 65), dim_arg=[0], keep_dim=False),

@@ -112,12 +112,22 @@ ATTENTION = {
     ),
     "paged_fill_cache": row(
         named(cache=(8, 4, 32, 16), input=(1, 4, 50, 16), page_table=(3, 2)),
+        named(cache=(8, 4, 32, 16), input=(2, 4, 50, 16), page_table=(3, 2)),
+        named(cache=(8, 4, 32, 16), input=(3, 4, 32, 16), page_table=(3, 1), batch_idx_tensor=(3,)),
         wrong=[
             (
                 named(cache=(8, 4, 32, 16), input=(1, 4, 50, 8), page_table=(3, 2)),
                 "head sizes 16 of 'cache' and 8 of 'input' differ",
-            )
+            ),
+            (
+                named(cache=(8, 4, 32, 16), input=(4, 4, 50, 16), page_table=(3, 2)),
+                "'input' is of 4 users; expected at most 3, as 'page_table' has",
+            ),
+            (
+                named(cache=(8, 4, 32, 16), input=(2, 4, 50, 16), page_table=(3, 2), batch_idx_tensor=(1,)),
+                "'batch_idx_tensor' has shape 1; expected a value for each of 2 users",
+            ),
         ],
-        fixed={"page_table": "i32"},
+        fixed={"page_table": "i32", "batch_idx_tensor": "i32"},
     ),
 }

@@ -142,6 +142,7 @@ OWN: dict[str, Row] = {
     ),
     "ttnn.paged_fill_cache": row(
         named({}, cache=(6, 2, 8, 4), input=(1, 2, 12, 4), page_table=(3, 2), batch_idx_tensor=(1,)),
+        named({}, cache=(6, 2, 8, 4), input=(2, 2, 12, 4), page_table=(3, 2), batch_idx_tensor=(2,)),
         fixed={"batch_idx_tensor": "i32", "page_table": "i32"},
     ),
     "ttnn.rotary_embedding": row(named({}, input=(1, 2, 6, 8), cos_cache=(1, 1, 8, 8), sin_cache=(1, 1, 8, 8))),

@@ -16,11 +16,13 @@
 // RUN: not ttmlir-opt %s --ttir-to-emitpy-pipeline=enable-trace=true 2>&1 | FileCheck %s --check-prefix=TRACE
 
 // Of what has nothing to do, both.
-// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="disable-workarounds=false enable-layout-workaround-pass=true enable-decomposition-workaround-pass=1 enable-ttnn-decomposition-pass enable-dram-space-saving-optimization-pass=false" | FileCheck %s --check-prefix=FUSED
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="disable-workarounds=false enable-layout-workaround-pass=true enable-decomposition-workaround-pass=1 enable-ttnn-decomposition-pass optimization-level=1 composite-resolution=force-promote enable-dram-space-saving-optimization-pass=false" | FileCheck %s --check-prefix=FUSED
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-layout-workaround-pass=some 2>&1 | FileCheck %s --check-prefix=EITHER
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=composite-resolution=some 2>&1 | FileCheck %s --check-prefix=COMPOSITE
 
 // EITHER: for the --enable-layout-workaround-pass option: 'some' is not possible: the simulated library needs no workarounds; expected true or false, or nothing
-// LEVEL: for the --optimization-level option: '2' is not possible: there is no optimizer that searches for layouts; expected 0, or nothing
+// LEVEL: for the --optimization-level option: '2' is not possible: there is no optimizer that searches for layouts; expected 0 or 1, or nothing
+// COMPOSITE: for the --composite-resolution option: 'some' is not possible: composites of StableHLO become ops, or what they are made of, before; expected auto or inline or validate or force-promote, or nothing
 // OPTIMIZER: for the --enable-optimizer option: 'true' is not possible: there is no optimizer that searches for layouts; expected false, or nothing
 // LAYOUTS: for the --max-legal-layouts option: '8' is not possible: there is no optimizer that searches for layouts
 // TRACE: for the --enable-trace option: 'true' is not possible: a program is planned once and needs no trace; expected false, or nothing

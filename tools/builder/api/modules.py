@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
+from golden.optional import torch
 from ttmlir import ir, passes
 from ttmlir.files import write_whole
 from ttmlir.ir import Context, Location, Module
@@ -96,15 +97,55 @@ def build_module(
     Raises:
         TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
     """
+    module, builder = built(mod, builder_type, mesh_name, mesh_dict, system_desc_path)
+    if save_artifacts:
+        save_module(module, Path(artifact_dir), builder_type)
+    return module, builder
+
+
+def built(
+    mod: Callable[[Any], Any], builder_type: str, mesh_name: Any, mesh_dict: Any, system_desc_path: Any = None
+) -> tuple[Module, Builder]:
     cls = builder_class(builder_type)
     context = Context()
     builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
     with context:
-        module = builder.build(mod)
+        return builder.build(mod), builder
+
+
+def save_module(module: Module, folder: Path, builder_type: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{builder_type}_module.mlir", str(module) + "\n")
+
+
+@checked_arguments
+def experimental_build_stablehlo_module(
+    fn: Callable[..., Any],
+    inputs_shapes: Sequence[Sequence[int]],
+    inputs_types: Sequence[Any] | None = None,
+    mesh_name: str | Sequence[str] = ("mesh",),
+    mesh_dict: Mapping[str, int] | Sequence[Mapping[str, int]] = (DEFAULT_MESH,),
+    save_artifacts: bool = False,
+    base: str | None = None,
+    output_root: str | os.PathLike[str] = ".",
+) -> tuple[Module, Builder]:
+    """Build a StableHLO module of one function, which `fn(*operands, builder)` describes.
+
+    Args:
+        inputs_types: of the arguments; float32 if there is no list.
+        mesh_name, mesh_dict: the mesh, or the meshes, by name.
+        save_artifacts: write <output_root>/<base>/stablehlo_module.mlir; base is the name of `fn` unless given.
+    Returns, Raises: as `build_module`.
+    """
+    types = [torch.float32] * len(inputs_shapes) if inputs_types is None else inputs_types
+
+    def module(builder: Any) -> None:
+        builder.func(inputs_shapes, types)(fn)
+
+    result, builder = built(module, "stablehlo", mesh_name, mesh_dict)
     if save_artifacts:
-        Path(artifact_dir).mkdir(parents=True, exist_ok=True)
-        write_whole(Path(artifact_dir) / f"{builder_type}_module.mlir", str(module) + "\n")
-    return module, builder
+        save_module(result, Path(output_root) / (base or fn.__name__), "stablehlo")
+    return result, builder
 
 
 @checked_arguments
@@ -513,6 +554,7 @@ __all__ = [
     "execute_cpp",
     "execute_fb",
     "execute_py",
+    "experimental_build_stablehlo_module",
     "generate_all_module_permutations",
     "get_optimal_module_least_num_collectives",
     "get_optimal_module_least_time",

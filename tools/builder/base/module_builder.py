@@ -203,7 +203,7 @@ class ModuleBuilder:
         """Decorator: build a public function now, by calling what is decorated with its operands and this builder.
 
         Args:
-            input_shapes, input_types: one for each argument.
+            input_shapes, input_types: one for each argument; types beyond that are not looked at.
             ttnn_inputs: arguments have layouts, which those of the "ttnn" builder have; others refuse it.
             custom_inputs: values of the arguments, as for `set_goldens`.
             presharded_args: argument index -> shard dims, see `preshard_arg`.
@@ -211,6 +211,7 @@ class ModuleBuilder:
         """
         if ttnn_inputs and not self.has_layouts:
             raise ValueError('ttnn_inputs is True, but arguments have layouts in modules of the "ttnn" builder only')
+        input_types = input_types[: len(input_shapes)]  # programs of the ecosystem give one list for several functions
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
         for index, shape in enumerate(input_shapes):

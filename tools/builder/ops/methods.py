@@ -99,6 +99,10 @@ def parameters_of(info: OpInfo) -> tuple[Parameter, ...]:
     return tuple(sorted(chosen, key=lambda p: p.default is not REQUIRED))
 
 
+def is_unit_attrs(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value))
+
+
 class Method:
     """A builder method for one op; binds its arguments, converts them and has the builder create the op."""
 
@@ -131,11 +135,13 @@ class Method:
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """(value of each parameter, values of the common ones); TypeError when the call does not fit."""
+        common: dict[str, Any] = {}
+        if len(args) == len(self.names) + 1 and is_unit_attrs(args[-1]):  # the next of all methods
+            *args, common["unit_attrs"] = args
         if len(args) > len(self.names):
             raise TypeError(f"{self.info.name}: takes at most {len(self.names)} arguments ({', '.join(self.names)}), "
                             f"{len(args)} were given")  # fmt: skip
         values = dict(zip(self.names, args, strict=False))
-        common = {}
         for name, value in kwargs.items():
             own = name if name in self.names else self.aliases.get(name)
             if own is None and name in self.COMMON:

@@ -9,7 +9,7 @@ using namespace mlir::tt::ttnn;
 namespace {
 struct Row {
   StringLiteral name;
-  /// The value that is true here, `either` of a switch that changes nothing; empty when none is.
+  /// The value that is true here, or several that change nothing, "A or B"; empty when none is.
   StringLiteral accepted;
   StringLiteral reason;
 };
@@ -23,7 +23,7 @@ static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their o
 static constexpr StringLiteral noHost = "what is computed once is computed on the device";
 
 static constexpr Row rows[] = {
-    {"optimization-level", "0", noOptimizer},
+    {"optimization-level", "0 or 1", noOptimizer},
     {"enable-optimizer", "false", noOptimizer},
     {"memory-layout-analysis-enabled", "false", noOptimizer},
     {"row-major-enabled", "false", noOptimizer},
@@ -42,7 +42,8 @@ static constexpr Row rows[] = {
     {"enable-layout-workaround-pass", either, noWorkarounds},
     {"enable-decomposition-workaround-pass", either, noWorkarounds},
     {"enable-ttnn-decomposition-pass", either, "the simulated library has every op of TTNN"},
-    {"composite-resolution", "", "composites are not read"},
+    {"composite-resolution", "auto or inline or validate or force-promote",
+     "composites of StableHLO become ops, or what they are made of, before"},
     {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
     {"enable-quant-dequant-conversion-pass", "false", "quantized tensors are not lowered"},
     {"target-bit-width", "", "quantized tensors are not lowered"},
@@ -60,8 +61,9 @@ bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef va
   std::string given = value.empty() ? "true" : value.lower();
   if (row->accepted == "true" || row->accepted == "false" || row->accepted == either)
     given = given == "1" ? "true" : given == "0" ? "false" : given;
-  const bool isSwitch = row->accepted == either && (given == "true" || given == "false");
-  if (isSwitch || (!row->accepted.empty() && given == row->accepted)) {
+  SmallVector<StringRef> accepted;
+  row->accepted.split(accepted, " or ");
+  if (!row->accepted.empty() && llvm::is_contained(accepted, given)) {
     out = given;
     return false;
   }
@@ -73,12 +75,13 @@ bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef va
 
 AbsentOptions::AbsentOptions(mlir::detail::PassOptions &owner) {
   for (const Row &row : rows) {
-    descriptions.push_back(std::make_unique<std::string>((row.accepted.empty()     ? std::string("Not here")
-                                                          : row.accepted == either ? std::string("Changes nothing")
-                                                                                   : "Only " + row.accepted.str()) +
-                                                         ": " + row.reason.str()));
+    descriptions.push_back(
+        std::make_unique<std::string>((row.accepted.empty()            ? std::string("Not here")
+                                       : row.accepted.contains(" or ") ? std::string("Changes nothing")
+                                                                       : "Only " + row.accepted.str()) +
+                                      ": " + row.reason.str()));
     options.push_back(
         std::make_unique<Option>(owner, row.name, llvm::cl::desc(*descriptions.back()), llvm::cl::ValueOptional,
-                                 llvm::cl::init(row.accepted == either ? std::string() : row.accepted.str())));
+                                 llvm::cl::init(row.accepted.contains(" or ") ? std::string() : row.accepted.str())));
   }
 }

@@ -89,22 +89,24 @@ std::unique_ptr<Kernel> makePagedUpdate(const OpCall &call) {
   });
 }
 
-/// Writes the sequence [1, heads, rows, size] of one user through its pages.
+/// Writes the sequences [users, heads, rows, size] of users through their pages.
 std::unique_ptr<Kernel> makePagedFill(const OpCall &call) {
   const Cache cache(call);
   const Positions table(call, 2);
   const Shape &pages = operand(call, 2).shape;
   const int64_t pageSize = cache.shape[2], rows = cache.rows[2], heads = cache.shape[1];
-  std::optional<Positions> user;
+  std::optional<Positions> named;
   if (optionalOperand(call, 3))
-    user.emplace(call, 3);
-  const int64_t users = pages[0], perUser = pages[1];
+    named.emplace(call, 3);
+  const int64_t given = cache.rows[0], users = pages[0], perUser = pages[1];
   return kernelOf([=](const Buffers &buffers) {
-    const int64_t which = user ? user->at(buffers.ins[3], 0, users) : 0;
-    for (int64_t row = 0; row < rows; row += pageSize) {
-      const int64_t page = table.at(buffers.ins[2], which * perUser + row / pageSize, cache.shape[0]);
-      for (int64_t head = 0; head < heads; ++head)
-        cache.write(buffers, head * rows + row, page, head, 0, std::min(pageSize, rows - row));
+    for (int64_t user = 0; user < given; ++user) {
+      const int64_t which = named ? named->at(buffers.ins[3], user, users) : user;
+      for (int64_t row = 0; row < rows; row += pageSize) {
+        const int64_t page = table.at(buffers.ins[2], which * perUser + row / pageSize, cache.shape[0]);
+        for (int64_t head = 0; head < heads; ++head)
+          cache.write(buffers, (user * heads + head) * rows + row, page, head, 0, std::min(pageSize, rows - row));
+      }
     }
   });
 }

@@ -41,7 +41,7 @@ func.func @paged_cache(%a0: tensor<8x4x32x64xf32>, %a1: tensor<1x4x32x32xf32>, %
 // -----
 
 func.func @paged_batch(%a0: tensor<8x4x32x64xf32>, %a1: tensor<2x4x32x64xf32>, %a2: tensor<1x8xi32>) {
-  // expected-error@+1 {{'ttir.paged_fill_cache' op operand 'input' has the first size 2; expected 1}}
+  // expected-error@+1 {{'ttir.paged_fill_cache' op operand 'input' is of 2 users; expected at most 1, as 'page_table' has}}
   "ttir.paged_fill_cache"(%a0, %a1, %a2) : (tensor<8x4x32x64xf32>, tensor<2x4x32x64xf32>, tensor<1x8xi32>) -> ()
   return
 }

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forms of calls that programs of the ecosystem use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from builder.base.builder_apis import (
+    build_module,
+    compile_and_execute_ttir,
+    compile_ttir_to_flatbuffer,
+    experimental_build_stablehlo_module,
+)
+
+
+def of(function, *shapes, types=None):
+    def module(b):
+        b.func(list(shapes), types or [torch.float32] * len(shapes))(function)
+
+    return module
+
+
+def test_more_types_than_shapes():
+    module, _ = build_module(of(lambda x, b: b.exp(x), (4, 8), types=[torch.float32, torch.int32]), "ttir")
+    assert "(%arg0: tensor<4x8xf32>)" in str(module)
+    with pytest.raises(ValueError, match="2 input shapes but 1 input types"):
+        build_module(of(lambda x, y, b: b.add(x, y), (4,), (4,), types=[torch.float32]), "ttir")
+
+
+@pytest.mark.parametrize("marks", [None, [], ["mine"]])
+def test_unit_attributes_come_last(marks):
+    program = of(lambda x, y, b: b.add(b.concat([x, y], 0, marks), b.concat([y, x], 0, unit_attrs=marks)), (2, 8), (3, 8))
+    module, _ = build_module(program, "ttir")
+    assert str(module).count("{mine}") == (2 if marks else 0)
+    assert compile_and_execute_ttir(program)
+
+
+def test_what_is_no_unit_attribute():
+    for last in (3, "mine", [3]):
+        with pytest.raises(TypeError, match=r"takes at most 2 arguments \(ins, dim\), 3 were given"):
+            build_module(of(lambda x, b, last=last: b.concat([x, x], 0, last), (2, 8)), "ttir")
+
+
+@pytest.mark.parametrize("options", ["optimization-level=1", "composite-resolution=force-promote"])
+def test_options_that_change_nothing(options):
+    program = of(lambda x, b: b.exp(x), (4, 8))
+    plain, given = (
+        Path(compile_ttir_to_flatbuffer(program, pipeline_options=o)[1]).read_bytes() for o in (None, [options])
+    )
+    assert plain == given
+
+
+def test_a_function_of_stablehlo(tmp_path):
+    def double(x, y, builder):
+        return builder.add(x, y)
+
+    module, builder = experimental_build_stablehlo_module(double, [(4, 8), (4, 8)], save_artifacts=True)
+    assert "stablehlo.add" in str(module) and "tensor<4x8xf32>" in str(module)
+    assert Path("double/stablehlo_module.mlir").read_text() == f"{module}\n" and type(builder).__name__ == "StableHLOBuilder"
+    module, _ = experimental_build_stablehlo_module(double, [(2,), (2,)], [torch.int32, torch.int32], base="other")
+    assert "tensor<2xi32>" in str(module) and not Path("other").exists()
