@@ -88,13 +88,14 @@ def _parsed(pipeline: str) -> PassManager:
     raise ValueError("; ".join([*reasons, str(refused)])) from refused
 
 
-def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str = False) -> None:
+def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str = False, verify: bool = True) -> None:
     """Run one registered pass or pipeline over `module`, in place.
 
     Args:
         name: as registered with ttmlir-opt, without the dashes in front.
         options: the text between the braces of `name{...}`.
         print_ir: print the module after each pass that changed it, to stderr; with a string, into files of that folder.
+        verify: check the module after each pass.
     Warns:
         UserWarning: for each warning of a pass.
     Raises:
@@ -103,6 +104,7 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str 
     """
     with module.context:
         manager = _parsed(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
+        manager.enable_verifier(verify)
         if print_ir:
             module.context.enable_multithreading(False)
             manager.enable_ir_printing(tree_printing_dir_path=print_ir if isinstance(print_ir, str) else None)

@@ -11,8 +11,10 @@ from builder.base.builder_apis import (
     build_module,
     compile_and_execute_ttir,
     compile_ttir_to_flatbuffer,
+    execute_fb,
     experimental_build_stablehlo_module,
 )
+from builder.base.builder_utils import create_custom_ttir_pipeline_fn
 
 
 def of(function, *shapes, types=None):
@@ -50,6 +52,21 @@ def test_options_that_change_nothing(options):
         Path(compile_ttir_to_flatbuffer(program, pipeline_options=o)[1]).read_bytes() for o in (None, [options])
     )
     assert plain == given
+
+
+def test_passes_as_a_pipeline(capfd):
+    program = of(lambda x, b: b.exp(b.neg(b.neg(x))), (4, 8))
+    chosen = create_custom_ttir_pipeline_fn("canonicalize,ttir-to-ttnn-backend-pipeline", print_ir=True)
+    builder, path, goldens, _ = compile_ttir_to_flatbuffer(program, custom_pipeline=chosen)
+    assert "IR Dump After" in capfd.readouterr().err
+    execute_fb(path, goldens)
+    module = build_module(program, "ttir")[0]
+    create_custom_ttir_pipeline_fn("func.func(canonicalize)", verify=False)(module, "mesh-shape=1,2 argument-types=<lambda>=input")
+    assert "meshShape = 1x2" in str(module) and "argument_type<input>" in str(module)
+    with pytest.raises(ValueError, match="'canonicalize' take no options of a pipeline; there is enable-fusing-pass"):
+        create_custom_ttir_pipeline_fn("canonicalize")(module, "enable-fusing-pass=false")
+    with pytest.raises(ValueError, match="no-such-pass"):
+        create_custom_ttir_pipeline_fn("no-such-pass")(module, "")
 
 
 def test_a_function_of_stablehlo(tmp_path):

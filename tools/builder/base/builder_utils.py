@@ -7,7 +7,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any, List, Optional, Tuple, Union  # noqa: UP035 - programs t
 
 import numpy as np
 from golden.optional import dtype_name, torch
-from ttmlir.ir import BlockArgument, Context, Location, OpResult, RankedTensorType, Type, Value
+from ttmlir import passes
+from ttmlir.ir import BlockArgument, Context, Location, Module, OpResult, RankedTensorType, Type, Value
 
 from .locations import plain_location as plain_location
 
@@ -162,6 +163,31 @@ def mesh_shape_of(mesh_dict: Any) -> tuple[int, int]:
         raise ValueError(f"mesh {dict(mesh_dict)}: expected one or two axes with positive sizes")
     rows, columns = [1] * (2 - len(sizes)) + [int(n) for n in sizes]
     return rows, columns
+
+
+def create_custom_ttir_pipeline_fn(
+    pipeline: str, verify: bool = True, print_ir: bool | str = False
+) -> Callable[[Module, str], None]:
+    """A function for `custom_pipeline=` that tells a module its device and runs passes over it.
+
+    Args:
+        pipeline: the passes, by name and with their options, as between the parentheses of "builtin.module(...)".
+        verify: check the module after each pass.
+        print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder.
+    """
+
+    def run(module: Module, options: str) -> None:
+        given = dict(option.partition("=")[::2] for option in options.split())
+        types = given.pop("argument-types", None)
+        if types:
+            passes.tt_populate_argument_types(module, types)
+        if strange := given.keys() - {"mesh-shape", "system-desc-path"}:
+            raise ValueError(f"the passes {pipeline!r} take no options of a pipeline; there is {', '.join(sorted(strange))}")
+        device = " ".join(f"{name}={value}" for name, value in given.items())
+        passes.run_pass(module, "ttcore-register-device", device, print_ir, verify)
+        passes.run_pass(module, pipeline, "", print_ir, verify)
+
+    return run
 
 
 def get_artifact_dir(
