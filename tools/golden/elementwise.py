@@ -16,6 +16,11 @@ def cbrt(x: Tensor) -> Tensor:
     return torch.sign(x) * torch.abs(x).pow(1.0 / 3.0)
 
 
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """Front ends mark an op that is computed by tanh; the op itself has no such attribute."""
+    return F.gelu(x, approximate=approximate)
+
+
 def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
     grad, x = (t.contiguous() for t in torch.broadcast_tensors(grad, x))  # torch's own does not broadcast on every CPU
     return torch.ops.aten.gelu_backward(grad, x, approximate=approximate)
@@ -142,7 +147,7 @@ UNARY = {
     "expm1": Op(torch.expm1, aten="expm1"),
     "floor": Op(torch.floor, aten="floor"),
     "frac": Op(torch.frac, aten="frac"),
-    "gelu": Op(F.gelu, aten="gelu"),
+    "gelu": Op(gelu, aten="gelu"),
     "hardsigmoid": Op(F.hardsigmoid, aten="hardsigmoid"),
     "isfinite": Op(torch.isfinite, aten="isfinite"),
     "leaky_relu": Op(leaky_relu, aten="leaky_relu"),

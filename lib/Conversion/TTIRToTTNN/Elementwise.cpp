@@ -8,6 +8,9 @@
 
 #include "Patterns.h"
 
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
@@ -83,7 +86,37 @@ template <class OpT> static void add(RewritePatternSet &patterns, Value (*solve)
   patterns.add<LowerByEquation<OpT>>(patterns.getContext(), solve);
 }
 
+/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+static Value geluByTanh(Equation &e, ttir::GeluOp) {
+  Value cubic = e.make<MultiplyOp>({e.make<MultiplyOp>({e.make<MultiplyOp>({e.x, e.x}), e.x}), e.constant(0.044715)});
+  Value inner = e.make<MultiplyOp>({e.make<AddOp>({e.x, cubic}), e.constant(std::sqrt(2 / std::numbers::pi))});
+  Value outer = e.make<AddOp>({e.make<TanhOp>(inner), e.constant(1)});
+  return e.result<MultiplyOp>({e.make<MultiplyOp>({e.x, e.constant(0.5)}), outer});
+}
+
+namespace {
+/// Front ends mark a gelu with `approximate`, "none" or "tanh", which the op itself does not have.
+struct LowerGelu : LowerByEquation<ttir::GeluOp> {
+  explicit LowerGelu(MLIRContext *context) : LowerByEquation(context, geluByTanh) {}
+  LogicalResult matchAndRewrite(ttir::GeluOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Attribute mark = op->getAttr("approximate");
+    if (auto how = dyn_cast_or_null<StringAttr>(mark); how && how == "tanh")
+      return LowerByEquation::matchAndRewrite(op, adaptor, rewriter);
+    else if (mark && (!how || how != "none"))
+      return notifyMatchFailure(rewriter, op, "attribute 'approximate' is neither \"none\" nor \"tanh\"");
+    auto gelu = GeluOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getInput());
+    for (NamedAttribute attribute : op->getAttrs())
+      if (attribute.getName().strref().contains('.')) // of a dialect, which any op may have
+        gelu->setAttr(attribute.getName(), attribute.getValue());
+    rewriter.replaceOp(op, gelu);
+    return success();
+  }
+};
+} // namespace
+
 void ttnn::addElementwisePatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerGelu>(patterns.getContext());
   add(patterns, exp2);
   add(patterns, frac);
   add(patterns, selu);

@@ -12,7 +12,8 @@ std::optional<RegisteredOperationName> ttnn::sameName(StringRef name, MLIRContex
 }
 
 namespace {
-/// Attribute `from` of the TTIR op is `to` of the TTNN op, converted if need be; without `to` it is dropped.
+/// Attribute `from` of the TTIR op is `to` of the TTNN op, converted if need be; without `to` it is dropped, where
+/// there is a conversion only if that gives null.
 struct AttributeChange {
   StringRef from, to;
   Attribute (*convert)(Attribute) = nullptr;
@@ -96,7 +97,7 @@ private:
       if (attribute.getName() != entry.from)
         continue;
       if (entry.to.empty())
-        return failure();
+        return success(entry.convert && entry.convert(attribute.getValue()));
       attribute = {StringAttr::get(getContext(), entry.to),
                    entry.convert ? entry.convert(attribute.getValue()) : attribute.getValue()};
     }
@@ -128,6 +129,12 @@ private:
   llvm::SmallDenseSet<OperationName> others;
 };
 } // namespace
+
+/// What says that something is as it is for this op anyway.
+static Attribute nullIfTrue(Attribute attr) {
+  auto value = dyn_cast<BoolAttr>(attr);
+  return value && value.getValue() ? Attribute() : attr;
+}
 
 /// array<i32: ...>, array<i64: ...> and [2 : i32, ...] as a #ttnn.shape.
 static Attribute toShape(Attribute attr) {
@@ -173,7 +180,7 @@ static std::vector<Row> rows() {
       row<ttir::SortOp, ttnn::SortOp>({{"dim", "dim", toSigned<8>}}),
       row<ttir::TopKOp, ttnn::TopKOp>({{"dim", "dim", toSigned<32>}}),
       row<ttir::TypecastOp, ttnn::TypecastOp>({{"conservative_folding", ""}}),
-      row<ttir::Upsample2dOp, ttnn::UpsampleOp>(),
+      row<ttir::Upsample2dOp, ttnn::UpsampleOp>({{"channel_last", "", nullIfTrue}}),
       row<ttir::ZerosOp, ttnn::ZerosOp>({{"shape", "shape", toShape}}, onDevice),
   };
 }

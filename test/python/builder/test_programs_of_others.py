@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import (
     build_module,
     compile_and_execute_ttir,
+    compile_module_to_flatbuffer,
     compile_ttir_to_flatbuffer,
     execute_fb,
     experimental_build_stablehlo_module,
+    load_mlir_file,
 )
 from builder.base.builder_utils import create_custom_ttir_pipeline_fn
 
@@ -67,6 +70,30 @@ def test_passes_as_a_pipeline(capfd):
         create_custom_ttir_pipeline_fn("canonicalize")(module, "enable-fusing-pass=false")
     with pytest.raises(ValueError, match="no-such-pass"):
         create_custom_ttir_pipeline_fn("no-such-pass")(module, "")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_gelu_by_tanh(dtype):
+    """A mark of front ends, beside PyTorch's own."""
+    x = torch.cat([torch.linspace(-6, 6, 1000), torch.tensor([0.0, -0.0, 1e30, -1e30, torch.inf, torch.nan])]).to(dtype)
+    name = {torch.float32: "f32", torch.bfloat16: "bf16"}[dtype]
+    type_ = f"tensor<{len(x)}x{name}>"
+    text = """
+      func.func @f(%x: TYPE) -> TYPE {
+        %0 = "ttir.gelu"(%x) {approximate = "tanh"} : (TYPE) -> TYPE
+        return %0 : TYPE
+      }""".replace("TYPE", type_)
+    module, builder = load_mlir_file(text, {"f": [x]})
+    binary, _, _ = compile_module_to_flatbuffer(module, builder)
+    device = rt.runtime.open_mesh_device()
+    (result,) = rt.runtime.submit(device, binary, 0, [rt.runtime.create_host_tensor(x)])
+    found = torch.from_dlpack(rt.runtime.to_host(result, untilize=True)[0])
+    rt.runtime.close_mesh_device(device)
+    want = torch.nn.functional.gelu(x.double(), approximate="tanh")
+    bound = {torch.float32: 1e-6, torch.bfloat16: 2**-8}[dtype] * want.abs() + 1e-6
+    assert torch.equal(found.isnan(), want.isnan()) and torch.equal(found.isinf(), want.isinf())
+    finite = want.isfinite()
+    assert ((found.double() - want).abs() <= bound)[finite].all()
 
 
 def test_a_function_of_stablehlo(tmp_path):
