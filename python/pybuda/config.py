@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration of compiler and devices: one for the process, until `pybuda_reset`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from .enums import DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
+from .errors import PyBudaError
+from .formats import DataFormat, MathFidelity, check_float
+from .trace import Precision
+
+
+@dataclass
+class CompilerConfig:
+    """What the compiler is asked for; docs/pybuda.md says of each what it does here."""
+
+    enable_recompute: bool = False
+    balancer_policy: str = "default"
+    place_on_one_row: bool = False
+    enable_t_streaming: bool = True
+    manual_t_streaming: bool = False
+    enable_consteval: bool = True
+    enable_auto_fusing: bool = True
+    enable_tvm_cpu_fallback: bool = True
+    cpu_fallback_ops: set[str] = field(default_factory=lambda: {"embedding"})
+    enable_tm_cpu_fallback: bool = False
+    tm_cpu_fallback_max_depth: int = 10
+    enable_conv_prestride: bool = True
+    enable_device_tilize: bool = True
+    default_dram_parameters: bool | None = None
+    amp_level: int = 0
+    default_df_override: DataFormat | None = None
+    default_accumulate_df: DataFormat = DataFormat.Float16_b
+    default_math_fidelity: MathFidelity = MathFidelity.HiFi3
+    performance_trace: PerfTraceLevel = PerfTraceLevel.NONE
+    enable_stable_softmax: bool = True
+    device_mode: DeviceMode = DeviceMode.CompileAndRun
+    input_queues_on_host: bool = True
+    output_queues_on_host: bool = True
+    tvm_graph_store_path: str = ""
+    tvm_graph_load_path: str = ""
+    max_pool_add_sub_surround: bool = False
+    max_pool_add_sub_surround_value: float = 1.0
+    loopback_outputs: dict[str, int] = field(default_factory=dict)
+    op_names_to_epoch_break: list[list[str]] = field(default_factory=list)
+    op_names_to_chip_break: list[list[str]] = field(default_factory=list)
+    op_names_dont_fuse: list[str] = field(default_factory=list)
+    op_names_manual_fuse: list[str] = field(default_factory=list)
+    amp_properties: list[Precision] = field(default_factory=list)
+    scheduler_constraints: list[list[str]] = field(default_factory=list)
+    tti_dump_format: str = "default"
+    dram_placement_algorithm: DRAMPlacementAlgorithm = DRAMPlacementAlgorithm.ROUND_ROBIN
+    graph_solver_self_cut_type: str = "FastCut"
+    enable_link_past_cache_ios: bool = False
+    fracture_groups: list[Any] = field(default_factory=list)
+    backend_opt_level: int = 4
+    backend_output_dir: str = "tt_build"
+    backend_device_descriptor_path: str = ""
+    backend_cluster_descriptor_path: str = ""
+    backend_runtime_params_path: str = ""
+    backend_runtime_args: str = ""
+    harvested_rows: list[int] = field(default_factory=list)
+    store_backend_db_to_yaml: bool = False
+    enable_auto_transposing_placement: bool = False
+    use_interactive_placer: bool = True
+    op_intermediates_to_save: list[str] = field(default_factory=list)
+    enable_enumerate_u_kt: bool = True
+    chip_placement_policy: str = "MMIO_LAST"
+    enable_forked_dram_inputs: bool = False
+    device_config: str = ""
+    place_queue_to_chip_dram: dict[str, list[int]] = field(default_factory=dict)
+    insert_queues: list[tuple[Any, ...]] = field(default_factory=list)
+    buffering_nops: list[tuple[Any, ...]] = field(default_factory=list)
+    op_overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def place_on_new_epoch(self, op_names: str | Sequence[str]) -> None:
+        """The op, or ops together, begin a new epoch."""
+        self.op_names_to_epoch_break.append(names(op_names, "place_on_new_epoch"))
+
+    def place_on_new_chip(self, op_names: str | Sequence[str]) -> None:
+        """The op, or ops together, begin a new chip."""
+        self.op_names_to_chip_break.append(names(op_names, "place_on_new_chip"))
+
+    def dont_fuse(self, op_name: str) -> None:
+        """The op is not fused with others."""
+        self.op_names_dont_fuse += names(op_name, "dont_fuse")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in DEFAULTS:
+            raise AttributeError(f"the compiler's configuration has no option {name!r}")
+        check_value(name, value)
+        super().__setattr__(name, value)
+
+
+DEFAULTS = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(CompilerConfig)}
+# Options of which only some values exist.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "amp_level": (0, 1, 2),
+    "balancer_policy": ("default", "NLP", "Ribbon", "CNN", "MaximizeTMinimizeGrid", "MinimizeGrid", "Random"),
+    "tti_dump_format": ("default", "backend", "backend_tilized"),
+    "graph_solver_self_cut_type": (
+        "None", "ConsumerOperandDataEdgesFirst", "ProducerUserDataEdgesFirst", "FastCut",
+    ),
+    "device_config": ("", "gs_e150", "gs_e300", "wh_n150", "wh_n300"),
+    "backend_opt_level": (0, 1, 2, 3, 4),
+}  # fmt: skip
+HARVESTABLE = (*range(1, 6), *range(7, 12))
+
+
+def check_value(name: str, value: Any) -> None:
+    """Refuses values of another type than the default's, or that an option does not have.
+
+    Raises:
+        TypeError, ValueError: names the option and what it takes.
+    """
+    default = DEFAULTS[name]
+    if name.endswith("_df") or name == "default_df_override":
+        if value is not None:
+            check_float(value, f"option {name}")
+    elif isinstance(default, Named | bool) and not isinstance(value, type(default)):
+        known = f"one of {type(default).__name__}" if isinstance(default, Named) else "True or False"
+        raise TypeError(f"option {name} is {value!r}; expected {known}")
+    if name in CHOICES and (value not in CHOICES[name] or isinstance(value, bool)):
+        raise ValueError(f"option {name} is {value!r}; expected one of {', '.join(map(repr, CHOICES[name]))}")
+    if name == "harvested_rows" and (bad := [row for row in value if row not in HARVESTABLE]):
+        raise ValueError(f"option harvested_rows has {bad[0]}; only rows 1 to 5 and 7 to 11 are harvestable")
+
+
+_config = CompilerConfig()
+
+
+def _get_global_compiler_config() -> CompilerConfig:
+    """The configuration of the process."""
+    return _config
+
+
+def _clear_global_compiler_config() -> None:
+    """Every option has its default again; the object stays the same."""
+    for name, value in DEFAULTS.items():
+        setattr(_config, name, copy.copy(value))
+
+
+# Keywords of set_configuration_options that are the option's name in an older form.
+ALIASES = {"accumulate_df": "default_accumulate_df", "math_fidelity": "default_math_fidelity"}
+# In the documented order.
+KEYWORDS = (
+    "enable_recompute", "balancer_policy", "place_on_one_row", "enable_t_streaming", "manual_t_streaming",
+    "enable_consteval", "default_df_override", "accumulate_df", "math_fidelity", "performance_trace",
+    "backend_opt_level", "backend_output_dir", "backend_device_descriptor_path", "backend_cluster_descriptor_path",
+    "backend_runtime_params_path", "backend_runtime_args", "enable_auto_fusing", "enable_conv_prestride",
+    "enable_stable_softmax", "amp_level", "harvested_rows", "store_backend_db_to_yaml", "input_queues_on_host",
+    "output_queues_on_host", "enable_auto_transposing_placement", "use_interactive_placer", "op_intermediates_to_save",
+    "enable_enumerate_u_kt", "enable_device_tilize", "dram_placement_algorithm", "chip_placement_policy",
+    "enable_forked_dram_inputs", "device_config", "default_accumulate_df", "default_math_fidelity",
+)  # fmt: skip
+
+
+def set_configuration_options(**options: Any) -> None:
+    """Sets options of the configuration; those that are None stay as they are.
+
+    Raises:
+        TypeError: a keyword that is no option, or a value of another type.
+        ValueError: a value that the option does not have.
+    """
+    if unknown := [name for name in options if name not in KEYWORDS]:
+        raise TypeError(f"set_configuration_options has no option {unknown[0]!r}; known: {', '.join(KEYWORDS)}")
+    given = {ALIASES.get(name, name): value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        check_value(name, value)
+    for name, value in given.items():
+        setattr(_config, name, value)
+
+
+set_configuration_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in KEYWORDS]
+)
+
+
+def names(op_names: str | Sequence[str], where: str) -> list[str]:
+    """Names of ops as a list.
+
+    Raises:
+        TypeError: something else.
+    """
+    found = [op_names] if isinstance(op_names, str) else list(op_names)
+    if not found or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"{where}: op names are {op_names!r}; expected text, or a list of it")
+    return found
+
+
+def set_epoch_break(op_names: str | Sequence[str]) -> None:
+    """The op, or ops, begin a new epoch."""
+    _config.place_on_new_epoch(op_names)
+
+
+def set_chip_break(op_names: str | Sequence[str]) -> None:
+    """The op, or ops, begin a new chip."""
+    _config.place_on_new_chip(op_names)
+
+
+def configure_mixed_precision(
+    *,
+    op_type: str | None = None,
+    epoch_type: str | None = None,
+    output_df: DataFormat | None = None,
+    intermediate_df: DataFormat | None = None,
+    accumulate_df: DataFormat | None = None,
+    math_fidelity: MathFidelity | None = None,
+    name_regex: str | None = None,
+    input_df: dict[int, Any] | None = None,
+    is_gradient_op: bool | None = None,
+) -> None:
+    """Formats of the ops, parameters and inputs that fit: of the type and with a name in which the pattern is found.
+
+    Raises:
+        ValueError: neither a type nor a name, a pattern that is none, or a format that no float of the chip has.
+    """
+    if op_type is None and name_regex is None and epoch_type is None:
+        raise ValueError("configure_mixed_precision names no ops: give op_type, name_regex or epoch_type")
+    if name_regex is not None:
+        try:
+            re.compile(name_regex)
+        except re.error as error:
+            raise ValueError(f"name_regex {name_regex!r} is no pattern: {error}") from None
+    for name, value in (("output_df", output_df), ("intermediate_df", intermediate_df), ("accumulate_df", accumulate_df)):
+        if value is not None:
+            check_float(value, name)
+    if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
+        raise TypeError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
+    _config.amp_properties.append(Precision(op_type, name_regex, output_df))
+
+
+def precisions() -> list[Precision]:
+    """Rules of the calls of `configure_mixed_precision`, and before them those of the environment's switches.
+
+    Raises:
+        ValueError: a switch has a value that it does not have.
+    """
+    rules = []
+    for variable, formats in AMP_SWITCHES.items():
+        value = os.environ.get(variable, "0")
+        if value not in formats:
+            raise ValueError(f"{variable}={value}; expected one of {', '.join(formats)}")
+        rules += formats[value]
+    return rules + _config.amp_properties
+
+
+WEIGHTS = r"(^|\.|_)(weights?\d*|bias)$"
+AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {
+    "PYBUDA_AMP_LIGHT": {
+        "0": [],
+        "1": [Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp8_b)],
+        "2": [Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp4_b)],
+    },
+    "PYBUDA_AMP_LEVEL": {
+        "0": [],
+        "1": [
+            Precision(name_regex="", output_df=DataFormat.Bfp8_b),
+            Precision(op_type="Softmax", output_df=DataFormat.Float16_b),
+            Precision(op_type="Layernorm", output_df=DataFormat.Float16_b),
+        ],
+    },
+}
+
+
+def _override(op_name: str, **values: Any) -> None:
+    if not isinstance(op_name, str):
+        raise TypeError(f"an override's op name is {op_name!r}; expected text")
+    _config.op_overrides.setdefault(op_name, {}).update(values)
+
+
+def _two(value: Any, what: str, op_name: str) -> tuple[int, int]:
+    """Rows and columns, both 1 at least."""
+    found = tuple(value)
+    if len(found) != 2 or not all(isinstance(x, int) and x > 0 for x in found):
+        raise ValueError(f"{what} of op {op_name!r} is {value!r}; expected (rows, columns), 1 at least")
+    return found
+
+
+def override_op_size(op_name: str, grid_size: tuple[int, int]) -> None:
+    """Rows and columns of cores of an op."""
+    _override(op_name, grid_shape=_two(grid_size, "the grid size", op_name))
+
+
+def override_op_placement(
+    op_name: str,
+    start: tuple[int, int] | None = None,
+    *,
+    chip_id: int | None = None,
+    transpose_op: bool = False,
+    temporal_epoch_break: bool = False,
+) -> None:
+    """Where an op lies: its first core (row, column), its chip, whether its grid is turned."""
+    if start is not None and (len(tuple(start)) != 2 or not all(isinstance(x, int) and x >= 0 for x in start)):
+        raise ValueError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")
+    _override(op_name, placement=(start, chip_id, transpose_op))
+    if temporal_epoch_break:
+        set_epoch_break(op_name)
+
+
+def override_t_stream_shape(op_name: str, factors: tuple[int, int]) -> None:
+    """Vertical and horizontal streaming factors of an op."""
+    _override(op_name, t_stream_shape=_two(factors, "the streaming shape", op_name))
+
+
+def override_t_stream_dir(op_name: str, direction: str) -> None:
+    """The direction of streaming of an op: by rows ("R"), columns ("C"), or both orders."""
+    known = ("R", "C", "RZ", "CZ", "Z")
+    if direction not in known:
+        raise ValueError(f"the streaming direction of op {op_name!r} is {direction!r}; expected {', '.join(known)}")
+    _override(op_name, t_stream_dir=direction)
+
+
+def override_u_kt(op_name: str, u_kt: int) -> None:
+    """How many tiles of the inner dimension a product takes at a time."""
+    _override(op_name, u_kt=_positive(u_kt, "u_kt", op_name))
+
+
+def override_input_buffer_multiplier(op_name: str, operand_index: int, multiplier: int) -> None:
+    """How many buffers an operand of an op has."""
+    _override(op_name, **{f"input_buffer_{operand_index}": _positive(multiplier, "the buffer multiplier", op_name)})
+
+
+def override_multi_op_fracture_factor(op_name: str, fracture_factor: int) -> None:
+    """Into how many ops an op of several is cut."""
+    _override(op_name, fracture_factor=_positive(fracture_factor, "the fracture factor", op_name))
+
+
+def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
+    """Whether the parameters of an op stay in DRAM."""
+    _override(op_name, force_dram_parameters=bool(force_dram_parameters))
+
+
+def override_dram_queue_placement(
+    queue_name: str, *, channel: int | None = None, chip_id: int | None = None
+) -> None:
+    """The DRAM channel, or chip, of a queue."""
+    if channel is not None and (not isinstance(channel, int) or channel < 0):
+        raise ValueError(f"the channel of queue {queue_name!r} is {channel!r}; expected 0 or more")
+    _override(queue_name, dram_channel=channel, dram_chip=chip_id)
+
+
+def _positive(value: Any, what: str, op_name: str) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"{what} of op {op_name!r} is {value!r}; expected 1 or more")
+    return value
+
+
+def add_schedule_constraint(partial_order: Sequence[str]) -> None:
+    """Ops that are scheduled in this order."""
+    _config.scheduler_constraints.append(names(partial_order, "add_schedule_constraint"))
+
+
+def insert_fracture_group(nodes: Sequence[Any], chip_ids: Sequence[int] = ()) -> None:
+    """Ops, dimensions and factors by which they are cut into parts."""
+    _config.fracture_groups.append((list(nodes), list(chip_ids)))
+
+
+def insert_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = True, **_: Any) -> None:
+    """A copy between an op and some of its users; its name is `buffer_0_<src>_<first dest>`."""
+    _config.buffering_nops.append((*names(src_op, "insert_nop"), names(dest_ops, "insert_nop"), hoist_tms))
+
+
+def insert_buffering_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = True) -> None:
+    """A copy between an op and some of its users, to buffer values."""
+    insert_nop(src_op, dest_ops, hoist_tms=hoist_tms)
+
+
+def check_device_mode(wanted: DeviceMode | None) -> DeviceMode:
+    """The device's own mode, or the configuration's.
+
+    Raises:
+        PyBudaError: there is none of this name.
+    """
+    mode = wanted or _config.device_mode
+    if not isinstance(mode, DeviceMode):
+        raise PyBudaError(f"device_mode is {mode!r}; expected one of DeviceMode")
+    return mode

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Enumerations of devices, placement and tracing."""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeVar
+
+Member = TypeVar("Member", bound="Named")
+
+
+class Named(enum.Enum):
+    """An enumeration whose members print as `Class.Member` and travel as text."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def to_json(self) -> str:
+        return self.name
+
+    @classmethod
+    def from_json(cls: type[Member], text: str) -> Member:
+        """The member of this name.
+
+        Raises:
+            ValueError: there is none; names those that there are.
+        """
+        if text not in cls.__members__:
+            raise ValueError(f"{cls.__name__} has no member {text!r}; known: {', '.join(cls.__members__)}")
+        return cls[text]
+
+
+class BackendDevice(Named):
+    """Architectures of chips."""
+
+    Grayskull = 1
+    Wormhole_B0 = 2
+
+
+class BackendType(Named):
+    """What runs programs. Both run on the simulated chip: Golden in the calling thread, as sequential mode does."""
+
+    Golden = 0
+    Silicon = 1
+
+
+class DeviceMode(Named):
+    CompileAndRun = 0
+    CompileOnly = 1
+    RunOnly = 2
+
+
+class PerfTraceLevel(Named):
+    NONE = 0
+    LIGHT = 1
+    VERBOSE = 2
+
+
+class DRAMPlacementAlgorithm(Named):
+    """How queues are spread over channels of DRAM."""
+
+    ROUND_ROBIN = 0
+    ROUND_ROBIN_FLIP_FLOP = 1
+    GREATEST_CAPACITY = 2
+    CLOSEST = 3

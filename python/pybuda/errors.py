@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong in PyBuda programs."""
+
+
+class PyBudaError(RuntimeError):
+    """A wrong use of the API, or a run that failed; says of which device, module or op."""
+
+
+class ShapeError(PyBudaError, ValueError):
+    """Operands or inputs that do not fit together."""
+
+
+class FormatError(PyBudaError, ValueError):
+    """A data format that does not exist on the chip, or not at this place."""

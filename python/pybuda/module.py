@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules: what is placed on a device."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.func import functional_call
+from torch.utils._pytree import tree_leaves
+
+from .errors import PyBudaError
+from .tensor import Parameter, Tensor, to_torch, write
+from .trace import Trace
+
+
+class Module:
+    """A workload for one device.
+
+    State (parameters and buffers) is tensors of PyTorch by name; `compute` is the module as a function of state and
+    inputs.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"a module's name is {name!r}; expected text")
+        self.name = name
+        self._device: Any = None
+
+    def get_device(self) -> Any:
+        """The device that the module is placed on, or None."""
+        return self._device
+
+    def get_name(self) -> str:
+        return self.name
+
+    def run(self, *args: Any) -> tuple[Any, ...]:
+        """Runs the module on a device of its own.
+
+        Raises:
+            PyBudaError: other modules are placed on devices.
+        """
+        from .run import run_inference
+
+        return run_inference(self, inputs=[args]).get()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Parameters and buffers; those that are trained require gradients."""
+        raise NotImplementedError
+
+    def formats(self) -> dict[str, Any]:
+        """Formats of parameters that were set one by one."""
+        return {}
+
+    def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
+        """The results, as tensors of PyTorch."""
+        raise NotImplementedError
+
+    def _parameters_of_forward(self) -> inspect.Signature:
+        raise NotImplementedError
+
+    def input_names(self, count: int) -> list[str]:
+        """Names of the first inputs."""
+        found = []
+        for parameter in self._parameters_of_forward().parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                found += [f"{parameter.name}_{i}" for i in range(count - len(found))]
+            elif parameter.kind is not parameter.VAR_KEYWORD:
+                found.append(parameter.name)
+        return (found + [f"input_{i}" for i in range(len(found), count)])[:count]
+
+    def ordered(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """Inputs that are given by name, in the order of forward's parameters.
+
+        Raises:
+            PyBudaError: a name that forward does not have, or one of it is missing.
+        """
+        known = [n for n, p in self._parameters_of_forward().parameters.items() if p.kind < p.VAR_KEYWORD]
+        if unknown := [n for n in inputs if n not in known]:
+            raise PyBudaError(f"module {self.name!r} has no input {unknown[0]!r}; it has {', '.join(known)}")
+        given = [n in inputs for n in known]
+        if (count := sum(given)) != len(given) and not all(given[:count]):
+            raise PyBudaError(f"module {self.name!r} gets no input {known[given.index(False)]!r}")
+        return [inputs[n] for n in known if n in inputs]
+
+
+class PyBudaModule(Module):
+    """A module of PyBuda's ops: a subclass has parameters as attributes, and `forward`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._parameters: dict[str, Parameter] = {}
+        self._constants: dict[str, Tensor] = {}
+        self._submodules: dict[str, PyBudaModule] = {}
+        self._tapouts: list[tuple[str, int]] = []
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"module {self.name!r} ({type(self).__name__}) has no forward")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The module as a part of another one's forward."""
+        self.pre_forward(*args, **kwargs)
+        return self.forward(*args, **kwargs)
+
+    def pre_forward(self, *args: Any, **kwargs: Any) -> None:
+        """Called before forward, with what it gets; a subclass may have its own."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        tables = {Parameter: "_parameters", PyBudaModule: "_submodules"}
+        for kind, table in tables.items():
+            if isinstance(value, kind):
+                if table not in self.__dict__:
+                    raise PyBudaError(f"{type(self).__name__}.{name} is set before super().__init__(name) is called")
+                if isinstance(value, Parameter) and not value.name:
+                    value.name = name
+                self.__dict__[table][name] = value
+        super().__setattr__(name, value)
+
+    def add_parameter(self, name: str, parameter: Parameter, prepend_name: bool = False) -> None:
+        """Adds a parameter; with `prepend_name` the module's name is a part of its own."""
+        name = f"{self.name}.{name}" if prepend_name else name
+        if name in self._parameters:
+            raise PyBudaError(f"module {self.name!r} has a parameter {name!r} already")
+        parameter.name = name
+        self._parameters[name] = parameter
+
+    def add_constant(self, name: str, prepend_name: bool = False, shape: tuple[int, ...] | None = None) -> None:
+        """Adds a constant; `set_constant` gives it its value (zeros until then, where `shape` is given)."""
+        name = f"{self.name}.{name}" if prepend_name else name
+        self._constants[name] = Parameter(
+            torch.zeros(shape or (1,)), requires_grad=False, name=name
+        )
+
+    def get_constant(self, name: str) -> Tensor:
+        return self._found(self._constants, "constant", name)
+
+    def set_constant(self, name: str, data: Any) -> None:
+        self._found(self._constants, "constant", name)
+        value = to_torch(data, f"constant {name!r}")
+        self._constants[name] = Parameter(value, requires_grad=False, name=name)
+
+    def get_parameter(self, name: str) -> Parameter:
+        return self._found(self._named(), "parameter", name)
+
+    def get_parameters(self, submodules: bool = True) -> list[Parameter]:
+        return list((self._named() if submodules else self._parameters).values())
+
+    def set_parameter(self, name: str, data: Any) -> None:
+        self.get_parameter(name).set_value(data)
+
+    def load_parameter_dict(self, data: Mapping[str, Any]) -> None:
+        """New values of parameters, by name."""
+        for name, value in data.items():
+            self.set_parameter(name, value)
+
+    def insert_tapout_queue_for_op(self, op_name: str, output_index: int) -> tuple[str, int]:
+        """Keeps an op's result: it is among what `get_intermediates_queue` gives.
+
+        Raises:
+            PyBudaError: an index other than 0; ops have one result.
+        """
+        if output_index != 0:
+            raise PyBudaError(f"op {op_name!r} has one result, number 0; asked for number {output_index}")
+        self._tapouts.append((op_name, output_index))
+        return op_name, output_index
+
+    def _found(self, table: Mapping[str, Any], kind: str, name: str) -> Any:
+        if name not in table:
+            known = ", ".join(table) or "none"
+            raise PyBudaError(f"module {self.name!r} has no {kind} {name!r}; it has {known}")
+        return table[name]
+
+    def _named(self) -> dict[str, Parameter]:
+        """Parameters by name, those of submodules behind the submodule's."""
+        found = dict(self._parameters)
+        for name, module in self._submodules.items():
+            found |= {f"{name}.{inner}": parameter for inner, parameter in module._named().items()}
+        return found
+
+    def _all(self) -> dict[str, Tensor]:
+        found: dict[str, Tensor] = {**self._named(), **self._constants}
+        for name, module in self._submodules.items():
+            found |= {f"{name}.{inner}": constant for inner, constant in module._constants.items()}
+        return found
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {name: tensor.value() for name, tensor in self._all().items()}
+
+    def formats(self) -> dict[str, Any]:
+        return {name: p.explicit_format for name, p in self._named().items() if p.explicit_format}
+
+    def _parameters_of_forward(self) -> inspect.Signature:
+        return inspect.signature(self.forward)
+
+    def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
+        tensors = self._all()
+        kept = {name: tensor._value for name, tensor in tensors.items()}
+        try:
+            for name, tensor in tensors.items():
+                tensor._value = state[name]
+            names = self.input_names(len(inputs))
+            given = [Tensor(x, name) for x, name in zip(inputs, names, strict=True)]
+            with trace.module(self.name):
+                try:
+                    self._parameters_of_forward().bind(*given)
+                except TypeError as error:
+                    raise PyBudaError(f"module {self.name!r} gets {len(given)} inputs: {error}") from None
+                results = self(*given)
+        finally:
+            for name, tensor in tensors.items():
+                tensor._value = kept[name]
+        results = list(results) if isinstance(results, tuple | list) else [results]
+        for number, result in enumerate(results):
+            if not isinstance(result, Tensor):
+                raise PyBudaError(
+                    f"forward of module {self.name!r} returns {type(result).__name__} as result {number}; expected "
+                    "pybuda.Tensor"
+                )
+        return [result.value() for result in results]
+
+
+@contextmanager
+def _compiling() -> Any:
+    """Models look at PyTorch's flag, and leave out what depends on values."""
+    before = torch.compiler._is_compiling_flag
+    torch.compiler._is_compiling_flag = True
+    try:
+        yield
+    finally:
+        torch.compiler._is_compiling_flag = before
+
+
+class PyTorchModule(Module):
+    """A module of PyTorch. A CPUDevice calls it, a TTDevice compiles it."""
+
+    def __init__(self, name: str, module: torch.nn.Module, redirect_forward: bool = True) -> None:
+        super().__init__(name)
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"PyTorchModule {name!r}: module is {type(module).__name__}; expected a torch.nn.Module")
+        self.module = module
+        self.redirect_forward = redirect_forward
+
+    def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Calls the module in PyTorch."""
+        given = [to_torch(x, f"an input of module {self.name!r}") for x in args]
+        result = self.module(*given, **{k: to_torch(x, f"input {k!r}") for k, x in kwargs.items()})
+        return tuple(leaves(result))
+
+    def backward(self, *args: tuple[torch.Tensor, torch.Tensor]) -> None:
+        """The gradients of parameters, from pairs of an output and its gradient."""
+        torch.autograd.backward([output for output, _ in args], [gradient for _, gradient in args])
+
+    def add_parameter(self, name: str, parameter: Parameter) -> None:
+        """Adds a parameter to the module of PyTorch."""
+        self.module.register_parameter(name, torch.nn.Parameter(parameter.value().detach().clone()))
+
+    def set_parameters(self, **kwargs: Any) -> None:
+        """New values of parameters, by name."""
+        known = dict(self.module.named_parameters())
+        for name, value in kwargs.items():
+            if name not in known:
+                raise PyBudaError(f"module {self.name!r} has no parameter {name!r}; it has {', '.join(known)}")
+            write(known[name], to_torch(value, f"parameter {name!r}"), name)
+
+    def get_parameters(self) -> list[Parameter]:
+        return [
+            Parameter(value, requires_grad=value.requires_grad, name=name)
+            for name, value in self.module.named_parameters()
+        ]
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {**dict(self.module.named_parameters()), **dict(self.module.named_buffers())}
+
+    def _parameters_of_forward(self) -> inspect.Signature:
+        return inspect.signature(self.module.forward)
+
+    def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
+        with _compiling():
+            return leaves(functional_call(self.module, dict(state), tuple(inputs)))
+
+
+def leaves(result: Any) -> list[torch.Tensor]:
+    """The tensors that a module returns, whatever it puts them into."""
+    return [x for x in tree_leaves(result) if isinstance(x, torch.Tensor)]
+
+
+Factory = Callable[[], torch.nn.Module]

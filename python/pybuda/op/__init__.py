@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of PyBuda: `pybuda.op.<Op>(name, operands, attributes)` in a module's forward."""
+
+from . import math, movement, nn, window
+from .registry import OPS
+
+globals().update(OPS)
+__all__ = [*OPS, "loss", "math", "movement", "nn", "window"]
+
+
+def __getattr__(name):
+    # Losses are modules, and modules use ops.
+    if name == "loss":
+        import importlib
+
+        return importlib.import_module(".loss", __name__)
+    if name in OPS:
+        return OPS[name]
+    raise AttributeError(f"pybuda.op has no {name!r}; known: {', '.join(sorted(OPS))}")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses, for `place_loss_module`."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from ..module import PyBudaModule
+from ..tensor import Tensor
+from .registry import op
+
+
+@op
+def _L1(operandA, operandB):
+    """The mean distance."""
+    return F.l1_loss(operandA, operandB)
+
+
+@op
+def _MSE(operandA, operandB):
+    """The mean of squared distances."""
+    return F.mse_loss(operandA, operandB)
+
+
+@op
+def _CrossEntropy(operandA, operandB):
+    """The cross entropy of logits along the last dimension with classes, or with probabilities."""
+    logits = operandA.reshape(-1, operandA.shape[-1])
+    if operandB.dtype.is_floating_point:
+        return -(operandB.reshape(logits.shape) * torch.log_softmax(logits, -1)).sum(-1).mean()
+    return F.cross_entropy(logits, operandB.reshape(-1).long())
+
+
+class Loss(PyBudaModule):
+    """A module of a prediction and a target, whose result is one number."""
+
+    def compute(self, name: str, prediction: Tensor, target: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, prediction: Tensor, target: Tensor) -> Tensor:
+        return self.compute(self.get_name(), prediction, target)
+
+
+class L1Loss(Loss):
+    """The mean distance between prediction and target."""
+
+    compute = staticmethod(_L1)
+
+
+class MSELoss(Loss):
+    """The mean of the squared distances between prediction and target."""
+
+    compute = staticmethod(_MSE)
+
+
+class CrossEntropyLoss(Loss):
+    """The cross entropy of logits with targets: classes (integers) or probabilities."""
+
+    compute = staticmethod(_CrossEntropy)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise ops, reductions and products."""
+
+from __future__ import annotations
+
+import torch
+
+from ..errors import PyBudaError
+from .registry import op
+
+# Ops of one or two operands that are functions of PyTorch.
+UNARY = {
+    "Exp": (torch.exp, "e to the power of each element."),
+    "Log": (torch.log, "The natural logarithm of each element."),
+    "Sqrt": (torch.sqrt, "The square root of each element."),
+    "Abs": (torch.abs, "The absolute value of each element."),
+    "Reciprocal": (torch.reciprocal, "One over each element."),
+    "Sigmoid": (torch.sigmoid, "1 / (1 + e^-x) of each element."),
+    "Tanh": (torch.tanh, "The hyperbolic tangent of each element."),
+    "Sine": (torch.sin, "The sine of each element."),
+    "Cosine": (torch.cos, "The cosine of each element."),
+    "LogicalNot": (lambda x: (x == 0).to(x.dtype), "1 where an element is 0, else 0."),
+    "Buffer": (torch.clone, "The operand, held in a buffer of its own."),
+}
+BINARY = {
+    "Add": (torch.add, "The elementwise sum; operands are broadcast."),
+    "Subtract": (torch.sub, "The elementwise difference; operands are broadcast."),
+    "Multiply": (torch.mul, "The elementwise product; operands are broadcast."),
+    "Divide": (torch.div, "The elementwise quotient; operands are broadcast."),
+    "Max": (torch.maximum, "The larger of two elements; operands are broadcast."),
+    "Min": (torch.minimum, "The smaller of two elements; operands are broadcast."),
+    "Power": (torch.pow, "operandA to the power of operandB, elementwise."),
+    "Heaviside": (torch.heaviside, "0 where operandA is below 0, 1 where it is above, operandB where it is 0."),
+}
+# 1 where a comparison holds, else 0.
+COMPARISONS = {
+    "Greater": torch.gt, "GreaterEqual": torch.ge, "Less": torch.lt, "LessEqual": torch.le, "Equal": torch.eq,
+    "NotEqual": torch.ne,
+}  # fmt: skip
+
+
+def _unary(name, function, text):
+    def row(operandA):
+        return function(operandA)
+
+    row.__name__, row.__doc__ = name, text
+    return op(row)
+
+
+def _binary(name, function, text):
+    def row(operandA, operandB):
+        return function(operandA, operandB)
+
+    row.__name__, row.__doc__ = name, text
+    return op(row)
+
+
+for _name, (_function, _text) in UNARY.items():
+    globals()[_name] = _unary(_name, _function, _text)
+for _name, (_function, _text) in BINARY.items():
+    globals()[_name] = _binary(_name, _function, _text)
+for _name, _function in COMPARISONS.items():
+    globals()[_name] = _binary(
+        _name, lambda a, b, f=_function: f(a, b).to(a.dtype), f"1 where operandA is {_name} operandB, else 0."
+    )
+
+
+@op
+def Matmul(operandA, operandB, bias=None):
+    """The product of matrices, operandA operandB + bias."""
+    product = torch.matmul(operandA, operandB)
+    return product if bias is None else product + bias
+
+
+@op
+def Constant(*, constant: float):
+    """A tensor of one element."""
+    return torch.full((1,), float(constant))
+
+
+@op
+def Identity(operandA, unsqueeze: str | None = None, unsqueeze_dim: int | None = None):
+    """The operand; with `unsqueeze` with one more dimension, of size 1, at `unsqueeze_dim`."""
+    if unsqueeze is not None and unsqueeze_dim is None:
+        raise PyBudaError("unsqueeze has no unsqueeze_dim; expected where the dimension is inserted")
+    return operandA if unsqueeze is None else operandA.unsqueeze(unsqueeze_dim)
+
+
+@op
+def ReduceSum(operandA, dim: int):
+    """The sum over a dimension, which stays with size 1."""
+    return operandA.sum(dim, keepdim=True)
+
+
+@op
+def ReduceAvg(operandA, dim: int):
+    """The mean over a dimension, which stays with size 1."""
+    return operandA.mean(dim, keepdim=True)
+
+
+@op
+def ReduceMax(operandA, dim: int):
+    """The largest element over a dimension, which stays with size 1."""
+    return operandA.amax(dim, keepdim=True)
+
+
+@op
+def Argmax(operandA, dim: int | None = None):
+    """The position of the largest element along `dim`, which stays with size 1; without `dim` of the whole tensor."""
+    return operandA.argmax().reshape(1) if dim is None else operandA.argmax(dim, keepdim=True)
+
+
+@op
+def Clip(operandA, min: float, max: float):
+    """Each element, not below `min` and not above `max`."""
+    if min > max:
+        raise PyBudaError(f"min is {min}, above max, {max}")
+    return operandA.clamp(min, max)
+
+
+@op
+def Relu(operandA, threshold: float = 0.0, mode: str = "min"):
+    """mode "min": elements above the threshold, else 0. "max": elements not above the threshold."""
+    if mode not in ("min", "max"):
+        raise PyBudaError(f"mode is {mode!r}; expected 'min' or 'max'")
+    if mode == "max":
+        return operandA.clamp(max=threshold)
+    return torch.relu(operandA) if threshold == 0 else torch.where(operandA > threshold, operandA, 0.0)
+
+
+@op
+def LeakyRelu(operandA, alpha: float):
+    """Elements above 0, `alpha` times the others."""
+    return torch.nn.functional.leaky_relu(operandA, alpha)
+
+
+@op
+def Gelu(operandA, approximate: str = "none"):
+    """The Gaussian error linear unit, exact ("none") or by tanh ("tanh")."""
+    return torch.nn.functional.gelu(operandA, approximate=approximate)

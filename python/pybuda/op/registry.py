@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An op of PyBuda is a function over PyTorch's tensors; from it come the op's signature and checks."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..errors import PyBudaError, ShapeError
+from ..tensor import Tensor
+from ..trace import current
+
+# Parameters that are tensors, in every op.
+OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
+OPTIONAL = ("bias",)
+# Op name -> the function that takes its name and operands.
+OPS: dict[str, Callable[..., Tensor]] = {}
+
+
+def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
+    """The op of a function: its parameters behind the op's name, tensors of PyBuda for its operands."""
+    kind = function.__name__
+    inner = inspect.signature(function)
+    first = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
+    signature = inner.replace(parameters=[first, *inner.parameters.values()], return_annotation="Tensor")
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"pybuda.op.{kind}: {error}; expected {kind}{signature}") from None
+        name = bound.arguments.pop("name")
+        if not isinstance(name, str):
+            raise TypeError(f"pybuda.op.{kind}: name is {type(name).__name__}; expected text")
+        trace = current(kind, name)
+        name = trace.name_of(name, kind)
+        what = f"pybuda.op.{kind} {name!r}"
+        found = {key: checked(what, key, value) for key, value in bound.arguments.items()}
+        tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
+        shapes = ", ".join(str(list(x.shape)) for x in tensors if isinstance(x, torch.Tensor))
+        positional = found.pop("operands", ())
+        try:
+            value = function(*positional, **found)
+        except PyBudaError as error:
+            raise type(error)(f"{what}: {error} (operands {shapes})") from None
+        except (RuntimeError, IndexError, ValueError, TypeError) as error:
+            raise ShapeError(f"{what}: {str(error).splitlines()[0]} (operands {shapes})") from error
+        return Tensor(trace.output(name, kind, value), name)
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    OPS[kind] = call
+    return call
+
+
+def checked(what: str, key: str, value: Any) -> Any:
+    """An argument: the tensor of PyTorch of an operand, attributes as they are.
+
+    Raises:
+        TypeError: an operand that is no tensor of PyBuda.
+    """
+    if key not in OPERANDS:
+        return value
+    if isinstance(value, tuple) and key == "operands":
+        return tuple(checked(what, "operandA", x) for x in value)
+    if value is None and key in OPTIONAL:
+        return None
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{what}: {key} is {type(value).__name__}; expected a pybuda.Tensor or pybuda.Parameter")
+    return value.value()

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline: devices one after another, and the thread that runs what the API asks for."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from .device import Device
+from .errors import PyBudaError
+from .queues import ResultQueue, Stopped
+from .tensor import Tensor
+
+
+def wrapped(values: Sequence[torch.Tensor]) -> tuple[Tensor, ...]:
+    return tuple(Tensor(x.detach()) for x in values)
+
+
+class Pipeline:
+    """Compiled devices and where their results go.
+
+    results: outputs, in inference. checkpoints, losses: of training. intermediates: of the ops that were asked for.
+    sequential: commands run in the caller's thread, and only over inputs that are there.
+    """
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        training: bool,
+        results: Any = None,
+        checkpoints: Any = None,
+        forward_queues: Sequence[Any] = (),
+        backward_queues: Sequence[Any] = (),
+        sequential: bool = False,
+    ) -> None:
+        self.devices, self.training, self.sequential = list(devices), training, sequential
+        self.results = results if results is not None else ResultQueue()
+        self.checkpoints = checkpoints if checkpoints is not None else ResultQueue()
+        self.losses: Any = None
+        self.intermediates = ResultQueue()
+        self.forward_queues, self.backward_queues = list(forward_queues), list(backward_queues)
+        self.error: BaseException | None = None
+        self.endless = False  # the last forward run has no end
+        self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
+        self._cancelled = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
+        """Prepares each device for the outputs of the one before it."""
+        values = list(inputs)
+        for device in self.devices:
+            if device.loss_module is not None and device is not self.devices[-1]:
+                raise PyBudaError(
+                    f"device {device.name!r} has a loss module and is not the last one, {self.devices[-1].name!r} is"
+                )
+        if self.training and self.devices[-1].loss_module is None:
+            raise PyBudaError(
+                f"training needs a loss module on the last device, {self.devices[-1].name!r}; place one "
+                "(place_loss_module)"
+            )
+        for device in self.devices:
+            values = device.compile(values, targets if device is self.devices[-1] else (), self.training)
+
+    #
+    # Commands
+    #
+
+    def submit(self, command: Callable[[], None]) -> None:
+        """Runs a command, after those before it.
+
+        Raises:
+            PyBudaError: one of those has failed.
+        """
+        self.check()
+        if self.sequential:
+            try:
+                command()
+            except Exception as error:
+                self._fail(error)
+                raise
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="pybuda", daemon=True)
+            self._thread.start()
+        self._commands.put(command)
+
+    def _run(self) -> None:
+        while True:
+            command = self._commands.get()
+            try:
+                if command is None:
+                    return
+                if self.error is None:
+                    command()
+            except Stopped:
+                pass
+            except Exception as error:
+                self._fail(error)
+            finally:
+                self._commands.task_done()
+
+    def _fail(self, error: BaseException) -> None:
+        self.error = error
+        for results in (self.results, self.checkpoints, self.losses, self.intermediates):
+            if isinstance(results, ResultQueue):
+                results.fail(error)
+
+    def check(self) -> None:
+        """Raises PyBudaError if a command has failed."""
+        if self.error is not None:
+            raise PyBudaError(f"the run has failed: {self.error}") from self.error
+
+    def sync(self) -> None:
+        """Waits until all commands have run."""
+        if threading.current_thread() is not self._thread:
+            self._commands.join()
+        self.check()
+
+    def cancel(self) -> None:
+        """Ends a forward run that has no end."""
+        self._cancelled.set()
+        for device in self.devices:
+            device.inputs.stop()
+        self._commands.join()
+        for device in self.devices:
+            device.inputs.restart()
+        self._cancelled.clear()
+
+    def stop(self) -> None:
+        """Ends the thread. Inputs that nobody has taken stay."""
+        self._cancelled.set()
+        for device in self.devices:
+            device.inputs.stop()
+            device.targets.stop()
+        if self._thread is not None:
+            self._commands.put(None)
+            self._thread.join()
+        self._thread = None
+        for device in self.devices:
+            device.inputs.restart()
+            device.targets.restart()
+
+    #
+    # What commands do
+    #
+
+    def forward(self, count: int) -> None:
+        """So many inputs through all devices; 0: until the run is cancelled. Sequential: those that are there."""
+        done = 0
+        while (count == 0 or done < count) and not self._cancelled.is_set():
+            if self.sequential and not len(self.devices[0].inputs):
+                return
+            self.forward_one()
+            done += 1
+
+    def forward_one(self) -> None:
+        wait = not self.sequential
+        values = self.devices[0].inputs.get(wait)
+        for number, device in enumerate(self.devices):
+            targets = self._targets(device, wait)
+            values = device.step_forward(values, targets)
+            if number < len(self.devices) - 1 and number < len(self.forward_queues):
+                self.forward_queues[number].put(wrapped(values))
+            if saved := getattr(device, "intermediates", []):
+                self.intermediates.put(wrapped(saved))
+        if not self.training:
+            self.results.put(wrapped(values))
+        elif self.losses is not None:
+            self.losses.put(wrapped(values))
+
+    def _targets(self, device: Device, wait: bool) -> Sequence[torch.Tensor]:
+        if not device.needs_targets():
+            return ()
+        try:
+            return device.targets.get(wait)
+        except Stopped:
+            if wait:
+                raise
+            raise PyBudaError(f"device {device.name!r} has a loss module and no targets; push_to_target_inputs") from None
+
+    def backward(self, count: int, zero_grad: bool) -> None:
+        if not self.training:
+            raise PyBudaError("run_backward in a pipeline for inference; expected initialize_pipeline(training=True)")
+        if zero_grad:
+            for device in self.devices:
+                device.zero_grad()
+        for _ in range(max(count, 1)):
+            self.backward_one()
+
+    def backward_one(self) -> None:
+        gradients: list[torch.Tensor] = []
+        for number in reversed(range(len(self.devices))):
+            gradients = self.devices[number].step_backward(gradients)
+            if 0 < number <= len(self.backward_queues):
+                self.backward_queues[number - 1].put(wrapped(gradients))
+
+    def optimize(self, checkpoint: bool) -> None:
+        for device in self.devices:
+            device.step_optimizer()
+        if checkpoint:
+            self.checkpoints.put(self.checkpoint())
+
+    def schedule(self) -> None:
+        for device in self.devices:
+            device.step_scheduler()
+
+    def checkpoint(self) -> list[dict[str, Tensor]]:
+        return [device.get_parameter_checkpoint() for device in self.devices]
+
+    def train(self, epochs: int, steps: int, accumulation: int, microbatches: int, interval: int) -> None:
+        """A whole training; the schedulers are stepped after each epoch."""
+        taken = 0
+        for _ in range(epochs):
+            for _ in range(steps):
+                for part in range(accumulation):
+                    for _ in range(microbatches):
+                        self.forward_one()
+                    self.backward(microbatches, zero_grad=part == 0)
+                taken += 1
+                self.optimize(checkpoint=interval > 0 and taken % interval == 0)
+            self.schedule()
+        self.checkpoints.put(self.checkpoint())
+
+    def update(self, devices: Sequence[Device], parameters: Sequence[Mapping[str, Any]]) -> None:
+        for device, values in zip(devices, parameters, strict=True):
+            device.update_parameters(values)

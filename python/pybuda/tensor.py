@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors and parameters."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import torch
+
+from .errors import FormatError, PyBudaError, ShapeError
+from .formats import DataFormat, check_float, data_format_of
+
+# What `to_framework` makes of a tensor, by the framework's name; a row is the module and its function from numpy.
+FRAMEWORKS = {
+    "tensorflow": ("tensorflow", "convert_to_tensor"),
+    "jax": ("jax.numpy", "asarray"),
+    "numpy": ("numpy", "asarray"),
+}
+
+
+def to_torch(data: Any, what: str) -> torch.Tensor:
+    """The values of a tensor of any kind.
+
+    Raises:
+        TypeError: it is none; `what` says where it was given.
+    """
+    if isinstance(data, Tensor):
+        return data.value()
+    if isinstance(data, torch.Tensor):
+        return data
+    if isinstance(data, np.ndarray):
+        return torch.from_numpy(data)
+    if type(data).__module__.split(".")[0] in ("tensorflow", "jax", "jaxlib"):
+        return torch.from_numpy(np.array(data))
+    raise TypeError(f"{what} is {type(data).__name__}; expected a tensor of PyBuda, PyTorch or NumPy")
+
+
+class Tensor:
+    """A tensor of a PyBuda program: a value, or in a module's `forward` the result of an op.
+
+    Operators (+, -, *, @) are ops whose names are made up.
+    """
+
+    def __init__(self, value: torch.Tensor, name: str = "", data_format: DataFormat | None = None) -> None:
+        self._value, self.name = value, name
+        self._data_format = data_format
+
+    @classmethod
+    def create_from_torch(cls, value: torch.Tensor) -> Tensor:
+        return cls(value)
+
+    def value(self) -> torch.Tensor:
+        """The tensor as PyTorch has it: the same object at each call."""
+        return self._value
+
+    to_pytorch = value
+
+    def has_value(self) -> bool:
+        return not isinstance(self._value, torch._subclasses.FakeTensor)
+
+    @property
+    def shape(self) -> torch.Size:
+        return self._value.shape
+
+    @property
+    def data_format(self) -> DataFormat:
+        return self._data_format or data_format_of(self._value.dtype)
+
+    def ndim(self) -> int:
+        return self._value.dim()
+
+    def to_framework(self, framework: str) -> Any:
+        """The values as a tensor of "pytorch", "numpy", "tensorflow" or "jax".
+
+        Raises:
+            ValueError: another name.
+            ModuleNotFoundError: the framework is not installed.
+        """
+        if framework in ("pytorch", "torch", "pybuda"):
+            return self if framework == "pybuda" else self._value
+        if framework not in FRAMEWORKS:
+            raise ValueError(f"to_framework({framework!r}); known: pybuda, pytorch, {', '.join(FRAMEWORKS)}")
+        module, function = FRAMEWORKS[framework]
+        value = self._value.detach()
+        value = value.float() if value.dtype is torch.bfloat16 else value
+        return getattr(importlib.import_module(module), function)(value.numpy())
+
+    def __repr__(self) -> str:
+        return f"Buda Tensor {self.name + ' ' if self.name else ''}({self.data_format.name}): {self._value!r}"
+
+    def _operator(self, op: str, other: Any, swapped: bool = False) -> Tensor:
+        from . import op as ops
+
+        if isinstance(other, int | float):
+            other = ops.Constant("", constant=other)
+        return getattr(ops, op)("", *((other, self) if swapped else (self, other)))
+
+    def __add__(self, other: Any) -> Tensor:
+        return self._operator("Add", other)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return self._operator("Subtract", other)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return self._operator("Multiply", other)
+
+    def __matmul__(self, other: Any) -> Tensor:
+        return self._operator("Matmul", other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return self._operator("Add", other, swapped=True)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return self._operator("Subtract", other, swapped=True)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return self._operator("Multiply", other, swapped=True)
+
+
+class Parameter(Tensor):
+    """A tensor that a module keeps: weights (with `requires_grad`, trained) or constants.
+
+    Parameter(values, ...) has these values, Parameter(size, size, ...) random ones.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        requires_grad: bool = True,
+        name: str = "",
+        dev_data_format: DataFormat | None = None,
+    ) -> None:
+        if len(args) == 1 and not isinstance(args[0], int):
+            value = args[0] if isinstance(args[0], list | tuple) else to_torch(args[0], "the value of a Parameter")
+            value = torch.rand(*value) if isinstance(value, list | tuple) else value
+        elif args and all(isinstance(size, int) for size in args):
+            value = torch.rand(*args)
+        else:
+            raise TypeError(f"Parameter{args!r}: expected a tensor, or sizes")
+        if requires_grad and not value.dtype.is_floating_point:
+            raise FormatError(f"parameter {name!r} has integers ({value.dtype}); expected requires_grad=False")
+        super().__init__(value.detach().clone().requires_grad_(requires_grad), name)
+        if dev_data_format is not None:
+            self.set_data_format(dev_data_format)
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._value.requires_grad
+
+    @property
+    def explicit_format(self) -> DataFormat | None:
+        """The format that `set_data_format` gave."""
+        return self._data_format
+
+    def set_data_format(self, df: DataFormat) -> None:
+        """The format that the parameter has on the device.
+
+        Raises:
+            FormatError: no float format of the chip.
+        """
+        self._data_format = check_float(df, f"the data format of parameter {self.name!r}")
+
+    def get_name(self) -> str:
+        return self.name
+
+    def get_parameter(self) -> torch.Tensor:
+        return self._value
+
+    def set_value(self, data: Any) -> None:
+        """New values, written in place.
+
+        Raises:
+            ShapeError: another shape.
+        """
+        write(self._value, to_torch(data, f"the value of parameter {self.name!r}"), self.name)
+
+    def load_parameter_dict(self, data: dict[str, Any]) -> None:
+        if self.name not in data:
+            raise PyBudaError(f"no value for parameter {self.name!r}; given: {', '.join(data) or 'none'}")
+        self.set_value(data[self.name])
+
+
+def write(target: torch.Tensor, value: torch.Tensor, name: str) -> None:
+    """Gives a parameter new values.
+
+    Raises:
+        ShapeError: another shape.
+    """
+    if target.shape != value.shape:
+        raise ShapeError(f"parameter {name!r} has shape {list(target.shape)}; given: {list(value.shape)}")
+    with torch.no_grad():
+        target.copy_(value)

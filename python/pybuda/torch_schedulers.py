@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Learning rates of PyTorch's optimizers that change: a subclass has `get_lr`."""
+
+from __future__ import annotations
+
+import torch
+
+
+class TorchLearningRateScheduler:
+    """`step` gives the groups of the optimizer the rates that `get_lr` returns. Making one changes nothing yet."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+
+    def get_lr(self) -> list[float]:
+        raise NotImplementedError(f"{type(self).__name__} has no get_lr")
+
+    def step(self) -> None:
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ops know while a device's modules are traced: formats, names, and the values that were asked for."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+
+from .errors import PyBudaError
+from .formats import FLOATS, DataFormat, round_to, wider
+
+
+@dataclass(frozen=True)
+class Precision:
+    """One call of `configure_mixed_precision`: which ops it is about, and what they get."""
+
+    op_type: str | None = None
+    name_regex: str | None = None
+    output_df: DataFormat | None = None
+
+    def fits(self, name: str, op_type: str | None) -> bool:
+        if self.op_type is not None and (op_type is None or self.op_type.lower() != op_type.lower()):
+            return False
+        return self.name_regex is None or re.search(self.name_regex, name) is not None
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Which format the values of a device have.
+
+    default: of what nobody said anything about. rules: of ops, parameters and inputs; the last that fits holds.
+    base: what programs compute in, the widest of all of them; what has another is rounded to it.
+    """
+
+    default: DataFormat
+    rules: Sequence[Precision] = ()
+    explicit: Sequence[DataFormat] = ()
+
+    @property
+    def base(self) -> DataFormat:
+        found = self.default
+        for data_format in [*self.explicit, *(rule.output_df for rule in self.rules if rule.output_df)]:
+            found = wider(found, data_format)
+        return found
+
+    def of(self, name: str, op_type: str | None = None) -> DataFormat:
+        for rule in reversed(self.rules):
+            if rule.output_df is not None and rule.fits(name, op_type):
+                return rule.output_df
+        return self.default
+
+    def rounded(self, x: torch.Tensor, data_format: DataFormat) -> torch.Tensor:
+        if not x.dtype.is_floating_point or data_format is self.base:
+            return x
+        return torch.ops.pybuda.round_to(x, FLOATS[data_format])
+
+
+@dataclass
+class Trace:
+    """One run of the modules of a device, over fake tensors.
+
+    saved: values of the ops whose names are in `to_save`.
+    """
+
+    formats: Formats
+    to_save: Sequence[str] = ()
+    stable_softmax: bool = True
+    saved: dict[str, torch.Tensor] = field(default_factory=dict)
+    ops: dict[str, str] = field(default_factory=dict)
+    _module: str = ""
+    _names: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def module(self, name: str) -> Iterator[None]:
+        """The time in which the ops of a module are made."""
+        outer = self._module, self._names
+        self._module, self._names = name, set()
+        _current.trace = self
+        try:
+            yield
+        finally:
+            self._module, self._names = outer
+            _current.trace = None
+
+    def name_of(self, name: str, op_type: str) -> str:
+        """The op's name; one is made for an empty one.
+
+        Raises:
+            PyBudaError: the module has an op of this name.
+        """
+        if not name:
+            number = sum(kind == op_type for kind in self.ops.values())
+            while (name := f"{op_type.lower()}_{number}") in self._names:
+                number += 1
+        if name in self._names:
+            raise PyBudaError(f"module {self._module!r} has two ops named {name!r}; expected names of their own")
+        self._names.add(name)
+        self.ops[name] = op_type
+        return name
+
+    def output(self, name: str, op_type: str, value: torch.Tensor) -> torch.Tensor:
+        """An op's result in the op's format."""
+        value = self.formats.rounded(value, self.formats.of(name, op_type))
+        if name in self.to_save:
+            self.saved[name] = value
+        return value
+
+
+class _Current(threading.local):
+    trace: Trace | None = None
+
+
+_current = _Current()
+
+
+def current(op_type: str, name: str) -> Trace:
+    """The trace that an op is part of.
+
+    Raises:
+        PyBudaError: there is none.
+    """
+    if _current.trace is None:
+        raise PyBudaError(
+            f"pybuda.op.{op_type} {name!r} is called outside of a module's forward; place the module on a TTDevice "
+            "and run it"
+        )
+    return _current.trace
