@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .errors import PyBudaError, ShapeError
-from .module import Module
+from .module import Module, PyTorchModule
 from .queues import InputQueue
 from .tensor import Tensor, to_torch
 from .trace import Trace
@@ -102,6 +102,11 @@ class Device:
         given = self._flat(tensors, "a target")
         self._check_shapes(given, self.target_shapes, "target")
         self.targets.put(given)
+
+    @staticmethod
+    def typed(given: Sequence[torch.Tensor], dtypes: Sequence[torch.dtype]) -> list[torch.Tensor]:
+        """Tensors of the types that the device was compiled for."""
+        return [x.to(dtype) for x, dtype in zip(given, dtypes, strict=True)]
 
     def checked_inputs(self, tensors: Sequence[Any]) -> list[torch.Tensor]:
         """Inputs as tensors of PyTorch.
@@ -346,8 +351,15 @@ class Device:
         ]
 
 
+# Losses whose targets may be classes.
+BY_CLASS = (torch.nn.CrossEntropyLoss, torch.nn.NLLLoss)
+
+
 def loss_arguments(module: Module, outputs: Sequence[Any], targets: Sequence[Any]) -> list[Any]:
     """What a loss gets: outputs and targets, or outputs alone where its forward takes no more."""
+    if isinstance(module, PyTorchModule) and isinstance(module.module, BY_CLASS):
+        # Targets that do not have the outputs' shape are classes, whatever type they come in.
+        targets = [x if x.shape == y.shape else x.long() for x, y in zip(targets, outputs, strict=False)]
     taken = [*outputs, *targets]
     try:
         module._parameters_of_forward().bind(*taken)

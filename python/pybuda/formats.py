@@ -104,16 +104,6 @@ def check_float(data_format: object, what: str) -> DataFormat:
     return data_format  # type: ignore[return-value]
 
 
-def wider(one: DataFormat, other: DataFormat) -> DataFormat:
-    """A format that holds the values of both: of Float16 and Float16_b only Float32 does."""
-    if one is other:
-        return one
-    if {one.name.endswith("_b"), other.name.endswith("_b")} == {True, False}:
-        return DataFormat.Float32
-    order = list(FLOATS)
-    return min(one, other, key=order.index)
-
-
 @torch.library.custom_op("pybuda::round_to", mutates_args=())
 def round_to(x: torch.Tensor, data_format: str) -> torch.Tensor:
     """The values of `x` as the chip's format holds them; the chip's, not PyTorch's, to compute."""
@@ -134,6 +124,8 @@ def _round_to(lowering: Lowering, x: Value, data_format: str) -> Value:
     is_block = data_format.startswith("bfp")
     element = ir.Type.parse(f"!ttcore.tile<32x32, {data_format}>" if is_block else data_format, lowering.context)
     whole = x if x.rank else lowering.reshape(x, (1,))
-    rounded = ttir.typecast(whole.ir, results=[ir.RankedTensorType.get(list(whole.shape), element)])
-    result = ttir.typecast(rounded, results=[whole.ir.type])
+    # Folding the pair would leave the values as they are.
+    kept = {"conservative_folding": True}
+    rounded = ttir.typecast(whole.ir, results=[ir.RankedTensorType.get(list(whole.shape), element)], **kept)
+    result = ttir.typecast(rounded, results=[whole.ir.type], **kept)
     return lowering.reshape(Value(result, whole.shape, x.dtype), x.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from .errors import PyBudaError
 from .tensor import Parameter, Tensor, to_torch, write
-from .trace import Trace
+from .trace import Rounding, Trace
 
 
 class Module:
@@ -278,7 +278,8 @@ class PyTorchModule(Module):
         return inspect.signature(self.module.forward)
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
-        with _compiling():
+        formats = trace.formats
+        with _compiling(), Rounding(formats) if formats.base is not formats.default else nullcontext():
             return leaves(functional_call(self.module, dict(state), tuple(inputs)))
 
 

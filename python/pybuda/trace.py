@@ -8,11 +8,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from .errors import PyBudaError
-from .formats import FLOATS, DataFormat, round_to, wider
+from .formats import FLOATS, DataFormat
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Formats:
     """Which format the values of a device have.
 
     default: of what nobody said anything about. rules: of ops, parameters and inputs; the last that fits holds.
-    base: what programs compute in, the widest of all of them; what has another is rounded to it.
+    base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded
+    to its own.
     """
 
     default: DataFormat
@@ -43,10 +46,8 @@ class Formats:
 
     @property
     def base(self) -> DataFormat:
-        found = self.default
-        for data_format in [*self.explicit, *(rule.output_df for rule in self.rules if rule.output_df)]:
-            found = wider(found, data_format)
-        return found
+        mixed = self.explicit or any(rule.output_df for rule in self.rules)
+        return DataFormat.Float32 if mixed else self.default
 
     def of(self, name: str, op_type: str | None = None) -> DataFormat:
         for rule in reversed(self.rules):
@@ -109,6 +110,30 @@ class Trace:
         if name in self.to_save:
             self.saved[name] = value
         return value
+
+
+# Functions of PyTorch whose results are products, by the name that their op has in PyBuda.
+OP_TYPES = {
+    "linear": "matmul", "matmul": "matmul", "__matmul__": "matmul", "mm": "matmul", "bmm": "matmul", "addmm": "matmul",
+    "layer_norm": "layernorm", "conv2d": "conv2d", "add": "add", "__add__": "add", "mul": "multiply",
+    "__mul__": "multiply", "sub": "subtract", "__sub__": "subtract",
+}  # fmt: skip
+
+
+class Rounding(TorchFunctionMode):
+    """While it is on, results of PyTorch's functions have the formats of the trace."""
+
+    def __init__(self, formats: Formats) -> None:
+        super().__init__()
+        self.formats = formats
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        is_new = isinstance(result, torch.Tensor) and not result._is_view() and not any(result is x for x in args)
+        if not is_new or not result.dtype.is_floating_point or name.startswith("__get"):
+            return result
+        return self.formats.rounded(result, self.formats.of("", OP_TYPES.get(name, name)))
 
 
 class _Current(threading.local):

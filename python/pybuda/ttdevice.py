@@ -132,6 +132,7 @@ class TTDevice(Device):
     def _compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         config = _get_global_compiler_config()
         formats = self._formats = self.formats(inputs)
+        self._dtypes = [x.dtype for x in (*inputs, *targets)]
         keys = list(self.parameters())
         losing = self.needs_targets()
         if losing and not targets:
@@ -189,8 +190,9 @@ class TTDevice(Device):
         assert self._compiled is not None
         if self.device_mode is DeviceMode.CompileOnly:
             raise PyBudaError(f"device {self.name!r} has device_mode CompileOnly; it does not run")
-        given = self._tracked(inputs)
-        outputs = self._compiled(*self.parameters().values(), *given, *(targets if self.needs_targets() else []))
+        given = self._tracked(self.typed(inputs, self._dtypes[: len(inputs)]))
+        wanted = self.typed(targets, self._dtypes[len(inputs) :]) if self.needs_targets() else []
+        outputs = self._compiled(*self.parameters().values(), *given, *wanted)
         results, saved = outputs[: self._results], outputs[self._results :]
         self.intermediates = [x.detach() for x in saved]
         if self.training:

@@ -35,26 +35,26 @@ def _CrossEntropy(operandA, operandB):
 class Loss(PyBudaModule):
     """A module of a prediction and a target, whose result is one number."""
 
-    def compute(self, name: str, prediction: Tensor, target: Tensor) -> Tensor:
+    def loss(self, name: str, prediction: Tensor, target: Tensor) -> Tensor:
         raise NotImplementedError
 
     def forward(self, prediction: Tensor, target: Tensor) -> Tensor:
-        return self.compute(self.get_name(), prediction, target)
+        return self.loss(self.get_name(), prediction, target)
 
 
 class L1Loss(Loss):
     """The mean distance between prediction and target."""
 
-    compute = staticmethod(_L1)
+    loss = staticmethod(_L1)
 
 
 class MSELoss(Loss):
     """The mean of the squared distances between prediction and target."""
 
-    compute = staticmethod(_MSE)
+    loss = staticmethod(_MSE)
 
 
 class CrossEntropyLoss(Loss):
     """The cross entropy of logits with targets: classes (integers) or probabilities."""
 
-    compute = staticmethod(_CrossEntropy)
+    loss = staticmethod(_CrossEntropy)
