@@ -23,6 +23,7 @@ from .device import Device
 from .enums import BackendDevice, BackendType, DeviceMode, PerfTraceLevel
 from .errors import FormatError, PyBudaError, ShapeError
 from .formats import DataFormat, MathFidelity
+from .image import ImageError, TTDeviceImage
 from .module import Module, PyBudaModule, PyTorchModule
 from .run import (
     error_raised,
@@ -45,3 +46,55 @@ from .tensor import Parameter, Tensor
 from .ttdevice import TTDevice, detect_available_devices
 
 __version__ = "0.1.0"
+__all__ = [
+    "backend_api",
+    "BackendDevice",
+    "BackendType",
+    "config",
+    "configure_mixed_precision",
+    "CPUDevice",
+    "DataFormat",
+    "detect_available_devices",
+    "Device",
+    "DeviceMode",
+    "error_raised",
+    "FormatError",
+    "get_intermediates_queue",
+    "get_parameter_checkpoint",
+    "get_parameter_gradients",
+    "GPUDevice",
+    "ImageError",
+    "initialize_pipeline",
+    "insert_nop",
+    "MathFidelity",
+    "Module",
+    "op",
+    "optimizers",
+    "override_op_size",
+    "Parameter",
+    "PerfTraceLevel",
+    "placer",
+    "PyBudaError",
+    "pybudaglobal",
+    "PyBudaModule",
+    "PyTorchModule",
+    "run_backward",
+    "run_forward",
+    "run_generate",
+    "run_inference",
+    "run_optimizer",
+    "run_schedulers",
+    "run_training",
+    "schedulers",
+    "set_chip_break",
+    "set_configuration_options",
+    "set_epoch_break",
+    "ShapeError",
+    "shutdown",
+    "sync",
+    "Tensor",
+    "torch_schedulers",
+    "TTDevice",
+    "TTDeviceImage",
+    "update_device_parameters",
+]

@@ -229,7 +229,11 @@ def configure_mixed_precision(
             re.compile(name_regex)
         except re.error as error:
             raise ValueError(f"name_regex {name_regex!r} is no pattern: {error}") from None
-    for name, value in (("output_df", output_df), ("intermediate_df", intermediate_df), ("accumulate_df", accumulate_df)):
+    for name, value in (
+        ("output_df", output_df),
+        ("intermediate_df", intermediate_df),
+        ("accumulate_df", accumulate_df),
+    ):
         if value is not None:
             check_float(value, name)
     if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
@@ -338,9 +342,7 @@ def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
     _override(op_name, force_dram_parameters=bool(force_dram_parameters))
 
 
-def override_dram_queue_placement(
-    queue_name: str, *, channel: int | None = None, chip_id: int | None = None
-) -> None:
+def override_dram_queue_placement(queue_name: str, *, channel: int | None = None, chip_id: int | None = None) -> None:
     """The DRAM channel, or chip, of a queue."""
     if channel is not None and (not isinstance(channel, int) or channel < 0):
         raise ValueError(f"the channel of queue {queue_name!r} is {channel!r}; expected 0 or more")

@@ -154,7 +154,7 @@ class CPUDevice(Device):
         self,
         inputs: Sequence[Any],
         compiler_cfg: Any,
-        targets: Sequence[Any] = [],  # noqa: B006
+        targets: Sequence[Any] = [],
         microbatch_size: int = 0,
         microbatch_count: int = 1,
         verify_cfg: Any = None,
@@ -170,7 +170,7 @@ class CPUDevice(Device):
         self,
         inputs: Sequence[Any],
         compiler_cfg: Any,
-        targets: Sequence[Any] = [],  # noqa: B006
+        targets: Sequence[Any] = [],
         microbatch_size: int = 0,
         verify_cfg: Any = None,
     ) -> tuple[Tensor, ...]:
@@ -182,7 +182,7 @@ class CPUDevice(Device):
         inputs: Sequence[torch.Tensor],
         parameters: Mapping[str, torch.Tensor],
         save_for_backward: bool,
-        targets: Sequence[torch.Tensor] = [],  # noqa: B006
+        targets: Sequence[torch.Tensor] = [],
     ) -> list[torch.Tensor]:
         """The outputs of the modules with these parameters."""
         return self.evaluate(inputs, parameters, save_for_backward, targets)
@@ -194,7 +194,7 @@ class CPUDevice(Device):
         inputs: Sequence[torch.Tensor],
         parameters: Mapping[str, torch.Tensor],
         save_for_backward: bool,
-        targets: Sequence[torch.Tensor] = [],  # noqa: B006
+        targets: Sequence[torch.Tensor] = [],
     ) -> list[torch.Tensor]:
         """As `forward_tf`."""
         raise PyBudaError(f"device {self.name!r} has modules of PyTorch; expected cpueval_forward_pt")
@@ -204,4 +204,6 @@ class GPUDevice:
     """GPUs are not there."""
 
     def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
-        raise PyBudaError(f"GPUDevice {name!r}: this machine has no GPU that PyBuda runs on; expected a CPUDevice or a TTDevice")
+        raise PyBudaError(
+            f"GPUDevice {name!r}: this machine has no GPU that PyBuda runs on; expected a CPUDevice or a TTDevice"
+        )

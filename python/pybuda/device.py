@@ -54,7 +54,9 @@ class Device:
             TypeError: something that is no module of PyBuda.
             PyBudaError: a module that is placed already.
         """
-        for one in [module] if isinstance(module, Module) else list(module) if isinstance(module, list | tuple) else [module]:
+        for one in (
+            [module] if isinstance(module, Module) else list(module) if isinstance(module, list | tuple) else [module]
+        ):
             self._check_module(one, "place_module")
             if one._device is not None:
                 raise PyBudaError(f"module {one.name!r} is placed on device {one._device.name!r} already")
@@ -153,7 +155,9 @@ class Device:
     # Running, by the pipeline
     #
 
-    def compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], training: bool) -> list[torch.Tensor]:
+    def compile(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], training: bool
+    ) -> list[torch.Tensor]:
         """Prepares the modules for inputs of these shapes, and returns outputs of the shapes that they will have."""
         if not self.modules:
             raise PyBudaError(f"device {self.name!r} has no module; place one (place_module) before it runs")
@@ -223,7 +227,9 @@ class Device:
         known = self.parameters()
         for name, value in values.items():
             if name not in known:
-                raise PyBudaError(f"device {self.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+                raise PyBudaError(
+                    f"device {self.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}"
+                )
             given = to_torch(value, f"parameter {name!r}")
             if given.shape != known[name].shape:
                 raise ShapeError(
@@ -283,7 +289,9 @@ class Device:
     def dc_transfer(self, direction: str) -> None:
         """Waits until what devices send each other has arrived."""
         if direction not in ("forward_input", "forward_output", "backward_input", "backward_output"):
-            raise PyBudaError(f"dc_transfer: direction is {direction!r}; expected forward_ or backward_input or _output")
+            raise PyBudaError(
+                f"dc_transfer: direction is {direction!r}; expected forward_ or backward_input or _output"
+            )
         self.sync()
 
     def dc_transfer_thread(self, direction: str, direction_queue: Any) -> None:
@@ -346,9 +354,7 @@ class Device:
         """The part of each module, by the names that it has there."""
         if len(self.modules) == 1:
             return [dict(state)]
-        return [
-            {name: state[f"{module.name}.{name}"] for name in module.state()} for module in self.modules
-        ]
+        return [{name: state[f"{module.name}.{name}"] for name in module.state()} for module in self.modules]
 
 
 # Losses whose targets may be classes.

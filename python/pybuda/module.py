@@ -130,9 +130,7 @@ class PyBudaModule(Module):
     def add_constant(self, name: str, prepend_name: bool = False, shape: tuple[int, ...] | None = None) -> None:
         """Adds a constant; `set_constant` gives it its value (zeros until then, where `shape` is given)."""
         name = f"{self.name}.{name}" if prepend_name else name
-        self._constants[name] = Parameter(
-            torch.zeros(shape or (1,)), requires_grad=False, name=name
-        )
+        self._constants[name] = Parameter(torch.zeros(shape or (1,)), requires_grad=False, name=name)
 
     def get_constant(self, name: str) -> Tensor:
         return self._found(self._constants, "constant", name)

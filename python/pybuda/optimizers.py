@@ -24,7 +24,11 @@ class Optimizer:
     kept: tuple[str, ...] = ()
 
     def __init__(
-        self, learning_rate: float, parameters: list[Parameter] | None = None, device_params: bool = False, **numbers: float
+        self,
+        learning_rate: float,
+        parameters: list[Parameter] | None = None,
+        device_params: bool = False,
+        **numbers: float,
     ) -> None:
         if not isinstance(learning_rate, int | float) or isinstance(learning_rate, bool) or learning_rate < 0:
             raise PyBudaError(f"{type(self).__name__}: learning_rate is {learning_rate!r}; expected 0 or more")
@@ -104,7 +108,13 @@ class Adam(Optimizer):
                 raise PyBudaError(f"{type(self).__name__}: {name} is {value!r}; expected 0 or more, below 1")
         self.bias_correction = bias_correction
         super().__init__(
-            learning_rate, parameters, device_params, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay
+            learning_rate,
+            parameters,
+            device_params,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+            weight_decay=weight_decay,
         )
 
     def direction(self, w: Any, g: Any, kept: Any, n: Any) -> tuple[torch.Tensor, ...]:
@@ -135,9 +145,7 @@ class AdamW(Adam):
         weight_decay: float = 0.01, bias_correction: bool = True, parameters: list[Parameter] | None = None,
         device_params: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(
-            learning_rate, beta1, beta2, epsilon, weight_decay, bias_correction, parameters, device_params
-        )
+        super().__init__(learning_rate, beta1, beta2, epsilon, weight_decay, bias_correction, parameters, device_params)
 
 
 def trust_ratio(w: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
@@ -155,9 +163,7 @@ class LAMB(Adam):
         weight_decay: float = 0.0, bias_correction: bool = True, parameters: list[Parameter] | None = None,
         device_params: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(
-            learning_rate, beta1, beta2, epsilon, weight_decay, bias_correction, parameters, device_params
-        )
+        super().__init__(learning_rate, beta1, beta2, epsilon, weight_decay, bias_correction, parameters, device_params)
 
     def update(self, w: Any, g: Any, kept: Any, n: Any) -> tuple[torch.Tensor, ...]:
         direction, *rest = self.direction(w, g, kept, n)
@@ -175,7 +181,12 @@ class LARS(Optimizer):
         parameters: list[Parameter] | None = None, device_params: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(
-            learning_rate, parameters, device_params, momentum=momentum, weight_decay=weight_decay, lars_coeff=lars_coeff
+            learning_rate,
+            parameters,
+            device_params,
+            momentum=momentum,
+            weight_decay=weight_decay,
+            lars_coeff=lars_coeff,
         )
 
     def update(self, w: Any, g: Any, kept: Any, n: Any) -> tuple[torch.Tensor, ...]:

@@ -180,7 +180,9 @@ class Pipeline:
         except Stopped:
             if wait:
                 raise
-            raise PyBudaError(f"device {device.name!r} has a loss module and no targets; push_to_target_inputs") from None
+            raise PyBudaError(
+                f"device {device.name!r} has a loss module and no targets; push_to_target_inputs"
+            ) from None
 
     def backward(self, count: int, zero_grad: bool) -> None:
         if not self.training:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,8 +50,8 @@ def initialize_pipeline(
     sample_inputs: Sequence[Any] | Mapping[str, Any] = (),
     sample_targets: Sequence[Any] = (),
     microbatch_count: int = 1,
-    d2d_fwd_queues: Sequence[Any] = [],  # noqa: B006
-    d2d_bwd_queues: Sequence[Any] = [],  # noqa: B006
+    d2d_fwd_queues: Sequence[Any] = [],
+    d2d_bwd_queues: Sequence[Any] = [],
     _sequential: bool = False,
     _verify_cfg: Any = None,
     _device_mode: DeviceMode = DeviceMode.CompileAndRun,
@@ -120,7 +121,7 @@ def _place(module: Module) -> Device:
 
 def run_inference(
     module: Module | None = None,
-    inputs: Sequence[Any] = [],  # noqa: B006
+    inputs: Sequence[Any] = [],
     input_count: int = 1,
     output_queue: Any = None,
     _sequential: bool = False,
@@ -185,11 +186,10 @@ def run_training(
     Returns:
         The queue of checkpoints.
     """
-    values = {
-        "epochs": epochs, "steps": steps, "accumulation_steps": accumulation_steps, "microbatch_count": microbatch_count,
-    }  # fmt: skip
-    for name, value in values.items():
-        _count(value, name, 1)
+    _count(epochs, "epochs", 1)
+    _count(steps, "steps", 1)
+    _count(accumulation_steps, "accumulation_steps", 1)
+    _count(microbatch_count, "microbatch_count", 1)
     _count(checkpoint_interval, "checkpoint_interval", 0)
     if not _is_ready(training=True):
         initialize_pipeline(True, None, checkpoint_queue, _sequential=_sequential)
@@ -198,9 +198,7 @@ def run_training(
     pipeline = running()
     if loss_queue is not None:
         pipeline.losses = loss_queue
-    pipeline.submit(
-        lambda: pipeline.train(epochs, steps, accumulation_steps, microbatch_count, checkpoint_interval)
-    )
+    pipeline.submit(lambda: pipeline.train(epochs, steps, accumulation_steps, microbatch_count, checkpoint_interval))
     return pipeline.checkpoints
 
 
@@ -218,7 +216,7 @@ def run_generate(input_count: int = 1, write_index: int = 0, _sequential: bool =
 
 
 def run_backward(input_count: int = 1, zero_grad: bool = False, _sequential: bool = False) -> None:
-    """Runs the backward pass of so many forward runs, the oldest first; gradients are added up, after zero_grad anew."""
+    """Runs the backward pass of so many forward runs, the oldest first. zero_grad: sums of gradients begin anew."""
     count = _count(input_count, "input_count", 0)
     pipeline = running()
     if not pipeline.training:
@@ -267,7 +265,7 @@ def get_parameter_gradients(
 
 def update_device_parameters(
     device: CPUDevice | TTDevice | None = None,
-    parameters: Sequence[Mapping[str, Any]] = [],  # noqa: B006
+    parameters: Sequence[Mapping[str, Any]] = [],
     _sequential: bool = False,
 ) -> None:
     """New values of parameters: a dictionary for the device, or one for each.
@@ -311,6 +309,13 @@ def shutdown() -> bool:
         device.shutdown_device()
         device.shapes = None
     return True
+
+
+@atexit.register
+def _stop() -> None:
+    """A thread that runs programs while Python ends would be ended in the middle of one."""
+    if _pipeline is not None:
+        _pipeline.stop()
 
 
 def reset() -> None:

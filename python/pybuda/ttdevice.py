@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,14 +12,15 @@ from _ttmlir_runtime import runtime
 from ttmlir.torch.options import Options
 
 from .config import _get_global_compiler_config, check_device_mode, precisions
-from .device import Device, loss_arguments, through
+from .device import loss_arguments, through
 from .enums import BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .formats import FLOATS, DataFormat, check_float, data_format_of
 from .graph import Compiled, accumulate
+from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
-from .tensor import Tensor
+from .reports import Reports
 from .trace import Formats, Trace
 
 AVAILABLE = 8  # simulated chips
@@ -31,17 +31,7 @@ def detect_available_devices() -> list[BackendDevice]:
     return [BackendDevice.Wormhole_B0] * min(AVAILABLE, runtime.get_num_available_devices())
 
 
-@dataclass
-class DeviceConfig:
-    """Which chips a device has."""
-
-    arch: BackendDevice
-    chip_ids: list[int]
-    backend_type: BackendType
-    grid_size: tuple[int, int]
-
-
-class TTDevice(Device):
+class TTDevice(Reports):
     """One or more Tenstorrent chips.
 
     num_chips: how many, 0 for all; chip_ids: which. Programs run on the first of them.
@@ -66,7 +56,9 @@ class TTDevice(Device):
         if not isinstance(self.arch, BackendDevice):
             raise TypeError(f"TTDevice {name!r}: arch is {arch!r}; expected one of BackendDevice")
         self.chip_ids = self._chips(name, num_chips, chip_ids)
-        self.devtype = devtype or (BackendType.Golden if os.environ.get("PYBUDA_DEVMODE") == "1" else BackendType.Silicon)
+        self.devtype = devtype or (
+            BackendType.Golden if os.environ.get("PYBUDA_DEVMODE") == "1" else BackendType.Silicon
+        )
         self.fp32_fallback = check_float(fp32_fallback, f"fp32_fallback of device {name!r}")
         self.device_mode = check_device_mode(device_mode)
         if optimizer is not None and not isinstance(optimizer, Optimizer):
@@ -79,8 +71,8 @@ class TTDevice(Device):
         self._compiled: Compiled | None = None
         self._formats: Formats | None = None
         self._saved: list[str] = []
+        self.op_names: dict[str, str] = {}
         self._gradients: dict[str, torch.Tensor] = {}
-        self._active_subgraph = 0
         self.intermediates: list[torch.Tensor] = []
         if module is not None:
             self.place_module(module)
@@ -94,7 +86,9 @@ class TTDevice(Device):
             found = list(chip_ids)
             bad = [x for x in found if not isinstance(x, int) or not 0 <= x < available]
             if bad or not found or len(set(found)) != len(found):
-                raise PyBudaError(f"TTDevice {name!r}: chip_ids is {found}; expected different chips of 0 to {available - 1}")
+                raise PyBudaError(
+                    f"TTDevice {name!r}: chip_ids is {found}; expected different chips of 0 to {available - 1}"
+                )
             return found
         if num_chips is not None and not 0 <= num_chips <= available:
             raise PyBudaError(f"TTDevice {name!r}: num_chips is {num_chips}; there are {available}")
@@ -130,13 +124,17 @@ class TTDevice(Device):
         return sorted(config.cpu_fallback_ops) if config.enable_tvm_cpu_fallback else []
 
     def _compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        if (image := self._image()) is not None:
+            return self._compile_image(image, inputs)
         config = _get_global_compiler_config()
         formats = self._formats = self.formats(inputs)
         self._dtypes = [x.dtype for x in (*inputs, *targets)]
         keys = list(self.parameters())
         losing = self.needs_targets()
         if losing and not targets:
-            raise PyBudaError(f"device {self.name!r} has a loss module and no targets; push some, or give sample_targets")
+            raise PyBudaError(
+                f"device {self.name!r} has a loss module and no targets; push some, or give sample_targets"
+            )
         explicit = {}
         for module in self.modules:
             prefix = f"{module.name}." if len(self.modules) > 1 else ""
@@ -147,7 +145,8 @@ class TTDevice(Device):
 
         def function(*flat: torch.Tensor) -> list[torch.Tensor]:
             state = {
-                key: formats.rounded(x, explicit.get(key) or formats.of(key)) for key, x in zip(keys, flat, strict=False)
+                key: formats.rounded(x, explicit.get(key) or formats.of(key))
+                for key, x in zip(keys, flat, strict=False)
             }
             given = flat[len(keys) : len(keys) + len(inputs)]
             given = tuple(formats.rounded(x.float() if x.dtype.is_floating_point else x, formats.of(name))
@@ -155,7 +154,7 @@ class TTDevice(Device):
             trace = Trace(formats, to_save)
             outputs = through(self.modules, self.split_state(state), given, trace)
             self._saved = [name for name in to_save if name in trace.saved]
-            self._ops = trace.ops
+            self.op_names = trace.ops
             if missing := [name for name in to_save if name not in trace.saved]:
                 known = ", ".join(trace.ops) or "none: only those of PyBuda modules have names"
                 raise PyBudaError(f"op_intermediates_to_save has {missing[0]!r}; ops of device {self.name!r}: {known}")
@@ -182,17 +181,85 @@ class TTDevice(Device):
             return [x.detach() for x in inputs]
         return [x.detach().requires_grad_() if x.dtype.is_floating_point else x.detach() for x in inputs]
 
+    @property
+    def compiled(self) -> Compiled:
+        """The modules as programs.
+
+        Raises:
+            PyBudaError: they are not compiled yet.
+        """
+        if self._compiled is None:
+            raise PyBudaError(f"device {self.name!r} is not compiled yet")
+        return self._compiled
+
+    def compile_to_image(
+        self,
+        *,
+        img_path: str | os.PathLike[str],
+        training: bool = False,
+        sample_inputs: Sequence[Any] = (),
+        sample_targets: Sequence[Any] = (),
+        microbatch_count: int = 1,
+    ) -> TTDeviceImage:
+        """Compiles the modules for inputs like these, and writes the image.
+
+        Raises:
+            PyBudaError: no sample inputs; images for training, which there are none of.
+            ImageError: a module of which PyTorch runs a part.
+        """
+        if training:
+            raise PyBudaError(f"device {self.name!r}: images are for inference; expected training=False")
+        inputs = self.checked_samples(sample_inputs)
+        image = image_of(self, inputs, self.compile(inputs, (), False))
+        image.save_to_disk(img_path)
+        return image
+
+    @staticmethod
+    def load_image(*, img: TTDeviceImage | None = None, img_path: str | os.PathLike[str] | None = None) -> TTDevice:
+        """A device that runs an image.
+
+        Raises:
+            PyBudaError: none, or two images. ImageError: an image for a device with other harvested rows.
+        """
+        if (img is None) == (img_path is None):
+            raise PyBudaError("load_image gets img or img_path; expected one of them")
+        image = img if img is not None else TTDeviceImage.load_from_disk(img_path or "")
+        about = image.description
+        rows = sorted(_get_global_compiler_config().harvested_rows)
+        if rows and rows != about.harvested_rows:
+            raise ImageError(
+                f"image {about.name!r} is for harvested rows {about.harvested_rows}; the device has {rows}"
+            )
+        device = TTDevice(
+            about.name, chip_ids=about.chip_ids, arch=BackendDevice[about.arch], devtype=BackendType[about.devtype]
+        )
+        device.place_module(ImageModule(image))
+        return device
+
+    def _image(self) -> ImageModule | None:
+        first = self.modules[0] if self.modules else None
+        return first if isinstance(first, ImageModule) else None
+
+    def _compile_image(self, image: ImageModule, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """An image is compiled: its inputs are checked."""
+        about = image.image.description
+        if self.training or len(self.modules) > 1:
+            raise PyBudaError(f"device {self.name!r} runs an image, for inference and alone")
+        self._check_shapes(inputs, [torch.Size(shape) for shape, _ in about.inputs], "input")
+        return [torch.empty(tuple(shape), dtype=dtype_of(dtype)) for shape, dtype in about.outputs]
+
     #
     # Running
     #
 
     def step_forward(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        assert self._compiled is not None
         if self.device_mode is DeviceMode.CompileOnly:
             raise PyBudaError(f"device {self.name!r} has device_mode CompileOnly; it does not run")
+        if (image := self._image()) is not None:
+            return image.run_program(inputs, self.chip())
         given = self._tracked(self.typed(inputs, self._dtypes[: len(inputs)]))
         wanted = self.typed(targets, self._dtypes[len(inputs) :]) if self.needs_targets() else []
-        outputs = self._compiled(*self.parameters().values(), *given, *wanted)
+        outputs = self.compiled(*self.parameters().values(), *given, *wanted)
         results, saved = outputs[: self._results], outputs[self._results :]
         self.intermediates = [x.detach() for x in saved]
         if self.training:
@@ -213,9 +280,7 @@ class TTDevice(Device):
             if gradient is not None:
                 self._accumulate(name, gradient.detach())
         of_inputs = dict(zip(map(id, tracked), found, strict=False))
-        return [
-            torch.zeros_like(x) if of_inputs.get(id(x)) is None else of_inputs[id(x)].detach() for x in inputs
-        ]
+        return [torch.zeros_like(x) if of_inputs.get(id(x)) is None else of_inputs[id(x)].detach() for x in inputs]
 
     def _accumulate(self, name: str, gradient: torch.Tensor) -> None:
         known = self._gradients.get(name)
@@ -241,131 +306,13 @@ class TTDevice(Device):
                 continue
             stored = explicit.get(name) or self._formats.of(name)
             data_format = stored if config.amp_level == 0 else DataFormat.Float32
-            self.optimizer.step_parameter(name, value, self._gradients[name], self.options(DataFormat.Float32), data_format)
+            self.optimizer.step_parameter(
+                name, value, self._gradients[name], self.options(DataFormat.Float32), data_format
+            )
 
     def step_scheduler(self) -> None:
         if self.scheduler is not None:
             self.scheduler.step()
-
-    #
-    # What is on the device
-    #
-
-    def get_device_config(self, compiler_cfg: Any = None) -> DeviceConfig:
-        """Which chips the device has."""
-        return DeviceConfig(self.arch, self.chip_ids, self.devtype, (8, 8))
-
-    def place_module(self, module: Module | Sequence[Module]) -> None:
-        super().place_module(module)
-
-    def set_active_subgraph(self, subgraph_index: int) -> None:
-        """The subgraph whose queues are used; there is one, number 0."""
-        if subgraph_index != 0:
-            raise PyBudaError(f"device {self.name!r} has one subgraph, number 0; asked for {subgraph_index}")
-        self._active_subgraph = subgraph_index
-
-    def get_active_subgraph(self) -> int:
-        return self._active_subgraph
-
-    def compile_for(  # type: ignore[override]
-        self,
-        inputs: Sequence[Any],
-        compiler_cfg: Any,
-        targets: Sequence[Any] = [],  # noqa: B006
-        microbatch_size: int = 0,
-        microbatch_count: int = 1,
-        verify_cfg: Any = None,
-    ) -> tuple[Tensor, ...]:
-        """Compiles the modules for inputs like these (for training with a microbatch_size), and returns outputs."""
-        given = self._flat([inputs], "an input")
-        wanted = self._flat([targets], "a target") if targets else []
-        return tuple(Tensor(x) for x in self.compile(given, wanted, microbatch_size > 0))
-
-    def generate_graph(
-        self,
-        *inputs: Any,
-        target_tensors: Sequence[Any] = [],  # noqa: B006
-        return_intermediate: bool = False,
-        graph_name: str = "default_graph",
-        compiler_cfg: Any = None,
-        trace_only: bool = False,
-        verify_cfg: Any = None,
-    ) -> Any:
-        """The program of the modules: its ops by name, outputs, intermediates, inputs and the target."""
-        given = self._flat([inputs], "an input")
-        wanted = self._flat([target_tensors], "a target") if target_tensors else []
-        outputs = tuple(Tensor(x) for x in self.compile(given, wanted, bool(wanted)))
-        intermediates = dict(zip(self._saved, map(Tensor, self.intermediates), strict=False)) if return_intermediate else {}
-        return self._ops, outputs, intermediates, tuple(map(Tensor, given)), Tensor(wanted[0]) if wanted else None
-
-    def forward(self, loop_count: int) -> None:
-        super().forward(loop_count)
-
-    def backward(self, loop_count: int, zero_grad: bool) -> None:
-        super().backward(loop_count, zero_grad)
-
-    def generate(  # type: ignore[override]
-        self, loop_count: int, write_index: int, tokens_per_iter: int, token_id: int
-    ) -> None:
-        """A forward run. Caches are inputs and outputs of modules here: the other arguments have no effect."""
-        self.forward(loop_count)
-
-    def cpueval_forward(
-        self,
-        inputs: Sequence[torch.Tensor],
-        parameters: Mapping[str, torch.Tensor],
-        save_for_backward: bool,
-        targets: Sequence[torch.Tensor] = [],  # noqa: B006
-    ) -> list[torch.Tensor]:
-        """The outputs of the modules with these parameters, in PyTorch and in f32: a reference, not the chip's."""
-        return self.evaluate(inputs, parameters, save_for_backward, targets)
-
-    def _evaluate(
-        self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]
-    ) -> list[torch.Tensor]:
-        trace = Trace(Formats(DataFormat.Float32))
-        outputs = through(self.modules, self.split_state(state), inputs, trace)
-        if targets and self.loss_module is not None:
-            arguments = loss_arguments(self.loss_module, outputs, targets)
-            outputs = self.loss_module.compute(self.loss_module.state(), arguments, trace)
-        return outputs
-
-    def get_all_parameters(self) -> dict[str, Tensor]:
-        """Copies of the parameters."""
-        return self.get_parameter_checkpoint()
-
-    def get_parameters(self, ignore_unused_parameters: bool = True) -> list[Tensor]:
-        """Parameters of the modules; all of them are inputs of the program."""
-        return [Tensor(value, name) for name, value in self.parameters().items()]
-
-    def get_parameter_checkpoint(self) -> dict[str, Tensor]:
-        return super().get_parameter_checkpoint()
-
-    def get_parameter_gradients(self) -> dict[str, Tensor]:
-        return super().get_parameter_gradients()
-
-    def get_optimizer_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """For each parameter what its optimizer keeps: the learning rate, and moments where it has them."""
-        if self.optimizer is None:
-            return {}
-        return {name: self.optimizer.get_optimizer_params(name) for name in self.trained()}
-
-    def get_scheduler_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """For each parameter what the scheduler changes: the learning rate."""
-        if self.scheduler is None or self.optimizer is None:
-            return {}
-        return {name: {"lr": self.optimizer.get_optimizer_params(name)["lr"]} for name in self.trained()}
-
-    def get_dram_io_queues(self, queue_type: str) -> list[dict[str, Any]]:
-        """Queues of a kind ("input", "output", "parameter"): their names and shapes."""
-        if queue_type == "input":
-            names = self.modules[0].input_names(len(self.shapes or [])) if self.modules else []
-            return [{"name": n, "shape": list(s)} for n, s in zip(names, self.shapes or [], strict=True)]
-        if queue_type == "parameter":
-            return [{"name": n, "shape": list(x.shape)} for n, x in self.parameters().items()]
-        if queue_type == "output":
-            return [{"name": f"{self.name}.output_{i}"} for i in range(getattr(self, "_results", 0))]
-        raise PyBudaError(f"get_dram_io_queues({queue_type!r}); expected input, output or parameter")
 
     def shutdown_device(self) -> None:
         """Empties the queues and closes the chip."""
@@ -374,7 +321,3 @@ class TTDevice(Device):
             runtime.close_mesh_device(self._chip)
         self._chip = self._compiled = None
         self.shapes = None
-
-    def sync(self) -> None:
-        """Waits until the commands that were given have run."""
-        super().sync()

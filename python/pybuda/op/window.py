@@ -45,7 +45,9 @@ def padded(
     return F.pad(x, sides, value=value) if any(sides) else x
 
 
-def channels_first(x: torch.Tensor, channel_last: bool, compute: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+def channels_first(
+    x: torch.Tensor, channel_last: bool, compute: Callable[[torch.Tensor], torch.Tensor]
+) -> torch.Tensor:
     if x.dim() != 4:
         raise PyBudaError(f"activations have rank {x.dim()}; expected 4")
     return compute(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1) if channel_last else compute(x)
@@ -80,9 +82,7 @@ def Conv2dTranspose(
 
     def compute(x: torch.Tensor) -> torch.Tensor:
         if padding != "same":
-            return F.conv_transpose2d(
-                x, weights, flat(bias), strides, pair(padding, "padding"), 0, groups, dilations
-            )
+            return F.conv_transpose2d(x, weights, flat(bias), strides, pair(padding, "padding"), 0, groups, dilations)
         whole = F.conv_transpose2d(x, weights, flat(bias), strides, 0, 0, groups, dilations)
         for dim in (-2, -1):
             size = x.shape[dim] * strides[dim]

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device images (.tti): a compiled pipeline stage in one archive, which runs without its module.
+
+The archive is a ZIP file. What is loaded is checked: names of its members, the description, shapes of tensors; the
+program is checked by the runtime as any flatbuffer is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import _ttmlir_runtime as tt
+import torch
+from ttmlir.files import write_whole
+from ttmlir.torch.importer import Argument
+from ttmlir.torch.program import host_tensor, to_torch
+
+from .chips import described, grid_of
+from .config import _get_global_compiler_config
+from .enums import BackendDevice, BackendType
+from .errors import PyBudaError
+from .module import Module
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from .ttdevice import TTDevice
+
+VERSION = 1
+DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
+MODELS = "models.json"  # of several images in one file
+BINARIES = "backend_build_binaries"
+PROGRAM = f"{BINARIES}/epoch_programs/program.ttnn"
+# Folders of programs for the cores' processors. The simulated chip runs the flatbuffer: they are empty.
+FOLDERS = [f"{BINARIES}/{name}/" for name in ("brisc", "erisc", "nrisc", "hlks")]
+# How tensors are stored, by the variable of the environment that asks for it; the first is the default.
+TENSOR_FORMATS = {"": "pt", "PYBUDA_TTI_BACKEND_FORMAT": "bin", "PYBUDA_TTI_BACKEND_TILIZED_FORMAT": "tiles.bin"}
+
+
+class ImageError(PyBudaError):
+    """A file that is no image, or an image for another device."""
+
+
+@dataclass
+class Description:
+    """What `device.json` holds.
+
+    inputs, outputs: shape and type of each. parameters: name, shape, type and file of each.
+    arguments: for each input of the program, the number of the parameter, or behind these of the input.
+    results: for each output, the number of the program's result.
+    """
+
+    version: int
+    name: str
+    arch: str
+    chip_ids: list[int]
+    devtype: str
+    grid: list[int]
+    harvested_rows: list[int]
+    training: bool
+    inputs: list[list[Any]]
+    targets: list[list[Any]]
+    outputs: list[list[Any]]
+    parameters: list[list[Any]]
+    arguments: list[int]
+    results: list[int]
+    input_names: list[str]
+
+
+def dtype_of(name: str) -> torch.dtype:
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype):
+        raise ImageError(f"an image names the type {name!r}, which PyTorch does not have")
+    return found
+
+
+def typed(x: torch.Tensor) -> list[Any]:
+    return [list(x.shape), str(x.dtype).removeprefix("torch.")]
+
+
+def tiles(x: torch.Tensor) -> torch.Tensor:
+    """Elements in the order of tiles of 32 x 32, padded with zeros."""
+    matrix = x.reshape(-1, x.shape[-1] if x.dim() else 1)
+    rows, columns = (-(-n // 32) for n in matrix.shape)
+    padded = torch.zeros(rows * 32, columns * 32, dtype=x.dtype)
+    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return padded.reshape(rows, 32, columns, 32).transpose(1, 2).contiguous()
+
+
+def from_tiles(flat: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    last = shape[-1] if shape else 1
+    count = 1
+    for n in shape[:-1]:
+        count *= n
+    rows, columns = -(-count // 32), -(-last // 32)
+    matrix = flat.reshape(rows, columns, 32, 32).transpose(1, 2).reshape(rows * 32, columns * 32)
+    return matrix[:count, :last].reshape(tuple(shape)).clone()
+
+
+def encoded(x: torch.Tensor, kind: str) -> bytes:
+    x = x.detach().contiguous()
+    if kind == "pt":
+        stream = io.BytesIO()
+        torch.save(x.clone(), stream)
+        return stream.getvalue()
+    x = tiles(x) if kind == "tiles.bin" else x
+    return x.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def decoded(data: bytes, entry: Sequence[Any]) -> torch.Tensor:
+    """A parameter from its file.
+
+    Raises:
+        ImageError: the file does not hold a tensor of the shape and type that the description says.
+    """
+    name, shape, dtype, file = entry
+    wanted = dtype_of(dtype)
+    try:
+        if file.endswith(".pt"):
+            found = torch.load(io.BytesIO(data), weights_only=True)
+        else:
+            found = torch.frombuffer(bytearray(data), dtype=wanted)
+            found = from_tiles(found, shape) if file.endswith(".tiles.bin") else found.reshape(tuple(shape))
+    except Exception as error:
+        raise ImageError(f"image: the values of parameter {name!r} are damaged: {error}") from None
+    if not isinstance(found, torch.Tensor) or list(found.shape) != shape or found.dtype is not wanted:
+        raise ImageError(f"image: parameter {name!r} has other values than {dtype}{shape}")
+    return found
+
+
+class TTDeviceImage:
+    """An image: description, parameters, program."""
+
+    def __init__(
+        self, description: Description, parameters: Mapping[str, torch.Tensor], members: Mapping[str, bytes]
+    ) -> None:
+        self.description, self.parameters, self.members = description, dict(parameters), dict(members)
+
+    @property
+    def flatbuffer(self) -> bytes:
+        return self.members[PROGRAM]
+
+    def get_input_shapes(self) -> list[list[int]]:
+        """The shapes of inputs, in order."""
+        return [list(shape) for shape, _ in self.description.inputs]
+
+    def info(self) -> None:
+        """Prints what the image is for."""
+        d = self.description
+        rows = sum(1 << row for row in d.harvested_rows) if d.harvested_rows else [0]
+        text = f"""\
+Image Info...
+- Version Info:
+      - pybuda_version: {version()}
+      - pybuda_commit: unknown
+      - buda_backend_commit: unknown
+- Device Name: {d.name}
+
+Device Info...
+- arch: {BackendDevice[d.arch]}
+- chip_ids: {d.chip_ids}
+- backend device type: {BackendType[d.devtype]}
+- grid size: {d.grid}
+- harvested rows: {rows}
+
+Compilation Graph State...
+- training: {d.training}
+- ordered input shapes: {self.get_input_shapes()}
+- ordered targets shapes: {[shape for shape, _ in d.targets]}"""
+        print(text)
+
+    def save_to_disk(self, img_path: str | os.PathLike[str]) -> None:
+        """Writes the archive; a file that cannot be written whole is not written."""
+        d = self.description
+        kind = next((k for variable, k in TENSOR_FORMATS.items() if variable and os.environ.get(variable) == "1"), "pt")
+        members = dict(self.members)
+        for entry, (name, value) in zip(d.parameters, self.parameters.items(), strict=True):
+            entry[3] = f"tensors/{name}.{kind}"
+            members[entry[3]] = encoded(value, kind)
+        members[DESCRIPTION] = json.dumps(asdict(d), indent=1).encode()
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for folder in [*FOLDERS, "tensors/"]:
+                archive.writestr(folder, b"")
+            for name, data in members.items():
+                archive.writestr(name, data)
+        Path(img_path).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(Path(img_path), stream.getvalue())
+
+    @staticmethod
+    def load_from_disk(img_path: str | os.PathLike[str], model: str | None = None) -> TTDeviceImage:
+        """The image in a file, or the one of a model of a merged file.
+
+        Raises:
+            ImageError: no archive, one that is damaged, or of another version; no such model.
+        """
+        try:
+            with zipfile.ZipFile(img_path) as archive:
+                members = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+        except (OSError, zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, zlib.error) as error:
+            raise ImageError(f"{img_path}: not loadable as a device image: {error}") from None
+        if MODELS in members or model is not None:
+            names = sorted({name.split("/")[0] for name in members if name.endswith(f"/{DESCRIPTION}")})
+            if model not in names:
+                known = f"model= is one of {', '.join(names)}" if names else "it has one image and no names"
+                raise ImageError(f"{img_path}: no model {model!r}; {known}")
+            prefix = f"{model}/"
+            members = {name.removeprefix(prefix): data for name, data in members.items() if name.startswith(prefix)}
+        return of_members(members, str(img_path))
+
+
+def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
+    """The image of an archive's members.
+
+    Raises:
+        ImageError: what is missing, or has another form; `where` is the file.
+    """
+    for name in (DESCRIPTION, PROGRAM):
+        if name not in members:
+            raise ImageError(f"{where}: no device image: it has no {name}")
+    try:
+        values = json.loads(members[DESCRIPTION])
+        if values.get("version") != VERSION:
+            raise ImageError(f"{where}: version {values.get('version')!r}; this PyBuda reads {VERSION}")
+        description = Description(**values)
+        BackendDevice[description.arch], BackendType[description.devtype]
+        parameters = {}
+        for entry in description.parameters:
+            if entry[3] not in members:
+                raise ImageError(f"{where}: no values of parameter {entry[0]!r}: it has no {entry[3]}")
+            parameters[entry[0]] = decoded(members[entry[3]], entry)
+        known = range(len(parameters) + len(description.inputs))
+        if any(number not in known for number in description.arguments):
+            raise ImageError(f"{where}: {DESCRIPTION}: arguments has {description.arguments}; expected {known}")
+        for shape, dtype in [*description.inputs, *description.outputs]:
+            torch.empty(tuple(shape), dtype=dtype_of(dtype), device="meta")
+    except ImageError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RuntimeError) as error:
+        raise ImageError(f"{where}: {DESCRIPTION} is damaged: {type(error).__name__}: {error}") from None
+    rest = {name: data for name, data in members.items() if not name.startswith("tensors/") and name != DESCRIPTION}
+    return TTDeviceImage(description, parameters, rest)
+
+
+def version() -> str:
+    from . import __version__
+
+    return __version__
+
+
+class ImageModule(Module):
+    """An image in the place of the modules that it was compiled from; its device calls `run_program`."""
+
+    def __init__(self, image: TTDeviceImage) -> None:
+        super().__init__(image.description.name)
+        self.image = image
+        self.binary = tt.binary.load_binary_from_bytes(image.flatbuffer)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return self.image.parameters
+
+    def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
+        raise PyBudaError(f"image {self.name!r} is compiled already; load_image makes the device that runs it")
+
+    def input_names(self, count: int) -> list[str]:
+        return self.image.description.input_names[:count]
+
+    def ordered(self, inputs: Mapping[str, Any]) -> list[Any]:
+        known = self.image.description.input_names
+        if set(inputs) != set(known):
+            raise PyBudaError(f"image {self.name!r} gets inputs {', '.join(inputs)}; it has {', '.join(known)}")
+        return [inputs[name] for name in known]
+
+    def run_program(self, inputs: Sequence[torch.Tensor], device: Any) -> list[torch.Tensor]:
+        """One run of the program."""
+        description = self.image.description
+        values = [*self.image.parameters.values()]
+        values += [x.to(dtype_of(dtype)) for x, (_, dtype) in zip(inputs, description.inputs, strict=True)]
+        given = [values[number].detach() for number in description.arguments]
+        results = tt.runtime.submit(device, self.binary, 0, [host_tensor(x) for x in given])
+        shapes = [torch.empty(tuple(shape), dtype=dtype_of(dtype)) for shape, dtype in description.outputs]
+        return [to_torch(results[n], like).clone() for n, like in zip(description.results, shapes, strict=True)]
+
+
+def image_of(device: TTDevice, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> TTDeviceImage:
+    """The image of a device that is compiled for inference.
+
+    Raises:
+        ImageError: ops of its modules run in PyTorch: they are in no program.
+    """
+    config = _get_global_compiler_config()
+    compiled = device.compiled
+    programs = [program for _, program in compiled.programs]
+    if len(programs) != 1 or compiled.on_host or not hasattr(programs[0], "flatbuffer"):
+        raise ImageError(
+            f"device {device.name!r} cannot be an image: PyTorch runs {', '.join(compiled.on_host) or 'a part'}; "
+            "place these ops on a CPUDevice"
+        )
+    (program,) = programs
+    if (
+        program.imported.draws
+        or program.imported.writes
+        or any(isinstance(x, Argument) for x in program.imported.known)
+    ):
+        raise ImageError(
+            f"device {device.name!r} cannot be an image: its program draws random numbers or writes buffers"
+        )
+    state = {name: value.detach().clone() for name, value in device.parameters().items()}
+    description = Description(
+        VERSION, device.name, device.arch.name, device.chip_ids, device.devtype.name,
+        list(grid_of(device.arch, config)), sorted(config.harvested_rows), False,
+        [typed(x) for x in inputs], [], [typed(x) for x in outputs],
+        [[name, *typed(value), ""] for name, value in state.items()],
+        list(program.tensors), [n for n in program.imported.results if n is not None],
+        device.modules[0].input_names(len(inputs)),
+    )  # fmt: skip
+    path = config.backend_device_descriptor_path
+    if path:
+        described(Path(path))
+    rows, columns = description.grid
+    descriptor = (
+        Path(path).read_text(encoding="utf-8") if path
+        else f"arch_name: {device.arch.name.upper()}\ngrid: {{x_size: {columns}, y_size: {rows}}}\n"
+    )  # fmt: skip
+    members = {
+        PROGRAM: program.flatbuffer,
+        CONFIG: json.dumps({k: plain(v) for k, v in vars(config).items()}, indent=1).encode(),
+        f"{BINARIES}/device_desc.yaml": descriptor.encode(),
+        f"{BINARIES}/cluster_desc.yaml": f"chips: {device.chip_ids}\n".encode(),
+    }
+    for module in device.modules:
+        members[f"{module.name}.yaml"] = netlist(device, module).encode()
+        members[f"module_files/{module.name}.py"] = source_of(module).encode()
+    return TTDeviceImage(description, state, members)
+
+
+def plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def source_of(module: Module) -> str:
+    inner = getattr(module, "module", module)
+    try:
+        return inspect.getsource(type(inner))
+    except (OSError, TypeError):
+        return f"# {type(inner).__name__}: its source is not in a file\n"
+
+
+def netlist(device: TTDevice, module: Module) -> str:
+    """The ops of a module, in order, as YAML. PyTorch's ops have no names: their modules have none here."""
+    lines = [
+        "devices:",
+        f"  arch: {device.arch.name.lower()}",
+        "graphs:",
+        "  fwd_0:",
+        f"    target_device: {device.chip_ids[0]}",
+    ]
+    lines += [f"    {name}: {{type: {kind.lower()}}}" for name, kind in device.op_names.items()]
+    return "\n".join(lines) + "\n"
