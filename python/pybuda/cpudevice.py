@@ -12,6 +12,7 @@ from torch.func import functional_call
 from .device import Device, loss_arguments
 from .errors import PyBudaError
 from .module import Module, PyTorchModule, leaves
+from .other_modules import FrameworkModule
 from .tensor import Tensor
 
 
@@ -44,7 +45,7 @@ class CPUDevice(Device):
 
     def _check_module(self, module: Any, where: str) -> None:
         super()._check_module(module, where)
-        if not isinstance(module, PyTorchModule):
+        if not isinstance(module, PyTorchModule | FrameworkModule):
             raise PyBudaError(
                 f"{where}: CPU device {self.name!r} runs modules of PyTorch; {module.name!r} is a "
                 f"{type(module).__name__}, which a TTDevice runs"
@@ -68,6 +69,10 @@ class CPUDevice(Device):
 
     def _compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         if self.training:
+            if other := [module.name for module in self.modules if not isinstance(module, PyTorchModule)]:
+                raise PyBudaError(
+                    f"module {other[0]!r} of device {self.name!r} has no backward pass; it is not trained"
+                )
             self._make_optimizer()
         state = {name: value.detach().clone() for name, value in self.parameters().items()}
         with torch.no_grad(), torch.random.fork_rng():
@@ -78,8 +83,11 @@ class CPUDevice(Device):
     ) -> list[torch.Tensor]:
         values = list(inputs)
         for module, part in zip(self.modules, self.split_state(state), strict=True):
-            assert isinstance(module, PyTorchModule)
-            values = leaves(functional_call(module.module, part, tuple(values)))
+            if isinstance(module, PyTorchModule):
+                values = leaves(functional_call(module.module, part, tuple(values)))
+            else:
+                assert isinstance(module, FrameworkModule)
+                values = list(module.forward(*values))
         return self._loss(values, targets) if targets and self.loss_module else values
 
     def _loss(self, outputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -93,7 +101,7 @@ class CPUDevice(Device):
         values: list[torch.Tensor] = given
         with torch.set_grad_enabled(self.training):
             for module in self.modules:
-                assert isinstance(module, PyTorchModule)
+                assert isinstance(module, PyTorchModule | FrameworkModule)
                 values = list(module.forward(*values))
             if self.needs_targets():
                 values = self._loss(values, targets)

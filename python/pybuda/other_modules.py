@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of other frameworks. ONNX comes through PyTorch; TensorFlow and JAX modules run on CPU devices only where
-their framework is installed, and are refused elsewhere by name.
+"""Modules of other frameworks. ONNX comes through PyTorch; modules of TensorFlow and JAX run on CPU devices,
+where their framework is installed.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +31,14 @@ class OnnxModule(PyTorchModule):
             from ttmlir.onnx import load
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(f"OnnxModule {name!r}: {error}", name=error.name) from None
-        super().__init__(name, load(module if module is not None else onnx_path))
+        if module is None:
+            converted = load(onnx_path)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "model.onnx"
+                path.write_bytes(module.SerializeToString())
+                converted = load(path)
+        super().__init__(name, converted)
         self.onnx_path = onnx_path
 
 
@@ -48,6 +58,9 @@ class FrameworkModule(Module):
                 name=self.framework,
             ) from None
         self.module = module
+
+    def _parameters_of_forward(self) -> inspect.Signature:
+        return inspect.signature(self.module)
 
     def state(self) -> dict[str, torch.Tensor]:
         return {}

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inference: modules of PyBuda and PyTorch, on one device and on several, and the queues of their results."""
+
+from __future__ import annotations
+
+import queue
+
+import numpy as np
+import pybuda
+import pytest
+import torch
+from modules import Function, Product, read
+
+W = torch.linspace(-1, 1, 12).reshape(4, 3)
+B = torch.tensor([0.5, -1.0, 2.0])
+X = torch.linspace(-2, 2, 8).reshape(2, 4)
+
+
+def expected(x: torch.Tensor) -> np.ndarray:
+    return x.numpy() @ W.numpy() + B.numpy()
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_module_runs_by_itself_and_again() -> None:
+    module = Product("product", W, B)
+    for x in (X, X + 1):
+        (got,) = module.run(x)
+        np.testing.assert_allclose(got.value().numpy(), expected(x), rtol=1e-5, atol=1e-6)
+    assert Product("other", W, B).run(X)[0].shape == (2, 3)
+
+
+@pytest.mark.usefixtures("float32")
+def test_weights_that_change_are_used() -> None:
+    module = Product("product", W, B)
+    module.run(X)
+    module.set_parameter("bias", B + 1)
+    np.testing.assert_allclose(module.run(X)[0].value().numpy(), expected(X) + 1, rtol=1e-5, atol=1e-6)
+
+
+def test_the_default_format_is_bfloat16() -> None:
+    (got,) = Product("product", W, B).run(X)
+    error = np.abs(got.value().numpy() - expected(X)).max()
+    assert 0 < error < 0.03
+    assert torch.equal(got.value(), got.value().bfloat16().float())
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_model_of_pytorch() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    device = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("mlp", model))
+    device.push_to_inputs(X)
+    (got,) = read(pybuda.run_inference())
+    first, second = (
+        [p.detach().numpy() for p in (layer.weight, layer.bias)] for layer in (model[0], model[2])
+    )
+    hidden = np.maximum(X.numpy() @ first[0].T + first[1], 0)
+    np.testing.assert_allclose(got.numpy(), hidden @ second[0].T + second[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("float32")
+def test_devices_are_a_pipeline() -> None:
+    pybuda.CPUDevice("cpu0", module=pybuda.PyTorchModule("twice", torch.nn.Upsample(scale_factor=2)))
+    pybuda.TTDevice("tt1", module=Function("minus", lambda x: x - 1.0))
+    pybuda.CPUDevice("cpu2", module=pybuda.PyTorchModule("relu", torch.nn.ReLU()))
+    between = [queue.Queue(), queue.Queue()]
+    x = torch.tensor([[[-1.0, 3.0]]])
+    results = pybuda.initialize_pipeline(False, sample_inputs=(x,), d2d_fwd_queues=between)
+    pybuda.device.devices()[0].push_to_inputs(x)
+    pybuda.run_forward()
+    assert [read(q)[0].flatten().tolist() for q in (*between, results)] == [
+        [-1, -1, 3, 3], [-2, -2, 2, 2], [0, 0, 2, 2],
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("float32")
+def test_inputs_may_come_later_and_keep_their_order() -> None:
+    device = pybuda.TTDevice("tt0", module=Function("plus", lambda x: x + 1.0))
+    device.push_to_inputs(torch.zeros(1, 2))
+    results = pybuda.run_inference(input_count=3)
+    assert read(results)[0].tolist() == [[1, 1]]
+    for value in (1.0, 2.0):
+        device.push_to_inputs(torch.full((1, 2), value))
+    assert [read(results)[0].tolist() for _ in range(2)] == [[[2, 2]], [[3, 3]]]
+
+
+def test_a_run_that_waits_for_inputs_ends_by_shutdown() -> None:
+    device = pybuda.TTDevice("tt0", module=Function("plus", lambda x: x + 1.0))
+    device.push_to_inputs(torch.zeros(1, 2))
+    results = pybuda.run_inference(input_count=0)
+    read(results)
+    pybuda.shutdown()
+    with pytest.raises(queue.Empty):
+        results.get(timeout=0.01)
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_run_without_end_is_replaced_by_the_next() -> None:
+    device = pybuda.TTDevice("tt0", module=Function("plus", lambda x: x + 1.0))
+    device.push_to_inputs(torch.zeros(1, 2))
+    read(pybuda.run_inference(input_count=0))
+    device.push_to_inputs(torch.ones(1, 2))
+    assert read(pybuda.run_inference())[0].tolist() == [[2, 2]]
+
+
+@pytest.mark.usefixtures("float32")
+def test_inputs_by_name_and_the_users_queue() -> None:
+    class Difference(pybuda.PyBudaModule):
+        def forward(self, left: pybuda.Tensor, right: pybuda.Tensor) -> pybuda.Tensor:
+            return left - right
+
+    mine: queue.Queue = queue.Queue()
+    inputs = [{"right": torch.ones(2), "left": torch.full((2,), 5.0)}, (torch.ones(2), torch.ones(2))]
+    assert pybuda.run_inference(Difference("difference"), inputs=inputs, output_queue=mine) is mine
+    assert [read(mine)[0].tolist() for _ in inputs] == [[4, 4], [0, 0]]
+
+
+@pytest.mark.usefixtures("float32")
+def test_sequential_mode_runs_over_what_is_there() -> None:
+    device = pybuda.TTDevice("tt0", module=Function("plus", lambda x: x + 1.0))
+    for value in (1.0, 2.0):
+        device.push_to_inputs(torch.full((2,), value))
+    results = pybuda.run_inference(input_count=5, _sequential=True)
+    assert results.qsize() == 2
+
+
+@pytest.mark.usefixtures("float32")
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (3, 33), (1, 2, 1, 5)])
+def test_shapes(shape: tuple[int, ...]) -> None:
+    x = torch.rand(shape)
+    (got,) = Function("square", lambda x: x * x).run(x)
+    np.testing.assert_allclose(got.value().numpy(), x.numpy() ** 2, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("float32")
+def test_values_that_are_not_finite() -> None:
+    x = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0])
+    (got,) = Function("double", lambda x: x + x).run(x)
+    np.testing.assert_array_equal(got.value().numpy(), (x + x).numpy())
+
+
+@pytest.mark.usefixtures("float32")
+def test_intermediates_of_the_ops_that_were_named() -> None:
+    pybuda.set_configuration_options(op_intermediates_to_save=["matmul"])
+    results = pybuda.run_inference(Product("product", W, B), inputs=[X])
+    (got,) = read(pybuda.get_intermediates_queue())
+    np.testing.assert_allclose(got.numpy(), X.numpy() @ W.numpy(), rtol=1e-5, atol=1e-6)
+    read(results)
+
+
+@pytest.mark.usefixtures("float32")
+def test_submodules_have_parameters_of_their_own() -> None:
+    class Two(pybuda.PyBudaModule):
+        def __init__(self, name: str) -> None:
+            super().__init__(name)
+            self.first, self.second = Product("first", W, B), Function("second", lambda x: pybuda.op.Relu("relu", x))
+
+        def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+            return self.second(self.first(x))
+
+    module = Two("two")
+    assert [p for p in module._named()] == ["first.weights", "first.bias"]
+    np.testing.assert_allclose(module.run(X)[0].value().numpy(), np.maximum(expected(X), 0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("float32")
+def test_ops_that_fall_back_to_the_cpu_give_the_same() -> None:
+    table = torch.nn.Embedding(8, 4)
+    tokens = torch.tensor([[1, 7, 0]], dtype=torch.int32)
+    for falls_back in (True, False):
+        pybuda.config._get_global_compiler_config().enable_tvm_cpu_fallback = falls_back
+        device = pybuda.TTDevice(f"tt{int(falls_back)}", module=pybuda.PyTorchModule("embedding", table))
+        device.push_to_inputs(tokens)
+        (got,) = read(pybuda.run_inference())
+        np.testing.assert_allclose(got.numpy(), table.weight.detach().numpy()[tokens.numpy()])
+        assert ("aten.embedding.default" in device.compiled.on_host) is falls_back
+        pybuda.shutdown()
+        pybuda.run.reset()
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_function_of_jax_runs_on_a_cpu_device() -> None:
+    jax = pytest.importorskip("jax")
+    pybuda.CPUDevice("cpu0", module=pybuda.JaxModule("sine", jax.numpy.sin)).push_to_inputs(X)
+    np.testing.assert_allclose(read(pybuda.run_inference())[0].numpy(), np.sin(X.numpy()), rtol=1e-5)
