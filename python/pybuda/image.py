@@ -262,7 +262,10 @@ class ImageModule(Module):
     def __init__(self, image: TTDeviceImage) -> None:
         super().__init__(image.description.name)
         self.image = image
-        self.binary = tt.binary.load_binary_from_bytes(image.flatbuffer)
+        try:
+            self.binary = tt.binary.load_binary_from_bytes(image.flatbuffer)
+        except tt.Error as error:
+            raise ImageError(f"image {self.name!r}: its program is not loadable: {error}") from None
 
     def state(self) -> dict[str, torch.Tensor]:
         return self.image.parameters

@@ -277,7 +277,7 @@ class PyTorchModule(Module):
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
         formats = trace.formats
-        with _compiling(), Rounding(formats) if formats.base is not formats.default else nullcontext():
+        with _compiling(), Rounding(formats) if formats.is_mixed else nullcontext():
             return leaves(functional_call(self.module, dict(state), tuple(inputs)))
 
 

@@ -45,9 +45,12 @@ class Formats:
     explicit: Sequence[DataFormat] = ()
 
     @property
+    def is_mixed(self) -> bool:
+        return bool(self.explicit) or any(rule.output_df for rule in self.rules)
+
+    @property
     def base(self) -> DataFormat:
-        mixed = self.explicit or any(rule.output_df for rule in self.rules)
-        return DataFormat.Float32 if mixed else self.default
+        return DataFormat.Float32 if self.is_mixed else self.default
 
     def of(self, name: str, op_type: str | None = None) -> DataFormat:
         for rule in reversed(self.rules):

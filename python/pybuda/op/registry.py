@@ -17,6 +17,9 @@ from ..trace import current
 # Parameters that are tensors, in every op.
 OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
 OPTIONAL = ("bias",)
+# Parameters that are dimensions of the first operand; of the result in ops that make one more.
+DIMENSIONS = ("dim", "axis", "dim0", "dim1")
+ONE_MORE = ("Unsqueeze",)
 # Op name -> the function that takes its name and operands.
 OPS: dict[str, Callable[..., Tensor]] = {}
 
@@ -43,6 +46,9 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         found = {key: checked(what, key, value) for key, value in bound.arguments.items()}
         tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
         shapes = ", ".join(str(list(x.shape)) for x in tensors if isinstance(x, torch.Tensor))
+        check_dimensions(
+            what, kind, found, next(x.dim() for x in tensors if isinstance(x, torch.Tensor)) if shapes else 0
+        )
         positional = found.pop("operands", ())
         try:
             value = function(*positional, **found)
@@ -55,6 +61,21 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
     call.__signature__ = signature  # type: ignore[attr-defined]
     OPS[kind] = call
     return call
+
+
+def check_dimensions(what: str, kind: str, arguments: dict[str, Any], rank: int) -> None:
+    """Refuses dimensions that the first operand does not have: not all functions of PyTorch do.
+
+    Raises:
+        ShapeError: names the parameter and the range.
+    """
+    count = max(rank + (kind in ONE_MORE), 1)
+    for key in DIMENSIONS:
+        value = arguments.get(key)
+        if isinstance(value, int) and not -count <= value < count:
+            raise ShapeError(
+                f"{what}: {key} is {value}; expected {-count} to {count - 1}, for an operand of rank {rank}"
+            )
 
 
 def checked(what: str, key: str, value: Any) -> Any:

@@ -50,9 +50,7 @@ def test_a_model_of_pytorch() -> None:
     device = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("mlp", model))
     device.push_to_inputs(X)
     (got,) = read(pybuda.run_inference())
-    first, second = (
-        [p.detach().numpy() for p in (layer.weight, layer.bias)] for layer in (model[0], model[2])
-    )
+    first, second = ([p.detach().numpy() for p in (layer.weight, layer.bias)] for layer in (model[0], model[2]))
     hidden = np.maximum(X.numpy() @ first[0].T + first[1], 0)
     np.testing.assert_allclose(got.numpy(), hidden @ second[0].T + second[1], rtol=1e-4, atol=1e-5)
 

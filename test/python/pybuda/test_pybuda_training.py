@@ -124,7 +124,9 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps() -> None:
     twin.load_state_dict(model.state_dict())
     data = [(torch.randn(16, 8), torch.randint(4, (16,))) for _ in range(100)]
     found = pybuda.TTDevice(
-        "tt0", module=pybuda.PyTorchModule("mlp", model), optimizer=optimizers.SGD(learning_rate=0.2, device_params=True)
+        "tt0",
+        module=pybuda.PyTorchModule("mlp", model),
+        optimizer=optimizers.SGD(learning_rate=0.2, device_params=True),
     )
     found.place_loss_module(pybuda.PyTorchModule("loss", torch.nn.CrossEntropyLoss()))
     for x, y in data:
@@ -208,7 +210,7 @@ def test_losses_of_pybuda(loss: str) -> None:
 
 
 @pytest.mark.parametrize("amp_level, is_rounded", [(0, True), (1, False)])
-def test_weights_have_the_format_of_the_device_unless_the_optimizer_keeps_float32(amp_level: int, is_rounded: bool) -> None:
+def test_weights_have_the_format_of_the_device_with_amp_level_0(amp_level: int, is_rounded: bool) -> None:
     pybuda.set_configuration_options(default_df_override=pybuda.DataFormat.Float16_b, amp_level=amp_level)
     found = started(optimizer=optimizers.SGD(learning_rate=0.3, device_params=True))
     step(found, zero_grad=True)

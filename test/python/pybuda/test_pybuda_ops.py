@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each op of pybuda.op against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pybuda
+import pytest
+import torch
+from modules import Function
+from pybuda import op
+from scipy.special import erf
+
+A = np.linspace(-2, 2, 48, dtype=np.float32).reshape(1, 2, 4, 6)
+C = np.sin(np.arange(48, dtype=np.float32)).reshape(1, 2, 4, 6)
+POSITIVE = np.abs(A) + 0.5
+ZEROS = np.array([[-1.0, 0.0, 2.0]], np.float32)
+IMAGE = np.cos(np.arange(2 * 3 * 5 * 6, dtype=np.float32)).reshape(2, 3, 5, 6)
+KERNEL = np.sin(np.arange(4 * 3 * 3 * 2, dtype=np.float32) / 5).reshape(4, 3, 3, 2)
+BIAS = np.array([1.0, -2.0, 0.5, 3.0], np.float32)
+
+
+def window(
+    x: np.ndarray, size: tuple[int, int], stride: tuple[int, int], sides: Sequence[int], reduce: Callable[..., Any],
+    fill: float = 0.0, dilation: int = 1,
+) -> np.ndarray:  # fmt: skip
+    """reduce(part, i, j) of each window; sides: left, right, top, bottom."""
+    left, right, top, bottom = sides
+    x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=fill)
+    reach = [(n - 1) * dilation + 1 for n in size]
+    rows = range(0, x.shape[2] - reach[0] + 1, stride[0])
+    columns = range(0, x.shape[3] - reach[1] + 1, stride[1])
+    parts = [[reduce(x[:, :, i : i + reach[0] : dilation, j : j + reach[1] : dilation]) for j in columns] for i in rows]
+    return np.moveaxis(np.array(parts), (0, 1), (2, 3))
+
+
+def convolution(x: np.ndarray, sides: Sequence[int], stride: int = 1, dilation: int = 1) -> np.ndarray:
+    size = KERNEL.shape[2], KERNEL.shape[3]
+    product = lambda part: np.einsum("nchw,ochw->no", part, KERNEL) + BIAS  # noqa: E731
+    return window(x, size, (stride, stride), sides, product, dilation=dilation)
+
+
+def transposed(x: np.ndarray, kernel: np.ndarray, stride: int) -> np.ndarray:
+    n, _, h, w = x.shape
+    whole = np.zeros((n, kernel.shape[1], (h - 1) * stride + kernel.shape[2], (w - 1) * stride + kernel.shape[3]))
+    for i in range(h):
+        for j in range(w):
+            part = np.einsum("nc,cohw->nohw", x[:, :, i, j], kernel)
+            whole[:, :, i * stride : i * stride + kernel.shape[2], j * stride : j * stride + kernel.shape[3]] += part
+    return whole
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def normalized(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def gelu_tanh(x: np.ndarray) -> np.ndarray:
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
+# (the op, the result, the operands)
+Case = tuple[Callable[..., Any], Any, Sequence[np.ndarray]]
+CASES: dict[str, Case] = {
+    "Add": (lambda x, y: op.Add("", x, y), A + C, [A, C]),
+    "Subtract": (lambda x, y: op.Subtract("", x, y), A - C, [A, C]),
+    "Multiply": (lambda x, y: op.Multiply("", x, y), A * C[:, :1], [A, C[:, :1]]),
+    "Divide": (lambda x, y: op.Divide("", x, y), C / POSITIVE, [C, POSITIVE]),
+    "Max": (lambda x, y: op.Max("", x, y), np.maximum(A, C), [A, C]),
+    "Min": (lambda x, y: op.Min("", x, y), np.minimum(A, C), [A, C]),
+    "Power": (lambda x, y: op.Power("", x, y), POSITIVE**C, [POSITIVE, C]),
+    "Heaviside": (lambda x, y: op.Heaviside("", x, y), [[0, 7, 1]], [ZEROS, np.full((1, 3), 7, np.float32)]),
+    "Greater": (lambda x, y: op.Greater("", x, y), A > C, [A, C]),
+    "GreaterEqual": (lambda x, y: op.GreaterEqual("", x, y), [[0, 1, 1]], [ZEROS, ZEROS * 0]),
+    "Less": (lambda x, y: op.Less("", x, y), A < C, [A, C]),
+    "LessEqual": (lambda x, y: op.LessEqual("", x, y), [[1, 1, 0]], [ZEROS, ZEROS * 0]),
+    "Equal": (lambda x, y: op.Equal("", x, y), [[0, 1, 0]], [ZEROS, ZEROS * 0]),
+    "NotEqual": (lambda x, y: op.NotEqual("", x, y), [[1, 0, 1]], [ZEROS, ZEROS * 0]),
+    "LogicalNot": (lambda x: op.LogicalNot("", x), [[0, 1, 0]], [ZEROS]),
+    "Exp": (lambda x: op.Exp("", x), np.exp(A), [A]),
+    "Log": (lambda x: op.Log("", x), np.log(POSITIVE), [POSITIVE]),
+    "Sqrt": (lambda x: op.Sqrt("", x), np.sqrt(POSITIVE), [POSITIVE]),
+    "Abs": (lambda x: op.Abs("", x), np.abs(A), [A]),
+    "Reciprocal": (lambda x: op.Reciprocal("", x), 1 / POSITIVE, [POSITIVE]),
+    "Sigmoid": (lambda x: op.Sigmoid("", x), 1 / (1 + np.exp(-A)), [A]),
+    "Tanh": (lambda x: op.Tanh("", x), np.tanh(A), [A]),
+    "Sine": (lambda x: op.Sine("", x), np.sin(A), [A]),
+    "Cosine": (lambda x: op.Cosine("", x), np.cos(A), [A]),
+    "Buffer": (lambda x: op.Buffer("", x), A, [A]),
+    "Identity": (lambda x: op.Identity("", x), A, [A]),
+    "Identity unsqueeze": (lambda x: op.Identity("", x, "unsqueeze", 1), A[:, None], [A]),
+    "Matmul": (lambda x, y: op.Matmul("", x, y), A @ C.transpose(0, 1, 3, 2), [A, C.transpose(0, 1, 3, 2)]),
+    "Matmul bias": (
+        lambda x, y, b: op.Matmul("", x, y, b), A @ C[0, 0].T + BIAS, [A, C[0, 0].T, BIAS],
+    ),
+    "Constant": (lambda x: op.Subtract("", op.Constant("c", constant=2.5), x), 2.5 - A, [A]),
+    "numbers": (lambda x: 2 - x * 3 + 1.5, 3.5 - A * 3, [A]),
+    "ReduceSum": (lambda x: op.ReduceSum("", x, -1), A.sum(-1, keepdims=True), [A]),
+    "ReduceAvg": (lambda x: op.ReduceAvg("", x, 1), A.mean(1, keepdims=True), [A]),
+    "ReduceMax": (lambda x: op.ReduceMax("", x, -2), C.max(-2, keepdims=True), [C]),
+    "Argmax": (lambda x: op.Argmax("", x, -1), C.argmax(-1)[..., None], [C]),
+    "Argmax all": (lambda x: op.Argmax("", x), [C.argmax()], [C]),
+    "Clip": (lambda x: op.Clip("", x, -0.5, 1.0), np.clip(A, -0.5, 1.0), [A]),
+    "Relu": (lambda x: op.Relu("", x), np.maximum(A, 0), [A]),
+    "Relu threshold": (lambda x: op.Relu("", x, 0.7), np.where(A > 0.7, A, 0), [A]),
+    "Relu max": (lambda x: op.Relu("", x, 0.7, "max"), np.minimum(A, 0.7), [A]),
+    "LeakyRelu": (lambda x: op.LeakyRelu("", x, 0.1), np.where(A > 0, A, 0.1 * A), [A]),
+    "Gelu": (lambda x: op.Gelu("", x), A * (1 + erf(A / np.sqrt(2))) / 2, [A]),
+    "Gelu tanh": (lambda x: op.Gelu("", x, "tanh"), gelu_tanh(A), [A]),
+    "HSlice": (lambda x: op.HSlice("", x, 3), np.concatenate(np.split(A, 3, -1), -3), [A]),
+    "HSlice rank 2": (lambda x: op.HSlice("", x, 2), np.stack(np.split(A[0, 0], 2, -1)), [A[0, 0]]),
+    "VSlice": (lambda x: op.VSlice("", x, 2), np.concatenate(np.split(A, 2, -2), -3), [A]),
+    "HStack": (lambda x: op.HStack("", x), np.concatenate([A[:, :1], A[:, 1:]], -1), [A]),
+    "VStack": (lambda x: op.VStack("", x, 2), np.concatenate([A[:, :1], A[:, 1:]], -2), [A]),
+    "Transpose": (lambda x: op.Transpose("", x, 1, 3), A.swapaxes(1, 3), [A]),
+    "Reshape": (lambda x: op.Reshape("", x, (4, 12)), A.reshape(4, 12), [A]),
+    "Index": (lambda x: op.Index("", x, -1, 1, 6, 2), A[..., 1:6:2], [A]),
+    "Index one": (lambda x: op.Index("", x, 2, -1), A[:, :, 3:], [A]),
+    "Select": (lambda x: op.Select("", x, 3, (1, 4)), A[..., 1:5], [A]),
+    "Select stride": (lambda x: op.Select("", x, 3, (0, 2), 3), A[..., [0, 1, 3, 4]], [A]),
+    "Pad": (lambda x: op.Pad("", x, (1, 2)), np.pad(A, [(0, 0)] * 3 + [(1, 2)]), [A]),
+    "Pad reflect": (
+        lambda x: op.Pad("", x, (1, 2, 3, 0), "reflect"),
+        np.pad(A, [(0, 0), (0, 0), (3, 0), (1, 2)], mode="reflect"), [A],
+    ),
+    "Pad channel last": (
+        lambda x: op.Pad("", x, (1, 2), channel_last=True), np.pad(A, [(0, 0), (0, 0), (1, 2), (0, 0)]), [A],
+    ),
+    "PadTile": (lambda x: op.PadTile("", x, -1, 6), np.pad(A, [(0, 0)] * 3 + [(0, 26)]), [A]),
+    "Concatenate": (lambda x, y, z: op.Concatenate("", x, y, z, axis=1), np.concatenate([A, C, A], 1), [A, C, A]),
+    "BinaryStack": (
+        lambda x, y: op.BinaryStack("", x, y, -1), np.stack([A, C], -1).reshape(1, 2, 4, 12), [A, C],
+    ),
+    "BinaryStack 1": (
+        lambda x, y: op.BinaryStack("", x, y, 1), np.stack([A, C], 2).reshape(1, 4, 4, 6), [A, C],
+    ),
+    "Repeat": (lambda x: op.Repeat("", x, (1, 2, 1, 3)), np.tile(A, (1, 2, 1, 3)), [A]),
+    "Broadcast": (lambda x: op.Broadcast("", x, 0, 3), np.broadcast_to(A, (3, 2, 4, 6)), [A]),
+    "Unsqueeze": (lambda x: op.Unsqueeze("", x, 2), A[:, :, None], [A]),
+    "Squeeze": (lambda x: op.Squeeze("", x, 0), A[0], [A]),
+    "AdvIndex": (lambda x, i: op.AdvIndex("", x, i), A[0, 0][[2, 0]], [A[0, 0], np.array([2, 0], np.int32)]),
+    "Embedding": (lambda i, x: op.Embedding("", i, x), A[0, 0][[[3, 1]]], [np.array([[3, 1]], np.int32), A[0, 0]]),
+    "Softmax": (lambda x: op.Softmax("", x, dim=-1), softmax(A), [A]),
+    "Softmax unstable": (lambda x: op.Softmax("", x, dim=-1, stable=False), softmax(A), [A]),
+    "LogSoftmax": (lambda x: op.LogSoftmax("", x, dim=-1), np.log(softmax(A)), [A]),
+    "Layernorm": (
+        lambda x, w, b: op.Layernorm("", x, w, b), normalized(C) * A[0, 0, 0] + A[0, 0, 1], [C, A[0, 0, 0], A[0, 0, 1]],
+    ),
+    "Linear": (lambda x, w, b: op.Linear("", x, w, b), A @ C[0, 0].T + BIAS, [A, C[0, 0].T, BIAS]),
+    "Conv2d same": (
+        lambda x, w, b: op.Conv2d("", x, w, b), convolution(IMAGE, (0, 1, 1, 1)), [IMAGE, KERNEL, BIAS],
+    ),
+    "Conv2d": (
+        lambda x, w, b: op.Conv2d("", x, w, b, stride=2, padding=1, dilation=2),
+        convolution(IMAGE, (1, 1, 1, 1), 2, 2), [IMAGE, KERNEL, BIAS],
+    ),
+    "Conv2d channel last": (
+        lambda x, w, b: op.Conv2d("", x, w, b, padding=[1, 0, 2, 1], channel_last=True),
+        convolution(IMAGE, (1, 0, 2, 1)).transpose(0, 2, 3, 1), [IMAGE.transpose(0, 2, 3, 1), KERNEL, BIAS],
+    ),
+    "Conv2dTranspose": (
+        lambda x, w: op.Conv2dTranspose("", x, w, stride=2, padding=0),
+        transposed(IMAGE, KERNEL[:3, :2], 2), [IMAGE, KERNEL[:3, :2]],
+    ),
+    "Conv2dTranspose same": (
+        lambda x, w: op.Conv2dTranspose("", x, w, stride=2),
+        transposed(IMAGE, KERNEL[:3, :2], 2)[:, :, :10], [IMAGE, KERNEL[:3, :2]],
+    ),
+    "MaxPool2d": (
+        lambda x: op.MaxPool2d("", x, 2, stride=2, padding=0),
+        window(IMAGE, (2, 2), (2, 2), (0, 0, 0, 0), lambda p: p.max((2, 3))), [IMAGE],
+    ),
+    "MaxPool2d same": (
+        lambda x: op.MaxPool2d("", x, (3, 2), max_pool_add_sub_surround=True),
+        window(IMAGE, (3, 2), (1, 1), (0, 1, 1, 1), lambda p: p.max((2, 3)), -np.inf), [IMAGE],
+    ),
+    "AvgPool2d": (
+        lambda x: op.AvgPool2d("", x, 2, stride=2, padding=0),
+        window(IMAGE, (2, 2), (2, 2), (0, 0, 0, 0), lambda p: p.mean((2, 3))), [IMAGE],
+    ),
+    "AvgPool2d divisor": (
+        lambda x: op.AvgPool2d("", x, 2, divisor_override=3.0),
+        window(IMAGE, (2, 2), (1, 1), (0, 1, 0, 1), lambda p: p.sum((2, 3)) / 3), [IMAGE],
+    ),
+    "AvgPool2d without borders": (
+        lambda x: op.AvgPool2d("", x, 2, count_include_pad=False),
+        window(IMAGE, (2, 2), (1, 1), (0, 1, 0, 1), lambda p: np.nanmean(p, (2, 3)), np.nan), [IMAGE],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("float32")
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str) -> None:
+    function, want, operands = CASES[name]
+    (got,) = Function("op", function).run(*(torch.from_numpy(np.ascontiguousarray(x)) for x in operands))
+    want = np.asarray(want)
+    assert tuple(got.shape) == want.shape
+    np.testing.assert_allclose(got.value().numpy(), want, rtol=2e-4, atol=2e-5)
+
+
+def test_every_op_has_a_case() -> None:
+    known = {name for name in pybuda.op.OPS if not name.startswith("_")}
+    assert known == {name.split()[0] for name in CASES} - {"numbers"}
+
+
+# (a call, what the error says)
+WRONG = {
+    "operand": (lambda x: op.Exp("e", 3.0), "pybuda.op.Exp 'e': operandA is float; expected a pybuda.Tensor"),
+    "missing": (lambda x: op.Add("a", x), "pybuda.op.Add: missing a required argument: 'operandB'"),
+    "name": (lambda x: op.Exp(x, x), "pybuda.op.Exp: name is Tensor; expected text"),
+    "shapes": (lambda x: op.Matmul("m", x, x), r"pybuda.op.Matmul 'm': .*\(operands \[2, 6\], \[2, 6\]\)"),
+    "slices": (lambda x: op.HSlice("h", x, 4), "slices is 4; expected a divisor of the size of dimension -1, 6"),
+    "range": (lambda x: op.Index("i", x, 1, 4, 9), r"positions 4 to 9 \(exclusive\) of dimension 1; it has 6"),
+    "dimension": (
+        lambda x: op.Softmax("s", x, dim=5),
+        "pybuda.op.Softmax 's': dim is 5; expected -2 to 1, for an operand of rank 2",
+    ),
+    "clip": (lambda x: op.Clip("c", x, 2.0, 1.0), "min is 2.0, above max, 1.0"),
+    "pad": (lambda x: op.Pad("p", x, (1, 2, 3)), "expected \\(left, right\\)"),
+    "mode": (lambda x: op.Relu("r", x, mode="top"), "mode is 'top'; expected 'min' or 'max'"),
+    "indices": (lambda x: op.MaxPool2d("m", x, 2, return_indices=True), "return_indices is True"),
+    "rank": (lambda x: op.MaxPool2d("m", x, 2), "activations have rank 2; expected 4"),
+    "twice": (lambda x: op.Exp("e", op.Exp("e", x)), "module 'wrong' has two ops named 'e'"),
+    "squeeze": (lambda x: op.Squeeze("s", x, 0), "dimension 0 has size 2; expected 1"),
+    "result": (lambda x: 3, "forward of module 'wrong' returns int as result 0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_calls(name: str) -> None:
+    call, text = WRONG[name]
+    with pytest.raises((pybuda.PyBudaError, TypeError), match=text):
+        Function("wrong", call).run(torch.ones(2, 6))
+
+
+def test_an_op_outside_of_a_module() -> None:
+    with pytest.raises(pybuda.PyBudaError, match=r"pybuda.op.Exp 'e' is called outside of a module's forward"):
+        op.Exp("e", pybuda.Tensor(torch.ones(2)))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong gets an error that says of what, and what was expected."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+
+import pybuda
+import pytest
+import torch
+from modules import Function, Product
+from pybuda import config
+
+X = torch.ones(2, 4)
+
+
+def product(name: str = "product") -> Product:
+    return Product(name, torch.ones(4, 3), torch.zeros(3))
+
+
+def placed() -> pybuda.TTDevice:
+    return pybuda.TTDevice("tt0", module=product())
+
+
+def compiled() -> pybuda.TTDevice:
+    device = placed()
+    pybuda.initialize_pipeline(False, sample_inputs=(X,))
+    return device
+
+
+def in_order() -> None:
+    pybuda.TTDevice("tt0", module=product()).place_loss_module(pybuda.op.loss.L1Loss("loss"))
+    pybuda.CPUDevice("cpu1", module=pybuda.PyTorchModule("relu", torch.nn.ReLU()))
+    pybuda.initialize_pipeline(True, sample_inputs=(X,))
+
+
+def without_fallback() -> None:
+    config._get_global_compiler_config().enable_tvm_cpu_fallback = False
+
+    class Inverse(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.linalg.inv(x)
+
+    pybuda.PyTorchModule("inverse", Inverse()).run(torch.eye(4))
+
+
+# (what is done, what the error says)
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "no device": (lambda: pybuda.run_inference(), "there are no devices; make a TTDevice"),
+    "no module": (
+        lambda: (pybuda.TTDevice("tt0").push_to_inputs(X), pybuda.run_inference()),
+        "device 'tt0' has no module; place one",
+    ),
+    "no inputs": (lambda: (placed(), pybuda.run_inference()), "no inputs were pushed to device 'tt0'"),
+    "no pipeline": (lambda: pybuda.run_forward(), "there is no pipeline; call initialize_pipeline"),
+    "no loss": (
+        lambda: (placed(), pybuda.initialize_pipeline(True, sample_inputs=(X,))),
+        "training needs a loss module on the last device, 'tt0'",
+    ),
+    "loss in the middle": (in_order, "device 'tt0' has a loss module and is not the last one, 'cpu1' is"),
+    "no targets": (
+        lambda: (
+            placed().place_loss_module(pybuda.op.loss.L1Loss("loss")),
+            pybuda.initialize_pipeline(True, sample_inputs=(X,)),
+        ),
+        "device 'tt0' has a loss module and no targets",
+    ),
+    "backward in inference": (
+        lambda: (compiled(), pybuda.run_backward()), "run_backward in a pipeline for inference",
+    ),
+    "optimizer in inference": (
+        lambda: (compiled(), pybuda.run_optimizer()), "run_optimizer in a pipeline for inference",
+    ),
+    "other shape": (
+        lambda: compiled().push_to_inputs(torch.ones(3, 4)),
+        "device 'tt0' gets inputs [[3, 4]]; it is compiled for [[2, 4]]",
+    ),
+    "no tensor": (lambda: placed().push_to_inputs("x"), "an input of device 'tt0' is str; expected a tensor"),
+    "nothing": (lambda: placed().push_to_inputs(), "nothing is pushed to device 'tt0'"),
+    "name of an input": (
+        lambda: placed().push_to_inputs({"y": X}), "module 'product' has no input 'y'; it has x",
+    ),
+    "twice the name": (lambda: (placed(), pybuda.TTDevice("tt0")), "there is a device named 'tt0' already"),
+    "placed twice": (
+        lambda: (module := product(), pybuda.TTDevice("a", module=module), pybuda.TTDevice("b", module=module)),
+        "module 'product' is placed on device 'a' already",
+    ),
+    "torch module": (
+        lambda: pybuda.TTDevice("tt0", module=torch.nn.ReLU()), "ReLU is no module of PyBuda; a torch.nn.Module goes into",
+    ),
+    "pybuda module on a CPU": (
+        lambda: pybuda.CPUDevice("cpu0", module=product()), "CPU device 'cpu0' runs modules of PyTorch; 'product' is a",
+    ),
+    "GPU": (lambda: pybuda.GPUDevice("gpu0"), "GPUDevice 'gpu0': this machine has no GPU"),
+    "direct and placed": (
+        lambda: (placed(), product("other").run(X)), "module 'other' is run directly, and there are devices already: tt0",
+    ),
+    "count": (lambda: pybuda.run_inference(input_count=-1), "input_count is -1; expected 0 or more"),
+    "steps": (lambda: pybuda.run_training(steps=0), "steps is 0; expected 1 or more"),
+    "chips": (lambda: pybuda.TTDevice("tt0", num_chips=99), "TTDevice 'tt0': num_chips is 99; there are"),
+    "chip ids": (lambda: pybuda.TTDevice("tt0", chip_ids=[0, 0]), "chip_ids is [0, 0]; expected different chips"),
+    "both": (lambda: pybuda.TTDevice("tt0", num_chips=1, chip_ids=[0]), "gets num_chips and chip_ids"),
+    "optimizer": (
+        lambda: pybuda.TTDevice("tt0", optimizer=torch.optim.SGD), "optimizer is type; expected one of pybuda.optimizers",
+    ),
+    "learning rate": (lambda: pybuda.optimizers.SGD(learning_rate=-1), "SGD: learning_rate is -1; expected 0 or more"),
+    "beta": (lambda: pybuda.optimizers.Adam(beta1=1.0), "Adam: beta1 is 1.0; expected 0 or more, below 1"),
+    "parameter": (
+        lambda: product().set_parameter("weight", X), "module 'product' has no parameter 'weight'; it has weights, bias",
+    ),
+    "parameter's shape": (
+        lambda: product().set_parameter("bias", X), "parameter 'bias' has shape [3]; given: [2, 4]",
+    ),
+    "integers": (
+        lambda: pybuda.Parameter(torch.ones(2, dtype=torch.int32), name="p"), "parameter 'p' has integers (torch.int32)",
+    ),
+    "checkpoint": (
+        lambda: pybuda.update_device_parameters(compiled(), [{"w": X}]), "device 'tt0' has no parameter 'w'",
+    ),
+    "checkpoints": (
+        lambda: pybuda.update_device_parameters(compiled(), []), "gets 0 dictionaries for 1 devices",
+    ),
+    "intermediate": (
+        lambda: (
+            pybuda.set_configuration_options(op_intermediates_to_save=["mul"]), product().run(X),
+        ),
+        "op_intermediates_to_save has 'mul'; ops of device 'product_device': matmul, add",
+    ),
+    "no fallback": (without_fallback, "the chip has no op for aten.linalg_inv_ex"),
+    "option": (lambda: pybuda.set_configuration_options(amp=1), "set_configuration_options has no option 'amp'"),
+    "option's type": (
+        lambda: pybuda.set_configuration_options(enable_auto_fusing="no"),
+        "option enable_auto_fusing is 'no'; expected True or False",
+    ),
+    "option's value": (lambda: pybuda.set_configuration_options(amp_level=7), "option amp_level is 7; expected one of 0, 1"),
+    "harvested": (
+        lambda: pybuda.set_configuration_options(harvested_rows=[6]), "only rows 1 to 5 and 7 to 11 are harvestable",
+    ),
+    "attribute": (
+        lambda: setattr(config._get_global_compiler_config(), "no_such", 1), "has no option 'no_such'",
+    ),
+    "size": (lambda: config.override_op_size("op", (0, 2)), "the grid size of op 'op' is (0, 2)"),
+    "stream": (lambda: config.override_t_stream_dir("op", "X"), "the streaming direction of op 'op' is 'X'"),
+    "u_kt": (lambda: config.override_u_kt("op", 0), "u_kt of op 'op' is 0; expected 1 or more"),
+    "break": (lambda: config.set_epoch_break([]), "place_on_new_epoch: op names are []"),
+    "pattern": (lambda: config.configure_mixed_precision(name_regex="("), "name_regex '(' is no pattern"),
+    "precision of nothing": (lambda: config.configure_mixed_precision(), "configure_mixed_precision names no ops"),
+    "no forward": (lambda: pybuda.PyBudaModule("empty").run(X), "module 'empty' (PyBudaModule) has no forward"),
+    "inputs of forward": (lambda: product().run(X, X), "module 'product' gets 2 inputs: too many positional"),
+    "no super": (
+        lambda: type("M", (pybuda.PyBudaModule,), {"__init__": lambda m: setattr(m, "w", pybuda.Parameter(X))})(),
+        "M.w is set before super().__init__(name) is called",
+    ),
+    "framework": (lambda: pybuda.Tensor(X).to_framework("caffe"), "to_framework('caffe'); known: pybuda, pytorch"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_use(name: str) -> None:
+    action, text = WRONG[name]
+    with pytest.raises((pybuda.PyBudaError, TypeError, ValueError, AttributeError, NotImplementedError)) as caught:
+        action()
+    assert re.search(re.escape(text), str(caught.value)), caught.value
+
+
+def test_a_run_that_fails_is_told_to_who_waits() -> None:
+    class Failing(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if bool((x > 1).any()):
+                raise ValueError("more than 1")
+            return x
+
+    device = pybuda.CPUDevice("cpu0", module=pybuda.PyTorchModule("failing", Failing()))
+    results = pybuda.initialize_pipeline(False, sample_inputs=(X,))
+    said: list[str] = []
+
+    def wait() -> None:
+        try:
+            results.get()
+        except pybuda.PyBudaError as error:
+            said.append(str(error))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    device.push_to_inputs(X + 1)
+    pybuda.run_forward()
+    waiting.join(timeout=60)
+    assert said == ["the run has failed: more than 1"] and pybuda.error_raised()
+    with pytest.raises(pybuda.PyBudaError, match="the run has failed: more than 1"):
+        pybuda.run_forward()
+
+
+def test_backward_without_forward() -> None:
+    device = placed()
+    device.place_loss_module(pybuda.op.loss.L1Loss("loss"))
+    pybuda.initialize_pipeline(True, sample_inputs=(X,), sample_targets=(torch.ones(2, 3),))
+    pybuda.run_backward()
+    with pytest.raises(pybuda.PyBudaError, match="device 'tt0' has no forward pass left"):
+        pybuda.sync()
+
+
+def test_tensorflow_is_named_where_it_is_missing() -> None:
+    with pytest.raises(ModuleNotFoundError, match="TFModule 'm' needs tensorflow, which is not installed"):
+        pybuda.TFModule("m", Function("f", lambda x: x))
