@@ -23,6 +23,7 @@ from .device import Device
 from .enums import BackendDevice, BackendType, DeviceMode, PerfTraceLevel
 from .errors import FormatError, PyBudaError, ShapeError
 from .formats import DataFormat, MathFidelity
+from .image import PYBUDA_VERSION as __version__
 from .image import ImageError, TTDeviceImage
 from .module import Module, PyBudaModule, PyTorchModule
 from .other_modules import JaxModule, OnnxModule, TFGraphDefModule, TFLiteModule, TFModule
@@ -46,7 +47,6 @@ from .run import (
 from .tensor import Parameter, Tensor
 from .ttdevice import TTDevice, detect_available_devices
 
-__version__ = "0.1.0"
 __all__ = [
     "BackendDevice",
     "BackendType",
@@ -73,6 +73,7 @@ __all__ = [
     "TTDevice",
     "TTDeviceImage",
     "Tensor",
+    "__version__",
     "backend_api",
     "config",
     "configure_mixed_precision",

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .errors import PyBudaError, ShapeError
-from .module import Module, PyTorchModule
+from .module import API, Module, PyTorchModule
 from .queues import InputQueue
 from .tensor import Tensor, to_torch
 from .trace import Trace
@@ -272,15 +272,11 @@ class Device:
 
     def forward(self, loop_count: int) -> None:
         """Runs the pipeline, which this device is a part of, forward over so many inputs."""
-        from .run import run_forward
-
-        run_forward(loop_count)
+        API["run_forward"](loop_count)
 
     def backward(self, loop_count: int, zero_grad: bool) -> None:
         """Runs the pipeline, which this device is a part of, backward."""
-        from .run import run_backward
-
-        run_backward(loop_count, zero_grad)
+        API["run_backward"](loop_count, zero_grad)
 
     def generate(self, loop_count: int, write_index: int) -> None:
         """A forward run. Caches are inputs and outputs of modules here: `write_index` has no effect."""
@@ -301,9 +297,7 @@ class Device:
 
     def sync(self) -> None:
         """Waits until the commands that were given have run."""
-        from .run import sync
-
-        sync()
+        API["sync"]()
 
     def shutdown_device(self) -> None:
         """Empties the queues."""

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import _ttmlir_runtime as tt
 import torch
@@ -24,17 +24,15 @@ from ttmlir.files import write_whole
 from ttmlir.torch.importer import Argument
 from ttmlir.torch.program import host_tensor, to_torch
 
-from .chips import described, grid_of
 from .config import _get_global_compiler_config
 from .enums import BackendDevice, BackendType
 from .errors import PyBudaError
 from .module import Module
+from .reports import Reports, described, grid_of
 from .trace import Trace
 
-if TYPE_CHECKING:
-    from .ttdevice import TTDevice
-
 VERSION = 1
+PYBUDA_VERSION = "0.1.0"
 DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
 MODELS = "models.json"  # of several images in one file
 BINARIES = "backend_build_binaries"
@@ -159,7 +157,7 @@ class TTDeviceImage:
         text = f"""\
 Image Info...
 - Version Info:
-      - pybuda_version: {version()}
+      - pybuda_version: {PYBUDA_VERSION}
       - pybuda_commit: unknown
       - buda_backend_commit: unknown
 - Device Name: {d.name}
@@ -250,12 +248,6 @@ def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
     return TTDeviceImage(description, parameters, rest)
 
 
-def version() -> str:
-    from . import __version__
-
-    return __version__
-
-
 class ImageModule(Module):
     """An image in the place of the modules that it was compiled from; its device calls `run_program`."""
 
@@ -293,7 +285,7 @@ class ImageModule(Module):
         return [to_torch(results[n], like).clone() for n, like in zip(description.results, shapes, strict=True)]
 
 
-def image_of(device: TTDevice, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> TTDeviceImage:
+def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> TTDeviceImage:
     """The image of a device that is compiled for inference.
 
     Raises:
@@ -357,7 +349,7 @@ def source_of(module: Module) -> str:
         return f"# {type(inner).__name__}: its source is not in a file\n"
 
 
-def netlist(device: TTDevice, module: Module) -> str:
+def netlist(device: Reports, module: Module) -> str:
     """The ops of a module, in order, as YAML. PyTorch's ops have no names: their modules have none here."""
     lines = [
         "devices:",

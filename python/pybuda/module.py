@@ -16,6 +16,9 @@ from .errors import PyBudaError
 from .tensor import Parameter, Tensor, to_torch, write
 from .trace import Rounding, Trace
 
+# Functions of the run API by name, which methods of modules and devices call; `run` fills it.
+API: dict[str, Callable[..., Any]] = {}
+
 
 class Module:
     """A workload for one device.
@@ -43,9 +46,7 @@ class Module:
         Raises:
             PyBudaError: other modules are placed on devices.
         """
-        from .run import run_inference
-
-        return run_inference(self, inputs=[args]).get()
+        return API["run_inference"](self, inputs=[args]).get()
 
     def state(self) -> dict[str, torch.Tensor]:
         """Parameters and buffers; those that are trained require gradients."""
@@ -284,6 +285,3 @@ class PyTorchModule(Module):
 def leaves(result: Any) -> list[torch.Tensor]:
     """The tensors that a module returns, whatever it puts them into."""
     return [x for x in tree_leaves(result) if isinstance(x, torch.Tensor)]
-
-
-Factory = Callable[[], torch.nn.Module]

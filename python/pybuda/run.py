@@ -12,7 +12,7 @@ from .cpudevice import CPUDevice
 from .device import Device, devices
 from .enums import BackendType, DeviceMode
 from .errors import PyBudaError
-from .module import Module
+from .module import API, Module
 from .pipeline import Pipeline
 from .tensor import Tensor
 from .ttdevice import TTDevice
@@ -309,6 +309,9 @@ def shutdown() -> bool:
         device.shutdown_device()
         device.shapes = None
     return True
+
+
+API.update(run_inference=run_inference, run_forward=run_forward, run_backward=run_backward, sync=sync)
 
 
 @atexit.register

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import torch
 from .errors import FormatError, PyBudaError, ShapeError
 from .formats import DataFormat, check_float, data_format_of
 
+# Op name -> the function that takes the op's name and operands; pybuda.op fills it.
+OPS: dict[str, Callable[..., Tensor]] = {}
 # What `to_framework` makes of a tensor, by the framework's name; a row is the module and its function from numpy.
 FRAMEWORKS = {
     "tensorflow": ("tensorflow", "convert_to_tensor"),
@@ -91,11 +94,9 @@ class Tensor:
         return f"Buda Tensor {self.name + ' ' if self.name else ''}({self.data_format.name}): {self._value!r}"
 
     def _operator(self, op: str, other: Any, swapped: bool = False) -> Tensor:
-        from . import op as ops
-
         if isinstance(other, int | float):
-            other = ops.Constant("", constant=other)
-        return getattr(ops, op)("", *((other, self) if swapped else (self, other)))
+            other = OPS["Constant"]("", constant=other)
+        return OPS[op]("", *((other, self) if swapped else (self, other)))
 
     def __add__(self, other: Any) -> Tensor:
         return self._operator("Add", other)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops of PyBuda: `pybuda.op.<Op>(name, operands, attributes)` in a module's forward."""
 
+from ..tensor import OPS
 from . import math, movement, nn, window
-from .registry import OPS
 
 globals().update(OPS)
 __all__ = [*OPS, "loss", "math", "movement", "nn", "window"]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..errors import PyBudaError, ShapeError
-from ..tensor import Tensor
+from ..tensor import OPS, Tensor
 from ..trace import current
 
 # Parameters that are tensors, in every op.
@@ -20,8 +20,6 @@ OPTIONAL = ("bias",)
 # Parameters that are dimensions of the first operand; of the result in ops that make one more.
 DIMENSIONS = ("dim", "axis", "dim0", "dim1")
 ONE_MORE = ("Unsqueeze",)
-# Op name -> the function that takes its name and operands.
-OPS: dict[str, Callable[..., Tensor]] = {}
 
 
 def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
@@ -45,10 +43,9 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         what = f"pybuda.op.{kind} {name!r}"
         found = {key: checked(what, key, value) for key, value in bound.arguments.items()}
         tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
-        shapes = ", ".join(str(list(x.shape)) for x in tensors if isinstance(x, torch.Tensor))
-        check_dimensions(
-            what, kind, found, next(x.dim() for x in tensors if isinstance(x, torch.Tensor)) if shapes else 0
-        )
+        operands = [x for x in tensors if isinstance(x, torch.Tensor)]
+        shapes = ", ".join(str(list(x.shape)) for x in operands)
+        check_dimensions(what, kind, found, operands[0].dim() if operands else 0)
         positional = found.pop("operands", ())
         try:
             value = function(*positional, **found)
@@ -73,9 +70,7 @@ def check_dimensions(what: str, kind: str, arguments: dict[str, Any], rank: int)
     for key in DIMENSIONS:
         value = arguments.get(key)
         if isinstance(value, int) and not -count <= value < count:
-            raise ShapeError(
-                f"{what}: {key} is {value}; expected {-count} to {count - 1}, for an operand of rank {rank}"
-            )
+            raise ShapeError(f"{what}: {key} is {value}; expected {-count} to {count - 1}, by the operand's rank")
 
 
 def checked(what: str, key: str, value: Any) -> Any:

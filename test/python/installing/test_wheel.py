@@ -72,7 +72,8 @@ def test_what_is_in_it(wheel):
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
-    for package in ("ttmlir", "ttnn", "ttrt", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt"):
+    ours = "ttmlir", "ttnn", "ttrt", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt", "pybuda"
+    for package in ours:
         assert f"{package}/__init__.py" in names
         sources = ROOT / "python" / package
         missing = {f"{package}/{path.relative_to(sources)}" for path in sources.rglob("*.py")} - set(names)

@@ -57,11 +57,13 @@ def test_packages_are_imported():
     """)
 
 
-@pytest.mark.parametrize("package", ["torch_ttnn", "ttmlir.torch"])
-def test_what_needs_it_says_so(package):
+@pytest.mark.parametrize(
+    "package, said", [("torch_ttnn", "ttmlir.torch"), ("ttmlir.torch", "ttmlir.torch"), ("pybuda", "pybuda")]
+)
+def test_what_needs_it_says_so(package, said):
     done = run(f"import {package}")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("ttmlir.torch needs PyTorch: pip install 'ttmlir[torch]'")
+    assert done.stderr.splitlines()[-1].endswith(f"{said} needs PyTorch: pip install 'ttmlir[torch]'")
 
 
 def test_a_module_is_built_compiled_and_run():
