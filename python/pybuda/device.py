@@ -29,7 +29,8 @@ class Device:
     def __init__(self, name: str, mp_context: Any = None) -> None:
         if any(device.name == name for device in _devices):
             raise PyBudaError(f"there is a device named {name!r} already; expected a name of its own")
-        self.name, self.mp_context = name, mp_context
+        self.name: str = name
+        self.mp_context = mp_context
         self.modules: list[Module] = []
         self.loss_module: Module | None = None
         self.inputs, self.targets = InputQueue(), InputQueue()
@@ -54,9 +55,8 @@ class Device:
             TypeError: something that is no module of PyBuda.
             PyBudaError: a module that is placed already.
         """
-        for one in (
-            [module] if isinstance(module, Module) else list(module) if isinstance(module, list | tuple) else [module]
-        ):
+        given: list[Any] = list(module) if isinstance(module, list | tuple) else [module]
+        for one in given:
             self._check_module(one, "place_module")
             if one._device is not None:
                 raise PyBudaError(f"module {one.name!r} is placed on device {one._device.name!r} already")

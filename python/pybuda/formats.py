@@ -101,7 +101,7 @@ def check_float(data_format: object, what: str) -> DataFormat:
     if data_format not in FLOATS:
         known = ", ".join(member.name for member in FLOATS)
         raise FormatError(f"{what} is {data_format}; expected a float format of the chip: {known}")
-    return data_format  # type: ignore[return-value]
+    return data_format
 
 
 @torch.library.custom_op("pybuda::round_to", mutates_args=())

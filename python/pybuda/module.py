@@ -65,7 +65,7 @@ class Module:
 
     def input_names(self, count: int) -> list[str]:
         """Names of the first inputs."""
-        found = []
+        found: list[str] = []
         for parameter in self._parameters_of_forward().parameters.values():
             if parameter.kind is parameter.VAR_POSITIONAL:
                 found += [f"{parameter.name}_{i}" for i in range(count - len(found))]

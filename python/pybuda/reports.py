@@ -81,6 +81,7 @@ class Reports(Device):
     arch: BackendDevice
     chip_ids: list[int]
     devtype: BackendType
+    compiled: Any
     optimizer: Optimizer | None
     scheduler: Any
     op_names: dict[str, str]

@@ -135,7 +135,7 @@ class TTDevice(Reports):
             raise PyBudaError(
                 f"device {self.name!r} has a loss module and no targets; push some, or give sample_targets"
             )
-        explicit = {}
+        explicit: dict[str, DataFormat] = {}
         for module in self.modules:
             prefix = f"{module.name}." if len(self.modules) > 1 else ""
             explicit |= {prefix + name: f for name, f in module.formats().items()}

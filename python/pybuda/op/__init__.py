@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops of PyBuda: `pybuda.op.<Op>(name, operands, attributes)` in a module's forward."""
 
+from typing import Any
+
 from ..tensor import OPS
 from . import math, movement, nn, window
 
@@ -8,7 +10,7 @@ globals().update(OPS)
 __all__ = [*OPS, "loss", "math", "movement", "nn", "window"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Losses are modules, and modules use ops.
     if name == "loss":
         import importlib

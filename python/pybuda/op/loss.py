@@ -12,19 +12,19 @@ from .registry import op
 
 
 @op
-def _L1(operandA, operandB):
+def _L1(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
     """The mean distance."""
     return F.l1_loss(operandA, operandB)
 
 
 @op
-def _MSE(operandA, operandB):
+def _MSE(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
     """The mean of squared distances."""
     return F.mse_loss(operandA, operandB)
 
 
 @op
-def _CrossEntropy(operandA, operandB):
+def _CrossEntropy(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
     """The cross entropy of logits along the last dimension with classes, or with probabilities."""
     logits = operandA.reshape(-1, operandA.shape[-1])
     if operandB.dtype.is_floating_point:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from ..errors import PyBudaError
 from .registry import op
 
 # Ops of one or two operands that are functions of PyTorch.
-UNARY = {
+UNARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Exp": (torch.exp, "e to the power of each element."),
     "Log": (torch.log, "The natural logarithm of each element."),
     "Sqrt": (torch.sqrt, "The square root of each element."),
@@ -22,7 +25,7 @@ UNARY = {
     "LogicalNot": (lambda x: (x == 0).to(x.dtype), "1 where an element is 0, else 0."),
     "Buffer": (torch.clone, "The operand, held in a buffer of its own."),
 }
-BINARY = {
+BINARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Add": (torch.add, "The elementwise sum; operands are broadcast."),
     "Subtract": (torch.sub, "The elementwise difference; operands are broadcast."),
     "Multiply": (torch.mul, "The elementwise product; operands are broadcast."),
@@ -33,22 +36,22 @@ BINARY = {
     "Heaviside": (torch.heaviside, "0 where operandA is below 0, 1 where it is above, operandB where it is 0."),
 }
 # 1 where a comparison holds, else 0.
-COMPARISONS = {
+COMPARISONS: dict[str, Callable[..., torch.Tensor]] = {
     "Greater": torch.gt, "GreaterEqual": torch.ge, "Less": torch.lt, "LessEqual": torch.le, "Equal": torch.eq,
     "NotEqual": torch.ne,
 }  # fmt: skip
 
 
-def _unary(name, function, text):
-    def row(operandA):
+def _unary(name: str, function: Callable[..., torch.Tensor], text: str) -> Callable[..., Any]:
+    def row(operandA: torch.Tensor) -> torch.Tensor:
         return function(operandA)
 
     row.__name__, row.__doc__ = name, text
     return op(row)
 
 
-def _binary(name, function, text):
-    def row(operandA, operandB):
+def _binary(name: str, function: Callable[..., torch.Tensor], text: str) -> Callable[..., Any]:
+    def row(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
         return function(operandA, operandB)
 
     row.__name__, row.__doc__ = name, text
@@ -66,52 +69,54 @@ for _name, _function in COMPARISONS.items():
 
 
 @op
-def Matmul(operandA, operandB, bias=None):
+def Matmul(operandA: torch.Tensor, operandB: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """The product of matrices, operandA operandB + bias."""
     product = torch.matmul(operandA, operandB)
     return product if bias is None else product + bias
 
 
 @op
-def Constant(*, constant: float):
+def Constant(*, constant: float) -> torch.Tensor:
     """A tensor of one element."""
     return torch.full((1,), float(constant))
 
 
 @op
-def Identity(operandA, unsqueeze: str | None = None, unsqueeze_dim: int | None = None):
+def Identity(operandA: torch.Tensor, unsqueeze: str | None = None, unsqueeze_dim: int | None = None) -> torch.Tensor:
     """The operand; with `unsqueeze` with one more dimension, of size 1, at `unsqueeze_dim`."""
-    if unsqueeze is not None and unsqueeze_dim is None:
+    if unsqueeze is None:
+        return operandA
+    if unsqueeze_dim is None:
         raise PyBudaError("unsqueeze has no unsqueeze_dim; expected where the dimension is inserted")
-    return operandA if unsqueeze is None else operandA.unsqueeze(unsqueeze_dim)
+    return operandA.unsqueeze(unsqueeze_dim)
 
 
 @op
-def ReduceSum(operandA, dim: int):
+def ReduceSum(operandA: torch.Tensor, dim: int) -> torch.Tensor:
     """The sum over a dimension, which stays with size 1."""
     return operandA.sum(dim, keepdim=True)
 
 
 @op
-def ReduceAvg(operandA, dim: int):
+def ReduceAvg(operandA: torch.Tensor, dim: int) -> torch.Tensor:
     """The mean over a dimension, which stays with size 1."""
     return operandA.mean(dim, keepdim=True)
 
 
 @op
-def ReduceMax(operandA, dim: int):
+def ReduceMax(operandA: torch.Tensor, dim: int) -> torch.Tensor:
     """The largest element over a dimension, which stays with size 1."""
     return operandA.amax(dim, keepdim=True)
 
 
 @op
-def Argmax(operandA, dim: int | None = None):
+def Argmax(operandA: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     """The position of the largest element along `dim`, which stays with size 1; without `dim` of the whole tensor."""
     return operandA.argmax().reshape(1) if dim is None else operandA.argmax(dim, keepdim=True)
 
 
 @op
-def Clip(operandA, min: float, max: float):
+def Clip(operandA: torch.Tensor, min: float, max: float) -> torch.Tensor:
     """Each element, not below `min` and not above `max`."""
     if min > max:
         raise PyBudaError(f"min is {min}, above max, {max}")
@@ -119,7 +124,7 @@ def Clip(operandA, min: float, max: float):
 
 
 @op
-def Relu(operandA, threshold: float = 0.0, mode: str = "min"):
+def Relu(operandA: torch.Tensor, threshold: float = 0.0, mode: str = "min") -> torch.Tensor:
     """mode "min": elements above the threshold, else 0. "max": elements not above the threshold."""
     if mode not in ("min", "max"):
         raise PyBudaError(f"mode is {mode!r}; expected 'min' or 'max'")
@@ -129,12 +134,12 @@ def Relu(operandA, threshold: float = 0.0, mode: str = "min"):
 
 
 @op
-def LeakyRelu(operandA, alpha: float):
+def LeakyRelu(operandA: torch.Tensor, alpha: float) -> torch.Tensor:
     """Elements above 0, `alpha` times the others."""
     return torch.nn.functional.leaky_relu(operandA, alpha)
 
 
 @op
-def Gelu(operandA, approximate: str = "none"):
+def Gelu(operandA: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     """The Gaussian error linear unit, exact ("none") or by tanh ("tanh")."""
     return torch.nn.functional.gelu(operandA, approximate=approximate)

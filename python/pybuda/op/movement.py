@@ -38,37 +38,37 @@ def stack_z(x: torch.Tensor, slices: int, dim: int) -> torch.Tensor:
 
 
 @op
-def HSlice(operandA, slices: int):
+def HSlice(operandA: torch.Tensor, slices: int) -> torch.Tensor:
     """Cuts the horizontal dimension into `slices` parts, which become Z."""
     return slice_to_z(operandA, slices, -1)
 
 
 @op
-def VSlice(operandA, slices: int):
+def VSlice(operandA: torch.Tensor, slices: int) -> torch.Tensor:
     """Cuts the vertical dimension into `slices` parts, which become Z."""
     return slice_to_z(operandA, slices, -2)
 
 
 @op
-def HStack(operandA, slices: int = -1):
+def HStack(operandA: torch.Tensor, slices: int = -1) -> torch.Tensor:
     """Puts `slices` parts of Z (-1: each element of it) beside each other."""
     return stack_z(operandA, slices, -1)
 
 
 @op
-def VStack(operandA, slices: int = -1):
+def VStack(operandA: torch.Tensor, slices: int = -1) -> torch.Tensor:
     """Puts `slices` parts of Z (-1: each element of it) below each other."""
     return stack_z(operandA, slices, -2)
 
 
 @op
-def Transpose(operandA, dim0: int, dim1: int, z_dim_slice: int = -1):
+def Transpose(operandA: torch.Tensor, dim0: int, dim1: int, z_dim_slice: int = -1) -> torch.Tensor:
     """Swaps two dimensions. `z_dim_slice` has no effect: it is about the order of tiles in a buffer."""
     return operandA.transpose(dim0, dim1)
 
 
 @op
-def Reshape(operandA, shape: Sequence[int]):
+def Reshape(operandA: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
     """The elements in order, in another shape."""
     return operandA.reshape(tuple(shape))
 
@@ -81,7 +81,7 @@ def in_range(x: torch.Tensor, dim: int, start: int, stop: int) -> None:
 
 
 @op
-def Index(operandA, dim: int, start: int, stop: int | None = None, stride: int = 1):
+def Index(operandA: torch.Tensor, dim: int, start: int, stop: int | None = None, stride: int = 1) -> torch.Tensor:
     """Elements `start` to `stop` (exclusive) of a dimension, each `stride`-th; without `stop` the one at `start`."""
     size = operandA.shape[dim]
     start = start + size if start < 0 else start
@@ -95,7 +95,7 @@ def Index(operandA, dim: int, start: int, stop: int | None = None, stride: int =
 
 
 @op
-def Select(operandA, dim: int, index: int | tuple[int, int], stride: int = 0):
+def Select(operandA: torch.Tensor, dim: int, index: int | tuple[int, int], stride: int = 0) -> torch.Tensor:
     """The element at `index` of a dimension, or `(start, length)`; with a stride the same of each `stride` elements."""
     start, length = (index, 1) if isinstance(index, int) else index
     size = operandA.shape[dim]
@@ -112,7 +112,7 @@ PAD_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "replica
 
 
 @op
-def Pad(operandA, pad: Sequence[int], mode: str = "constant", channel_last: bool = False):
+def Pad(operandA: torch.Tensor, pad: Sequence[int], mode: str = "constant", channel_last: bool = False) -> torch.Tensor:
     """Adds (left, right) or (left, right, top, bottom) elements: zeros, or by `mode` "reflect" or "replicate"."""
     if len(pad) not in (2, 4):
         raise PyBudaError(f"pad is {tuple(pad)!r}; expected (left, right) or (left, right, top, bottom)")
@@ -124,7 +124,7 @@ def Pad(operandA, pad: Sequence[int], mode: str = "constant", channel_last: bool
 
 
 @op
-def PadTile(operandA, dim: int, original_length: int):
+def PadTile(operandA: torch.Tensor, dim: int, original_length: int) -> torch.Tensor:
     """Pads a dimension with zeros to a multiple of 32."""
     dim = dim % operandA.dim()
     missing = -original_length % 32
@@ -132,13 +132,13 @@ def PadTile(operandA, dim: int, original_length: int):
 
 
 @op
-def Concatenate(*operands, axis: int):
+def Concatenate(*operands: torch.Tensor, axis: int) -> torch.Tensor:
     """Operands one behind the other along a dimension."""
     return torch.cat(operands, axis)
 
 
 @op
-def BinaryStack(operandA, operandB, dim: int):
+def BinaryStack(operandA: torch.Tensor, operandB: torch.Tensor, dim: int) -> torch.Tensor:
     """Elements of two operands in turn along a dimension, which doubles."""
     stacked = torch.stack((operandA, operandB), dim if dim == -1 else dim % operandA.dim() + 1)
     shape = list(operandA.shape)
@@ -147,13 +147,13 @@ def BinaryStack(operandA, operandB, dim: int):
 
 
 @op
-def Repeat(operandA, factors: Sequence[int]):
+def Repeat(operandA: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
     """Repeats whole dimensions; one factor for each."""
     return operandA.repeat(*factors)
 
 
 @op
-def Broadcast(operandA, dim: int, shape: int):
+def Broadcast(operandA: torch.Tensor, dim: int, shape: int) -> torch.Tensor:
     """Repeats a dimension of size 1."""
     sizes = list(operandA.shape)
     sizes[dim] = shape
@@ -161,13 +161,13 @@ def Broadcast(operandA, dim: int, shape: int):
 
 
 @op
-def Unsqueeze(operandA, dim: int):
+def Unsqueeze(operandA: torch.Tensor, dim: int) -> torch.Tensor:
     """A new dimension of size 1."""
     return operandA.unsqueeze(dim)
 
 
 @op
-def Squeeze(operandA, dim: int):
+def Squeeze(operandA: torch.Tensor, dim: int) -> torch.Tensor:
     """Removes a dimension of size 1."""
     if operandA.shape[dim] != 1:
         raise PyBudaError(f"dimension {dim} has size {operandA.shape[dim]}; expected 1")
@@ -175,12 +175,12 @@ def Squeeze(operandA, dim: int):
 
 
 @op
-def AdvIndex(operandA, operandB, dim: int = 0):
+def AdvIndex(operandA: torch.Tensor, operandB: torch.Tensor, dim: int = 0) -> torch.Tensor:
     """Rows of operandA at the positions that operandB holds."""
     return operandA.index_select(dim, operandB.reshape(-1).long())
 
 
 @op
-def Embedding(operandA, operandB):
+def Embedding(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
     """Rows of the table operandB at the positions that operandA holds."""
     return torch.nn.functional.embedding(operandA.long(), operandB)

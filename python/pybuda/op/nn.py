@@ -18,19 +18,21 @@ def _softmax(x: torch.Tensor, dim: int, stable: bool) -> torch.Tensor:
 
 
 @op
-def Softmax(operandA, *, dim: int, stable: bool = True):
+def Softmax(operandA: torch.Tensor, *, dim: int, stable: bool = True) -> torch.Tensor:
     """e^x over its sum along `dim`. Stable: the largest element is subtracted first."""
     return _softmax(operandA, dim, stable)
 
 
 @op
-def LogSoftmax(operandA, *, dim: int, stable: bool = True):
+def LogSoftmax(operandA: torch.Tensor, *, dim: int, stable: bool = True) -> torch.Tensor:
     """The logarithm of softmax."""
     return torch.log_softmax(operandA, dim) if stable else torch.log(_softmax(operandA, dim, False))
 
 
 @op
-def Layernorm(operandA, weights, bias, dim: int = -1, epsilon: float = 1e-05):
+def Layernorm(
+    operandA: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, dim: int = -1, epsilon: float = 1e-05
+) -> torch.Tensor:
     """Values less their mean, over their deviation, along the last dimension; times weights, plus bias."""
     if dim not in (-1, operandA.dim() - 1):
         raise PyBudaError(f"dim is {dim}; expected the last dimension, -1")
@@ -39,7 +41,7 @@ def Layernorm(operandA, weights, bias, dim: int = -1, epsilon: float = 1e-05):
 
 
 @op
-def Linear(activations, weights, bias=None):
+def Linear(activations: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """activations weights + bias, with weights [in, out]."""
     product = torch.matmul(activations, weights)
     return product if bias is None else product + bias

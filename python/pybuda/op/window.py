@@ -59,9 +59,15 @@ def flat(bias: torch.Tensor | None) -> torch.Tensor | None:
 
 @op
 def Conv2d(
-    activations, weights, bias=None, stride: int = 1, padding="same", dilation: int = 1, groups: int = 1,
+    activations: torch.Tensor,
+    weights: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: int = 1,
+    padding: Any = "same",
+    dilation: int = 1,
+    groups: int = 1,
     channel_last: bool = False,
-):  # fmt: skip
+) -> torch.Tensor:
     """A convolution with weights [Cout, Cin / groups, kH, kW] and a bias of Cout elements."""
     strides, dilations = pair(stride, "stride"), pair(dilation, "dilation")
 
@@ -74,9 +80,15 @@ def Conv2d(
 
 @op
 def Conv2dTranspose(
-    activations, weights, bias=None, stride: int = 1, padding="same", dilation: int = 1, groups: int = 1,
+    activations: torch.Tensor,
+    weights: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: int = 1,
+    padding: Any = "same",
+    dilation: int = 1,
+    groups: int = 1,
     channel_last: bool = False,
-):  # fmt: skip
+) -> torch.Tensor:
     """A transposed convolution with weights [Cin, Cout / groups, kH, kW]; "same" multiplies sizes by the stride."""
     strides, dilations = pair(stride, "stride"), pair(dilation, "dilation")
 
@@ -95,10 +107,17 @@ def Conv2dTranspose(
 
 @op
 def MaxPool2d(
-    activations, kernel_size, stride: int = 1, padding="same", dilation: int = 1, ceil_mode: bool = False,
-    return_indices: bool = False, max_pool_add_sub_surround: bool = False,
-    max_pool_add_sub_surround_value: float = 1.0, channel_last: bool = False,
-):  # fmt: skip
+    activations: torch.Tensor,
+    kernel_size: Any,
+    stride: int = 1,
+    padding: Any = "same",
+    dilation: int = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    max_pool_add_sub_surround: bool = False,
+    max_pool_add_sub_surround_value: float = 1.0,
+    channel_last: bool = False,
+) -> torch.Tensor:
     """The largest element of each window.
 
     max_pool_add_sub_surround: adds the value before and subtracts it behind, as the configuration's option of the
@@ -126,9 +145,15 @@ def MaxPool2d(
 
 @op
 def AvgPool2d(
-    activations, kernel_size, stride: int = 1, padding="same", ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: float | None = None, channel_last: bool = False,
-):  # fmt: skip
+    activations: torch.Tensor,
+    kernel_size: Any,
+    stride: int = 1,
+    padding: Any = "same",
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: float | None = None,
+    channel_last: bool = False,
+) -> torch.Tensor:
     """The mean of each window."""
     kernel, strides = pair(kernel_size, "kernel_size"), pair(stride, "stride")
 
