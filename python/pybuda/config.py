@@ -366,7 +366,10 @@ def insert_fracture_group(nodes: Sequence[Any], chip_ids: Sequence[int] = ()) ->
 
 
 def insert_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = True, **_: Any) -> None:
-    """A copy between an op and some of its users; its name is `buffer_0_<src>_<first dest>`."""
+    """A copy between an op, or an input, and some of its users; its name is `buffer_0_<src>_<first dest>`.
+
+    The names are checked when the pipeline is compiled.
+    """
     _config.buffering_nops.append((*names(src_op, "insert_nop"), names(dest_ops, "insert_nop"), hoist_tms))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .config import _get_global_compiler_config
 from .device import Device
 from .errors import PyBudaError
 from .queues import ResultQueue, Stopped
@@ -64,6 +65,22 @@ class Pipeline:
             )
         for device in self.devices:
             values = device.compile(values, targets if device is self.devices[-1] else (), self.training)
+        self._check_nops()
+
+    def _check_nops(self) -> None:
+        """Refuses nops between ops that no device has.
+
+        Raises:
+            PyBudaError: names the nop, and the ops that there are.
+        """
+        used = {number for device in self.devices for number in getattr(device, "used_nops", ())}
+        for number, (source, readers, _) in enumerate(_get_global_compiler_config().buffering_nops):
+            if number not in used:
+                ops = [name for device in self.devices for name in getattr(device, "op_names", ())]
+                raise PyBudaError(
+                    f"insert_nop({source!r}, {readers}): none of these ops reads {source!r}; ops with names: "
+                    f"{', '.join(ops) or 'none'}"
+                )
 
     #
     # Commands

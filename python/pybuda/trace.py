@@ -68,14 +68,17 @@ class Formats:
 class Trace:
     """One run of the modules of a device, over fake tensors.
 
-    saved: values of the ops whose names are in `to_save`.
+    nops: (op or input, ops that read it): copies between them.
+    saved: values of the ops whose names are in `to_save`. used: numbers of the nops that are there.
     """
 
     formats: Formats
     to_save: Sequence[str] = ()
-    stable_softmax: bool = True
+    nops: Sequence[tuple[str, Sequence[str]]] = ()
     saved: dict[str, torch.Tensor] = field(default_factory=dict)
     ops: dict[str, str] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
+    _buffers: dict[str, torch.Tensor] = field(default_factory=dict)
     _module: str = ""
     _names: set[str] = field(default_factory=set)
 
@@ -106,6 +109,19 @@ class Trace:
         self._names.add(name)
         self.ops[name] = op_type
         return name
+
+    def behind_nops(self, source: str, reader: str, value: torch.Tensor) -> tuple[str, torch.Tensor]:
+        """What an op reads: `value`, or the last of the nops between `source` and it; with its name."""
+        for number, (behind, readers) in enumerate(self.nops):
+            if behind != source or reader not in readers:
+                continue
+            self.used.add(number)
+            source = f"buffer_0_{behind}_{readers[0]}"
+            if source not in self._buffers:
+                self.ops[source] = "Nop"
+                self._buffers[source] = self.output(source, "Nop", value.clone())
+            value = self._buffers[source]
+        return source, value
 
     def output(self, name: str, op_type: str, value: torch.Tensor) -> torch.Tensor:
         """An op's result in the op's format."""

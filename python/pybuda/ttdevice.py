@@ -72,6 +72,7 @@ class TTDevice(Reports):
         self._formats: Formats | None = None
         self._saved: list[str] = []
         self.op_names: dict[str, str] = {}
+        self.used_nops: set[int] = set()
         self._gradients: dict[str, torch.Tensor] = {}
         self.intermediates: list[torch.Tensor] = []
         if module is not None:
@@ -151,10 +152,11 @@ class TTDevice(Reports):
             given = flat[len(keys) : len(keys) + len(inputs)]
             given = tuple(formats.rounded(x.float() if x.dtype.is_floating_point else x, formats.of(name))
                           for x, name in zip(given, self.modules[0].input_names(len(given)), strict=True))  # fmt: skip
-            trace = Trace(formats, to_save)
+            trace = Trace(formats, to_save, [(source, readers) for source, readers, _ in config.buffering_nops])
             outputs = through(self.modules, self.split_state(state), given, trace)
             self._saved = [name for name in to_save if name in trace.saved]
             self.op_names = trace.ops
+            self.used_nops = trace.used
             if missing := [name for name in to_save if name not in trace.saved]:
                 known = ", ".join(trace.ops) or "none: only those of PyBuda modules have names"
                 raise PyBudaError(f"op_intermediates_to_save has {missing[0]!r}; ops of device {self.name!r}: {known}")

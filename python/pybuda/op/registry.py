@@ -12,7 +12,7 @@ import torch
 
 from ..errors import PyBudaError, ShapeError
 from ..tensor import OPS, Tensor
-from ..trace import current
+from ..trace import Trace, current
 
 # Parameters that are tensors, in every op.
 OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
@@ -41,7 +41,7 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         trace = current(kind, name)
         name = trace.name_of(name, kind)
         what = f"pybuda.op.{kind} {name!r}"
-        found = {key: checked(what, key, value) for key, value in bound.arguments.items()}
+        found = {key: checked(what, key, buffered(trace, name, value)) for key, value in bound.arguments.items()}
         tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
         operands = [x for x in tensors if isinstance(x, torch.Tensor)]
         shapes = ", ".join(str(list(x.shape)) for x in operands)
@@ -71,6 +71,16 @@ def check_dimensions(what: str, kind: str, arguments: dict[str, Any], rank: int)
         value = arguments.get(key)
         if isinstance(value, int) and not -count <= value < count:
             raise ShapeError(f"{what}: {key} is {value}; expected {-count} to {count - 1}, by the operand's rank")
+
+
+def buffered(trace: Trace, name: str, value: Any) -> Any:
+    """An argument behind the nops that the configuration has between it and this op."""
+    if isinstance(value, tuple):
+        return tuple(buffered(trace, name, x) for x in value)
+    if not isinstance(value, Tensor):
+        return value
+    source, found = trace.behind_nops(value.name, name, value.value())
+    return value if found is value.value() else Tensor(found, source)
 
 
 def checked(what: str, key: str, value: Any) -> Any:

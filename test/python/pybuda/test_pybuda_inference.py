@@ -146,6 +146,25 @@ def test_intermediates_of_the_ops_that_were_named() -> None:
 
 
 @pytest.mark.usefixtures("float32")
+def test_nops_are_between_the_ops_that_were_named() -> None:
+    def three(x: pybuda.Tensor) -> pybuda.Tensor:
+        return pybuda.op.Add("sum", pybuda.op.Exp("a", x), pybuda.op.Add("c", pybuda.op.Abs("b", x), x))
+
+    pybuda.insert_nop("inputs_0", ["a", "b", "c"])
+    pybuda.insert_nop("buffer_0_inputs_0_a", ["c"])
+    last = "buffer_0_buffer_0_inputs_0_a_c"
+    pybuda.set_configuration_options(op_intermediates_to_save=[last])
+    module = Function("three", three)
+    np.testing.assert_allclose(
+        module.run(X)[0].value().numpy(), np.exp(X.numpy()) + np.abs(X.numpy()) + X.numpy(), rtol=1e-5, atol=1e-6
+    )
+    assert torch.equal(read(pybuda.get_intermediates_queue())[0], X)
+    assert module.get_device().op_names == {
+        "buffer_0_inputs_0_a": "Nop", "a": "Exp", "b": "Abs", last: "Nop", "c": "Add", "sum": "Add",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("float32")
 def test_submodules_have_parameters_of_their_own() -> None:
     class Two(pybuda.PyBudaModule):
         def __init__(self, name: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 import torch
 from modules import Product, read
 from pybuda import optimizers
+from sklearn.datasets import load_digits
 
 pytestmark = pytest.mark.usefixtures("float32")
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
@@ -141,6 +142,37 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps() -> None:
         loss.backward()
         optimizer.step()
         assert read(losses)[0].item() == pytest.approx(loss.item(), abs=1e-4)
+
+
+@pytest.mark.parametrize("data_format", ["Float32", "Float16_b", "Bfp8_b"])
+def test_digits_are_learned_as_by_pytorch(data_format: str) -> None:
+    """Within a point of PyTorch's accuracy in f32."""
+    digits = load_digits()
+    images, classes = torch.tensor(digits.data, dtype=torch.float32) / 16, torch.tensor(digits.target)
+    batches = [(images[i : i + 64], classes[i : i + 64]) for i in range(0, 1280, 64)] * 15
+
+    def model() -> torch.nn.Module:
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+
+    def accuracy(of: torch.nn.Module) -> float:
+        with torch.no_grad():
+            return (of(images[1280:]).argmax(-1) == classes[1280:]).float().mean().item()
+
+    pybuda.set_configuration_options(default_df_override=pybuda.DataFormat[data_format])
+    mine, theirs = model(), model()
+    sgd = optimizers.SGD(learning_rate=0.3, device_params=True)
+    found = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("digits", mine), optimizer=sgd)
+    found.place_loss_module(pybuda.PyTorchModule("loss", torch.nn.CrossEntropyLoss()))
+    optimizer = torch.optim.SGD(theirs.parameters(), lr=0.3)
+    for x, y in batches:
+        found.push_to_inputs(x)
+        found.push_to_target_inputs(y)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(theirs(x), y).backward()
+        optimizer.step()
+    pybuda.run_training(steps=len(batches)).get(timeout=300)
+    assert accuracy(mine) == pytest.approx(accuracy(theirs), abs=0.01)
 
 
 def test_checkpoints_and_schedulers_of_a_training() -> None:

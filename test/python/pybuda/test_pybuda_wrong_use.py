@@ -128,6 +128,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "op_intermediates_to_save has 'mul'; ops of device 'product_device': matmul, add",
     ),
+    "nop": (
+        lambda: (pybuda.insert_nop("matmul", ["mul"]), product().run(X)),
+        "insert_nop('matmul', ['mul']): none of these ops reads 'matmul'; ops with names: matmul, add",
+    ),
     "no fallback": (without_fallback, "the chip has no op for aten.linalg_inv_ex"),
     "option": (lambda: pybuda.set_configuration_options(amp=1), "set_configuration_options has no option 'amp'"),
     "option's type": (
