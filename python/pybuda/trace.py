@@ -70,6 +70,7 @@ class Trace:
 
     nops: (op or input, ops that read it): copies between them.
     saved: values of the ops whose names are in `to_save`. used: numbers of the nops that are there.
+    roots: for ops that only move elements, what they are about: nops see through them.
     """
 
     formats: Formats
@@ -78,7 +79,8 @@ class Trace:
     saved: dict[str, torch.Tensor] = field(default_factory=dict)
     ops: dict[str, str] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
-    _buffers: dict[str, torch.Tensor] = field(default_factory=dict)
+    roots: dict[str, str] = field(default_factory=dict)
+    _buffers: dict[tuple[str, str], torch.Tensor] = field(default_factory=dict)
     _module: str = ""
     _names: set[str] = field(default_factory=set)
 
@@ -113,14 +115,16 @@ class Trace:
     def behind_nops(self, source: str, reader: str, value: torch.Tensor) -> tuple[str, torch.Tensor]:
         """What an op reads: `value`, or the last of the nops between `source` and it; with its name."""
         for number, (behind, readers) in enumerate(self.nops):
-            if behind != source or reader not in readers:
+            if behind not in (source, self.roots.get(source)) or reader not in readers:
                 continue
             self.used.add(number)
-            source = f"buffer_0_{behind}_{readers[0]}"
-            if source not in self._buffers:
-                self.ops[source] = "Nop"
-                self._buffers[source] = self.output(source, "Nop", value.clone())
-            value = self._buffers[source]
+            name = f"buffer_0_{behind}_{readers[0]}"
+            # Readers behind different moves have the nop in different orders of elements.
+            key = name, source
+            if key not in self._buffers:
+                self.ops[name] = "Nop"
+                self._buffers[key] = self.output(name, "Nop", value.clone())
+            source, value = name, self._buffers[key]
         return source, value
 
     def output(self, name: str, op_type: str, value: torch.Tensor) -> torch.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -53,6 +53,9 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
             raise type(error)(f"{what}: {error} (operands {shapes})") from None
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
             raise ShapeError(f"{what}: {str(error).splitlines()[0]} (operands {shapes})") from error
+        if function.__module__.endswith(".movement"):
+            about = next(x.name for x in tensors_of(bound.arguments.values()))
+            trace.roots[name] = trace.roots.get(about, about)
         return Tensor(trace.output(name, kind, value), name)
 
     call.__signature__ = signature  # type: ignore[attr-defined]
@@ -71,6 +74,11 @@ def check_dimensions(what: str, kind: str, arguments: dict[str, Any], rank: int)
         value = arguments.get(key)
         if isinstance(value, int) and not -count <= value < count:
             raise ShapeError(f"{what}: {key} is {value}; expected {-count} to {count - 1}, by the operand's rank")
+
+
+def tensors_of(arguments: Iterable[Any]) -> Iterator[Tensor]:
+    for value in arguments:
+        yield from (x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, Tensor))
 
 
 def buffered(trace: Trace, name: str, value: Any) -> Any:

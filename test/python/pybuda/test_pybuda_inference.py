@@ -165,6 +165,21 @@ def test_nops_are_between_the_ops_that_were_named() -> None:
 
 
 @pytest.mark.usefixtures("float32")
+@pytest.mark.parametrize("hoist_tms", [True, False])
+def test_nops_see_through_ops_that_move_elements(hoist_tms: bool) -> None:
+    def square(x: pybuda.Tensor) -> pybuda.Tensor:
+        root = pybuda.op.Abs("root", x)
+        turned = pybuda.op.Transpose("turned", pybuda.op.Reshape("reshaped", root, (2, 4)), 0, 1)
+        return pybuda.op.Matmul("product", root, turned)
+
+    pybuda.insert_nop("root", "product", hoist_tms=hoist_tms)
+    module = Function("square", square)
+    x = np.abs(X.numpy())
+    np.testing.assert_allclose(module.run(X)[0].value().numpy(), x @ x.T, rtol=1e-5)
+    assert module.get_device().op_names["buffer_0_root_product"] == "Nop"
+
+
+@pytest.mark.usefixtures("float32")
 def test_submodules_have_parameters_of_their_own() -> None:
     class Two(pybuda.PyBudaModule):
         def __init__(self, name: str) -> None:
