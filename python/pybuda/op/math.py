@@ -130,7 +130,7 @@ def Relu(operandA: torch.Tensor, threshold: float = 0.0, mode: str = "min") -> t
         raise PyBudaError(f"mode is {mode!r}; expected 'min' or 'max'")
     if mode == "max":
         return operandA.clamp(max=threshold)
-    return torch.relu(operandA) if threshold == 0 else torch.where(operandA > threshold, operandA, 0.0)
+    return torch.relu(operandA) if threshold == 0 else torch.where(operandA <= threshold, 0.0, operandA)
 
 
 @op

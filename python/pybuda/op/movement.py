@@ -28,6 +28,12 @@ def with_z(x: torch.Tensor) -> torch.Tensor:
     return x if x.dim() > 2 else x.unsqueeze(0)
 
 
+def with_dimensions(x: torch.Tensor) -> None:
+    """Refuses a tensor of rank 0, which has no dimension to change."""
+    if x.dim() == 0:
+        raise PyBudaError("the operand has rank 0; expected 1 at least")
+
+
 def slice_to_z(x: torch.Tensor, slices: int, dim: int) -> torch.Tensor:
     return torch.cat(pieces(with_z(x), slices, dim), -3)
 
@@ -126,6 +132,9 @@ def Pad(operandA: torch.Tensor, pad: Sequence[int], mode: str = "constant", chan
 @op
 def PadTile(operandA: torch.Tensor, dim: int, original_length: int) -> torch.Tensor:
     """Pads a dimension with zeros to a multiple of 32."""
+    with_dimensions(operandA)
+    if original_length != operandA.shape[dim]:
+        raise PyBudaError(f"original_length is {original_length}; dimension {dim} has size {operandA.shape[dim]}")
     dim = dim % operandA.dim()
     missing = -original_length % 32
     return torch.nn.functional.pad(operandA, (0, 0) * (operandA.dim() - 1 - dim) + (0, missing))
@@ -140,6 +149,7 @@ def Concatenate(*operands: torch.Tensor, axis: int) -> torch.Tensor:
 @op
 def BinaryStack(operandA: torch.Tensor, operandB: torch.Tensor, dim: int) -> torch.Tensor:
     """Elements of two operands in turn along a dimension, which doubles."""
+    with_dimensions(operandA)
     stacked = torch.stack((operandA, operandB), dim if dim == -1 else dim % operandA.dim() + 1)
     shape = list(operandA.shape)
     shape[dim] *= 2

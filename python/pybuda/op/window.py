@@ -14,11 +14,17 @@ from ..errors import PyBudaError
 from .registry import op
 
 
-def pair(value: Any, what: str) -> tuple[int, int]:
-    """One number for both directions, or (vertical, horizontal)."""
+def pair(value: Any, what: str, least: int = 1) -> tuple[int, int]:
+    """One number for both directions, or (vertical, horizontal).
+
+    Raises:
+        PyBudaError: something else, or a number below `least`.
+    """
     found = (value, value) if isinstance(value, int) else tuple(value)
     if len(found) != 2 or not all(isinstance(x, int) for x in found):
         raise PyBudaError(f"{what} is {value!r}; expected a number, or two")
+    if min(found) < least:
+        raise PyBudaError(f"{what} is {value!r}; expected {least} or more")
     return found
 
 
@@ -40,7 +46,7 @@ def padded(
     elif len(padding) == 4:
         sides = list(padding)
     else:
-        vertical, horizontal = pair(padding, "padding")
+        vertical, horizontal = pair(padding, "padding", 0)
         sides = [horizontal, horizontal, vertical, vertical]
     return F.pad(x, sides, value=value) if any(sides) else x
 
@@ -94,7 +100,7 @@ def Conv2dTranspose(
 
     def compute(x: torch.Tensor) -> torch.Tensor:
         if padding != "same":
-            return F.conv_transpose2d(x, weights, flat(bias), strides, pair(padding, "padding"), 0, groups, dilations)
+            return F.conv_transpose2d(x, weights, flat(bias), strides, pair(padding, "padding", 0), 0, groups, dilations)
         whole = F.conv_transpose2d(x, weights, flat(bias), strides, 0, 0, groups, dilations)
         for dim in (-2, -1):
             size = x.shape[dim] * strides[dim]
@@ -155,6 +161,8 @@ def AvgPool2d(
     channel_last: bool = False,
 ) -> torch.Tensor:
     """The mean of each window."""
+    if divisor_override == 0:
+        raise PyBudaError("divisor_override is 0; expected another number, or None")
     kernel, strides = pair(kernel_size, "kernel_size"), pair(stride, "stride")
 
     def pool(x: torch.Tensor, simple: int, ceil: bool, count: bool) -> torch.Tensor:
