@@ -17,26 +17,50 @@ add_definitions(${LLVM_DEFINITIONS})
 # mlir-tblgen resolves `include "ttmlir/..."` in our own tree.
 list(APPEND MLIR_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include")
 
+# MLIR_TABLEGEN_EXE names a target, which does not run while CMake does.
+find_program(TTMLIR_MLIR_TBLGEN NAMES mlir-tblgen HINTS "${LLVM_TOOLS_BINARY_DIR}" REQUIRED NO_DEFAULT_PATH)
+
 # What MLIR's own sources are compiled with; the runtime and the nanobind extensions keep exceptions and RTTI.
 function(ttmlir_llvm_library target)
   target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
   target_link_libraries(${target} PRIVATE ttmlir_warnings)
 endfunction()
 
-# The ops of one dialect: NAME.h.inc, and what defines them in PARTS files, NAME<part>.cpp.inc.
-macro(ttmlir_tablegen_ops name dialect parts)
-  mlir_tablegen(${name}.all.h.inc -gen-op-decls -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
-  mlir_tablegen(${name}.all.cpp.inc -gen-op-defs -op-include-regex=^${dialect}\\. -op-shard-count=${parts})
+# The ops of one dialect: a header for each class, one for all, and what defines them in PARTS files (tools/opgen/split.py).
+# HEADER declares the dialect, its attributes and its types.
+macro(ttmlir_tablegen_ops name dialect parts header)
+  mlir_tablegen(${name}.all.h.inc -gen-op-decls -op-include-regex=^${dialect}\\.)
+  mlir_tablegen(${name}.all.cpp.inc -gen-op-defs -op-include-regex=^${dialect}\\.)
   set(_path "${CMAKE_CURRENT_BINARY_DIR}/${name}")
-  set(_outputs "${_path}.h.inc")
+  set(_split "${Python_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/tools/opgen/split.py")
+  set(_inputs "${_path}.all.h.inc" "${PROJECT_SOURCE_DIR}/tools/opgen/split.py")
+  # Ninja asks which headers there are: the build files are made anew when an op comes or goes.
+  set(_includes ${MLIR_INCLUDE_DIRS})
+  list(TRANSFORM _includes PREPEND -I)
+  execute_process(
+    COMMAND "${TTMLIR_MLIR_TBLGEN}" -gen-op-decls "-op-include-regex=^${dialect}\\." ${_includes}
+            "${CMAKE_CURRENT_SOURCE_DIR}/${name}.td" -o "${_path}.all.h.inc" --write-if-changed
+    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${_split} --names "${_path}" ${parts} "${header}" COMMAND_ERROR_IS_FATAL ANY)
+  add_custom_command(
+    OUTPUT "${_path}.names"
+    COMMAND ${_split} --names "${_path}" ${parts} "${header}"
+    DEPENDS ${_inputs}
+    COMMENT "Naming ${name}"
+    VERBATIM)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_path}.names")
+  file(STRINGS "${_path}.names" _outputs)
+  list(TRANSFORM _outputs PREPEND "${CMAKE_CURRENT_BINARY_DIR}/Ops/")
+  list(TRANSFORM _outputs APPEND ".h")
+  list(APPEND _outputs "${_path}.h")
   math(EXPR _last "${parts} - 1")
   foreach(_part RANGE ${_last})
     list(APPEND _outputs "${_path}${_part}.cpp.inc")
   endforeach()
   add_custom_command(
     OUTPUT ${_outputs}
-    COMMAND ${CMAKE_COMMAND} "-DNAME=${_path}" -DPARTS=${parts} -P "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
-    DEPENDS "${_path}.all.h.inc" "${_path}.all.cpp.inc" "${PROJECT_SOURCE_DIR}/cmake/SplitOps.cmake"
+    COMMAND ${_split} "${_path}" ${parts} "${header}"
+    DEPENDS ${_inputs} "${_path}.all.cpp.inc"
     COMMENT "Dividing ${name}"
     VERBATIM)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
@@ -72,7 +96,7 @@ macro(ttmlir_dialect name dialect)
   mlir_tablegen(${name}OpsDialect.h.inc -gen-dialect-decls -dialect=${dialect})
   mlir_tablegen(${name}OpsDialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
   if(_dialect_PARTS)
-    ttmlir_tablegen_ops(${name}Ops ${dialect} ${_dialect_PARTS})
+    ttmlir_tablegen_ops(${name}Ops ${dialect} ${_dialect_PARTS} ttmlir/Dialect/${name}/IR/${name}.h)
   else()
     mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
     mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)

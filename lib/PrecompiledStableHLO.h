@@ -7,4 +7,4 @@
 
 #include "PrecompiledIR.h"
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"

@@ -9,6 +9,15 @@
 
 #include "Expand/Expressions.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+
 #include <cmath>
 
 using namespace mlir;

@@ -3,6 +3,12 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv1dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

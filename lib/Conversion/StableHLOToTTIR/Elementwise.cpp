@@ -3,6 +3,8 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

@@ -8,6 +8,16 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AbsOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FloorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
+
 #include <cmath>
 
 using namespace mlir;

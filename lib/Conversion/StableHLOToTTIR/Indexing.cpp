@@ -10,6 +10,21 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ScatterOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/CheckedArithmetic.h"
 

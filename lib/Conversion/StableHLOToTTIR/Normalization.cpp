@@ -3,6 +3,15 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

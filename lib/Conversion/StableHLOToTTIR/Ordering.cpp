@@ -9,6 +9,9 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

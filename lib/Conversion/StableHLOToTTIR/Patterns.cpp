@@ -3,6 +3,12 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

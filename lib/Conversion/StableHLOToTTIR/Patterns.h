@@ -11,7 +11,7 @@
 #include "../Conversion.h"
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"

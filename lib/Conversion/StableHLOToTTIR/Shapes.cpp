@@ -3,6 +3,13 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

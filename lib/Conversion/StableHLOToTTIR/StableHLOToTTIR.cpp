@@ -4,6 +4,7 @@
 #include "Expand/Expressions.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CONVERTSTABLEHLOTOTTIR

@@ -3,6 +3,22 @@
 
 #include "Expand/Expressions.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ProdOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

@@ -6,6 +6,15 @@
 #include "Generics.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/OnesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

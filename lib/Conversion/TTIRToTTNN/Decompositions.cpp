@@ -8,6 +8,25 @@
 #include "Patterns.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SignbitOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LogicalRightShiftOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MaxOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MinOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/NotEqualOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/WhereOp.h"
 
 #include <numeric>
 

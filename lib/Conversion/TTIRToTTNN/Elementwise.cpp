@@ -8,6 +8,27 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/Exp2Op.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FracOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SeluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SoftsignOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SquareOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TruncOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AbsOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DivideOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/Expm1Op.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FloorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GeluOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PowTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/SignOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TanhOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/WhereOp.h"
+
 #include <cmath>
 #include <numbers>
 

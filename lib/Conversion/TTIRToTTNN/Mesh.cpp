@@ -3,6 +3,15 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllToAllOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CollectiveBroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CollectivePermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DistributeTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PointToPointOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;

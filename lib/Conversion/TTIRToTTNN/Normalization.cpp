@@ -4,6 +4,24 @@
 #include "Patterns.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormTrainingOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DistributedLayerNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GroupNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BatchNormTrainingOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DistributedLayerNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DistributedRMSNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GroupNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LayerNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MeanOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/SubtractOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -3,6 +3,10 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 
 #include "mlir/IR/BuiltinTypes.h"

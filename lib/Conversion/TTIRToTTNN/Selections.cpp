@@ -3,6 +3,15 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/GetDimensionSizeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/IndexSelectOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/EmbeddingOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;

@@ -3,6 +3,23 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ProdOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ArgMaxOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/EmptyOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ProdOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/RepeatOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 
 #include "Patterns.h"
 

@@ -10,6 +10,22 @@
 #include "Patterns.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv1dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/Conv3dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -4,6 +4,18 @@
 #include "Calls.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TransposeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Target/TTNN/Api.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -7,6 +7,11 @@
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
 

@@ -5,6 +5,8 @@
 
 #include "Calls.h"
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -8,6 +8,12 @@
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DistributeTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/RandOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ZerosOp.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CAPTUREMESHSHAPE

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 
 #include "Calls.h"
 

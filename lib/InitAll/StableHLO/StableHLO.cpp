@@ -1,10 +1,10 @@
 //===- StableHLO.cpp - registration of StableHLO --------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
 
 #include "AttributeWriter.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The build: scripts/progress.sh (jobs under one bar, in logs of CI and on a terminal) and cmake/SplitOps.cmake."""
+"""The build: scripts/progress.sh (jobs under one bar, in logs of CI and on a terminal) and tools/opgen/split.py."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import os
 import pty
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[3] / "scripts"
+ROOT = Path(__file__).parents[3]
+SCRIPTS = ROOT / "scripts"
 COUNT = 'for i in 1 2 3 4; do echo "[$i/4] compiling x"; sleep 0.4; done'
 
 
@@ -89,33 +91,81 @@ def test_a_line_of_a_log_is_waited_for(tmp_path):
     assert done.returncode == 1 and done.stderr.startswith('error: python failed (exit code 0, without "steady")')
 
 
-def divide(name: Path, parts: int) -> subprocess.CompletedProcess[str]:
-    file = SCRIPTS.parent / "cmake/SplitOps.cmake"
-    command = ["cmake", f"-DNAME={name}", f"-DPARTS={parts}", "-P", str(file)]
+def divide(folder: Path, parts: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "tools/opgen/split.py"), str(folder / "NOps"), str(parts), "d/IR/N.h"]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
+RULE = "//===" + "-" * 70 + "===//\n"
+CONSTRAINT = """static ::llvm::LogicalResult __mlir_ods_local_type_constraint_NOps{0}(
+    ::mlir::Operation *op) {{
+  return ::mlir::success();
+}}
+"""
+
+
+def generate(folder: Path, descriptions: dict[str, str], bodies: dict[str, str]) -> None:
+    """What mlir-tblgen makes of a dialect `a::n` with these op classes."""
+
+    def whole(kind: str, head: str, texts: dict[str, str]) -> str:
+        ops = "".join(f"namespace a::n {{\n\n{RULE}// ::a::n::{op} {kind}\n{RULE}{texts[op]}}}\n" for op in texts)
+        return f"#ifdef GET_OP_CLASSES\n{head}{ops}\n#endif // GET_OP_CLASSES\n"
+
+    classes = {op: f"\n  /// {text}\nclass {op} : Op<ReturnOp> {{}};\n" for op, text in descriptions.items()}
+    (folder / "NOps.all.h.inc").write_text(whole("declarations", "", classes))
+    head = CONSTRAINT.format(1) + CONSTRAINT.format(2)
+    (folder / "NOps.all.cpp.inc").write_text(whole("definitions", head, bodies))
+
+
 def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path):
-    name = tmp_path / "Ops"
-
-    def generate(description: str, *bodies: str) -> None:
-        (tmp_path / "Ops.all.h.inc").write_text(f"class A;\n  /// {description}\nclass B;\n")
-        parts = [
-            f'#ifdef GET_OP_DEFS_{i}\n"{body}; [x]\\n"\n#endif // GET_OP_DEFS_{i}\n' for i, body in enumerate(bodies)
-        ]
-        (tmp_path / "Ops.all.cpp.inc").write_text("\n".join(parts))
-
     def written() -> dict[str, int]:
-        return {f.name: f.stat().st_mtime_ns for f in tmp_path.glob("Ops*.inc") if ".all." not in f.name}
+        files = [*tmp_path.glob("NOps*"), *tmp_path.glob("Ops/*")]
+        return {str(f.relative_to(tmp_path)): f.stat().st_mtime_ns for f in files if ".all." not in f.name}
 
-    generate("one; description", "first", "second")
-    assert divide(name, 2).returncode == 0
-    assert (tmp_path / "Ops.h.inc").read_text() == "class A;\nclass B;\n"
-    assert '"second; [x]\\n"' in (tmp_path / "Ops1.cpp.inc").read_text()
+    descriptions = {"AddOp": "one; description", "MulOp": "another", "ReturnOp": "the end"}
+    bodies = {
+        "AddOp": '"first; [x]\\n" __mlir_ods_local_type_constraint_NOps2(op)\n',
+        "MulOp": '"second"\n',
+        "ReturnOp": '"third"\n',
+    }
+    generate(tmp_path, descriptions, bodies)
+    assert divide(tmp_path, 2).returncode == 0
+    header = (tmp_path / "Ops/AddOp.h").read_text()
+    assert '#include "d/IR/N.h"' in header and "description" not in header and "class AddOp : Op<ReturnOp>" in header
+    assert "class ReturnOp;" in header  # declared: a terminator is named before its own header is read
+    assert (tmp_path / "NOps.h").read_text() == "".join(f'#include "d/IR/Ops/{op}.h"\n' for op in descriptions)
+    assert (tmp_path / "NOps.names").read_text().split() == list(descriptions)
+    parts = [(tmp_path / f"NOps{part}.cpp.inc").read_text() for part in range(2)]
+    for op, body in bodies.items():
+        (part,) = (part for part in parts if body in part)  # each op in one part,
+        assert f'#include "d/IR/Ops/{op}.h"' in part  # with its header and what registers it
+        assert f"RegisteredOperationName::insert<{op}>" in part
+    (first,) = (part for part in parts if "first" in part)
+    assert "LogicalResult __mlir_ods_local_type_constraint_NOps2" in first  # a constraint only where it is called
+    assert "constraint_NOps1" not in parts[0] + parts[1]
+    assert "void registerNOps(::mlir::Dialect &dialect)" in parts[0]
+
     before = written()
-    assert sorted(before) == ["Ops.h.inc", "Ops0.cpp.inc", "Ops1.cpp.inc"]
-    generate("another description", "first", "second, changed")
-    assert divide(name, 2).returncode == 0
-    assert [file for file, time in written().items() if time != before[file]] == ["Ops1.cpp.inc"]
-    outcome = divide(name, 3)
-    assert outcome.returncode != 0 and "has no part 2 of 3" in outcome.stderr
+    generate(tmp_path, descriptions | {"AddOp": "other words"}, bodies | {"MulOp": '"second, changed"\n'})
+    assert divide(tmp_path, 2).returncode == 0
+    (changed,) = (file for file, time in written().items() if time != before[file])
+    assert changed in ("NOps0.cpp.inc", "NOps1.cpp.inc") and "changed" in (tmp_path / changed).read_text()
+
+    generate(tmp_path, {"AddOp": "alone"}, {"AddOp": bodies["AddOp"]})  # ops that go take their headers with them
+    assert divide(tmp_path, 2).returncode == 0
+    assert [f.name for f in (tmp_path / "Ops").iterdir()] == ["AddOp.h"]
+
+    (tmp_path / "NOps.all.h.inc").write_text("class A;\n")
+    outcome = divide(tmp_path, 2)
+    assert outcome.returncode != 0 and "has no sections of ops" in outcome.stderr
+
+
+@pytest.mark.parametrize("dialect", ["TTIR", "TTNN"])
+def test_only_tables_that_name_most_ops_include_all_of_a_dialect(dialect):
+    """Each of these is compiled again when any op changes."""
+    header = f'#include "ttmlir/Dialect/{dialect}/IR/{dialect}Ops.h"'
+    sources = [f for folder in ("include", "lib", "python", "tools") for f in (ROOT / folder).rglob("*.[ch]*")]
+    texts = {f.name: f.read_text() for f in sources if f.suffix in (".h", ".cpp")}
+    names = {name: len(set(re.findall(r"\b\w+Op\b", text))) for name, text in texts.items() if header in text}
+    assert names and min(names.values()) >= 16, names
+    assert not any(name.endswith(".h") for name in names), names

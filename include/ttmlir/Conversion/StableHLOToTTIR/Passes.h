@@ -6,7 +6,7 @@
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 

@@ -9,6 +9,8 @@
 
 #include "Complex.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshPartitionOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"

@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"

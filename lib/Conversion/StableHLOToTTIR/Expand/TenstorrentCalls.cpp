@@ -9,6 +9,11 @@
 
 #include "Expressions.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

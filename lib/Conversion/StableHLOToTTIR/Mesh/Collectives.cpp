@@ -3,6 +3,16 @@
 
 #include "Collectives.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllGatherOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllReduceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllToAllOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CollectiveBroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CollectivePermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshPartitionOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReduceScatterOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;

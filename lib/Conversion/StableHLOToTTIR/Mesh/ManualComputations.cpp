@@ -10,6 +10,9 @@
 #include "ManualComputations.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllGatherOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshPartitionOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -7,7 +7,7 @@
 #include "Bytecode.h"
 
 #include "ttmlir/Dialect/DataBytecode.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 using namespace mlir;
 using namespace mlir::bytecode;

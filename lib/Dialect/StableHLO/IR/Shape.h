@@ -5,7 +5,7 @@
 #define TTMLIR_LIB_DIALECT_STABLEHLO_IR_SHAPE_H
 
 #include "mlir/IR/TypeUtilities.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 namespace mlir::stablehlo {
 

@@ -3,7 +3,7 @@
 
 #include "Bytecode.h"
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -14,7 +14,7 @@ void StablehloDialect::initialize() {
   registerAttributes();
   registerTypes();
   addInterface(makeBytecode(this));
-  registerStablehloDialectOperations(this);
+  registerStableHLOOps(*this);
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

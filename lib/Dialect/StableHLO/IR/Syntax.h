@@ -4,7 +4,7 @@
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_IR_SYNTAX_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_IR_SYNTAX_H
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 namespace mlir::stablehlo {
 

@@ -23,7 +23,7 @@ void TTIRDialect::registerAttributes() {
       >();
 }
 
-void TTIRDialect::registerOps() { registerTTIRDialectOperations(this); }
+void TTIRDialect::registerOps() { registerTTIROps(*this); }
 
 void TTIRDialect::initialize() {
   registerOps();

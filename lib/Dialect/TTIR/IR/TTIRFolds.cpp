@@ -4,6 +4,7 @@
 #include "../../Families/Rules.h"
 
 #include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIROps.h"
 
 using namespace mlir;
 using namespace mlir::tt;

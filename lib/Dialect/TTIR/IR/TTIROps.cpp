@@ -1,6 +1,9 @@
 //===- TTIROps.cpp - hand-written TTIR verifiers and folders --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AllocOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTLangOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 using namespace mlir;

@@ -3,6 +3,9 @@
 
 #include "Fusing.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace mlir::tt::ttir {

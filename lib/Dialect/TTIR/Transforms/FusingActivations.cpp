@@ -4,6 +4,16 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Folds.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Relu6Op.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SigmoidOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SiluOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -3,6 +3,16 @@
 
 #include "Fusing.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;

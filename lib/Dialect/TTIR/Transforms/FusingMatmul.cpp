@@ -3,6 +3,13 @@
 
 #include "Fusing.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;

@@ -1,6 +1,7 @@
 //===- HoistConstants.cpp - large constants as resources ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/AsmState.h"

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FillCacheOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PagedFillCacheOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PagedUpdateCacheOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/UpdateCacheOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

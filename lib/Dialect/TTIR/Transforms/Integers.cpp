@@ -4,6 +4,17 @@
 #include "Integers.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitcastConvertOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseXorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalRightShiftOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

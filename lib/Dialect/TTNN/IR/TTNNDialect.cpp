@@ -40,7 +40,7 @@ void TTNNDialect::registerTypes() {
 }
 
 void TTNNDialect::initialize() {
-  registerTTNNDialectOperations(this);
+  registerTTNNOps(*this);
   registerAttributes();
   registerTypes();
   addInterfaces<TTNNAsmInterface>();

@@ -9,6 +9,7 @@
 #include "../../Families/Rules.h"
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Dialect/TTNN/IR/TTNNOps.h"
 
 using namespace mlir;
 using namespace mlir::tt;

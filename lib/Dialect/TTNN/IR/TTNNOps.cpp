@@ -1,6 +1,11 @@
 //===- TTNNOps.cpp - hand-written TTNN verifiers and folders --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/AllocOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/D2MSubgraphOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DumpTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,6 +1,11 @@
 //===- DecomposeLayouts.cpp - decomposition of layout changes -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/Transforms/Device.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

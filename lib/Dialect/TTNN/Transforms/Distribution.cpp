@@ -6,6 +6,9 @@
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DistributedLayerNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #include "mlir/IR/BuiltinOps.h"

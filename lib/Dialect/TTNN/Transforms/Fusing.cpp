@@ -4,6 +4,18 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LogicalNotOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReciprocalOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TransposeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"

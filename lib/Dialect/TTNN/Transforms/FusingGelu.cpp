@@ -4,6 +4,11 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Folds.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TanhOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -1,6 +1,10 @@
 //===- KVCacheDtypeConversion.cpp - block formats for key/value caches ----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/FillCacheOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PagedFillCacheOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PagedUpdateCacheOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/UpdateCacheOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

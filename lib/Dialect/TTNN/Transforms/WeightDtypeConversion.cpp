@@ -3,6 +3,18 @@
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToDeviceOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TransposeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

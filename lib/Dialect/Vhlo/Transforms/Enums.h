@@ -4,7 +4,7 @@
 #ifndef TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_ENUMS_H
 #define TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_ENUMS_H
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 namespace mlir::vhlo {
 

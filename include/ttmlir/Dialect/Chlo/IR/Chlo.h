@@ -14,7 +14,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "ttmlir/Dialect/Chlo/IR/ChloEnums.h.inc"
 #include "ttmlir/Dialect/Chlo/IR/ChloOpsDialect.h.inc"

@@ -5,7 +5,7 @@
 
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -29,7 +29,9 @@ namespace mlir::tt::ttir {
 std::optional<shapes::ConfigNumbers> readConfig(Attribute config, StringRef field);
 } // namespace mlir::tt::ttir
 
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/TTIR/IR/TTIROps.h.inc"
+namespace mlir::tt::ttir {
+/// All ops of the dialect: Ops/<class>.h declares one, TTIROps.h all of them (tools/opgen/split.py).
+void registerTTIROps(Dialect &dialect);
+} // namespace mlir::tt::ttir
 
 #endif // TTMLIR_DIALECT_TTIR_IR_TTIR_H

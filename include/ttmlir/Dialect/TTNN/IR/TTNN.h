@@ -32,8 +32,10 @@ namespace mlir::tt::ttnn {
 std::optional<shapes::ConfigNumbers> readConfig(Attribute config, StringRef field);
 } // namespace mlir::tt::ttnn
 
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/TTNN/IR/TTNNOps.h.inc"
+namespace mlir::tt::ttnn {
+/// All ops of the dialect: Ops/<class>.h declares one, TTNNOps.h all of them (tools/opgen/split.py).
+void registerTTNNOps(Dialect &dialect);
+} // namespace mlir::tt::ttnn
 
 namespace mlir::tt::ttnn {
 

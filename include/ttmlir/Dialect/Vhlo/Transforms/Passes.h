@@ -3,7 +3,7 @@
 #ifndef TTMLIR_DIALECT_VHLO_TRANSFORMS_PASSES_H
 #define TTMLIR_DIALECT_VHLO_TRANSFORMS_PASSES_H
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/Vhlo/IR/Vhlo.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -4,7 +4,7 @@
 #include "../Common/DataFlow.h"
 #include "CommonAxes.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"

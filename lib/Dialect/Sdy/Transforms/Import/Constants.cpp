@@ -4,7 +4,7 @@
 #include "../Common/Sharding.h"
 #include "../Rules/Rules.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -4,7 +4,7 @@
 #include "Rules.h"
 #include "../Common/Sharding.h"
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 using namespace mlir;
 using namespace mlir::sdy;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include <numeric>
 

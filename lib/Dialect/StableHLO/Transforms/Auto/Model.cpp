@@ -3,7 +3,7 @@
 
 #include "Model.h"
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 using namespace mlir;
 using namespace mlir::tt;

@@ -5,7 +5,7 @@
 
 #include "../../../Sdy/Transforms/Export/CommonAxes.h"
 #include "../Factors.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 

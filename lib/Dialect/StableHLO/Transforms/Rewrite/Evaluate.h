@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_REWRITE_EVALUATE_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_REWRITE_EVALUATE_H
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/IR/Matchers.h"
 

@@ -2,6 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

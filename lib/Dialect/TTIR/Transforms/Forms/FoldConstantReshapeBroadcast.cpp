@@ -1,6 +1,10 @@
 //===- FoldConstantReshapeBroadcast.cpp - constants in their final shape -===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -5,6 +5,9 @@
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/OnesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

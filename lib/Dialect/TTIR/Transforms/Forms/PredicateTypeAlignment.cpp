@@ -2,6 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalNotOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalXorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -3,7 +3,7 @@
 #ifndef TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_REWRITE_PASSES_H
 #define TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_REWRITE_PASSES_H
 
-#include "ttmlir/Dialect/StableHLO/IR/StableHLO.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divide what mlir-tblgen generates for a dialect by op, so that a change of one op compiles what names it and no more.
+
+usage: python split.py [--names] NAME PARTS HEADER
+
+NAME is a path without ending, as in build/include/ttmlir/Dialect/TTIR/IR/TTIROps; HEADER declares the dialect, its
+attributes and its types, and is included by what is written:
+
+    NAME.all.h.inc, NAME.all.cpp.inc    read: mlir-tblgen -gen-op-decls and -gen-op-defs
+    Ops/<class>.h                       one op class each, without comments, which hold the ops' descriptions
+    NAME.h                              includes them all
+    NAME<part>.cpp.inc                  definitions of the ops of one part, and a function that registers them; part 0
+                                        has `void register<NAME>(mlir::Dialect &)` for all of them
+    NAME.names                          the classes by name; with --names alone, it is all that is written
+
+An op's part follows from its name, so that an op that is new moves no other. A file that is as before is not written.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import zlib
+from pathlib import Path
+
+SECTION = re.compile(
+    r"namespace (?P<space>[\w:]+) {\s*//===-+===//\n"
+    r"// ::(?P=space)::(?P<name>\w+) (?:declarations|definitions)\n//===-+===//\n"
+)
+CONSTRAINT = re.compile(r"^static ::llvm::LogicalResult (\w+)\(.*?^}\n", re.M | re.S)
+
+
+def write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def sections(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
+    """(what stands before the first op, class: (its namespace, its text)), in order."""
+    text = path.read_text(encoding="utf-8")
+    end = text.rfind("#endif // GET_OP_CLASSES")
+    found = list(SECTION.finditer(text, 0, end))
+    if end < 0 or not found:
+        sys.exit(f"split: {path} has no sections of ops under GET_OP_CLASSES; mlir-tblgen writes them otherwise now")
+    ends = [each.start() for each in found[1:]] + [end]
+    ops = {
+        each["name"]: (each["space"], f"namespace {each['space']} {{\n{text[each.end() : to]}")
+        for each, to in zip(found, ends, strict=True)
+    }
+    return text[: found[0].start()], ops
+
+
+def part_of(name: str, parts: int) -> int:
+    return zlib.crc32(name.encode()) % parts
+
+
+def used(constraints: dict[str, list[str]], text: str) -> str:
+    """The constraint functions that text calls; each is static."""
+    called = set(re.findall(r"__mlir_ods_local_\w+", text))
+    return "\n".join(body for name, bodies in constraints.items() if name in called for body in bodies)
+
+
+def write_declarations(path: Path, header: str) -> None:
+    _, ops = sections(path.with_name(path.name + ".all.h.inc"))
+    for name, (space, body) in ops.items():
+        guard = re.sub(r"\W", "_", f"{space}::Ops::{name}::h").upper()
+        body = re.sub(r"\n *//[^\n]*", "", body).strip()
+        named = sorted({*re.findall(r"\w+", body)} & {*ops})  # itself, and the terminators of its regions
+        declared = f"namespace {space} {{\n" + "".join(f"class {each};\n" for each in named) + "}\n"
+        text = f'#ifndef {guard}\n#define {guard}\n#include "{header}"\n{declared}{body}\n#endif\n'
+        write(path.parent / "Ops" / f"{name}.h", text)
+    for stale in (path.parent / "Ops").glob("*.h"):
+        if stale.stem not in ops:
+            stale.unlink()
+    folder = Path(header).parent
+    write(path.with_name(path.name + ".h"), "".join(f'#include "{folder}/Ops/{name}.h"\n' for name in ops))
+
+
+def write_definitions(path: Path, parts: int, header: str) -> None:
+    head, ops = sections(path.with_name(path.name + ".all.cpp.inc"))
+    constraints: dict[str, list[str]] = {}
+    for each in CONSTRAINT.finditer(head):
+        constraints.setdefault(each[1], []).append(each[0])
+    space = next(iter(ops.values()))[0]
+    functions = [f"register{path.name}{part}" for part in range(parts)]
+    whole = "".join(f"void {each}(::mlir::Dialect &);\n" for each in functions)
+    whole += f"void register{path.name}(::mlir::Dialect &dialect) {{\n"
+    whole += "".join(f"  {each}(dialect);\n" for each in functions) + "}\n"
+    for part in range(parts):
+        mine = [name for name in ops if part_of(name, parts) == part]
+        bodies = "".join(ops[name][1] for name in mine)
+        write(
+            path.with_name(f"{path.name}{part}.cpp.inc"),
+            "".join(f'#include "{Path(header).parent}/Ops/{name}.h"\n' for name in mine)
+            + f"{used(constraints, bodies)}\n{bodies}"
+            + f"namespace {space} {{\n{'' if part else whole}"
+            + f"void {functions[part]}(::mlir::Dialect &dialect) {{\n"
+            + "".join(f"  ::mlir::RegisteredOperationName::insert<{name}>(dialect);\n" for name in mine)
+            + "}\n}\n",
+        )
+
+
+def main() -> int:
+    arguments = [each for each in sys.argv[1:] if each != "--names"]
+    if len(arguments) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    path, parts, header = Path(arguments[0]), int(arguments[1]), arguments[2]
+    _, ops = sections(path.with_name(path.name + ".all.h.inc"))
+    write(path.with_name(path.name + ".names"), "".join(f"{name}\n" for name in ops))
+    if "--names" not in sys.argv:
+        write_declarations(path, header)
+        write_definitions(path, parts, header)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
