@@ -4,6 +4,7 @@
 #include "ttmlir/InitAll.h"
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
@@ -48,6 +49,7 @@ void tt::registerAllDialects(DialectRegistry &registry) {
                   scf::SCFDialect, quant::QuantDialect>();
   registerStableHLODialects(registry);
   func::registerInlinerExtension(registry);
+  registerHostDialects(registry);
 }
 
 void tt::registerAllPasses() {
@@ -58,10 +60,12 @@ void tt::registerAllPasses() {
   d2m::registerD2MPasses();
   ttkernel::registerTTKernelPasses();
   registerTTIRToTTNNPasses();
+  registerTTIRToLinalgPasses();
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();
   registerTTNNToEmitPasses();
   ttnn::registerTTNNPipelines();
+  registerLinalgToLLVMPipeline();
   ttmetal::registerTTMetalPipelines();
   registerTTNNToEmitPipelines();
   registerStableHLOPasses();

@@ -67,6 +67,10 @@ void bindBinary(nb::module_ &module) {
       .def("get_mlir_as_json", &Binary::mlirAsJson)
       .def(
           "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The module as text.")
+      .def_prop_ro("has_native", &Binary::hasNative,
+                   "Whether it has machine code for the host, which runs only where it is allowed to.")
+      .def("allow_native", &Binary::allowNative,
+           "Lets the machine code of this file run in this process, where it can do whatever the process may.")
       .def("as_json", &Binary::asJson, "Everything but the values of constants.")
       .def("as_bytes", [](const Binary &self) { return nb::bytes(self.bytes().data(), self.bytes().size()); })
       .def(
@@ -81,19 +85,27 @@ void bindBinary(nb::module_ &module) {
 
   module.attr("Flatbuffer") = module.attr("Binary");
 
-  const auto load = [](const std::filesystem::path &path) { return Binary::load(path.string()); };
-  const auto loadBytes = [](nb::bytes data) {
-    return Binary::load({static_cast<const std::byte *>(data.data()), data.size()});
+  const auto allowed = [](Binary binary, bool allowNative) {
+    if (allowNative)
+      binary.allowNative();
+    return binary;
   };
-  module.def("load_from_path", load, nb::arg("path"), "Reads and checks a .ttnn or .ttm file; raises BinaryError.");
-  module.def("load_binary_from_path", load, nb::arg("path"),
-             "Reads and checks a .ttnn or .ttm file; raises BinaryError.");
-  module.def("load_from_bytes", loadBytes, nb::arg("data"), "Checks a flatbuffer in memory; raises BinaryError.");
-  module.def("load_binary_from_bytes", loadBytes, nb::arg("data"),
-             "Checks a flatbuffer in memory; raises BinaryError.");
+  const auto load = [allowed](const std::filesystem::path &path, bool allowNative) {
+    return allowed(Binary::load(path.string()), allowNative);
+  };
+  const auto loadBytes = [allowed](nb::bytes data, bool allowNative) {
+    return allowed(Binary::load({static_cast<const std::byte *>(data.data()), data.size()}), allowNative);
+  };
+  for (const char *name : {"load_from_path", "load_binary_from_path"})
+    module.def(name, load, nb::arg("path"), nb::arg("allow_native") = false,
+               "Reads and checks a .ttnn or .ttm file; raises BinaryError. `allow_native`: see Binary.allow_native.");
+  for (const char *name : {"load_from_bytes", "load_binary_from_bytes"})
+    module.def(name, loadBytes, nb::arg("data"), nb::arg("allow_native") = false,
+               "Checks a flatbuffer in memory; raises BinaryError. `allow_native`: see Binary.allow_native.");
   // What ttnn_to_flatbuffer_bin gives, which is bytes here.
-  module.def("load_binary_from_capsule", loadBytes, nb::arg("capsule"),
-             "Checks what ttnn_to_flatbuffer_bin or ttmetal_to_flatbuffer_bin gave; raises BinaryError.");
+  module.def("load_binary_from_capsule", loadBytes, nb::arg("capsule"), nb::arg("allow_native") = false,
+             "Checks what ttnn_to_flatbuffer_bin or ttmetal_to_flatbuffer_bin gave; raises BinaryError. "
+             "`allow_native`: see Binary.allow_native.");
 }
 
 } // namespace tt::python

@@ -175,9 +175,11 @@ def check_name(path: str) -> None:
         raise InputError(f"{path}: its name is not UTF-8, in which the compiler and the runtime take names") from None
 
 
-def load(path: str) -> File:
+def load(path: str, *, allow_native: bool = False) -> File:
     """Read and check a flatbuffer.
 
+    Args:
+        allow_native: machine code of the file may run in this process.
     Raises:
         OSError: it cannot be read.
         _ttmlir_runtime.Error: it is no flatbuffer of this version, or damaged; names file, op and field.
@@ -189,7 +191,7 @@ def load(path: str) -> File:
     import _ttmlir_runtime as rt
 
     try:
-        return File(path, rt.binary.load_binary_from_path(path))
+        return File(path, rt.binary.load_binary_from_path(path, allow_native=allow_native))
     except rt.Error as error:
         hint = INSTEAD.get(Path(path).suffix)
         if hint is None:

@@ -15,7 +15,7 @@ from . import input_arguments, machine
 from .errors import InputError
 from .file import CALL, CALLS, Program, load
 from .output import duration, grouped, table, write_json
-from .run import largest, positive, program_argument, report_argument
+from .run import largest, native_argument, positive, program_argument, report_argument
 
 ORDERS = {"program": None, "host": "host_ns", "device": "device_ns"}
 
@@ -29,6 +29,7 @@ ttrt perf model.ttnn --filter matmul --trace profile
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     program_argument(parser)
+    native_argument(parser)
     parser.add_argument("--estimate", action="store_true", help="do not run; the chip's figures only")
     parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
@@ -43,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    file = load(args.file)
+    file = load(args.file, allow_native=args.allow_native)
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")

@@ -26,7 +26,8 @@ MOST_LINKS = 16  # more are summed up
 
 def version(file: File) -> dict[str, Any]:
     description = file.description
-    return {"file": file.path, "version": description["version"], "schema_version": description["schema_version"]}
+    return {"file": file.path, "version": description["version"], "schema_version": description["schema_version"],
+            "native": description.get("native")}
 
 
 def constants(file: File) -> dict[str, Any]:
@@ -235,7 +236,11 @@ def link_rows(name: str, links: dict[tuple[int, int], int], op: MeshOp | None) -
 
 def show_version(file: File) -> None:
     found = version(file)
-    pairs(file.path, [("compiler", found["version"]), ("schema version", found["schema_version"])])
+    rows = [("compiler", found["version"]), ("schema version", found["schema_version"])]
+    if found["native"]:
+        native = found["native"]
+        rows.append(("native code", f"{grouped(native['bytes'])} bytes for {native['triple']}"))
+    pairs(file.path, rows)
 
 
 def show_system(file: File) -> None:

@@ -67,6 +67,14 @@ def program_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def native_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-native",
+        action="store_true",
+        help="run machine code that the file has for the host; it can do whatever you may, so trust where it comes from",
+    )
+
+
 def report_argument(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--json", "--result-file", metavar="FILE", help=f'write the {what} to FILE, or to standard output when "-"'
@@ -83,6 +91,7 @@ ttrt run model.ttnn --inputs inputs.npz --save-outputs outputs.npz
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     program_argument(parser)
+    native_argument(parser)
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
     report_argument(parser, "report")
@@ -124,7 +133,7 @@ def checked(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     checked(args)
-    file = load(args.file)
+    file = load(args.file, allow_native=args.allow_native)
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")

@@ -81,17 +81,20 @@ private:
   /// Names every op that no program on the device can have.
   bool reportLeftOver(const ConversionTarget &target, const Refusals &refusals) {
     bool any = false;
-    getOperation().walk([&](Operation *op) {
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // What the host runs is none of it.
+      if (isa<ttcore::CPUModuleOp>(op))
+        return WalkResult::skip();
       // One that is still used is that of a to_layout which is named itself.
       if (isDestination(op)) {
         if (op->use_empty())
           op->erase();
-        return;
+        return WalkResult::skip();
       }
       StringRef dialect = op->getName().getDialectNamespace();
       const bool isTTIR = dialect == ttir::TTIRDialect::getDialectNamespace();
       if (!isTTIR && target.isLegal(op))
-        return;
+        return WalkResult::advance();
       any = true;
       InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' is not lowered to TTNN: ";
       auto refusal = refusals.find(op);
@@ -104,6 +107,7 @@ private:
       else
         diagnostic << "ops of dialect '" << dialect << "' are not TTIR"
                    << (dialect == "stablehlo" ? "; run stablehlo-to-ttir-pipeline first" : "");
+      return WalkResult::advance();
     });
     return any;
   }

@@ -8,6 +8,7 @@
 
 #include "AttributeWriter.h"
 #include "ModuleText.h"
+#include "NativeCode.h"
 #include "SystemWriter.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
@@ -40,8 +41,8 @@ static constexpr uint32_t absentOperand = 0xFFFFFFFF;
 namespace {
 class BinaryWriter {
 public:
-  explicit BinaryWriter(ModuleOp module)
-      : module(module), builder(reserve(module)), constants(builder), attributes(builder, constants), text(module),
+  BinaryWriter(ModuleOp module, std::optional<NativeCode> native)
+      : module(module), native(std::move(native)), builder(reserve(module)), constants(builder), attributes(builder, constants), text(module),
         locationNames(module.getContext()) {}
 
   LogicalResult write(llvm::raw_ostream &os);
@@ -62,6 +63,7 @@ private:
   }
 
   ModuleOp module;
+  std::optional<NativeCode> native; // of functions of the host
   flatbuffers::FlatBufferBuilder builder;
   ConstantWriter constants;
   AttributeWriter attributes;
@@ -128,11 +130,16 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
     programs.push_back(*program);
   }
 
+  OffsetTo<fb::NativeCode> nativeCode;
+  if (native) {
+    auto library = builder.CreateVector(reinterpret_cast<const uint8_t *>(native->library.data()), native->library.size());
+    nativeCode = fb::CreateNativeCode(builder, builder.CreateString(native->triple), native->hash, library);
+  }
   builder.FinishSizePrefixed(
       fb::CreateBinary(builder,
                        fb::CreateVersion(builder, TTMLIR_VERSION_MAJOR, TTMLIR_VERSION_MINOR, TTMLIR_VERSION_PATCH),
                        fb::schemaVersion, *system, builder.CreateVector(descs), builder.CreateVector(programs),
-                       constants.finish(), builder.CreateString(text.all().data(), text.all().size())),
+                       constants.finish(), builder.CreateString(text.all().data(), text.all().size()), nativeCode),
       fb::BinaryIdentifier());
   os.write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
   return success();
@@ -303,6 +310,10 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
         return failure();
       value = *numbered;
     }
+    // Functions that the file brings along are called by the hash of their code.
+    if (auto call = dyn_cast<debug::HostCallOp>(op);
+        call && native && name == "function" && native->functions.contains(call.getFunction()))
+      value = StringAttr::get(op->getContext(), native->nameOf(call.getFunction()));
     FailureOr<OffsetTo<fb::Attribute>> entry =
         attributes.write(name, value, dataType, [&] { return op->emitOpError(); });
     if (failed(entry))
@@ -328,11 +339,15 @@ LogicalResult ttnn::translateTTNNToFlatbuffer(Operation *op, llvm::raw_ostream &
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError() << "expected a module of TTNN programs, found '" << op->getName() << "'";
+  ModuleOp root = module;
   if (auto wrapped = module.getOps<ttcore::DeviceModuleOp>(); !wrapped.empty())
     module = cast<ModuleOp>((*wrapped.begin())->getRegion(0).front().front());
   if (failed(checkLowered(module, Written::Flatbuffer)))
     return failure();
-  return BinaryWriter(module).write(os);
+  FailureOr<std::optional<NativeCode>> native = compileHostFunctions(root);
+  if (failed(native))
+    return failure();
+  return BinaryWriter(module, std::move(*native)).write(os);
 }
 
 void ttnn::registerTTNNToFlatbuffer(void (*dialects)(DialectRegistry &)) {

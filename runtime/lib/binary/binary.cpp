@@ -7,6 +7,7 @@
 #include "binary/metal/image.h"
 #include "metal_generated.h"
 #include "tt/sim/host.h"
+#include "tt/ttnn/native_code.h"
 #include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
@@ -105,6 +106,13 @@ uint32_t Binary::schemaVersion() const { return impl().schemaVersion; }
 const SystemDesc &Binary::systemDesc() const { return impl().systemDesc; }
 std::span<const Program> Binary::programs() const { return impl().programs; }
 std::span<const std::byte> Binary::bytes() const { return impl().bytes; }
+
+bool Binary::hasNative() const { return impl().nativeHash.has_value(); }
+
+void Binary::allowNative() const {
+  if (impl().nativeHash)
+    ttnn::allowNativeCode(*impl().nativeHash);
+}
 
 std::string_view Binary::identifier() const { return impl().metal ? "TTM0" : target::BinaryIdentifier(); }
 

@@ -8,6 +8,7 @@
 #include <binary_generated.h>
 #include <deque>
 #include <mutex>
+#include <optional>
 
 namespace tt::metal {
 struct Image;
@@ -46,6 +47,9 @@ public:
   std::vector<std::span<const std::byte>> constants;
   std::deque<std::shared_ptr<std::byte>> alignedConstants; // of those not aligned in the file
   std::vector<Program> programs;
+  std::optional<uint64_t> nativeHash; // of native code, where there is some
+  std::string nativeTriple;           // of the machine that it is for
+  size_t nativeBytes = 0;
 
   /// What a back end makes of the binary and keeps with it (programs prepared for a device, compiled kernels): it goes
   /// when the binary goes. A binary has one back end, and T is its type.

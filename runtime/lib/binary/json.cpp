@@ -172,7 +172,12 @@ std::string Binary::asJson() const {
     json.key("constants").begin('[');
     for (const auto &constant : impl().constants)
       json.begin('{').key("bytes").number(constant.size()).end('}');
-    json.end(']').end('}');
+    json.end(']');
+    if (hasNative()) {
+      json.key("native").begin('{').key("triple").string(impl().nativeTriple);
+      json.key("bytes").number(impl().nativeBytes).end('}');
+    }
+    json.end('}');
   });
 }
 

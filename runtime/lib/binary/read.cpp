@@ -10,6 +10,8 @@
 #include "binary/image.h"
 #include "tt/sim/device.h"
 #include "tt/sim/host.h"
+#include "tt/ttnn/native_code.h"
+#include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +37,7 @@ public:
     readSystem();
     readSpecs();
     readConstants();
+    readNativeCode();
     const auto *programs = image.root->programs();
     if (!count(programs))
       fail("programs", "is empty", "at least one program");
@@ -46,6 +49,19 @@ public:
       place.program.clear();
     }
     checkCalls();
+  }
+
+  void readNativeCode() {
+    const auto *native = image.root->native();
+    if (!native)
+      return;
+    const auto library = std::as_bytes(std::span(native->library()->data(), native->library()->size()));
+    if (native->hash() != target::hashOfCode(library.data(), library.size()))
+      fail("native.hash", "is not that of its code", "the hash of the bytes in native.library");
+    image.nativeHash = native->hash();
+    image.nativeTriple = native->triple()->str();
+    image.nativeBytes = library.size();
+    ttnn::addNativeCode(native->hash(), library, image.nativeTriple);
   }
 
   void readSystem() {

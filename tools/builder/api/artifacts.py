@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from _ttmlir_runtime import binary
 from ttmlir import ir, passes
 from ttmlir.files import write_whole
 
@@ -50,6 +51,14 @@ def python_texts(module: Any) -> dict[str, str]:
     }
 
 
+def ttnn_bytes(module: Any) -> bytes:
+    """The flatbuffer of a TTNN module. What it has of machine code may run in this process, which compiled it."""
+    data = passes.ttnn_to_flatbuffer_bin(module)
+    if any(op.operation.name == "ttcore.cpu_module" for op in module.body.operations):
+        binary.load_binary_from_bytes(data, allow_native=True)
+    return data
+
+
 @dataclass(frozen=True)
 class Flatbuffer:
     """A format of flatbuffers. pipeline changes a TTIR module to one of `dialect`, write gives that one's bytes."""
@@ -61,7 +70,7 @@ class Flatbuffer:
 
 
 FLATBUFFERS = {
-    "ttnn": Flatbuffer(passes.ttir_to_ttnn_backend_pipeline, passes.ttnn_to_flatbuffer_bin, ".ttnn", "ttnn"),
+    "ttnn": Flatbuffer(passes.ttir_to_ttnn_backend_pipeline, ttnn_bytes, ".ttnn", "ttnn"),
     "ttmetal": Flatbuffer(passes.ttir_to_ttmetal_pipeline, passes.ttmetal_to_flatbuffer_bin, ".ttm", "ttmetal"),
 }
 LANGUAGES = {

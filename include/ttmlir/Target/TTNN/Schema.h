@@ -7,11 +7,20 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tt::target {
 /// Raised with every change of binary.fbs; a reader takes no other version.
-inline constexpr uint32_t schemaVersion = 1;
+inline constexpr uint32_t schemaVersion = 2;
 /// The same of TTMetal/metal.fbs.
 inline constexpr uint32_t metalSchemaVersion = 1;
+
+/// Of native code (FNV-1a): by it code is named, and damage is found. It is no proof of where code comes from.
+inline uint64_t hashOfCode(const void *code, size_t bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ static_cast<const unsigned char *>(code)[i]) * 0x100000001b3;
+  return hash;
+}
 } // namespace tt::target

@@ -3,6 +3,7 @@
 
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
@@ -41,6 +42,8 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
+  // Before anything else looks at the ops: what is tagged is the host's.
+  manager.addPass(createCPUHoistManuallyTaggedOpsTransform());
   if (options.optimizations && options.implicitBroadcastFolding)
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   auto addFusing = [&] {
@@ -56,6 +59,12 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
     addFusing();
   }
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRPropagateWeightDtype());
+  if (options.optimizations && options.constEval && options.hostConstEval) {
+    manager.addPass(ttcore::createConstEvalHoistTransform());
+    manager.addPass(createCPUHoistConstEvalTransform());
+  }
+  addHostPasses(manager);
+  manager.addPass(createLowerCPUHoistedCalls());
   // TTNN, with everything in its place.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
   manager.addPass(createTTNNLayout());

@@ -99,6 +99,11 @@ public:
   /// Throws Error naming the number of programs.
   const Program &program(size_t index) const;
   std::span<const std::byte> bytes() const;
+  /// Whether it has machine code for the host, which runs only after allowNative().
+  bool hasNative() const;
+  /// The machine code of this file, and of its copies, may run in this process from now on. It can do whatever the
+  /// process may. Nothing happens for a file without.
+  void allowNative() const;
   /// Writes the file; a failure leaves nothing behind. Throws Error.
   void store(const std::string &path) const;
 

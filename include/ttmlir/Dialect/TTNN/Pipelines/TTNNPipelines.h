@@ -32,6 +32,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<std::string> argumentTypes{*this, "argument-types",
                                     llvm::cl::desc("What the arguments of functions are: main=input,parameter;..."),
                                     llvm::cl::init("")};
+  Option<bool> hostConstEval{*this, "enable-cpu-hoisted-const-eval",
+                             llvm::cl::desc("What is evaluated once is computed by the host, as far as it can be"),
+                             llvm::cl::init(false)};
   Option<std::string> targetFormat{*this, "target-format",
                                    llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
                                                   "module's own"),

@@ -1,0 +1,41 @@
+//===- Passes.h - ops of TTIR as native code of the host --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_CONVERSION_TTIRTOLINALG_PASSES_H
+#define TTMLIR_CONVERSION_TTIRTOLINALG_PASSES_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::tt {
+
+#define GEN_PASS_DECL
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
+
+struct LinalgToLLVMPipelineOptions : PassPipelineOptions<LinalgToLLVMPipelineOptions> {
+  Option<bool> optimizations{*this, "enable-optimization-passes",
+                             llvm::cl::desc("Fuse elementwise ops, and simplify, on the way"), llvm::cl::init(true)};
+};
+
+/// From linalg on tensors to the LLVM dialect, in a module of functions for the host.
+void createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options);
+void registerLinalgToLLVMPipeline();
+/// From TTIR to the LLVM dialect, in what `ttcore.cpu_module` holds; `manager` is of the module around it.
+void addHostPasses(OpPassManager &manager);
+
+/// Adds the dialects of MLIR that native code goes through, and how they become buffers.
+void registerHostDialects(DialectRegistry &registry);
+
+/// What native functions are called by is the function's name and this: it takes a pointer to the pointers of operands
+/// and results.
+inline constexpr llvm::StringLiteral hostWrapperSuffix = "_helper";
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_CONVERSION_TTIRTOLINALG_PASSES_H

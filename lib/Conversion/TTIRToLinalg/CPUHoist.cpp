@@ -1,0 +1,224 @@
+//===- CPUHoist.cpp - functions of the host -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Lowering.h"
+
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_CPUHOISTMANUALLYTAGGEDOPSTRANSFORM
+#define GEN_PASS_DEF_CPUHOISTCONSTEVALTRANSFORM
+#define GEN_PASS_DEF_LOWERCPUHOISTEDCALLS
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static constexpr StringLiteral tagName = "ttir.should_hoist";
+static constexpr StringLiteral callName = "ttir.cpu_hoisted_call";
+static constexpr StringLiteral declarationType = "forward_cpu_declaration";
+
+/// Where programs of the device are: in the device module, if there is one.
+static ModuleOp deviceModule(ModuleOp module) {
+  for (auto wrapped : module.getOps<ttcore::DeviceModuleOp>())
+    return cast<ModuleOp>(wrapped->getRegion(0).front().front());
+  return module;
+}
+
+namespace {
+/// Makes functions of the host, and what calls them.
+class Hoister {
+public:
+  explicit Hoister(ModuleOp root) : root(root), device(deviceModule(root)), symbols(device), builder(root) {}
+
+  ModuleOp programs() { return device; }
+
+  /// A function of the host that is called `name`, and more if that is taken, with its declaration for the device.
+  func::FuncOp create(Location loc, const Twine &name, FunctionType type) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(device.getBody());
+    auto declaration = func::FuncOp::create(builder, loc, name.str(), type);
+    declaration.setPrivate();
+    declaration->setAttr(ttcore::functionTypeName, builder.getStringAttr(declarationType));
+    symbols.insert(declaration, device.getBody()->end());
+    builder.setInsertionPointToEnd(host().getBody());
+    auto function = func::FuncOp::create(builder, loc, declaration.getSymName(), type);
+    function->setAttr(ttcore::functionTypeName, builder.getStringAttr(ttcore::forwardCPUType));
+    function.addEntryBlock();
+    return function;
+  }
+
+  static func::CallOp call(OpBuilder &builder, Location loc, func::FuncOp function, ValueRange operands) {
+    auto made = func::CallOp::create(builder, loc, function, operands);
+    made->setAttr(callName, builder.getUnitAttr());
+    return made;
+  }
+
+private:
+  ModuleOp host() {
+    for (auto wrapped : root.getOps<ttcore::CPUModuleOp>())
+      return cast<ModuleOp>(wrapped->getRegion(0).front().front());
+    builder.setInsertionPointToStart(root.getBody());
+    auto wrapped = ttcore::CPUModuleOp::create(builder, root.getLoc());
+    if (wrapped->getRegion(0).empty())
+      wrapped->getRegion(0).emplaceBlock();
+    builder.setInsertionPointToStart(&wrapped->getRegion(0).front());
+    return ModuleOp::create(builder, root.getLoc());
+  }
+
+  ModuleOp root, device;
+  SymbolTable symbols;
+  OpBuilder builder;
+};
+
+struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagged> {
+  void runOnOperation() override {
+    SmallVector<Operation *> tagged;
+    deviceModule(getOperation()).walk([&](Operation *op) {
+      if (op->hasAttr(tagName) && !isa<func::FuncOp>(op))
+        tagged.push_back(op);
+    });
+    if (tagged.empty())
+      return markAllAnalysesPreserved();
+    Hoister hoister(getOperation());
+    // Equal ops share a function.
+    DenseMap<std::pair<Attribute, Attribute>, func::FuncOp> known;
+    for (Operation *op : tagged) {
+      op->removeAttr(tagName);
+      if (std::string refusal = refusalOf(op); !refusal.empty()) {
+        op->emitError() << "'" << op->getName() << "' is marked " << tagName << ", but " << refusal;
+        return signalPassFailure();
+      }
+      OpBuilder builder(op);
+      Location aside = ttcore::withoutSourceNumber(op->getLoc());
+      SmallVector<Value> operands =
+          llvm::map_to_vector(op->getOperands(), [&](Value value) { return cast(builder, aside, value, native(value.getType())); });
+      SmallVector<Type> results = llvm::map_to_vector(op->getResultTypes(), native);
+      auto type = builder.getFunctionType(TypeRange(ValueRange(operands)), results);
+      Attribute key = builder.getArrayAttr({builder.getStringAttr(op->getName().getStringRef()), op->getAttrDictionary()});
+      func::FuncOp &function = known[{key, TypeAttr::get(type)}];
+      if (!function) {
+        function = hoister.create(aside, "cpu_hoisted_" + op->getName().stripDialect() + "_" + Twine(known.size() - 1), type);
+        OpBuilder inside = OpBuilder::atBlockEnd(&function.getBody().front());
+        Operation *copy = inside.clone(*op);
+        copy->setOperands(function.getArguments());
+        for (auto [result, changed] : llvm::zip_equal(copy->getResults(), results))
+          result.setType(changed);
+        copy->setLoc(aside);
+        func::ReturnOp::create(inside, aside, copy->getResults());
+      }
+      // The value of the source's op is what comes last.
+      const bool isCast = !llvm::equal(results, op->getResultTypes());
+      auto call = Hoister::call(builder, isCast ? aside : op->getLoc(), function, operands);
+      for (auto [from, to] : llvm::zip_equal(call.getResults(), op->getResults()))
+        to.replaceAllUsesWith(cast(builder, op->getLoc(), from, to.getType()));
+      op->erase();
+    }
+  }
+
+private:
+  /// Formats that the host has no type for are f32 there.
+  static Type native(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || host::hostElement(tensor.getElementType()))
+      return type;
+    return tensor.clone(Float32Type::get(type.getContext()));
+  }
+  static std::string refusalOf(Operation *op) {
+    const std::string name = op->getName().getStringRef().str();
+    if (!host::allRules().contains(name))
+      return "the host has no code for it";
+    for (Type type : llvm::to_vector(op->getOperandTypes()))
+      if (!host::hostType(native(type)))
+        return "an operand is no tensor of static sizes";
+    return "";
+  }
+  static Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
+    if (value.getType() == type)
+      return value;
+    return ttir::TypecastOp::create(builder, loc, TypeRange(type), ValueRange(value))->getResult(0);
+  }
+};
+
+struct HoistConstEval : tt::impl::CPUHoistConstEvalTransformBase<HoistConstEval> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> evaluated;
+    for (auto function : deviceModule(getOperation()).getOps<func::FuncOp>())
+      if (auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
+          type && type == ttcore::constEvalType && !function.isExternal())
+        evaluated.push_back(function);
+    if (evaluated.empty())
+      return markAllAnalysesPreserved();
+    std::optional<Hoister> hoister;
+    for (func::FuncOp function : evaluated) {
+      Block &body = function.getBody().front();
+      auto isHoisted = [](Operation &op) { return isa<func::CallOp>(op) && op.hasAttr(callName); };
+      if (llvm::any_of(body.without_terminator(), isHoisted))
+        continue;
+      if (!llvm::all_of(body.without_terminator(), [](Operation &op) { return host::refusalOf(&op).empty(); })) {
+        inlineAgain(function);
+        continue;
+      }
+      if (!hoister)
+        hoister.emplace(getOperation());
+      func::FuncOp made =
+          hoister->create(function.getLoc(), "cpu_hoisted_" + function.getSymName(), function.getFunctionType());
+      Block &to = made.getBody().front();
+      to.getOperations().splice(to.end(), body.getOperations());
+      for (auto [from, argument] : llvm::zip_equal(function.getArguments(), made.getArguments()))
+        from.replaceAllUsesWith(argument);
+      OpBuilder builder = OpBuilder::atBlockEnd(&body);
+      auto call = Hoister::call(builder, function.getLoc(), made, function.getArguments());
+      func::ReturnOp::create(builder, function.getLoc(), call.getResults());
+    }
+  }
+
+private:
+  /// Puts the ops of a function where it is called.
+  void inlineAgain(func::FuncOp function) {
+    SmallVector<ttcore::LoadCachedOp> calls;
+    deviceModule(getOperation()).walk([&](ttcore::LoadCachedOp call) {
+      if (call.getCallee() == function.getSymName())
+        calls.push_back(call);
+    });
+    for (ttcore::LoadCachedOp call : calls) {
+      OpBuilder builder(call);
+      IRMapping inside;
+      inside.map(function.getArguments(), call.getInputs());
+      for (Operation &op : function.getBody().front().without_terminator())
+        builder.clone(op, inside);
+      Operation *terminator = function.getBody().front().getTerminator();
+      for (auto [result, value] : llvm::zip_equal(call.getResults(), terminator->getOperands()))
+        result.replaceAllUsesWith(inside.lookup(value));
+      call.erase();
+    }
+    function.erase();
+  }
+};
+
+struct LowerCalls : tt::impl::LowerCPUHoistedCallsBase<LowerCalls> {
+  void runOnOperation() override {
+    SmallVector<func::CallOp> calls;
+    getOperation().walk([&](func::CallOp call) {
+      if (call->hasAttr(callName))
+        calls.push_back(call);
+    });
+    for (func::CallOp call : calls) {
+      OpBuilder builder(call);
+      auto made = debug::HostCallOp::create(builder, call.getLoc(), call.getResultTypes(), call.getOperands(), call.getCallee());
+      call.replaceAllUsesWith(made.getResults());
+      call.erase();
+    }
+    for (auto function : llvm::make_early_inc_range(deviceModule(getOperation()).getOps<func::FuncOp>()))
+      if (auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
+          type && type == declarationType && SymbolTable::symbolKnownUseEmpty(function, function->getParentOp()))
+        function.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,135 @@
+//===- LinalgToLLVM.cpp - from linalg on tensors to the LLVM dialect ------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_LLVMEMITCALLINGCONVENTIONWRAPPERFUNCS
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options) {
+  auto simplify = [&] {
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  };
+  if (options.optimizations) {
+    simplify();
+    manager.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+    simplify();
+  }
+  // Results are written to buffers of the caller.
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  bufferization::BufferResultsToOutParamsPassOptions outs;
+  outs.hoistStaticAllocs = outs.modifyPublicFunctions = true;
+  manager.addPass(bufferization::createBufferResultsToOutParamsPass(outs));
+  bufferization::buildBufferDeallocationPipeline(manager);
+  manager.addPass(createConvertBufferizationToMemRefPass());
+  // Loops over scalars.
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  if (options.optimizations)
+    simplify();
+  manager.addPass(createSCFToControlFlowPass());
+  // Functions of the C library: they are accurate near 0 where LLVM's expansions are not.
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  manager.addPass(arith::createArithExpandOpsPass(expand));
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(functions));
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(createLLVMEmitCallingConventionWrapperFuncs());
+}
+
+void tt::registerLinalgToLLVMPipeline() {
+  PassPipelineRegistration<LinalgToLLVMPipelineOptions>(
+      "linalg-to-llvm-pipeline", "Lower linalg on tensors to the LLVM dialect, for functions of the host",
+      createLinalgToLLVMPipeline);
+}
+
+void tt::addHostPasses(OpPassManager &manager) {
+  OpPassManager &host = manager.nest<ttcore::CPUModuleOp>().nest<ModuleOp>();
+  host.addPass(createConvertTTIRToLinalg());
+  createLinalgToLLVMPipeline(host, LinalgToLLVMPipelineOptions());
+}
+
+void tt::registerHostDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+namespace {
+struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWrappers> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpBuilder builder(&getContext());
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>())) {
+      std::string name = (function.getSymName() + hostWrapperSuffix).str();
+      // What the buffers need, malloc and such, the C library has.
+      if (function.isExternal() || function.getSymName().ends_with(hostWrapperSuffix) || module.lookupSymbol(name))
+        continue;
+      LLVM::LLVMFunctionType type = function.getFunctionType();
+      auto isPointer = [](Type each) { return isa<LLVM::LLVMPointerType>(each); };
+      if (!isa<LLVM::LLVMVoidType>(type.getReturnType()) || !llvm::all_of(type.getParams(), isPointer))
+        continue;
+      builder.setInsertionPointToEnd(module.getBody());
+      Location loc = function.getLoc();
+      auto wrapper = LLVM::LLVMFuncOp::create(
+          builder, loc, name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {pointer}));
+      Block *body = wrapper.addEntryBlock(builder);
+      builder.setInsertionPointToStart(body);
+      SmallVector<Value> arguments;
+      for (unsigned i = 0; i < type.getNumParams(); ++i) {
+        Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, body->getArgument(0),
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+        arguments.push_back(LLVM::LoadOp::create(builder, loc, pointer, place));
+      }
+      LLVM::CallOp::create(builder, loc, function, arguments);
+      LLVM::ReturnOp::create(builder, loc, ValueRange());
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,195 @@
+//===- Movement.cpp - ops that make, move and join data -------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::host;
+
+static int64_t fromEnd(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
+static int64_t numberOf(Attribute attribute) { return cast<IntegerAttr>(attribute).getValue().getSExtValue(); }
+
+static SmallVector<AffineExpr> identity(Lowering &lowering, int64_t rank) {
+  SmallVector<AffineExpr> places;
+  for (int64_t d = 0; d < rank; ++d)
+    places.push_back(lowering.dim(d));
+  return places;
+}
+/// An op along one dimension: `place` of it is where an element comes from.
+static LogicalResult along(Lowering &lowering, int64_t dim, llvm::function_ref<AffineExpr(AffineExpr)> place) {
+  const int64_t rank = lowering.result().getRank();
+  SmallVector<AffineExpr> places = identity(lowering, rank);
+  places[fromEnd(dim, rank)] = place(places[fromEnd(dim, rank)]);
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+static LogicalResult reshape(Lowering &lowering) {
+  return lowering.give(lowering.reshaped(lowering.operands[0], lowering.result().getShape()));
+}
+
+static LogicalResult permute(Lowering &lowering) {
+  ArrayRef<int64_t> order = cast<ttir::PermuteOp>(lowering.op).getPermutation();
+  SmallVector<AffineExpr> places(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    places[from] = lowering.dim(to);
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+static LogicalResult transpose(Lowering &lowering) {
+  auto op = cast<ttir::TransposeOp>(lowering.op);
+  const int64_t rank = lowering.result().getRank();
+  SmallVector<AffineExpr> places = identity(lowering, rank);
+  std::swap(places[fromEnd(op.getDim0(), rank)], places[fromEnd(op.getDim1(), rank)]);
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+/// Repeats the input as often as it fits; what has size 1 is read at 0.
+static LogicalResult repeat(Lowering &lowering) {
+  SmallVector<AffineExpr> places;
+  for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape()))
+    places.push_back(size == 1                                  ? lowering.b.getAffineConstantExpr(0)
+                     : size == lowering.result().getDimSize(d) ? lowering.dim(d)
+                                                                : lowering.dim(d) % std::max<int64_t>(size, 1));
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+static LogicalResult repeatInterleave(Lowering &lowering) {
+  auto op = cast<ttir::RepeatInterleaveOp>(lowering.op);
+  return along(lowering, op.getDim(), [&](AffineExpr d) { return d.floorDiv(std::max<int64_t>(op.getRepeats(), 1)); });
+}
+
+static LogicalResult reverse(Lowering &lowering) {
+  SmallVector<AffineExpr> places = identity(lowering, lowering.result().getRank());
+  for (int64_t dim : cast<ttir::ReverseOp>(lowering.op).getDimensions()) {
+    dim = fromEnd(dim, lowering.result().getRank());
+    places[dim] = lowering.result().getDimSize(dim) - 1 - lowering.dim(dim);
+  }
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+static LogicalResult slice(Lowering &lowering) {
+  auto op = cast<ttir::SliceStaticOp>(lowering.op);
+  SmallVector<AffineExpr> places;
+  for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape())) {
+    const int64_t begin = fromEnd(numberOf(op.getBegins()[d]), size), step = numberOf(op.getStep()[d]);
+    places.push_back(lowering.dim(d) * step + begin);
+  }
+  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+static LogicalResult takeFrom(Lowering &lowering) {
+  auto op = cast<ttir::IndexOp>(lowering.op);
+  const int64_t size = lowering.type(0).getDimSize(fromEnd(op.getDim(), lowering.type(0).getRank()));
+  return along(lowering, op.getDim(),
+               [&](AffineExpr d) { return d * op.getStep() + fromEnd(int32_t(op.getBegin()), size); });
+}
+
+static Value insert(Lowering &lowering, Value part, Value whole, ArrayRef<int64_t> offsets) {
+  auto type = cast<RankedTensorType>(part.getType());
+  if (type.getNumElements() == 0)
+    return whole;
+  SmallVector<OpFoldResult> starts, sizes, strides;
+  for (auto [d, offset] : llvm::enumerate(offsets)) {
+    starts.push_back(lowering.b.getIndexAttr(offset));
+    sizes.push_back(lowering.b.getIndexAttr(type.getDimSize(d)));
+    strides.push_back(lowering.b.getIndexAttr(1));
+  }
+  return tensor::InsertSliceOp::create(lowering.b, part, whole, starts, sizes, strides);
+}
+
+static LogicalResult concat(Lowering &lowering) {
+  RankedTensorType result = lowering.result();
+  const int64_t dim = fromEnd(cast<ttir::ConcatOp>(lowering.op).getDim(), result.getRank());
+  Value whole = lowering.empty(result.getShape(), hostElement(result.getElementType()));
+  SmallVector<int64_t> offsets(result.getRank(), 0);
+  for (auto [i, part] : llvm::enumerate(lowering.operands)) {
+    whole = insert(lowering, part, whole, offsets);
+    offsets[dim] += lowering.type(i).getDimSize(dim);
+  }
+  return lowering.give(whole);
+}
+
+static LogicalResult pad(Lowering &lowering) {
+  auto op = cast<ttir::PadOp>(lowering.op);
+  RankedTensorType result = lowering.result();
+  SmallVector<int64_t> offsets;
+  for (int64_t d = 0; d < result.getRank(); ++d)
+    offsets.push_back(op.getPadding()[2 * d]);
+  Value whole = lowering.filled(result.getShape(), hostElement(result.getElementType()), op.getValue().convertToDouble());
+  return lowering.give(insert(lowering, lowering.operands[0], whole, offsets));
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static LogicalResult constant(Lowering &lowering) {
+  auto value = cast<ttir::ConstantOp>(lowering.op).getValue();
+  RankedTensorType type = hostType(lowering.result());
+  ElementsAttr made;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    made = DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  else if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    // The same bits; only the sign of the type goes.
+    made = DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
+  if (!made)
+    return lowering.refuse("its elements are neither dense nor a resource");
+  return lowering.give(arith::ConstantOp::create(lowering.b, cast<TypedAttr>(made)));
+}
+
+static LogicalResult fill(Lowering &lowering, double value) {
+  RankedTensorType type = hostType(lowering.result());
+  return lowering.give(lowering.filled(type.getShape(), type.getElementType(), value));
+}
+static LogicalResult full(Lowering &lowering) {
+  Attribute value = cast<ttir::FullOp>(lowering.op).getFillValue();
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return fill(lowering, number.getValueAsDouble());
+  return fill(lowering, static_cast<double>(numberOf(value)));
+}
+
+static LogicalResult arange(Lowering &lowering) {
+  auto op = cast<ttir::ArangeOp>(lowering.op);
+  RankedTensorType result = lowering.result();
+  const unsigned rank = result.getRank();
+  Value init = lowering.empty(result.getShape(), hostElement(result.getElementType()));
+  if (result.getNumElements() == 0)
+    return lowering.give(init);
+  const auto dim = static_cast<unsigned>(fromEnd(op.getArangeDimension(), rank));
+  return lowering.give(lowering.generic(
+      {}, {lowering.b.getMultiDimIdentityMap(rank)}, init,
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        Scalars s(b, loc, false);
+        Value at = arith::IndexCastOp::create(b, loc, b.getI64Type(), linalg::IndexOp::create(b, loc, dim));
+        Value start = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(op.getStart()));
+        Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(op.getStep()));
+        return s.to(s.add(start, s.mul(at, step)), result.getElementType());
+      }));
+}
+
+void host::addMovementRules(Rules &rules) {
+  for (StringRef name : {"ttir.reshape", "ttir.squeeze", "ttir.unsqueeze"})
+    rules[name] = reshape;
+  for (StringRef name : {"ttir.broadcast", "ttir.repeat"})
+    rules[name] = repeat;
+  rules["ttir.permute"] = permute;
+  rules["ttir.transpose"] = transpose;
+  rules["ttir.repeat_interleave"] = repeatInterleave;
+  rules["ttir.reverse"] = reverse;
+  rules["ttir.slice_static"] = slice;
+  rules["ttir.index"] = takeFrom;
+  rules["ttir.concat"] = concat;
+  rules["ttir.pad"] = pad;
+  rules["ttir.constant"] = constant;
+  rules["ttir.full"] = full;
+  rules["ttir.zeros"] = [](Lowering &lowering) { return fill(lowering, 0); };
+  rules["ttir.ones"] = [](Lowering &lowering) { return fill(lowering, 1); };
+  rules["ttir.arange"] = arange;
+}

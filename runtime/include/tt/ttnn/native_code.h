@@ -1,0 +1,35 @@
+//===- native_code.h - machine code that comes with programs ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A flatbuffer may hold functions as machine code, which `debug.host_call` names
+// as "native:<hash>:<function>". No check can make such code safe: it is not
+// loaded before whoever runs the program has said that it may be. The hash is
+// that of the code, so what is said of one file holds for its copies.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tt::ttnn {
+
+/// Makes code known to the process. `triple`: of the machine that it was compiled for.
+void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string triple);
+/// From now on, for the process. Throws Error for code that is not known.
+void allowNativeCode(uint64_t hash);
+
+/// Takes pointers to the values of operands and results, row-major, one after the other.
+using NativeFunction = void (*)(void *const *tensors);
+
+/// Whether a name is that of a function in native code.
+bool isNative(std::string_view function);
+/// The function behind "native:<hash>:<function>". Throws OpError where the code is not allowed, is for another machine,
+/// or has no such function.
+NativeFunction nativeFunction(std::string_view function);
+
+} // namespace tt::ttnn

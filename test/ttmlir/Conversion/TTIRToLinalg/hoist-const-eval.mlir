@@ -1,0 +1,27 @@
+// RUN: ttmlir-opt %s --const-eval-hoist-transform --cpu-hoist-const-eval --split-input-file | FileCheck %s
+
+// CHECK: func.func @cpu_hoisted_main_const_eval_0(%[[W:.*]]: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {tt.function_type = "forward_cpu"}
+// CHECK-NEXT: "ttir.abs"(%[[W]])
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: ttcore.load_cached(@main_const_eval_0
+// CHECK: func.func private @main_const_eval_0(%[[A:.*]]: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {tt.function_type = "const_eval"}
+// CHECK-NEXT: %[[R:.*]] = call @cpu_hoisted_main_const_eval_0(%[[A]]) {ttir.cpu_hoisted_call}
+// CHECK-NEXT: return %[[R]]
+func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
+  %0 = "ttir.abs"(%w) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// -----
+
+// The host has no code for cumsum: the device evaluates it.
+// CHECK-LABEL: func.func @no_code
+// CHECK-NEXT: "ttir.cumsum"
+// CHECK-NEXT: "ttir.matmul"
+// CHECK-NOT: cpu_module
+func.func @no_code(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
+  %0 = "ttir.cumsum"(%w) <{dim = 0 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
