@@ -16,7 +16,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,6 +28,7 @@
 #include "mlir/Transforms/Passes.h"
 
 namespace mlir::tt {
+#define GEN_PASS_DEF_COPIESTOLINALG
 #define GEN_PASS_DEF_LLVMEMITCALLINGCONVENTIONWRAPPERFUNCS
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
 } // namespace mlir::tt
@@ -34,6 +37,10 @@ using namespace mlir;
 using namespace mlir::tt;
 
 void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options) {
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  // Before anything makes one conversion of two: those from integers to bf16 no machine has.
+  manager.addPass(arith::createArithExpandOpsPass(expand));
   auto simplify = [&] {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
@@ -54,6 +61,7 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   bufferization::buildBufferDeallocationPipeline(manager);
   manager.addPass(createConvertBufferizationToMemRefPass());
   // Loops over scalars.
+  manager.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerAffinePass());
@@ -63,8 +71,6 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   // Functions of the C library: they are accurate near 0 where LLVM's expansions are not.
   manager.addPass(createConvertMathToLibmPass());
   manager.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass());
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
   manager.addPass(arith::createArithExpandOpsPass(expand));
   manager.addPass(createLowerAffinePass());
   manager.addPass(createConvertIndexToLLVMPass());
@@ -101,6 +107,23 @@ void tt::registerHostDialects(DialectRegistry &registry) {
 }
 
 namespace {
+struct CopiesToLinalg : tt::impl::CopiesToLinalgBase<CopiesToLinalg> {
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp copy) {
+      auto isRow = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getLayout().isIdentity(); };
+      if (isa<MemRefType>(copy.getSource().getType()) && isa<MemRefType>(copy.getTarget().getType()) &&
+          !(isRow(copy.getSource()) && isRow(copy.getTarget())))
+        copies.push_back(copy);
+    });
+    for (memref::CopyOp copy : copies) {
+      OpBuilder builder(copy);
+      linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+      copy.erase();
+    }
+  }
+};
+
 struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWrappers> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

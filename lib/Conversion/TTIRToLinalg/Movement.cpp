@@ -73,21 +73,35 @@ static LogicalResult reverse(Lowering &lowering) {
   return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
 }
 
-static LogicalResult slice(Lowering &lowering) {
-  auto op = cast<ttir::SliceStaticOp>(lowering.op);
-  SmallVector<AffineExpr> places;
-  for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape())) {
-    const int64_t begin = fromEnd(numberOf(op.getBegins()[d]), size), step = numberOf(op.getStep()[d]);
-    places.push_back(lowering.dim(d) * step + begin);
-  }
-  return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+/// Every `steps[d]`-th element from `begins[d]` on.
+static LogicalResult takeFrom(Lowering &lowering, ArrayRef<int64_t> begins, ArrayRef<int64_t> steps) {
+  RankedTensorType type = hostType(lowering.result());
+  if (type.getNumElements() == 0)
+    return lowering.give(lowering.empty(type.getShape(), type.getElementType()));
+  auto attributes = [&](ArrayRef<int64_t> numbers) {
+    return llvm::map_to_vector(numbers, [&](int64_t n) -> OpFoldResult { return lowering.b.getIndexAttr(n); });
+  };
+  return lowering.give(tensor::ExtractSliceOp::create(lowering.b, type, lowering.operands[0], attributes(begins),
+                                                      attributes(type.getShape()), attributes(steps)));
 }
 
-static LogicalResult takeFrom(Lowering &lowering) {
+static LogicalResult slice(Lowering &lowering) {
+  auto op = cast<ttir::SliceStaticOp>(lowering.op);
+  SmallVector<int64_t> begins, steps;
+  for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape())) {
+    begins.push_back(fromEnd(numberOf(op.getBegins()[d]), size));
+    steps.push_back(numberOf(op.getStep()[d]));
+  }
+  return takeFrom(lowering, begins, steps);
+}
+
+static LogicalResult index(Lowering &lowering) {
   auto op = cast<ttir::IndexOp>(lowering.op);
-  const int64_t size = lowering.type(0).getDimSize(fromEnd(op.getDim(), lowering.type(0).getRank()));
-  return along(lowering, op.getDim(),
-               [&](AffineExpr d) { return d * op.getStep() + fromEnd(int32_t(op.getBegin()), size); });
+  const int64_t rank = lowering.type(0).getRank(), dim = fromEnd(int32_t(op.getDim()), rank);
+  SmallVector<int64_t> begins(rank, 0), steps(rank, 1);
+  begins[dim] = fromEnd(int32_t(op.getBegin()), lowering.type(0).getDimSize(dim));
+  steps[dim] = int32_t(op.getStep());
+  return takeFrom(lowering, begins, steps);
 }
 
 static Value insert(Lowering &lowering, Value part, Value whole, ArrayRef<int64_t> offsets) {
@@ -184,7 +198,7 @@ void host::addMovementRules(Rules &rules) {
   rules["ttir.repeat_interleave"] = repeatInterleave;
   rules["ttir.reverse"] = reverse;
   rules["ttir.slice_static"] = slice;
-  rules["ttir.index"] = takeFrom;
+  rules["ttir.index"] = [](Lowering &lowering) { return index(lowering); };
   rules["ttir.concat"] = concat;
   rules["ttir.pad"] = pad;
   rules["ttir.constant"] = constant;

@@ -61,12 +61,13 @@ void *load(const Code &code) {
     left -= static_cast<size_t>(written);
   }
   void *handle = ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char *error = handle ? nullptr : ::dlerror();
+  // The loader knows libraries by their path: this one's is taken as long as the library is.
+  if (handle)
+    return handle;
+  const char *error = ::dlerror();
   const std::string message = error ? error : "";
   ::close(file);
-  if (!handle)
-    throw OpError("native code cannot be loaded: " + message);
-  return handle;
+  throw OpError("native code cannot be loaded: " + message);
 }
 
 } // namespace

@@ -121,6 +121,26 @@ def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CopiesToLinalg : Pass<"memref-copies-to-linalg"> {
+  let summary = "Make copies of parts of buffers linalg ops";
+  let description = [{
+    They become loops then. Copies of whole buffers stay: those are calls of memcpy.
+
+    Before:
+    ```mlir
+    memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>
+    ```
+    After:
+    ```mlir
+    linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%a : memref<4xf32, strided<[2]>>) outs(%b : memref<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 // On modules: adds functions.
 def LLVMEmitCallingConventionWrapperFuncs : Pass<"emit-calling-convention-wrappers", "::mlir::ModuleOp"> {
   let summary = "Add functions that take pointers to all operands and results as one list";
