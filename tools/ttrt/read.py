@@ -26,8 +26,12 @@ MOST_LINKS = 16  # more are summed up
 
 def version(file: File) -> dict[str, Any]:
     description = file.description
-    return {"file": file.path, "version": description["version"], "schema_version": description["schema_version"],
-            "native": description.get("native")}
+    return {
+        "file": file.path,
+        "version": description["version"],
+        "schema_version": description["schema_version"],
+        "native": description.get("native"),
+    }
 
 
 def constants(file: File) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def native_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-native",
         action="store_true",
-        help="run machine code that the file has for the host; it can do whatever you may, so trust where it comes from",
+        help="run machine code that the file has for the host; it can do all that you may: trust where it comes from",
     )
 
 

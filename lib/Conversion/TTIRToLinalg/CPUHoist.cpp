@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -97,14 +98,16 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
       }
       OpBuilder builder(op);
       Location aside = ttcore::withoutSourceNumber(op->getLoc());
-      SmallVector<Value> operands =
-          llvm::map_to_vector(op->getOperands(), [&](Value value) { return cast(builder, aside, value, native(value.getType())); });
+      SmallVector<Value> operands = llvm::map_to_vector(
+          op->getOperands(), [&](Value value) { return cast(builder, aside, value, native(value.getType())); });
       SmallVector<Type> results = llvm::map_to_vector(op->getResultTypes(), native);
       auto type = builder.getFunctionType(TypeRange(ValueRange(operands)), results);
-      Attribute key = builder.getArrayAttr({builder.getStringAttr(op->getName().getStringRef()), op->getAttrDictionary()});
+      Attribute key =
+          builder.getArrayAttr({builder.getStringAttr(op->getName().getStringRef()), op->getAttrDictionary()});
       func::FuncOp &function = known[{key, TypeAttr::get(type)}];
       if (!function) {
-        function = hoister.create(aside, "cpu_hoisted_" + op->getName().stripDialect() + "_" + Twine(known.size() - 1), type);
+        function =
+            hoister.create(aside, "cpu_hoisted_" + op->getName().stripDialect() + "_" + Twine(known.size() - 1), type);
         OpBuilder inside = OpBuilder::atBlockEnd(&function.getBody().front());
         Operation *copy = inside.clone(*op);
         copy->setOperands(function.getArguments());
@@ -211,7 +214,8 @@ struct LowerCalls : tt::impl::LowerCPUHoistedCallsBase<LowerCalls> {
     });
     for (func::CallOp call : calls) {
       OpBuilder builder(call);
-      auto made = debug::HostCallOp::create(builder, call.getLoc(), call.getResultTypes(), call.getOperands(), call.getCallee());
+      auto made = debug::HostCallOp::create(builder, call.getLoc(), call.getResultTypes(), call.getOperands(),
+                                            call.getCallee());
       call.replaceAllUsesWith(made.getResults());
       call.erase();
     }

@@ -76,7 +76,10 @@ static constexpr auto F = Domain::Floats;
 static constexpr auto I = Domain::Integers;
 
 static const Row rows[] = {
-    {"ttir.abs", O, [](Scalars &s, X x) { return s.select(s.less(x[0], s.number(0)), s.sub(s.number(0), x[0]), s.add(x[0], s.number(0))); }},
+    {"ttir.abs", O,
+     [](Scalars &s, X x) {
+       return s.select(s.less(x[0], s.number(0)), s.sub(s.number(0), x[0]), s.add(x[0], s.number(0)));
+     }},
     {"ttir.acos", F, call<math::AcosOp>},
     {"ttir.asin", F, call<math::AsinOp>},
     {"ttir.asinh", F, call<math::AsinhOp>},
@@ -84,7 +87,10 @@ static const Row rows[] = {
     {"ttir.bitwise_not", I, [](Scalars &s, X x) { return s.sub(s.number(-1), x[0]); }},
     {"ttir.cbrt", F, call<math::CbrtOp>},
     {"ttir.ceil", F, call<math::CeilOp>},
-    {"ttir.clamp_scalar", O, [](Scalars &s, X x) { return clamp(s, x[0], s.number(s.attributes[0]), s.number(s.attributes[1])); }, {"min", "max"}},
+    {"ttir.clamp_scalar",
+     O,
+     [](Scalars &s, X x) { return clamp(s, x[0], s.number(s.attributes[0]), s.number(s.attributes[1])); },
+     {"min", "max"}},
     {"ttir.cos", F, call<math::CosOp>},
     {"ttir.erf", F, call<math::ErfOp>},
     {"ttir.erfc", F, call<math::ErfcOp>},
@@ -93,31 +99,48 @@ static const Row rows[] = {
     {"ttir.expm1", F, call<math::ExpM1Op>},
     {"ttir.floor", F, call<math::FloorOp>},
     {"ttir.frac", F, [](Scalars &s, X x) { return s.sub(x[0], call<math::TruncOp>(s, x)); }},
-    {"ttir.gelu", F, [](Scalars &s, X x) {
+    {"ttir.gelu", F,
+     [](Scalars &s, X x) {
        Value tail = call<math::ErfcOp>(s, s.mul(x[0], s.number(-0.70710678118654752)));
        return s.mul(s.mul(s.number(0.5), x[0]), tail);
      }},
-    {"ttir.hardsigmoid", F, [](Scalars &s, X x) { return divide(s, clamp(s, s.add(x[0], s.number(3)), s.number(0), s.number(6)), s.number(6)); }},
+    {"ttir.hardsigmoid", F,
+     [](Scalars &s, X x) {
+       return divide(s, clamp(s, s.add(x[0], s.number(3)), s.number(0), s.number(6)), s.number(6));
+     }},
     {"ttir.isfinite", O, [](Scalars &s, X x) { return s.truth(s.equal(s.sub(x[0], x[0]), s.number(0))); }},
-    {"ttir.leaky_relu", F, [](Scalars &s, X x) { return s.select(s.less(s.number(0), x[0]), x[0], s.mul(x[0], s.number(s.attributes[0]))); }, {"parameter", ""}},
+    {"ttir.leaky_relu",
+     F,
+     [](Scalars &s, X x) { return s.select(s.less(s.number(0), x[0]), x[0], s.mul(x[0], s.number(s.attributes[0]))); },
+     {"parameter", ""}},
     {"ttir.log", F, call<math::LogOp>},
     {"ttir.log1p", F, call<math::Log1pOp>},
     {"ttir.log2", F, call<math::Log2Op>},
     {"ttir.logical_not", O, [](Scalars &s, X x) { return s.truth(s.equal(x[0], s.number(0))); }},
-    {"ttir.mish", F, [](Scalars &s, X x) {
+    {"ttir.mish", F,
+     [](Scalars &s, X x) {
        // log1p(e^x) is x where e^x overflows.
        Value soft = call<math::Log1pOp>(s, call<math::ExpOp>(s, x));
        Value wide = s.select(s.less(s.number(60), x[0]), x[0], soft);
        return s.mul(x[0], call<math::TanhOp>(s, wide));
      }},
-    {"ttir.neg", O, [](Scalars &s, X x) { return s.isFloat ? arith::NegFOp::create(s.b, s.loc, x[0]).getResult() : s.sub(s.number(0), x[0]); }},
+    {"ttir.neg", O,
+     [](Scalars &s, X x) {
+       return s.isFloat ? arith::NegFOp::create(s.b, s.loc, x[0]).getResult() : s.sub(s.number(0), x[0]);
+     }},
     {"ttir.reciprocal", F, [](Scalars &s, X x) { return divide(s, s.number(1), x[0]); }},
     {"ttir.relu", O, [](Scalars &s, X x) { return s.select(s.less(x[0], s.number(0)), s.number(0), x[0]); }},
     {"ttir.relu6", O, [](Scalars &s, X x) { return clamp(s, x[0], s.number(0), s.number(6)); }},
     {"ttir.rsqrt", F, [](Scalars &s, X x) { return divide(s, s.number(1), call<math::SqrtOp>(s, x)); }},
-    {"ttir.selu", F, [](Scalars &s, X x) { return s.select(s.less(s.number(0), x[0]), s.mul(s.number(s.attributes[0]), x[0]), expm1Branch(s, x[0])); }, {"scale", "alpha"}},
+    {"ttir.selu",
+     F,
+     [](Scalars &s, X x) {
+       return s.select(s.less(s.number(0), x[0]), s.mul(s.number(s.attributes[0]), x[0]), expm1Branch(s, x[0]));
+     },
+     {"scale", "alpha"}},
     {"ttir.sigmoid", F, [](Scalars &s, X x) { return sigmoid(s, x[0]); }},
-    {"ttir.sign", O, [](Scalars &s, X x) { return s.sub(s.truth(s.less(s.number(0), x[0])), s.truth(s.less(x[0], s.number(0)))); }},
+    {"ttir.sign", O,
+     [](Scalars &s, X x) { return s.sub(s.truth(s.less(s.number(0), x[0])), s.truth(s.less(x[0], s.number(0)))); }},
     {"ttir.silu", F, [](Scalars &s, X x) { return s.mul(x[0], sigmoid(s, x[0])); }},
     {"ttir.sin", F, call<math::SinOp>},
     {"ttir.softsign", F, [](Scalars &s, X x) { return divide(s, x[0], s.add(s.number(1), call<math::AbsFOp>(s, x))); }},
@@ -192,8 +215,7 @@ static LogicalResult lowerRow(const Row &row, Lowering &lowering) {
   if (result.getNumElements() == 0)
     return lowering.give(init);
   return lowering.give(lowering.generic(
-      lowering.operands, maps, init,
-      SmallVector<utils::IteratorType>(result.getRank(), utils::IteratorType::parallel),
+      lowering.operands, maps, init, SmallVector<utils::IteratorType>(result.getRank(), utils::IteratorType::parallel),
       [&](OpBuilder &b, Location loc, ValueRange arguments) {
         Scalars scalars(b, loc, !integers);
         for (unsigned i = 0; i < 2 && !row.attributes[i].empty(); ++i)

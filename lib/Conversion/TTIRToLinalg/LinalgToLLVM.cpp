@@ -29,6 +29,7 @@
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_COPIESTOLINALG
+#define GEN_PASS_DEF_LLVMBFLOATASBITS
 #define GEN_PASS_DEF_LLVMEMITCALLINGCONVENTIONWRAPPERFUNCS
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
 } // namespace mlir::tt
@@ -81,10 +82,28 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   manager.addPass(createConvertFuncToLLVMPass(functions));
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addNestedPass<LLVM::LLVMFuncOp>(createLLVMBFloatAsBits());
   manager.addPass(createLLVMEmitCallingConventionWrapperFuncs());
 }
 
 void tt::registerLinalgToLLVMPipeline() {
+  // By name, for pipelines as text.
+  arith::registerArithExpandOpsPass();
+  bufferization::registerBufferizationPasses();
+  memref::registerMemRefPasses();
+  registerConvertLinalgToLoopsPass();
+  registerLinalgElementwiseOpFusionPass();
+  registerArithToLLVMConversionPass();
+  registerConvertBufferizationToMemRefPass();
+  registerConvertControlFlowToLLVMPass();
+  registerConvertFuncToLLVMPass();
+  registerConvertIndexToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerConvertMathToLibmPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerLowerAffinePass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFToControlFlowPass();
   PassPipelineRegistration<LinalgToLLVMPipelineOptions>(
       "linalg-to-llvm-pipeline", "Lower linalg on tensors to the LLVM dialect, for functions of the host",
       createLinalgToLLVMPipeline);
@@ -97,9 +116,9 @@ void tt::addHostPasses(OpPassManager &manager) {
 }
 
 void tt::registerHostDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
-                  tensor::TensorDialect>();
+  registry
+      .insert<affine::AffineDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
@@ -121,6 +140,36 @@ struct CopiesToLinalg : tt::impl::CopiesToLinalgBase<CopiesToLinalg> {
       linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
     }
+  }
+};
+
+struct BFloatAsBits : tt::impl::LLVMBFloatAsBitsBase<BFloatAsBits> {
+  void runOnOperation() override {
+    Type bits = IntegerType::get(&getContext(), 16);
+    bool changed = false;
+    auto retype = [&](Value value) {
+      if (!value.getType().isBF16())
+        return;
+      value.setType(bits);
+      changed = true;
+    };
+    getOperation()->walk([&](Operation *op) {
+      if (auto constant = dyn_cast<LLVM::ConstantOp>(op))
+        if (auto value = dyn_cast<FloatAttr>(constant.getValue()); value && value.getType().isBF16())
+          constant.setValueAttr(IntegerAttr::get(bits, value.getValue().bitcastToAPInt()));
+      llvm::for_each(op->getResults(), retype);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          llvm::for_each(block.getArguments(), retype);
+    });
+    if (!changed)
+      markAllAnalysesPreserved();
+    getOperation()->walk([](LLVM::BitcastOp cast) {
+      if (cast.getArg().getType() == cast.getType()) {
+        cast.replaceAllUsesWith(cast.getArg());
+        cast.erase();
+      }
+    });
   }
 };
 

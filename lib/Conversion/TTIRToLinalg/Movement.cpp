@@ -3,6 +3,18 @@
 
 #include "Lowering.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -53,9 +65,9 @@ static LogicalResult transpose(Lowering &lowering) {
 static LogicalResult repeat(Lowering &lowering) {
   SmallVector<AffineExpr> places;
   for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape()))
-    places.push_back(size == 1                                  ? lowering.b.getAffineConstantExpr(0)
+    places.push_back(size == 1                                 ? lowering.b.getAffineConstantExpr(0)
                      : size == lowering.result().getDimSize(d) ? lowering.dim(d)
-                                                                : lowering.dim(d) % std::max<int64_t>(size, 1));
+                                                               : lowering.dim(d) % std::max<int64_t>(size, 1));
   return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
 }
 
@@ -135,7 +147,8 @@ static LogicalResult pad(Lowering &lowering) {
   SmallVector<int64_t> offsets;
   for (int64_t d = 0; d < result.getRank(); ++d)
     offsets.push_back(op.getPadding()[2 * d]);
-  Value whole = lowering.filled(result.getShape(), hostElement(result.getElementType()), op.getValue().convertToDouble());
+  Value whole =
+      lowering.filled(result.getShape(), hostElement(result.getElementType()), op.getValue().convertToDouble());
   return lowering.give(insert(lowering, lowering.operands[0], whole, offsets));
 }
 

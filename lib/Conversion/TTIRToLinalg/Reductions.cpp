@@ -3,6 +3,9 @@
 
 #include "Lowering.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -70,12 +73,13 @@ static LogicalResult reduce(Lowering &lowering, Reduction reduction, bool isMean
   Scalars outside(lowering.b, lowering.op->getLoc(), isFloat);
   Value sums = lowering.filled(shape, outside.type(), start);
   if (from.getNumElements() > 0)
-    sums = lowering.generic(lowering.operands[0],
-                            {lowering.b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, places, lowering.op->getContext())},
-                            sums, iterators, [&](OpBuilder &b, Location loc, ValueRange x) {
-                              Scalars scalars(b, loc, isFloat);
-                              return reduction.step(scalars, x[1], scalars.from(x[0], element));
-                            });
+    sums = lowering.generic(
+        lowering.operands[0],
+        {lowering.b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, places, lowering.op->getContext())}, sums,
+        iterators, [&](OpBuilder &b, Location loc, ValueRange x) {
+          Scalars scalars(b, loc, isFloat);
+          return reduction.step(scalars, x[1], scalars.from(x[0], element));
+        });
   Value all = finished(lowering, sums, isFloat, [&](Scalars &s, Value sum) -> Value {
     return isMean ? arith::DivFOp::create(s.b, s.loc, sum, s.number(static_cast<double>(count))).getResult() : sum;
   });
@@ -175,8 +179,7 @@ void host::addReductionRules(Rules &rules) {
       {"ttir.prod", {1, [](Scalars &s, Value sum, Value x) { return s.mul(sum, x); }}},
       {"ttir.max", {-infinity, [](Scalars &s, Value sum, Value x) { return s.maximum(sum, x); }}},
       {"ttir.min", {infinity, [](Scalars &s, Value sum, Value x) { return s.minimum(sum, x); }}},
-      {"ttir.reduce_and",
-       {1, [](Scalars &s, Value sum, Value x) { return s.select(s.isSet(x), sum, s.number(0)); }}},
+      {"ttir.reduce_and", {1, [](Scalars &s, Value sum, Value x) { return s.select(s.isSet(x), sum, s.number(0)); }}},
       {"ttir.reduce_or", {0, [](Scalars &s, Value sum, Value x) { return s.select(s.isSet(x), s.number(1), sum); }}},
   };
   for (const auto &[name, row] : rows)

@@ -33,7 +33,8 @@ const Rules &host::allRules() {
 std::string host::refusalOf(Operation *op) {
   if (!allRules().contains(op->getName().getStringRef()))
     return "the host has no code for it";
-  for (Type type : llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
+  for (Type type :
+       llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
     if (!hostType(type)) {
       std::string text = "the host has no type for ";
       llvm::raw_string_ostream(text) << type;

@@ -101,7 +101,8 @@ static FailureOr<SmallVector<char>> compile(ModuleOp module, std::string &triple
   optimize(*code, *machine);
 
   SmallString<128> object, library;
-  if (llvm::sys::fs::createTemporaryFile("host", "o", object) || llvm::sys::fs::createTemporaryFile("host", "so", library))
+  if (llvm::sys::fs::createTemporaryFile("host", "o", object) ||
+      llvm::sys::fs::createTemporaryFile("host", "so", library))
     return emitError() << "no temporary file can be made";
   llvm::FileRemover removeObject(object), removeLibrary(library);
   {

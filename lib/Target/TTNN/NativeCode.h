@@ -12,7 +12,7 @@ namespace mlir::tt::ttnn {
 struct NativeCode {
   std::string triple;
   uint64_t hash = 0;
-  SmallVector<char> library;     // a shared object
+  SmallVector<char> library; // a shared object
   llvm::StringSet<> functions;
   /// How a flatbuffer names one of them.
   std::string nameOf(StringRef function) const;

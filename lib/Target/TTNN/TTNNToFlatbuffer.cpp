@@ -42,8 +42,8 @@ namespace {
 class BinaryWriter {
 public:
   BinaryWriter(ModuleOp module, std::optional<NativeCode> native)
-      : module(module), native(std::move(native)), builder(reserve(module)), constants(builder), attributes(builder, constants), text(module),
-        locationNames(module.getContext()) {}
+      : module(module), native(std::move(native)), builder(reserve(module)), constants(builder),
+        attributes(builder, constants), text(module), locationNames(module.getContext()) {}
 
   LogicalResult write(llvm::raw_ostream &os);
 
@@ -132,7 +132,8 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
 
   OffsetTo<fb::NativeCode> nativeCode;
   if (native) {
-    auto library = builder.CreateVector(reinterpret_cast<const uint8_t *>(native->library.data()), native->library.size());
+    auto library =
+        builder.CreateVector(reinterpret_cast<const uint8_t *>(native->library.data()), native->library.size());
     nativeCode = fb::CreateNativeCode(builder, builder.CreateString(native->triple), native->hash, library);
   }
   builder.FinishSizePrefixed(

@@ -100,7 +100,8 @@ def Conv2dTranspose(
 
     def compute(x: torch.Tensor) -> torch.Tensor:
         if padding != "same":
-            return F.conv_transpose2d(x, weights, flat(bias), strides, pair(padding, "padding", 0), 0, groups, dilations)
+            pads = pair(padding, "padding", 0)
+            return F.conv_transpose2d(x, weights, flat(bias), strides, pads, 0, groups, dilations)
         whole = F.conv_transpose2d(x, weights, flat(bias), strides, 0, 0, groups, dilations)
         for dim in (-2, -1):
             size = x.shape[dim] * strides[dim]

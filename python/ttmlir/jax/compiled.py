@@ -67,7 +67,8 @@ class CompiledFunction:
         lower(module, options)
         self.ttnn = str(module)
         self.flatbuffer: bytes = passes.ttnn_to_flatbuffer_bin(module)
-        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer)
+        # Machine code that it has was compiled here.
+        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
 
     def _ttir_module(self) -> ir.Module:
         with ir.Context():

@@ -139,7 +139,8 @@ class Program:
         self.times.passes = time.perf_counter() - started
         started = time.perf_counter()
         self.flatbuffer = ttnn_to_flatbuffer_bin(self.imported.module)
-        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer)
+        # Machine code that it has was compiled here.
+        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
         self.times.flatbuffer = time.perf_counter() - started
         self.ttnn = str(self.imported.module) if self.keep_text else ""
         self.resident: dict[int, Resident] = {}

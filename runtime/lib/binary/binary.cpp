@@ -5,9 +5,9 @@
 #include "base/flatbuffer.h"
 #include "binary/image.h"
 #include "binary/metal/image.h"
+#include "core/native_code.h"
 #include "metal_generated.h"
 #include "tt/sim/host.h"
-#include "tt/ttnn/native_code.h"
 #include "ttmlir/Target/OutputFile.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 

@@ -8,9 +8,9 @@
 
 #include "base/flatbuffer.h"
 #include "binary/image.h"
+#include "core/native_code.h"
 #include "tt/sim/device.h"
 #include "tt/sim/host.h"
-#include "tt/ttnn/native_code.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>

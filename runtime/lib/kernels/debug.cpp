@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/native_code.h"
 #include "core/op.h"
 #include "tt/ttnn/host_call.h"
-#include "tt/ttnn/native_code.h"
 
 #include <cstring>
 #include <memory>

@@ -4,28 +4,22 @@
 from __future__ import annotations
 
 import pytest
-import torch
-from _ttmlir_runtime import Error, binary
-from golden import GoldenMapTensor, compare
-from op_cases import TABLE, Compiled, build_cases, built, clone, compared, execute, lowered, runs
+from _ttmlir_runtime import binary
+from op_cases import TABLE, Compiled, built, clone, compared, lowered, runs
 from ttmlir import ir
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
-from test_op_tables import SPECIAL
-
 # What lib/Conversion/TTIRToLinalg has rules for, and a row of the op table.
-HOST = frozenset(
-    f"ttir.{name}"
-    for name in """
-    abs acos add arange asin asinh atan atan2 bitwise_and bitwise_not bitwise_or bitwise_xor broadcast cbrt ceil
-    clamp_scalar clamp_tensor concat constant cos div dot_general eq erf erfc exp exp2 expm1 floor frac full ge gelu gt
-    hardsigmoid index isfinite le leaky_relu log log1p log2 logical_and logical_left_shift logical_not logical_or
-    logical_right_shift logical_xor lt matmul max maximum mean min minimum mish multiply ne neg ones pad permute pow prod
-    reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu sigmoid sign
-    silu sin slice_static softsign sqrt square squeeze subtract sum tan tanh transpose trunc typecast unsqueeze where
-    zeros
-    """.split()
-)
+_NAMES = """
+abs acos add arange asin asinh atan atan2 bitwise_and bitwise_not bitwise_or bitwise_xor broadcast cbrt ceil
+clamp_scalar clamp_tensor concat constant cos div dot_general eq erf erfc exp exp2 expm1 floor frac full ge gelu
+gt hardsigmoid index isfinite le leaky_relu log log1p log2 logical_and logical_left_shift logical_not logical_or
+logical_right_shift logical_xor lt matmul max maximum mean min minimum mish multiply ne neg ones pad permute pow
+prod reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu
+sigmoid sign silu sin slice_static softsign sqrt square squeeze subtract sum tan tanh transpose trunc typecast
+unsqueeze where zeros
+"""
+HOST = frozenset(f"ttir.{name}" for name in _NAMES.split())
 # What the host refuses of a row.
 REFUSED = {
     ("ttir.pow", "i32"): "powers of integers are not computed on the host",

@@ -141,6 +141,31 @@ def CopiesToLinalg : Pass<"memref-copies-to-linalg"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def LLVMBFloatAsBits : Pass<"llvm-bf16-as-bits", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Hold values of bf16 as 16 bits";
+  let description = [{
+    Arithmetic of bf16 is in bits before this; what is left moves values. A code generator without instructions for bf16
+    moves them as f32, and rounds them by a function of the compiler's library, which a process need not have.
+
+    Before:
+    ```mlir
+    llvm.func @f(%a: !llvm.ptr, %b: !llvm.ptr) {
+      %0 = llvm.load %a : !llvm.ptr -> bf16
+      llvm.store %0, %b : bf16, !llvm.ptr
+      llvm.return
+    }
+    ```
+    After:
+    ```mlir
+    llvm.func @f(%a: !llvm.ptr, %b: !llvm.ptr) {
+      %0 = llvm.load %a : !llvm.ptr -> i16
+      llvm.store %0, %b : i16, !llvm.ptr
+      llvm.return
+    }
+    ```
+  }];
+}
+
 // On modules: adds functions.
 def LLVMEmitCallingConventionWrapperFuncs : Pass<"emit-calling-convention-wrappers", "::mlir::ModuleOp"> {
   let summary = "Add functions that take pointers to all operands and results as one list";

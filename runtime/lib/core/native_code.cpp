@@ -1,9 +1,10 @@
 //===- native_code.cpp - machine code that comes with programs ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tt/ttnn/native_code.h"
+#include "core/native_code.h"
 #include "tt/types.h"
 
+#include <algorithm>
 #include <charconv>
 #include <dlfcn.h>
 #include <map>
@@ -75,8 +76,12 @@ void *load(const Code &code) {
 void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string triple) {
   std::lock_guard lock(table().mutex);
   const auto [found, isNew] = table().codes.try_emplace(hash);
-  if (!isNew)
+  if (!isNew) {
+    // Permission is given by hash: it must not reach other code.
+    if (!std::ranges::equal(found->second.object, object))
+      throw Error("native code " + hex(hash) + " is not what was loaded under this hash before");
     return;
+  }
   found->second.object.assign(object.begin(), object.end());
   found->second.triple = std::move(triple);
 }

@@ -18,7 +18,8 @@
 
 namespace tt::ttnn {
 
-/// Makes code known to the process. `triple`: of the machine that it was compiled for.
+/// Makes code known to the process. `triple`: of the machine that it was compiled for. Throws Error where other code is
+/// known by the hash.
 void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string triple);
 /// From now on, for the process. Throws Error for code that is not known.
 void allowNativeCode(uint64_t hash);
@@ -28,8 +29,8 @@ using NativeFunction = void (*)(void *const *tensors);
 
 /// Whether a name is that of a function in native code.
 bool isNative(std::string_view function);
-/// The function behind "native:<hash>:<function>". Throws OpError where the code is not allowed, is for another machine,
-/// or has no such function.
+/// The function behind "native:<hash>:<function>". Throws OpError where the code is not allowed, is for another
+/// machine, or has no such function.
 NativeFunction nativeFunction(std::string_view function);
 
 } // namespace tt::ttnn
