@@ -41,6 +41,12 @@ static Type storedType(Type type) {
   return quantized ? cast<RankedTensorType>(type).clone(storageOf(quantized)) : type;
 }
 
+/// `tensor<4x!quant.uniform<i8:f32, 0.5>>` -> `tensor<4xf32>`
+static Type expressedType(Type type) {
+  quant::QuantizedType quantized = quantizedOf(type);
+  return quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type;
+}
+
 /// A number for each element: the one of all, or that of its index in the quantized dimension.
 static Expr parameter(Expr like, quant::QuantizedType quantized, bool isScale) {
   ImplicitLocOpBuilder &builder = like.build();
@@ -131,8 +137,6 @@ private:
     const bool takes = llvm::any_of(op->getOperands(), [&](Value operand) { return were.contains(operand); });
     if (!takes && !hasQuantized(op->getResultTypes()))
       return convertRegions(op);
-    if (op->getNumRegions() && !onlyCarries(op))
-      return op->emitOpError("computes with quantized elements in a region; expected it to dequantize them first");
     if (onlyCarries(op) || isa<stablehlo::BitcastConvertOp>(op)) {
       llvm::for_each(op->getResults(), [&](Value result) { takeOver(result); });
       return convertRegions(op);
@@ -168,9 +172,11 @@ private:
       OperationState state(op->getLoc(), op->getName());
       state.addOperands(operands);
       state.addAttributes(op->getAttrs());
-      for (Type type : op->getResultTypes()) {
-        quant::QuantizedType quantized = quantizedOf(type);
-        state.addTypes(quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type);
+      state.addTypes(llvm::map_to_vector(op->getResultTypes(), expressedType));
+      for (Region &region : op->getRegions()) {
+        if (failed(computeWithFloats(region)))
+          return failure();
+        state.addRegion()->takeBody(region);
       }
       llvm::append_range(results, builder.create(state)->getResults());
     }
@@ -182,6 +188,29 @@ private:
       old.replaceAllUsesWith(result);
     }
     op->erase();
+    return success();
+  }
+
+  /// What a reduction, a scatter or a sort does with elements: steps between are not rounded.
+  static LogicalResult computeWithFloats(Region &region) {
+    auto retype = [](Value value) { value.setType(expressedType(value.getType())); };
+    WalkResult walked = region.walk([&](Operation *op) {
+      if (!hasQuantized(op->getResultTypes()) && !hasQuantized(op->getOperandTypes()))
+        return WalkResult::advance();
+      if (op->getNumRegions() || isa<stablehlo::ConstantOp, stablehlo::UniformQuantizeOp,
+                                     stablehlo::UniformDequantizeOp, stablehlo::BitcastConvertOp>(op)) {
+        op->emitOpError("has quantized elements in the region of another op; expected only ops that compute there");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+    for (Block &block : region) {
+      llvm::for_each(block.getArguments(), retype);
+      for (Operation &op : block)
+        llvm::for_each(op.getResults(), retype);
+    }
     return success();
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -231,11 +232,53 @@ def test_goldens_compute_with_what_integers_stand_for(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_reduction_of_quantized_elements_is_refused_by_name() -> None:
+@pytest.mark.parametrize(("op", "combine"), [("add", np.sum), ("maximum", np.max), ("minimum", np.min)])
+@pytest.mark.parametrize("kind", [Q8, FINE, NARROW], ids=["q8", "fine", "narrow"])
+def test_reductions(kind: Quantized, op: str, combine: Callable[..., np.ndarray]) -> None:
+    """Of what the integers stand for: only the result is rounded and saturated."""
+    text = f"""func.func @main(%x: tensor<5x7x{kind.type}>, %i: tensor<{kind.type}>) -> tensor<5x{kind.type}> {{
+      %r = stablehlo.reduce(%x init: %i) applies stablehlo.{op} across dimensions = [1]
+        : (tensor<5x7x{kind.type}>, tensor<{kind.type}>) -> tensor<5x{kind.type}>
+      return %r : tensor<5x{kind.type}> }}"""
+    rng = np.random.default_rng(0)
+    x = rng.integers(kind.low, kind.high + 1, (5, 7)).astype(np.int8)
+    x[0], x[1] = kind.low, kind.high  # beyond the width
+    init = np.array(kind.zero_points[0], np.int8)  # stands for 0
+    (found,) = run(text, torch.from_numpy(x), torch.from_numpy(init))
+    values = np.concatenate([kind.dequantize(x), np.zeros((5, 1), np.float32)], axis=1)
+    np.testing.assert_array_equal(found, kind.quantize(combine(values, axis=1)))
+
+
+def test_windows_and_sorts() -> None:
+    q = Q8.type
+    text = f"""func.func @main(%x: tensor<8x{q}>, %i: tensor<{q}>) -> (tensor<4x{q}>, tensor<8x{q}>) {{
+      %w = "stablehlo.reduce_window"(%x, %i) ({{
+      ^bb0(%a: tensor<{q}>, %b: tensor<{q}>):
+        %m = stablehlo.maximum %a, %b : tensor<{q}>
+        stablehlo.return %m : tensor<{q}>
+      }}) {{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}}
+        : (tensor<8x{q}>, tensor<{q}>) -> tensor<4x{q}>
+      %s = "stablehlo.sort"(%x) ({{
+      ^bb0(%a: tensor<{q}>, %b: tensor<{q}>):
+        %c = stablehlo.compare LT, %a, %b : (tensor<{q}>, tensor<{q}>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      }}) {{dimension = 0 : i64, is_stable = true}} : (tensor<8x{q}>) -> tensor<8x{q}>
+      return %w, %s : tensor<4x{q}>, tensor<8x{q}> }}"""
+    x = np.array([5, -128, 127, 3, 3, -7, 0, 100], np.int8)
+    largest, ordered = run(text, torch.from_numpy(x), torch.tensor(-128, dtype=torch.int8))
+    np.testing.assert_array_equal(largest, x.reshape(4, 2).max(axis=1))
+    np.testing.assert_array_equal(ordered, np.sort(x))
+
+
+def test_a_region_that_does_more_than_compute_is_refused_by_name() -> None:
     q = Q8.type
     text = f"""func.func @main(%x: tensor<4x{q}>, %i: tensor<{q}>) -> tensor<{q}> {{
-      %r = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0]
-        : (tensor<4x{q}>, tensor<{q}>) -> tensor<{q}>
+      %r = "stablehlo.reduce"(%x, %i) ({{
+      ^bb0(%a: tensor<{q}>, %b: tensor<{q}>):
+        %c = "stablehlo.constant"() <{{value = dense<3> : tensor<i8>}}> : () -> tensor<{q}>
+        %s = stablehlo.add %a, %c : tensor<{q}>
+        stablehlo.return %s : tensor<{q}>
+      }}) {{dimensions = array<i64: 0>}} : (tensor<4x{q}>, tensor<{q}>) -> tensor<{q}>
       return %r : tensor<{q}> }}"""
-    with pytest.raises(MLIRError, match=r"'stablehlo\.reduce' op computes with quantized elements in a region"):
+    with pytest.raises(MLIRError, match=r"'stablehlo\.constant' op has quantized elements in the region of another op"):
         run(text, torch.zeros(4, dtype=torch.int8), torch.tensor(0, dtype=torch.int8))
