@@ -124,6 +124,32 @@ PROGRAMS = {
         ((8, 16),),
         ("t<8>", "t<16>"),
     ),
+    "rms_norm": Program(
+        """
+        %0 = stablehlo.composite "tenstorrent.rms_norm" %a0, %a1 {composite_attributes = {epsilon = 1.0e-5 : f32,
+          normalized_shape = dense<16> : tensor<1xi64>}, decomposition = @norm} : (t<8x16>, t<16>) -> t<8x16>
+        %1 = stablehlo.multiply %0, %a0 : t<8x16>
+        return %1 : t<8x16>
+        }
+        func.func private @norm(%x: t<8x16>, %w: t<16>) -> t<8x16> {
+        %zero = stablehlo.constant dense<0.0> : t<>
+        %square = stablehlo.multiply %x, %x : t<8x16>
+        %sum = stablehlo.reduce(%square init: %zero) applies stablehlo.add across dimensions = [1]
+          : (t<8x16>, t<>) -> t<8>
+        %count = stablehlo.constant dense<16.0> : t<8>
+        %mean = stablehlo.divide %sum, %count : t<8>
+        %epsilon = stablehlo.constant dense<1.0e-5> : t<8>
+        %more = stablehlo.add %mean, %epsilon : t<8>
+        %root = stablehlo.rsqrt %more : t<8>
+        %rows = stablehlo.broadcast_in_dim %root, dims = [0] : (t<8>) -> t<8x16>
+        %scaled = stablehlo.multiply %x, %rows : t<8x16>
+        %weights = stablehlo.broadcast_in_dim %w, dims = [1] : (t<16>) -> t<8x16>
+        %result = stablehlo.multiply %scaled, %weights : t<8x16>
+        return %result : t<8x16>
+        """,
+        ((8, 16), (16,)),
+        ("t<8x16>",),
+    ),
     "softmax": Program(
         """
         %z = stablehlo.constant dense<0.0> : t<>

@@ -9,6 +9,7 @@
 
 #include "Expressions.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
@@ -74,6 +75,21 @@ template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *
               ->getResult(0)};
 }
 
+/// Of rows that lie on the devices along an axis of the mesh; each device gives its part. Only as a call: a composite
+/// would have no decomposition without collectives.
+Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto axis = attributes.getAs<IntegerAttr>("cluster_axis");
+  const unsigned count = op->getNumOperands();
+  if (!isa<stablehlo::CustomCallOp>(op) || !axis || count < 1 || count > 3)
+    return {};
+  return {ttir::DistributedRMSNormOp::create(builder, op->getResult(0).getType(), op->getOperand(0),
+                                             count > 1 ? op->getOperand(1) : Value(),
+                                             count > 2 ? op->getOperand(2) : Value(),
+                                             builder.getIntegerAttr(builder.getIntegerType(32, false), axis.getInt()),
+                                             f32(builder, attributes, "epsilon", 1e-5))
+              ->getResult(0)};
+}
+
 /// The greatest, in order, of the last dimension; with `only`, one of values and positions.
 template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto k = attributes.getAs<IntegerAttr>("k");
@@ -133,6 +149,7 @@ struct Row {
   Make make;
 };
 constexpr Row rows[] = {
+    {"tenstorrent.distributed_rms_norm", makeDistributedRMSNorm},
     {"tenstorrent.gelu", makeGelu},
     {"tenstorrent.layer_norm", makeNorm<ttir::LayerNormOp>},
     {"tenstorrent.rms_norm", makeNorm<ttir::RMSNormOp>},

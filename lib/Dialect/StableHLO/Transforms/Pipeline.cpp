@@ -96,6 +96,7 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
   manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
   manager.addPass(createUpdateGlobalToLocalShapes());
   manager.addPass(createReoutlineComposite());
+  manager.addPass(createFuseDistributedCustomCalls());
   manager.addPass(sdy::createSdyCloseShardings());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyConstantOrScalarMerger());
   manager.addPass(createCanonicalizerPass());
@@ -112,6 +113,7 @@ void shlo::createStableHLOSpmdPipeline(OpPassManager &manager) {
   manager.addPass(createUpdateGlobalToLocalShapes());
   manager.addPass(createAnnotateXlaShardings());
   manager.addPass(createReoutlineComposite());
+  manager.addPass(createFuseDistributedCustomCalls());
   manager.addPass(createCanonicalizerPass());
 }
 

@@ -138,6 +138,34 @@ def ReoutlineComposite : StableHLO_Pass<"reoutline-composite"> {
   }];
 }
 
+def FuseDistributedCustomCalls : StableHLO_Pass<"fuse-distributed-custom-calls"> {
+  let summary = "Normalise rows that lie on several devices without gathering them";
+  let description = [{
+    A call of `tenstorrent.rms_norm` whose operands are gathered along the last dimension, and whose result is sliced as
+    they were, becomes one on what each device holds: devices exchange sums of squares instead of rows. Calls on meshes
+    of more than two axes, and those that gather along several axes, stay.
+
+    Before:
+    ```mlir
+    %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 1 : i64, ...}> : (tensor<32x32xf32>) -> tensor<32x128xf32>
+    %1 = stablehlo.custom_call @tenstorrent.rms_norm(%0) {...} : (tensor<32x128xf32>) -> tensor<32x128xf32>
+    %2 = stablehlo.composite "sdy.all_slice" %1 {...} : (tensor<32x128xf32>) -> tensor<32x32xf32>
+    ```
+    After:
+    ```mlir
+    %2 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) {...} : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    ```
+  }];
+}
+
+def RegisterCustomShardingRule : StableHLO_Pass<"register-custom-sharding-rule"> {
+  let summary = "There for pipelines that name it: rules of custom calls are always known";
+  let description = [{
+    Changes nothing. Propagation has the rules of the custom calls that it knows, of scatters and of batch norms
+    (`sdy-populate-op-sharding-rules` prints them); `register-user-sharding-rule` takes those of users.
+  }];
+}
+
 def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
   let summary = "Take the sharding rules that users gave to custom calls";
   let description = [{
