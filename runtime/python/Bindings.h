@@ -77,6 +77,7 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule);
 void bindHooks(nb::module_ &module);
 void bindReports(nb::module_ &module);
 void bindBinary(nb::module_ &module);
+void bindArithmetic(nb::module_ &module);
 void bindUtils(nb::module_ &module);
 /// Needs devices and tensors.
 void bindPrograms(nb::module_ &module);

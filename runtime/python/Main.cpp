@@ -38,6 +38,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   nb::module_ binary = module.def_submodule("binary", "Flatbuffers: load, look into, store.");
   nb::module_ runtime = module.def_submodule("runtime", "Devices, tensors, running programs, hooks.");
   nb::module_ utils = module.def_submodule("utils", "Device memory by hand.");
+  nb::module_ arithmetic = module.def_submodule("arithmetic", "What the chip's units make of f32 values, bit for bit.");
   nb::module_ ttnn = module.def_submodule("ttnn", "What the package ttnn is made of.");
   python::bindTypes(runtime);
   python::bindTtnnTypes(ttnn);
@@ -49,6 +50,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindHooks(runtime);
   python::bindReports(runtime);
   python::bindUtils(utils);
+  python::bindArithmetic(arithmetic);
   python::bindPrograms(runtime);
 
   // Python objects in the hooks must not outlive the interpreter.
