@@ -106,7 +106,10 @@ ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Ar
   requireOneReplica(made->options);
   made->compiled = compile({program.code, program.code_size}, {program.format, program.format_size}, arch,
                            made->options.partitions, made->options.overrides);
-  return finish(std::move(made));
+  ProgramPtr finished = finish(std::move(made));
+  // It was compiled here; a serialized program may come from elsewhere.
+  finished->binary.allowNative();
+  return finished;
 }
 
 sim::MeshOptions Program::mesh() const {

@@ -3,6 +3,7 @@
 
 #include "NativeCode.h"
 
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
@@ -10,6 +11,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -81,7 +84,39 @@ static LogicalResult link(StringRef object, StringRef library, function_ref<InFl
   return success();
 }
 
-static FailureOr<SmallVector<char>> compile(ModuleOp module, std::string &triple) {
+/// Bytes of the tensors that a function is called with, operands and then results.
+using Sizes = llvm::StringMap<SmallVector<uint64_t>>;
+
+static Sizes sizesOf(ModuleOp module) {
+  Sizes sizes;
+  module.walk([&](debug::HostCallOp call) {
+    auto [found, isNew] = sizes.try_emplace(call.getFunction());
+    if (!isNew)
+      return;
+    auto add = [&, &list = found->second](TypeRange types) {
+      for (Type type : types) {
+        auto tensor = cast<RankedTensorType>(type);
+        list.push_back(tensor.getNumElements() * llvm::divideCeil(tensor.getElementType().getIntOrFloatBitWidth(), 8));
+      }
+    };
+    add(call->getOperandTypes());
+    add(call->getResultTypes());
+  });
+  return sizes;
+}
+
+/// The sizes are a part of the code: a file that has this code, and gives it less, must not make it leave its tensors.
+static void addSizes(llvm::Module &code, const Sizes &sizes) {
+  for (const auto &[function, bytes] : sizes) {
+    SmallVector<uint64_t> values = {bytes.size()};
+    llvm::append_range(values, bytes);
+    auto *list = llvm::ConstantDataArray::get(code.getContext(), values);
+    new llvm::GlobalVariable(code, list->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, list,
+                             function + ::tt::target::codeSizesSuffix);
+  }
+}
+
+static FailureOr<SmallVector<char>> compile(ModuleOp module, const Sizes &sizes, std::string &triple) {
   auto emitError = [&] { return module.emitError() << "host functions: "; };
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
@@ -98,6 +133,7 @@ static FailureOr<SmallVector<char>> compile(ModuleOp module, std::string &triple
   triple = machine->getTargetTriple().str();
   code->setTargetTriple(machine->getTargetTriple());
   code->setDataLayout(machine->createDataLayout());
+  addSizes(*code, sizes);
   optimize(*code, *machine);
 
   SmallString<128> object, library;
@@ -133,7 +169,7 @@ FailureOr<std::optional<NativeCode>> ttnn::compileHostFunctions(ModuleOp module)
     if (code.functions.empty())
       return host.emitError() << "host functions are not in the LLVM dialect; run convert-ttir-to-linalg and "
                                  "linalg-to-llvm-pipeline in the ttcore.cpu_module first";
-    FailureOr<SmallVector<char>> library = compile(host, code.triple);
+    FailureOr<SmallVector<char>> library = compile(host, sizesOf(module), code.triple);
     if (failed(library))
       return failure();
     code.library = std::move(*library);

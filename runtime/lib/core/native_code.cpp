@@ -3,6 +3,7 @@
 
 #include "core/native_code.h"
 #include "tt/types.h"
+#include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
 #include <charconv>
@@ -43,6 +44,13 @@ Table &table() {
 std::string hex(uint64_t hash) {
   char text[17] = {};
   std::to_chars(text, text + 16, hash, 16);
+  return text;
+}
+
+std::string listed(std::span<const uint64_t> bytes) {
+  std::string text;
+  for (uint64_t each : bytes)
+    text += (text.empty() ? "" : ", ") + std::to_string(each);
   return text;
 }
 
@@ -96,7 +104,7 @@ void allowNativeCode(uint64_t hash) {
 
 bool isNative(std::string_view function) { return function.starts_with(prefix); }
 
-NativeFunction nativeFunction(std::string_view function) {
+NativeFunction nativeFunction(std::string_view function, std::span<const uint64_t> bytes) {
   const std::string_view rest = function.substr(prefix.size());
   uint64_t hash = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), hash, 16);
@@ -122,6 +130,12 @@ NativeFunction nativeFunction(std::string_view function) {
   void *address = ::dlsym(code.handle, symbol.c_str());
   if (!address)
     throw OpError("debug.host_call: the native code of the file has no function \"" + name.substr(1) + "\"");
+  const auto *sizes =
+      static_cast<const uint64_t *>(::dlsym(code.handle, (name.substr(1) + target::codeSizesSuffix).c_str()));
+  if (!sizes || !std::ranges::equal(std::span(sizes + 1, *sizes), bytes))
+    throw OpError("debug.host_call: \"" + name.substr(1) + "\" of the native code is for " +
+                  (sizes ? listed({sizes + 1, *sizes}) : "no known") + " bytes of operands and results, and is given " +
+                  listed(bytes) + "; compile the program again");
   return reinterpret_cast<NativeFunction>(address);
 }
 

@@ -30,7 +30,7 @@ using NativeFunction = void (*)(void *const *tensors);
 /// Whether a name is that of a function in native code.
 bool isNative(std::string_view function);
 /// The function behind "native:<hash>:<function>". Throws OpError where the code is not allowed, is for another
-/// machine, or has no such function.
-NativeFunction nativeFunction(std::string_view function);
+/// machine, or has no such function for tensors of these sizes, operands and then results.
+NativeFunction nativeFunction(std::string_view function, std::span<const uint64_t> bytes);
 
 } // namespace tt::ttnn

@@ -56,11 +56,13 @@ public:
   explicit NativeCallKernel(const OpCall &call)
       : function(call.attributes.get<std::string>("function")), ins(call.ins.size()), outs(call.outs.size()) {
     for (size_t i = 0; i < ins; ++i)
-      operand(call, i);
+      bytes.push_back(operand(call, i).bytes());
+    for (const TensorSpec &out : call.outs)
+      bytes.push_back(out.bytes());
   }
   void run(const Buffers &buffers) const override {
     // Looked for when it runs: a program may be prepared, and its costs told, without permission.
-    const NativeFunction called = nativeFunction(function);
+    const NativeFunction called = nativeFunction(function, bytes);
     std::vector<void *> tensors;
     for (size_t i = 0; i < ins; ++i)
       tensors.push_back(const_cast<std::byte *>(buffers.ins[i]));
@@ -72,6 +74,7 @@ public:
 private:
   std::string function;
   size_t ins, outs;
+  std::vector<uint64_t> bytes;
 };
 
 std::unique_ptr<Kernel> makeHostCall(const OpCall &call) {

@@ -7,6 +7,7 @@ What ops compute there: test/python/ops/test_host_path.py.
 from __future__ import annotations
 
 import json
+import re
 
 import _ttmlir_runtime as rt
 import pytest
@@ -85,6 +86,23 @@ def test_a_function_that_the_code_lacks(device):
     data = hoisted().replace(b":cpu_hoisted_exp_0", b":cpu_hoisted_exp_9")
     program = rt.binary.load_binary_from_bytes(data, allow_native=True)
     with pytest.raises(rt.OpError, match='has no function "cpu_hoisted_exp_9"'):
+        run(program, device)
+
+
+def test_tensors_of_other_sizes_are_refused(device):
+    allowed = rt.binary.load_binary_from_bytes(hoisted(), allow_native=True)
+    called = re.search(r"native:[0-9a-f]+:\w+", allowed.get_program_ops_as_json(0))
+    assert called
+    with ir.Context():
+        module = ir.Module.parse(
+            f"""func.func @main(%x: tensor<1x7xf32>) -> tensor<1x7xf32> {{
+              %0 = "debug.host_call"(%x) <{{function = "{called[0]}"}}> : (tensor<1x7xf32>) -> tensor<1x7xf32>
+              return %0 : tensor<1x7xf32>
+            }}"""
+        )
+        passes.ttir_to_ttnn_backend_pipeline(module)
+        program = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+    with pytest.raises(rt.OpError, match=r"is for (\d+), \1 bytes of operands and results, and is given 28, 28"):
         run(program, device)
 
 

@@ -16,6 +16,10 @@ inline constexpr uint32_t schemaVersion = 2;
 /// The same of TTMetal/metal.fbs.
 inline constexpr uint32_t metalSchemaVersion = 1;
 
+/// A function of native code has a list beside it, with this after its name: the number of its operands and results,
+/// and the bytes of each, as uint64_t.
+inline constexpr const char *codeSizesSuffix = "_sizes";
+
 /// Of native code (FNV-1a): by it code is named, and damage is found. It is no proof of where code comes from.
 inline uint64_t hashOfCode(const void *code, size_t bytes) {
   uint64_t hash = 0xcbf29ce484222325;
