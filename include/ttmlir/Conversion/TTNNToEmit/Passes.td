@@ -175,6 +175,13 @@ def EmitPyConstEvalCaching : EmitPyNothingToDo<"emitpy-const-eval-caching",
 def EmitPyNameVars : EmitPyNothingToDo<"emitpy-name-vars", "convert-ttnn-to-emitpy names the variables",
     "Variables have the names that locations give, or that of the function which made them.">;
 
+def EmitPyFormExpressions : EmitPyNothingToDo<"emitpy-form-expressions",
+    "convert-ttnn-to-emitpy writes a statement for each call",
+    "Every value has a variable, by which emitted programs are compared with their goldens.">;
+
+def EmitPyLinkModules : EmitPyNothingToDo<"emitpy-link-modules", "convert-ttnn-to-emitpy makes one module",
+    "Functions, what is evaluated once, and main are in one file.">;
+
 def ConvertTTNNToEmitC : ConvertTTNN<"convert-ttnn-to-emitc"> {
   let summary = "Convert TTNN programs to C++ functions that call ttnn";
   let description = [{

@@ -20,7 +20,6 @@ static constexpr StringLiteral either = "true or false";
 static constexpr StringLiteral noOptimizer = "there is no optimizer that searches for layouts";
 static constexpr StringLiteral noWorkarounds = "the simulated library needs no workarounds";
 static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their own";
-static constexpr StringLiteral noHost = "what is computed once is computed on the device";
 
 static constexpr Row rows[] = {
     {"optimization-level", "0 or 1", noOptimizer},
@@ -50,7 +49,6 @@ static constexpr Row rows[] = {
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
     {"enable-permute-slice-after-matmul-fusion", "false", "permutes and slices of a product stay ops"},
-    {"enable-const-eval-inputs-to-system-memory", "false", noHost},
     {"enable-trace", "false", "a program is planned once and needs no trace"},
     {"enable-activation-dtype-lowering", "false", "target-format chooses the format of activations"},
 };

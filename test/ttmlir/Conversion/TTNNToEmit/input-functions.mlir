@@ -7,7 +7,7 @@
 // RUN: ttmlir-opt %s --convert-ttnn-to-emitpy --split-input-file -o %t.direct
 // RUN: ttmlir-opt %s --ttnn-create-input-gens --convert-ttnn-to-emitpy --split-input-file | diff - %t.direct
 // What other passes do to Python is done.
-// RUN: ttmlir-opt %s --convert-ttnn-to-emitpy --emitpy-add-imports --emitpy-const-eval-caching --emitpy-name-vars --split-input-file | diff - %t.direct
+// RUN: ttmlir-opt %s --convert-ttnn-to-emitpy --emitpy-add-imports --emitpy-const-eval-caching --emitpy-form-expressions --emitpy-link-modules --emitpy-name-vars --split-input-file | diff - %t.direct
 
 #dram = #ttnn.buffer_type<dram>
 #f = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>

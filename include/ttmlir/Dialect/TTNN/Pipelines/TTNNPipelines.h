@@ -35,6 +35,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> hostConstEval{*this, "enable-cpu-hoisted-const-eval",
                              llvm::cl::desc("What is evaluated once is computed by the host, as far as it can be"),
                              llvm::cl::init(false)};
+  Option<bool> constEvalInputsOnHost{*this, "enable-const-eval-inputs-to-system-memory",
+                                     llvm::cl::desc("Arguments that are only read once stay in the host's memory"),
+                                     llvm::cl::init(false)};
   Option<std::string> targetFormat{*this, "target-format",
                                    llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
                                                   "module's own"),

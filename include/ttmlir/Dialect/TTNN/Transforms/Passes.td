@@ -269,6 +269,40 @@ def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp
 // Nothing to do on the simulated chip
 //===----------------------------------------------------------------------===//
 
+// On modules: changes the types of functions and of what they call.
+def TTNNConstEvalInputsToSystemMemory : Pass<"ttnn-force-const-eval-to-system-memory", "::mlir::ModuleOp"> {
+  let summary = "Leave what is only evaluated once in the host's memory";
+  let description = [{
+    An argument that nothing but `ttcore.load_cached` reads is given in system memory, in rows (block formats: in tiles).
+    The function that is evaluated sends it to the device, and frees it there. What lies in shards, and what a function
+    evaluates that is called from several places, stays as it is.
+
+    Before:
+    ```mlir
+    func.func @main(%w: tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram> {
+      %0 = ttcore.load_cached(@main_const_eval_0, [%w]) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+      return %0 : tensor<32x32xf32, #dram>
+    }
+    func.func private @main_const_eval_0(%w: tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram> attributes {tt.function_type = "const_eval"} {
+      %0 = "ttnn.exp"(%w) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+      return %0 : tensor<32x32xf32, #dram>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%w: tensor<32x32xf32, #host>) -> tensor<32x32xf32, #dram> {
+      %0 = ttcore.load_cached(@main_const_eval_0, [%w]) : (tensor<32x32xf32, #host>) -> tensor<32x32xf32, #dram>
+      return %0 : tensor<32x32xf32, #dram>
+    }
+    func.func private @main_const_eval_0(%w: tensor<32x32xf32, #host>) -> tensor<32x32xf32, #dram> attributes {tt.function_type = "const_eval"} {
+      %0 = "ttnn.to_layout"(%w) : (tensor<32x32xf32, #host>) -> tensor<32x32xf32, #dram>
+      %1 = "ttnn.exp"(%0) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+      return %1 : tensor<32x32xf32, #dram>
+    }
+    ```
+  }];
+}
+
 class TTNNNothingToDo<string argument, string why, string text> : Pass<argument> {
   let summary = "Nothing to do: " # why;
   let description = text # " Programs stay as they are.\n";
