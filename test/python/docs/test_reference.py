@@ -53,8 +53,14 @@ NO_DESCRIPTION = frozenset(
         "ttcore.cpu_module",
         "ttcore.device",
         "ttcore.device_module",
+        "ttcore.get_global",
+        "ttcore.get_key_value",
+        "ttcore.get_tuple_element",
+        "ttcore.global",
         "ttcore.load_cached",
         "ttcore.optimization_barrier",
+        "ttcore.set_key_value",
+        "ttcore.tuple",
     ]
 )
 # Dialects of which the tests have programs for every op; others show what their tests have.

@@ -4,6 +4,9 @@
 #include "Syntax.h"
 #include "Verify.h"
 
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 using namespace mlir::sdy;
 
@@ -31,6 +34,19 @@ LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult DataFlowEdgeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return getSharding() ? verifyResult(*this, "sharding", *getSharding(), symbols) : success();
+}
+
+LogicalResult FuncDataFlowEdgeOp::verifySymbolUses(SymbolTableCollection &) {
+  auto type = dyn_cast<ShapedType>(getOperand().getType());
+  if (!type || !type.hasStaticShape())
+    return emitOpError() << "has an operand of type " << getOperand().getType() << "; expected a static shape";
+  if (!getOperand().hasOneUse())
+    return emitOpError("has an operand with other uses; expected them to use its result");
+  if (auto argument = dyn_cast<BlockArgument>(getOperand());
+      argument ? isa<FunctionOpInterface>(argument.getOwner()->getParentOp())
+               : isa<CallOpInterface>(getOperand().getDefiningOp()))
+    return success();
+  return emitOpError("has an operand that is neither an argument of a function nor a result of a call");
 }
 
 LogicalResult PropagationBarrierOp::verify() {

@@ -1,6 +1,7 @@
 //===- InlineCalls.cpp - functions in the place of their calls ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Inline.h"
@@ -24,6 +25,11 @@ struct InlineCalls : shlo::impl::InlineCallsBase<InlineCalls> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(inlineInto(function, symbols)))
         return signalPassFailure();
+    // What they tie is one value now.
+    getOperation().walk([](sdy::FuncDataFlowEdgeOp edge) {
+      edge.replaceAllUsesWith(edge.getOperand());
+      edge.erase();
+    });
     for (func::FuncOp function : called)
       if (function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();

@@ -11,6 +11,20 @@
 using namespace mlir;
 using namespace mlir::tt::ttcore;
 
+/// `tuple<tensor<2xf32>, tensor<3xf32>>`: the operands have the types of its elements.
+static ParseResult parseTupleOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  auto tuple = dyn_cast<TupleType>(result);
+  if (!tuple)
+    return parser.emitError(at) << "the result is " << result << "; expected a tuple";
+  llvm::append_range(operands, tuple.getTypes());
+  return success();
+}
+
+static void printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange, TupleType result) { printer << result; }
+
 #define GET_OP_CLASSES
 #include "ttmlir/Dialect/TTCore/IR/TTCoreOps.cpp.inc"
 
@@ -107,3 +121,57 @@ LogicalResult CaseOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return failure();
   return success();
 }
+
+LogicalResult CompositeOp::verify() {
+  if (getCompositeName().empty())
+    return emitOpError("has no composite_name; expected the name of what it computes");
+  return success();
+}
+
+LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return checkCallee(*this, getDecompositionAttr(), getInputs().getTypes(), getResultTypes(), symbols);
+}
+
+LogicalResult TupleOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &results) {
+  results.push_back(TupleType::get(context, TypeRange(adaptor.getOperands())));
+  return success();
+}
+
+LogicalResult GetTupleElementOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                  SmallVectorImpl<Type> &results) {
+  auto tuple = dyn_cast<TupleType>(adaptor.getOperand().getType());
+  if (!tuple || adaptor.getIndex() >= tuple.size())
+    return emitOptionalError(location, "'", getOperationName(), "' op index is ", adaptor.getIndex(), " of ",
+                             adaptor.getOperand().getType(), "; expected one of its elements, counted from 0");
+  results.push_back(tuple.getType(adaptor.getIndex()));
+  return success();
+}
+
+OpFoldResult GetTupleElementOp::fold(FoldAdaptor) {
+  auto tuple = getOperand().getDefiningOp<TupleOp>();
+  return tuple ? tuple.getOperands()[getIndex()] : OpFoldResult();
+}
+
+LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto global = symbols.lookupNearestSymbolFrom<GlobalOp>(*this, getSymNameAttr());
+  if (!global)
+    return emitOpError() << "reads '" << getSymName() << "', which is no ttcore.global of this module";
+  if (global.getType() != getResult().getType())
+    return emitOpError() << "result is " << getResult().getType() << " but '" << getSymName() << "' is "
+                         << global.getType();
+  return success();
+}
+
+static LogicalResult checkKey(Operation *op, Attribute key, size_t values) {
+  if (auto name = dyn_cast<StringAttr>(key); name && name.getValue().empty())
+    return op->emitOpError("has an empty key; expected a name or a number");
+  if (auto number = dyn_cast<IntegerAttr>(key); number && number.getValue().isNegative())
+    return op->emitOpError() << "has the key " << number.getInt() << "; expected 0 or more";
+  if (values == 0)
+    return op->emitOpError("has no values; expected one or more");
+  return success();
+}
+
+LogicalResult GetKeyValueOp::verify() { return checkKey(*this, getKey(), getNumResults()); }
+LogicalResult SetKeyValueOp::verify() { return checkKey(*this, getKey(), getValues().size()); }

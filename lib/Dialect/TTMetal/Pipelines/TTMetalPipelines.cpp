@@ -23,6 +23,7 @@ struct NoOptions : PassPipelineOptions<NoOptions> {};
 
 void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
   ttnn::addDevicePasses(manager, options);
+  manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   manager.addPass(createTTIRToD2M());

@@ -35,6 +35,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   if (!options.argumentTypes.empty())
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   // TTIR that the chip can hold.
+  manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   if (options.removeDeadValues)
     manager.addPass(createRemoveDeadValuesPass());
@@ -80,8 +81,11 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addNestedPass<func::FuncOp>(
       createTTNNSetComputeKernelConfig({options.mathFidelity, options.mathApproxMode, options.fp32DestAccEn,
                                         options.packerL1Acc, options.dstFullSyncEn}));
-  if (options.optimizations && options.constEval)
+  if (options.optimizations && options.constEval) {
     manager.addPass(ttcore::createConstEvalHoistTransform());
+    if (options.constEvalInputsOnHost)
+      manager.addPass(createTTNNConstEvalInputsToSystemMemory());
+  }
   manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());
 }
 
@@ -94,6 +98,7 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
   addDevicePasses(manager, options);
+  manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addNestedPass<func::FuncOp>(ttcore::createTTCoreOptimizationBarrierFold());
   manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());

@@ -217,3 +217,28 @@ func.func @rule_of_another_rank(%a: tensor<8xf32>) {
   %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=2}>} : tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @others(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error@+1 {{has an operand with other uses; expected them to use its result}}
+  %0 = sdy.func_data_flow_edge %a : tensor<4xf32>
+  return %0, %a : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @sum(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  // expected-error@+1 {{has an operand that is neither an argument of a function nor a result of a call}}
+  %1 = sdy.func_data_flow_edge %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{has an operand of type 'tensor<?xf32>'; expected a static shape}}
+  %0 = sdy.func_data_flow_edge %a : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -93,3 +93,14 @@ func.func @rule(%a: tensor<6x10xf32>, %b: tensor<10x4xf32>) -> tensor<6x4xf32> {
   %2 = stablehlo.not %1 {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([ij]) {i=6, j=4} need_replication={i} permutation={j} blocked_propagation={i, j}>} : tensor<24xi32>
   return %0 : tensor<6x4xf32>
 }
+
+// CHECK-LABEL: func @function_edges
+func.func @function_edges(%a: tensor<12x20xbf16>) -> tensor<12x20xbf16> {
+  // CHECK: %[[A:.*]] = sdy.func_data_flow_edge %arg0 : tensor<12x20xbf16>
+  %0 = sdy.func_data_flow_edge %a : tensor<12x20xbf16>
+  // CHECK: %[[C:.*]] = call @function_edges(%[[A]])
+  %1 = call @function_edges(%0) : (tensor<12x20xbf16>) -> tensor<12x20xbf16>
+  // CHECK: sdy.func_data_flow_edge %[[C]] : tensor<12x20xbf16>
+  %2 = sdy.func_data_flow_edge %1 : tensor<12x20xbf16>
+  return %2 : tensor<12x20xbf16>
+}

@@ -48,6 +48,17 @@ def Sdy_DataFlowEdgeOp
   let assemblyFormat = "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)";
 }
 
+def Sdy_FuncDataFlowEdgeOp
+    : Sdy_Op<"func_data_flow_edge", [SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Ties an argument or a result of a function to those of its calls, so that they are sharded alike.";
+  let description = [{
+    Of a function's argument or a call's result. Calls are inlined before shardings are propagated, and edges go then.
+  }];
+  let arguments = (ins AnyShaped:$operand);
+  let results = (outs AnyShaped:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
 def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, SameOperandsAndResultType]> {
   let summary = "Lets shardings pass in one direction only.";
   let arguments = (ins AnyRankedTensor:$input, Sdy_PropagationDirection:$allowed_direction);

@@ -6,6 +6,7 @@
 
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreTypes.td"
 
@@ -66,6 +67,71 @@ def TTCore_OptimizationBarrierOp : TTCore_Op<"optimization_barrier", [MemoryEffe
   let summary = "Passes its inputs on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+}
+
+def TTCore_CompositeOp : TTCore_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A function under a name of its own, for those who know an op that computes it.";
+  let description = [{
+    `decomposition` takes the inputs and returns the results. `ttir-decompose-composites` puts it in the op's place.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, StrAttr:$composite_name, FlatSymbolRefAttr:$decomposition,
+                       OptionalAttr<DictionaryAttr>:$composite_attributes);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Several values as one
+//===----------------------------------------------------------------------===//
+
+def TTCore_TupleOp : TTCore_Op<"tuple", [Pure, InferTypeOpAdaptor]> {
+  let summary = "Values as one.";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let results = (outs TTCore_Tuple:$result);
+  let assemblyFormat = "$operands attr-dict `:` custom<TupleOpType>(type($operands), type($result))";
+}
+
+def TTCore_GetTupleElementOp
+    : TTCore_Op<"get_tuple_element", [Pure, InferTypeOpAdaptor]> {
+  let summary = "One value of a tuple, counted from 0.";
+  let arguments = (ins TTCore_Tuple:$operand, ConfinedAttr<I32Attr, [IntNonNegative]>:$index);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$operand `[` $index `]` attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Values that stay between calls
+//===----------------------------------------------------------------------===//
+
+def TTCore_GlobalOp : TTCore_Op<"global", [Symbol]> {
+  let summary = "A value of the module, by its name; `index` says which of the caller's it is.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<SI32Attr>:$index);
+  let assemblyFormat = "$sym_name `=` $type (` ` `[` $index^ `]`)? attr-dict";
+}
+
+def TTCore_GetGlobalOp : TTCore_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The value of a `ttcore.global`.";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$sym_name attr-dict `:` type($result)";
+}
+
+def TTCore_Key : AnyAttrOf<[StrAttr, IndexAttr]>;
+
+def TTCore_GetKeyValueOp : TTCore_Op<"get_key_value", [MemoryEffects<[MemRead]>]> {
+  let summary = "What a dictionary has under a key: a name or a number.";
+  let arguments = (ins TTCore_DictType:$dict, TTCore_Key:$key);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$dict `[` $key `]` attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def TTCore_SetKeyValueOp : TTCore_Op<"set_key_value", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Puts values into a dictionary, in the place of those under the key.";
+  let arguments = (ins TTCore_DictType:$dict, TTCore_Key:$key, Variadic<AnyType>:$values);
+  let assemblyFormat = "$dict `[` $key `]` `=` $values attr-dict `:` type($dict) `,` type($values)";
   let hasVerifier = 1;
 }
 

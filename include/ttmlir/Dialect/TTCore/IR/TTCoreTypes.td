@@ -29,4 +29,11 @@ def TTCore_TileType : TypeDef<TTCore_Dialect, "Tile", [MemRefElementTypeInterfac
   }];
 }
 
+def TTCore_DictType : TypeDef<TTCore_Dialect, "Dict"> {
+  let mnemonic = "dict";
+  let summary = "Lists of values by a name or a number, kept between calls.";
+}
+
+def TTCore_Tuple : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
+
 #endif // TTMLIR_DIALECT_TTCORE_IR_TTCORETYPES_TD

@@ -25,6 +25,25 @@ def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
   }];
 }
 
+// On modules: it calls other functions.
+def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleOp"> {
+  let summary = "Make calls of composites";
+  let description = [{
+    `ttir-inline-functions` puts the decomposition in the place of the call.
+
+    Before:
+    ```mlir
+    func.func private @twice(%a: tensor<4xf32>) -> tensor<4xf32> { ... }
+    %0 = "ttcore.composite"(%x) <{composite_name = "twice", decomposition = @twice}> : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 // On modules: moves ops from function to function.
 def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
   let summary = "Inline calls";
