@@ -411,6 +411,7 @@ std::span<const Rule> movementRules() {
       {"loadTensor", loadTensor},
       {"pad", pad},
       {"permute", permute},
+      {"rearrange", rearrange},
       {"repeat", repeat},
       {"repeatDimensions", repeatDimensions},
       {"repeatInterleave", repeatInterleave},

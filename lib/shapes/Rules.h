@@ -124,6 +124,9 @@ std::optional<int64_t> chipsAlong(const Op &op, std::string_view name);
 // Families
 //===----------------------------------------------------------------------===//
 
+/// The rule of rearrange, which has a file of its own.
+void rearrange(const Op &op, Results &results);
+
 // The rules of each file.
 std::span<const Rule> computeRules();
 std::span<const Rule> movementRules();

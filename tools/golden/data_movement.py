@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -98,17 +99,19 @@ def repeat_interleave(x: Tensor, repeats: int, dim: int) -> Tensor:
 
 
 def rearrange(x: Tensor, pattern: str) -> Tensor:
-    """einops patterns of names, groups in parentheses and 1: "b h w c -> b (h w) c". No groups on the left."""
-    left, right = (re.findall(r"\(([^)]*)\)|(\S+)", side) for side in pattern.split("->"))
-    names = [group or name for group, name in left]
-    if any(" " in name.strip() for name in names):
-        raise ValueError(f"rearrange {pattern!r}: groups on the left need sizes")
-    sizes = dict(zip(names, x.shape, strict=True))
-    flat = [n for group, name in right for n in (group.split() if group else [name])]
-    y = x.permute([names.index(n) for n in flat if n != "1"])
-    shape = [1 if name == "1" else int(torch.Size([sizes[n] for n in (group.split() if group else [name])]).numel())
-             for group, name in right]  # fmt: skip
-    return y.reshape(shape)
+    """einops patterns of names, products in parentheses, 1 and an ellipsis: "... h w c -> ... (h w) c". No products on
+    the left, whose sizes the pattern does not say."""
+    left, right = pattern.split("->")
+    more = " ".join(f"...{i}" for i in range(x.dim() - len(left.split()) + 1))
+    left, right = left.replace("...", more), right.replace("...", more)
+    names = left.replace("()", "1").split()
+    if any("(" in name for name in names):
+        raise ValueError(f"rearrange {pattern!r}: products on the left need sizes")
+    sizes = dict(zip(names, x.shape, strict=True)) | {"1": 1}
+    groups = [(name or product).split() for product, name in re.findall(r"\(([^)]*)\)|([^\s()]+)", right)]
+    ordered = [names.index(name) for group in groups for name in group if name != "1"]
+    dropped = [dim for dim, name in enumerate(names) if name == "1"]
+    return x.permute(ordered + dropped).reshape([math.prod(sizes[name] for name in group) for group in groups])
 
 
 def gather(x: Tensor, positions: Tensor, dim: int) -> Tensor:

@@ -10,10 +10,12 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RearrangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
+#include "ttmlir/shapes/Rearrange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -51,6 +53,21 @@ static LogicalResult permute(Lowering &lowering) {
   for (auto [to, from] : llvm::enumerate(order))
     places[from] = lowering.dim(to);
   return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
+}
+
+/// The permuted input, whose dimensions are then grouped.
+static LogicalResult rearrange(Lowering &lowering) {
+  ArrayRef<int64_t> input = cast<RankedTensorType>(lowering.operands[0].getType()).getShape();
+  const auto parsed =
+      ::tt::shapes::rearrangement(std::string_view(cast<ttir::RearrangeOp>(lowering.op).getPattern()), input);
+  SmallVector<AffineExpr> places(input.size());
+  SmallVector<int64_t> shape;
+  for (auto [to, from] : llvm::enumerate(parsed.order)) {
+    places[from] = lowering.dim(to);
+    shape.push_back(input[from]);
+  }
+  Value permuted = lowering.moved(lowering.operands[0], places, shape);
+  return lowering.give(lowering.reshaped(permuted, lowering.result().getShape()));
 }
 
 static LogicalResult transpose(Lowering &lowering) {
@@ -207,6 +224,7 @@ void host::addMovementRules(Rules &rules) {
   for (StringRef name : {"ttir.broadcast", "ttir.repeat"})
     rules[name] = repeat;
   rules["ttir.permute"] = permute;
+  rules["ttir.rearrange"] = rearrange;
   rules["ttir.transpose"] = transpose;
   rules["ttir.repeat_interleave"] = repeatInterleave;
   rules["ttir.reverse"] = reverse;

@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ProdOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RearrangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
@@ -19,6 +20,7 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/RepeatOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/shapes/Rearrange.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -33,6 +35,25 @@ template <class OpT> struct LowerToReshape : OpConversionPattern<OpT> {
     RankedTensorType type = typeOf(op.getResult());
     SmallVector<int32_t> shape(type.getShape().begin(), type.getShape().end());
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, type, adaptor.getInput(), rewriter.getI32ArrayAttr(shape));
+    return success();
+  }
+};
+
+/// A permute, and a reshape that makes one dimension of each group.
+struct LowerRearrange : OpConversionPattern<ttir::RearrangeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::RearrangeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    const auto parsed = ::tt::shapes::rearrangement(std::string_view(op.getPattern()), shapeOf(adaptor.getInput()));
+    Value value = adaptor.getInput();
+    ArrayRef order(parsed.order.data(), parsed.order.size());
+    // Dimensions of size 1 come and go by the reshape alone.
+    SmallVector<int64_t> moved(order);
+    llvm::erase_if(moved, [&](int64_t dim) { return shapeOf(value)[dim] == 1; });
+    if (!llvm::is_sorted(moved))
+      value = permute(builder, value, order);
+    rewriter.replaceOp(op, reshape(builder, value, typeOf(op.getResult())));
     return success();
   }
 };
@@ -144,6 +165,7 @@ struct LowerArange : OpConversionPattern<ttir::ArangeOp> {
 
 void ttnn::addShapePatterns(RewritePatternSet &patterns) {
   patterns.add<LowerArange, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
-               LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerProdOfSeveral, LowerToLayout,
-               LowerToReshape<ttir::SqueezeOp>, LowerToReshape<ttir::UnsqueezeOp>>(patterns.getContext());
+               LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerProdOfSeveral, LowerRearrange,
+               LowerToLayout, LowerToReshape<ttir::SqueezeOp>, LowerToReshape<ttir::UnsqueezeOp>>(
+      patterns.getContext());
 }

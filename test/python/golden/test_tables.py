@@ -187,6 +187,8 @@ def test_data_movement():
     )
     assert torch.equal(TABLE["pad"](x, padding=[0, 1, 1, 0, 0, 0], value=7)[2], torch.full((4, 4), 7))
     assert TABLE["rearrange"](x, pattern="a b c -> (a c) b").shape == (8, 3)
+    assert torch.equal(TABLE["rearrange"](x, pattern="... c -> c (...)"), x.movedim(2, 0).reshape(4, 6))
+    assert torch.equal(TABLE["rearrange"](x[:, :1], pattern="a 1 c -> () c 1 a"), x[:, 0].t().reshape(1, 4, 1, 2))
     out = TensorSpec((2, 3, 4), torch.int64)
     result = TABLE["broadcast_in_dim"](torch.arange(4), broadcast_dimensions=[2], out=out)
     assert torch.equal(result, torch.arange(4).expand(2, 3, 4))

@@ -51,6 +51,17 @@ DATA_MOVEMENT = {
             (case((4, 4), permutation=[0]), "attribute 'permutation' has 1 dimensions, but the input has rank 2"),
         ],
     ),
+    "rearrange": mover(
+        case((2, 3, 5, 33), pattern="b h w c -> b (h w) c"),
+        case((33, 65), pattern="a b -> b a"),
+        case((2, 3, 5), pattern="... c -> c (...)"),
+        case((4, 1, 7), pattern="a 1 b -> 1 (b a) ()"),
+        case((), pattern=" -> 1"),
+        wrong=[
+            (case((4, 4), pattern="a b -> a"), "attribute 'pattern' has 'b' only on its left"),
+            (case((4, 4), pattern="(a b) c -> a b c"), "attribute 'pattern' has a product on its left"),
+        ],
+    ),
     "transpose": mover(
         case((64, 128), dim0=0, dim1=1),
         case((2, 3, 33, 65), dim0=1, dim1=-1),

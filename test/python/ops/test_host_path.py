@@ -15,7 +15,7 @@ abs acos add arange asin asinh atan atan2 bitwise_and bitwise_not bitwise_or bit
 clamp_scalar clamp_tensor concat constant cos div dot_general eq erf erfc exp exp2 expm1 floor frac full ge gelu
 gt hardsigmoid index isfinite le leaky_relu log log1p log2 logical_and logical_left_shift logical_not logical_or
 logical_right_shift logical_xor lt matmul max maximum mean min minimum mish multiply ne neg ones pad permute pow
-prod reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu
+prod rearrange reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu
 sigmoid sign silu sin slice_static softsign sqrt square squeeze subtract sum tan tanh transpose trunc typecast
 unsqueeze where zeros
 """

@@ -103,6 +103,15 @@ def TTIR_UnsqueezeOp : TT_PureOp<TTIR_Dialect, "unsqueeze", TT_Unary, (ins SI32A
     "With a dimension of size 1 more, before `dim`.", "unsqueeze"> {
   let hasFolder = 1;
 }
+def TTIR_RearrangeOp : TT_PureOp<TTIR_Dialect, "rearrange", TT_Unary, (ins StrAttr:$pattern),
+    "Dimensions reordered and combined by a pattern of names, such as `b h w c -> b (h w) c`.", "rearrange"> {
+  let description = [{
+    The left side of `pattern` names the dimensions of the input, the right side the dimensions of the result; every name
+    is on both, once. Names in parentheses are one dimension, of the product of their sizes. `1` and `()` are a dimension of
+    size 1, on either side, and `...` is any number of dimensions. A product on the left is an error: the op does not say
+    the sizes of its factors.
+  }];
+}
 def TTIR_IndexOp : TT_PureOp<TTIR_Dialect, "index", TT_Unary,
     (ins I32Attr:$dim, I32Attr:$begin, I32Attr:$end, I32Attr:$step),
     "Every `step`-th value along `dim` from `begin` up to, not including, `end`.",

@@ -177,8 +177,8 @@ static bool staysInRange(StringRef name) {
       // Values that are moved.
       "all_gather", "all_to_all", "broadcast", "collective_broadcast", "collective_permute", "concat",
       "concatenate_heads", "embedding", "gather", "index", "index_select", "max_pool2d", "mesh_partition", "mesh_shard",
-      "pad", "permute", "repeat", "repeat_interleave", "reshape", "reverse", "slice_dynamic", "slice_static", "sort",
-      "squeeze", "to_layout", "topk", "transpose", "unsqueeze",
+      "pad", "permute", "rearrange", "repeat", "repeat_interleave", "reshape", "reverse", "slice_dynamic",
+      "slice_static", "sort", "squeeze", "to_layout", "topk", "transpose", "unsqueeze",
       // Values that are chosen, and truth.
       "argmax", "clamp_tensor", "eq", "ge", "gt", "isfinite", "le", "logical_and", "logical_not", "logical_or",
       "logical_xor", "lt", "max", "maximum", "min", "minimum", "ne", "reduce_and", "reduce_or", "relu", "relu6", "sign",

@@ -22,6 +22,11 @@ func.func @more(%x: tensor<2x5x7xf32>) -> tensor<9x4x3xf32> {
   %2 = "ttir.pad"(%1) <{padding = array<i32: 2, 3, 1, 1, 0, 1>, value = 5.000000e-01 : f32}> : (tensor<4x2x2xf32>) -> tensor<9x4x3xf32>
   return %2 : tensor<9x4x3xf32>
 }
+func.func @rearrange(%x: tensor<2x3x5x7xf32>) -> tensor<2x15x7xf32> {
+  // CHECK: "ttir.rearrange"{{.*}} <{pattern = "b h w c -> b (h w) c"}>
+  %0 = "ttir.rearrange"(%x) <{pattern = "b h w c -> b (h w) c"}> : (tensor<2x3x5x7xf32>) -> tensor<2x15x7xf32>
+  return %0 : tensor<2x15x7xf32>
+}
 func.func @expand(%x: tensor<1x8xf32>) -> tensor<1x6x24xf32> {
   // CHECK: "ttir.broadcast"{{.*}} <{broadcast_dimensions = array<i64: 3, 1>}>
   %0 = "ttir.broadcast"(%x) <{broadcast_dimensions = array<i64: 3, 1>}> : (tensor<1x8xf32>) -> tensor<3x8xf32>
