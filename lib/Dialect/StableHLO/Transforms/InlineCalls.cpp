@@ -27,7 +27,12 @@ struct InlineCalls : shlo::impl::InlineCallsBase<InlineCalls> {
         return signalPassFailure();
     // What they tie is one value now.
     getOperation().walk([](sdy::FuncDataFlowEdgeOp edge) {
-      edge.replaceAllUsesWith(edge.getOperand());
+      Value value = edge.getOperand();
+      if (auto shardings = edge->getAttrOfType<sdy::TensorShardingPerValueAttr>("sdy.sharding")) {
+        OpBuilder builder(edge);
+        value = sdy::ShardingConstraintOp::create(builder, edge.getLoc(), value, shardings.getShardings().front());
+      }
+      edge.replaceAllUsesWith(value);
       edge.erase();
     });
     for (func::FuncOp function : called)

@@ -112,7 +112,7 @@ private:
       return;
     }
     if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0 ||
-        (isa<SdyDialect>(op->getDialect()) && !isa<ShardingConstraintOp, PropagationBarrierOp>(op)))
+        (isa<SdyDialect>(op->getDialect()) && !isa<ShardingConstraintOp, PropagationBarrierOp, FuncDataFlowEdgeOp>(op)))
       return;
     visitOp(op);
   }

@@ -59,6 +59,12 @@ struct SinkDataFlowEdges : sdy::impl::SdySinkDataFlowEdgesBase<SinkDataFlowEdges
       edgeOp.replaceAllUsesWith(edgeOp.getInput());
       edgeOp.erase();
     }
+    getOperation().walk([](FuncDataFlowEdgeOp edgeOp) {
+      if (TensorShardingAttr sharding = getShardingAttr(edgeOp.getResult()))
+        setShardingAttr(edgeOp.getOperand(), sharding);
+      edgeOp.replaceAllUsesWith(edgeOp.getOperand());
+      edgeOp.erase();
+    });
   }
 };
 } // namespace

@@ -299,7 +299,7 @@ static const DenseMap<TypeID, RuleFunction> &getTable() {
     DenseMap<TypeID, RuleFunction> table;
     rows<hlo::ClampOp, hlo::SelectOp, hlo::CompareOp, hlo::ComplexOp, hlo::ConvertOp, hlo::ReducePrecisionOp,
          hlo::MapOp, hlo::AllReduceOp, hlo::CollectiveBroadcastOp, hlo::CollectivePermuteOp, hlo::CrossReplicaSumOp,
-         ShardingConstraintOp, PropagationBarrierOp>(table, pointwiseRule);
+         ShardingConstraintOp, PropagationBarrierOp, FuncDataFlowEdgeOp>(table, pointwiseRule);
     rows<hlo::BitcastConvertOp>(table, bitcastConvertRule);
     rows<hlo::BroadcastInDimOp>(table, broadcastInDimRule);
     rows<hlo::BroadcastOp>(table, leadingBroadcastRule);
@@ -337,7 +337,7 @@ static const DenseMap<TypeID, RuleFunction> &getTable() {
 }
 
 bool sdy::isElementwise(Operation *op) {
-  if (isa<ShardingConstraintOp, PropagationBarrierOp, hlo::ClampOp, hlo::SelectOp, hlo::MapOp>(op))
+  if (isa<ShardingConstraintOp, PropagationBarrierOp, FuncDataFlowEdgeOp, hlo::ClampOp, hlo::SelectOp, hlo::MapOp>(op))
     return true;
   if (auto bitcast = dyn_cast<hlo::BitcastConvertOp>(op))
     return cast<ShapedType>(bitcast.getOperand().getType()).getRank() ==
