@@ -169,8 +169,7 @@ def AvgPool2d(
     def pool(x: torch.Tensor, simple: int, ceil: bool, count: bool) -> torch.Tensor:
         if divisor_override is None:
             return F.avg_pool2d(x, kernel, strides, simple, ceil, count)
-        area = kernel[0] * kernel[1]
-        return F.avg_pool2d(x, kernel, strides, simple, ceil) * (area / divisor_override)
+        return F.avg_pool2d(x, kernel, strides, simple, ceil, divisor_override=1) / divisor_override
 
     def compute(x: torch.Tensor) -> torch.Tensor:
         if isinstance(padding, int):

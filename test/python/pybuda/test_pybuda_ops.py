@@ -189,6 +189,10 @@ CASES: dict[str, Case] = {
         lambda x: op.AvgPool2d("", x, 2, divisor_override=3.0),
         window(IMAGE, (2, 2), (1, 1), (0, 1, 0, 1), lambda p: p.sum((2, 3)) / 3), [IMAGE],
     ),
+    "AvgPool2d divisor at edges": (
+        lambda x: op.AvgPool2d("", x, 2, stride=2, padding=0, ceil_mode=True, divisor_override=2),
+        window(IMAGE, (2, 2), (2, 2), (0, 0, 0, 1), lambda p: p.sum((2, 3)) / 2), [IMAGE],
+    ),
     "AvgPool2d without borders": (
         lambda x: op.AvgPool2d("", x, 2, count_include_pad=False),
         window(IMAGE, (2, 2), (1, 1), (0, 1, 0, 1), lambda p: np.nanmean(p, (2, 3)), np.nan), [IMAGE],
