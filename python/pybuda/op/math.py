@@ -118,8 +118,8 @@ def Argmax(operandA: torch.Tensor, dim: int | None = None) -> torch.Tensor:
 @op
 def Clip(operandA: torch.Tensor, min: float, max: float) -> torch.Tensor:
     """Each element, not below `min` and not above `max`."""
-    if min > max:
-        raise PyBudaError(f"min is {min}, above max, {max}")
+    if not min <= max:
+        raise PyBudaError(f"min is {min} and max is {max}; expected numbers, and min not above max")
     return operandA.clamp(min, max)
 
 

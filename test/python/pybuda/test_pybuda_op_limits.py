@@ -25,6 +25,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], str]] = {
     "divisor": (
         lambda x: op.AvgPool2d("op", x, 2, divisor_override=0), (IMAGE,), "divisor_override is 0; expected another",
     ),
+    "Clip without a number": (
+        lambda x: op.Clip("op", x, math.nan, 1.0), (IMAGE,), "min is nan and max is 1.0; expected",
+    ),
     "PadTile of rank 0": (lambda x: op.PadTile("op", x, 0, 1), (SCALAR,), "the operand has rank 0; expected 1"),
     "PadTile of another size": (
         lambda x: op.PadTile("op", x, 1, 40), (torch.ones(2, 6),), "original_length is 40; dimension 1 has size 6",

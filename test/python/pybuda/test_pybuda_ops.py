@@ -227,7 +227,7 @@ WRONG = {
         lambda x: op.Softmax("s", x, dim=5),
         "pybuda.op.Softmax 's': dim is 5; expected -2 to 1",
     ),
-    "clip": (lambda x: op.Clip("c", x, 2.0, 1.0), "min is 2.0, above max, 1.0"),
+    "clip": (lambda x: op.Clip("c", x, 2.0, 1.0), "min is 2.0 and max is 1.0; expected"),
     "pad": (lambda x: op.Pad("p", x, (1, 2, 3)), "expected \\(left, right\\)"),
     "mode": (lambda x: op.Relu("r", x, mode="top"), "mode is 'top'; expected 'min' or 'max'"),
     "indices": (lambda x: op.MaxPool2d("m", x, 2, return_indices=True), "return_indices is True"),
