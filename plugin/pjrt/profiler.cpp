@@ -111,12 +111,13 @@ private:
 struct Line {
   std::string_view name;
   Message events;
-  int64_t start = 0; // of the line, ns
+  int64_t start = 0; // of the line, ns since 1970
 
-  void add(uint64_t name_, int64_t at, double ns, const Message &stats) {
+  /// `at`: since the line's start. As a double, a time since 1970 is exact to 256 ns only.
+  void add(uint64_t name_, double at, double ns, const Message &stats) {
     events.message(4, Message()
                           .number(1, name_)
-                          .number(2, static_cast<uint64_t>(std::max<int64_t>(0, at - start)) * 1000)
+                          .number(2, static_cast<uint64_t>(std::max(0.0, at) * 1000))
                           .number(3, static_cast<uint64_t>(ns * 1000))
                           .append(stats));
   }
@@ -126,19 +127,19 @@ Message planeOf(int device, const std::vector<Run> &all) {
   Names names(4), stats(5);
   const uint64_t cycles = stats.of("cycles"), bytes = stats.of("bytes_accessed"), place = stats.of("source");
   Line programs{"XLA Modules", {}}, chip{"XLA Ops", {}}, host{"Simulator", {}};
-  int64_t free = 0; // when the chip is done with the run before
+  double free = 0; // when the chip is done with the run before, since the first began
   bool first = true;
   for (const Run &run : all) {
     if (run.device != device)
       continue;
     if (first)
-      programs.start = chip.start = host.start = free = run.start;
+      programs.start = chip.start = host.start = run.start;
     first = false;
-    programs.add(names.of(run.program), run.start, static_cast<double>(run.end - run.start), {});
+    const auto began = static_cast<double>(run.start - programs.start);
+    programs.add(names.of(run.program), began, static_cast<double>(run.end - run.start), {});
     if (!run.report)
       continue;
-    int64_t onHost = run.start;
-    double onChip = static_cast<double>(std::max(free, run.start));
+    double onHost = began, onChip = std::max(free, began);
     for (const tt::runtime::OpPerf &op : run.report->ops) {
       const uint64_t name = names.of(op.name);
       Message more;
@@ -149,12 +150,12 @@ Message planeOf(int device, const std::vector<Run> &all) {
         source = source.substr(4, source.size() - 5);
       if (!source.empty())
         more.message(4, Message().number(1, place).text(5, source));
-      chip.add(name, static_cast<int64_t>(onChip), op.deviceNs, more);
+      chip.add(name, onChip, op.deviceNs, more);
       host.add(name, onHost, static_cast<double>(op.hostNs), {});
       onChip += op.deviceNs;
-      onHost += op.hostNs;
+      onHost += static_cast<double>(op.hostNs);
     }
-    free = static_cast<int64_t>(onChip);
+    free = onChip;
   }
   Message plane;
   plane.number(1, static_cast<uint64_t>(device) + 1).text(2, "/device:tt:" + std::to_string(device));
