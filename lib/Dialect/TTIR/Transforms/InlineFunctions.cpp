@@ -5,6 +5,7 @@
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Iterators.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::ttir {
@@ -33,6 +34,8 @@ struct InlineFunctions : tt::ttir::impl::TTIRInlineFunctionsBase<InlineFunctions
         tt::ttcore::inlineCall(call, callee);
         infos[callee].isCalled = any = true;
       }
+    for (func::FuncOp function : functions)
+      any |= unpackTuples(function);
     if (!any)
       markAllAnalysesPreserved();
     for (func::FuncOp function : functions)
@@ -48,6 +51,26 @@ private:
     unsigned depth = 0;                                       // of calls below
     bool isCalled = false;
   };
+
+  /// What calls took and gave as tuples is there as values.
+  static bool unpackTuples(func::FuncOp function) {
+    bool any = false;
+    function.walk([&](tt::ttcore::GetTupleElementOp get) {
+      if (auto tuple = get.getOperand().getDefiningOp<tt::ttcore::TupleOp>()) {
+        get.replaceAllUsesWith(tuple.getOperands()[get.getIndex()]);
+        get.erase();
+        any = true;
+      }
+    });
+    // Those of tuples come after them.
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([&](tt::ttcore::TupleOp tuple) {
+      if (tuple->use_empty()) {
+        tuple.erase();
+        any = true;
+      }
+    });
+    return any;
+  }
 
   /// Puts a function and what it calls into `order`, callees first, so that what is inlined has no calls left. Chains
   /// of calls may be longer than the stack is deep.

@@ -125,6 +125,11 @@ private:
       return assignSignature(function);
     ConvolutionWeights weights(function);
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<ttcore::TupleOp, ttcore::GetTupleElementOp, ttcore::GetGlobalOp, ttcore::GetKeyValueOp,
+              ttcore::SetKeyValueOp>(op)) {
+        op->emitOpError("is not lowered to TTNN: the values of a program are its arguments, each a tensor");
+        return WalkResult::interrupt();
+      }
       for (auto [index, value] : llvm::enumerate(op->getResults()))
         if (failed(assign(value, distribution.contains(value), weights,
                           [&] { return op->emitOpError() << "result " << index; })))

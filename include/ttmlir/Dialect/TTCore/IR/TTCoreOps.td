@@ -73,7 +73,7 @@ def TTCore_OptimizationBarrierOp : TTCore_Op<"optimization_barrier", [MemoryEffe
 def TTCore_CompositeOp : TTCore_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A function under a name of its own, for those who know an op that computes it.";
   let description = [{
-    `decomposition` takes the inputs and returns the results. `ttir-decompose-composites` puts it in the op's place.
+    `decomposition` takes the inputs and returns the results. `ttir-decompose-composites` calls it in the op's place.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, StrAttr:$composite_name, FlatSymbolRefAttr:$decomposition,
                        OptionalAttr<DictionaryAttr>:$composite_attributes);
@@ -92,8 +92,7 @@ def TTCore_TupleOp : TTCore_Op<"tuple", [Pure, InferTypeOpAdaptor]> {
   let assemblyFormat = "$operands attr-dict `:` custom<TupleOpType>(type($operands), type($result))";
 }
 
-def TTCore_GetTupleElementOp
-    : TTCore_Op<"get_tuple_element", [Pure, InferTypeOpAdaptor]> {
+def TTCore_GetTupleElementOp : TTCore_Op<"get_tuple_element", [Pure, InferTypeOpAdaptor]> {
   let summary = "One value of a tuple, counted from 0.";
   let arguments = (ins TTCore_Tuple:$operand, ConfinedAttr<I32Attr, [IntNonNegative]>:$index);
   let results = (outs AnyType:$result);

@@ -49,8 +49,9 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
   let summary = "Inline calls";
   let description = [{
     An inlined op has the location of the call around its own. Private functions that nothing calls any more are
-    removed. Recursion is an error, because a program on the device has no calls. So is a call graph whose functions have
-    more than `max-ops` ops when their calls are inlined: two calls on each of 24 levels are 2^24 copies.
+    removed, and so are tuples that carried values to and from them. Recursion is an error, because a program on the
+    device has no calls. So is a call graph whose functions have more than `max-ops` ops when their calls are inlined:
+    two calls on each of 24 levels are 2^24 copies.
 
     Before:
     ```mlir
