@@ -25,6 +25,7 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
                          << "; run ttcore-register-device first";
       return signalPassFailure();
     }
+    warnOfHost(module);
     TileTypes types(device.getDeviceAttr().getWorkerGrid().getShape());
     SymbolTable symbols(module);
     RewritePatternSet set(&getContext());
@@ -46,6 +47,17 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
   }
 
 private:
+  /// An op that is marked for the host is computed all the same, which its user should know.
+  static void warnOfHost(ModuleOp module) {
+    module.walk([](Operation *op) {
+      if (!op->hasAttr(ttir::ShouldHoistAttr::attrName))
+        return WalkResult::advance();
+      op->emitWarning() << "'" << op->getName() << "' is marked " << ttir::ShouldHoistAttr::attrName
+                        << ", but programs of TTMetal have no functions of the host: the chip computes it";
+      return WalkResult::interrupt();
+    });
+  }
+
   static InFlightDiagnostic reportLeft(Operation *op) {
     return op->emitError() << "'" << op->getName() << "' is not lowered to D2M";
   }

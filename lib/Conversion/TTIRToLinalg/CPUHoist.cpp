@@ -21,7 +21,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-static constexpr StringLiteral tagName = "ttir.should_hoist";
+static constexpr StringLiteral tagName = ttir::ShouldHoistAttr::attrName;
 static constexpr StringLiteral callName = "ttir.cpu_hoisted_call";
 static constexpr StringLiteral declarationType = "forward_cpu_declaration";
 
@@ -37,8 +37,6 @@ namespace {
 class Hoister {
 public:
   explicit Hoister(ModuleOp root) : root(root), device(deviceModule(root)), symbols(device), builder(root) {}
-
-  ModuleOp programs() { return device; }
 
   /// A function of the host that is called `name`, and more if that is taken, with its declaration for the device.
   func::FuncOp create(Location loc, const Twine &name, FunctionType type) {
