@@ -87,21 +87,30 @@ static LogicalResult link(StringRef object, StringRef library, function_ref<InFl
 /// Bytes of the tensors that a function is called with, operands and then results.
 using Sizes = llvm::StringMap<SmallVector<uint64_t>>;
 
-static Sizes sizesOf(ModuleOp module) {
+static FailureOr<Sizes> sizesOf(ModuleOp module, const llvm::StringSet<> &functions) {
   Sizes sizes;
-  module.walk([&](debug::HostCallOp call) {
+  WalkResult result = module.walk([&](debug::HostCallOp call) -> WalkResult {
+    if (!functions.contains(call.getFunction()))
+      return WalkResult::advance();
     auto [found, isNew] = sizes.try_emplace(call.getFunction());
     if (!isNew)
-      return;
+      return WalkResult::advance();
     auto add = [&, &list = found->second](TypeRange types) {
       for (Type type : types) {
         auto tensor = cast<RankedTensorType>(type);
-        list.push_back(tensor.getNumElements() * llvm::divideCeil(tensor.getElementType().getIntOrFloatBitWidth(), 8));
+        if (!tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+          return false;
+        list.push_back(tensor.getNumElements() * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
       }
+      return true;
     };
-    add(call->getOperandTypes());
-    add(call->getResultTypes());
+    if (!add(call->getOperandTypes()) || !add(call->getResultTypes()))
+      return call.emitOpError() << "calls native code '" << call.getFunction()
+                                << "'; expected tensors of static sizes, of integers or floats";
+    return WalkResult::advance();
   });
+  if (result.wasInterrupted())
+    return failure();
   return sizes;
 }
 
@@ -169,7 +178,10 @@ FailureOr<std::optional<NativeCode>> ttnn::compileHostFunctions(ModuleOp module)
     if (code.functions.empty())
       return host.emitError() << "host functions are not in the LLVM dialect; run convert-ttir-to-linalg and "
                                  "linalg-to-llvm-pipeline in the ttcore.cpu_module first";
-    FailureOr<SmallVector<char>> library = compile(host, sizesOf(module), code.triple);
+    FailureOr<Sizes> sizes = sizesOf(module, code.functions);
+    if (failed(sizes))
+      return failure();
+    FailureOr<SmallVector<char>> library = compile(host, *sizes, code.triple);
     if (failed(library))
       return failure();
     code.library = std::move(*library);
