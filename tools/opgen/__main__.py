@@ -19,6 +19,7 @@ from pathlib import Path
 
 import emit
 import functions
+import split
 from describe import read
 
 
@@ -32,11 +33,8 @@ def main() -> int:
         "ttmlir/Target/TTNN/AttributeVisitor.inc": emit.visitor,
         "ops.json": emit.description,
     }
-    for name, write in made.items():
-        path, text = Path(sys.argv[2]) / name, write(dialects)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    for name, make in made.items():
+        split.write(Path(sys.argv[2]) / name, make(dialects))
     return 0
 
 

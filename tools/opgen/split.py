@@ -31,6 +31,7 @@ CONSTRAINT = re.compile(r"^static ::llvm::LogicalResult (\w+)\(.*?^}\n", re.M | 
 
 
 def write(path: Path, text: str) -> None:
+    """Leaves a file that has this text as it is, so that nothing is compiled again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
