@@ -105,6 +105,12 @@ ROWS: list[Row] = [
         "square", "reciprocal", "mean", "sum", "cumsum", "arcsin", "arctan", "log1p", "expm1", "sign")],
     *[Row(f"jnp.{name} complex", getattr(jnp, name), [Z], C) for name in ("prod", "cumprod", "max", "min")],
     Row("at multiply complex", lambda z: z.at[np.array([1, 3, 1])].multiply(np.complex64(1 - 2j)), [Z], C),
+    Row("at multiply complex, of a batch", jax.vmap(
+        lambda z, i, u: z.at[i].multiply(u)), [np.stack([Z, Z + 1]), np.array([[1, 3, 1], [0, 0, -1]]),
+                                               np.stack([Z[:3], Z[1:4]])], C),
+    Row("at multiply complex rows, of a batch", jax.vmap(
+        lambda z, i: z.at[i].multiply(z[0]), in_axes=(2, 0)), [np.arange(24).reshape(3, 4, 2) * (1 + 0.1j),
+                                                               np.array([2, 1])], C),
     Row("jnp.power complex", jnp.power, [Z + 0.3, Z], C),
     Row("jnp.divide complex", jnp.divide, [Z, Z + 1.5], C),
     Row("jnp.matmul complex", lambda z: z[:, None] @ z[None].conj(), [Z], C),

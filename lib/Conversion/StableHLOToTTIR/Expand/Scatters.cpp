@@ -47,8 +47,9 @@ struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     if (takesUpdate && !op.getUniqueIndices()) {
       if (!op.getScatterDimensionNumbers().getInputBatchingDims().empty())
-        return rewriter.notifyMatchFailure(op, "updates with batching dimensions are not combined one by one");
-      rewriter.replaceOp(op, oneByOne(builder, op).value());
+        rewriter.replaceOp(op, withoutBatching(builder, op));
+      else
+        rewriter.replaceOp(op, oneByOne(builder, op).value());
       return success();
     }
     Expr x(builder, op.getInputs().front()), updates(builder, op.getUpdates().front());
@@ -76,6 +77,35 @@ struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
   }
 
 private:
+  /// The same with batches as one more number of each index.
+  static Value withoutBatching(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op) {
+    stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+    Expr indices(builder, op.getScatterIndices());
+    const int64_t vectorDim = numbers.getIndexVectorDim();
+    SmallVector<int64_t> shape(indices.shape());
+    if (vectorDim == indices.rank())
+      shape.push_back(1);
+    indices = indices.reshape(shape);
+    shape[vectorDim] = 1;
+    SmallVector<Expr> parts;
+    for (int64_t dimension : numbers.getScatterIndicesBatchingDims())
+      parts.push_back(Expr::iota(builder, indices.type().clone(shape), dimension));
+    parts.push_back(indices);
+    SmallVector<int64_t> inserted(numbers.getInsertedWindowDims()), map(numbers.getInputBatchingDims());
+    llvm::append_range(inserted, numbers.getInputBatchingDims());
+    llvm::sort(inserted);
+    llvm::append_range(map, numbers.getScatterDimsToOperandDims());
+    auto plain = stablehlo::ScatterDimensionNumbersAttr::get(builder.getContext(), numbers.getUpdateWindowDims(),
+                                                             inserted, {}, {}, map, vectorDim);
+    auto made = stablehlo::ScatterOp::create(builder, op->getResultTypes(), op.getInputs(),
+                                             parts.front().concat(ArrayRef(parts).drop_front(), vectorDim).value(),
+                                             op.getUpdates(), plain,
+                                             /*indices_are_sorted=*/false, op.getUniqueIndices());
+    IRMapping mapping;
+    op.getUpdateComputation().cloneInto(&made.getUpdateComputation(), mapping);
+    return made->getResult(0);
+  }
+
   /// Each update by a scatter of its own, which has no other for the same element.
   static Expr oneByOne(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op) {
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
