@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 import torch
 from test_expansions import run, type_of
-from ttmlir.ir import MLIRError
+from ttmlir import passes
+from ttmlir.ir import Context, MLIRError, Module
 
 
 def call(routine: str, operands: dict[str, torch.Tensor], results: list[str], **letters: str) -> list[torch.Tensor]:
@@ -156,3 +157,29 @@ def test_what_is_refused_is_named(routine: str, letters: dict[str, str]) -> None
     a = matrices(4, 4)
     with pytest.raises(MLIRError, match=f"'lapack_s{routine}_ffi' is a function of LAPACK"):
         call(routine, {"a": a}, [type_of(a), "tensor<4xf32>", "tensor<i32>"], **letters)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "%f:2 = stablehlo.custom_call @lapack_cpotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : "
+            "(tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<i32>)",
+            "lapack_cpotrf_ffi",
+        ),
+        (
+            "%x = stablehlo.real %a : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xf32>\n"
+            "%f:3 = stablehlo.custom_call @lapack_sgeev_ffi(%x) : "
+            "(tensor<2x2xf32>) -> (tensor<2xcomplex<f32>>, tensor<2x2xcomplex<f32>>, tensor<i32>)",
+            "lapack_sgeev_ffi",
+        ),
+        (
+            "%f = stablehlo.custom_call @other(%a) : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>",
+            "stablehlo.custom_call of 'other': complex numbers are not lowered here",
+        ),
+    ],
+)
+def test_calls_of_complex_numbers_are_named(text: str, name: str) -> None:
+    text = f"func.func @main(%a: tensor<2x2xcomplex<f32>>) {{\n{text}\nreturn\n}}"
+    with Context(), pytest.raises(MLIRError, match=name):
+        passes.stablehlo_to_ttir_pipeline(Module.parse(text))

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Patterns.h"
+#include "../Expand/Expressions.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
@@ -276,11 +276,12 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     const Row *row = llvm::find_if(table(), [&](const Row &each) { return each.target == op.getCallTargetName(); });
-    if (row == table().end() && op.getCallTargetName().starts_with("lapack_"))
+    if (row == table().end() && isLapack(op.getCallTargetName()))
+      return notifyMatchFailure(rewriter, op, lapackRefusal(op.getCallTargetName()));
+    if (row == table().end() && op.getCallTargetName().starts_with("tenstorrent."))
       return notifyMatchFailure(rewriter, op,
-                                "'" + op.getCallTargetName() +
-                                    "' is a function of LAPACK, which JAX calls where it lowers for the "
-                                    "CPU; lower the program for the platform tt");
+                                "no custom call '" + op.getCallTargetName() +
+                                    "' is known with these operands, attributes and results");
     if (row == table().end())
       return notifyMatchFailure(rewriter, op, "no custom call '" + op.getCallTargetName() + "' is known");
     auto refuse = [&](const Twine &text) { return notifyMatchFailure(rewriter, op, row->target + ": " + text); };

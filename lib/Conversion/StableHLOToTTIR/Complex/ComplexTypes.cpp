@@ -354,7 +354,13 @@ private:
   }
 
   static LogicalResult refuse(Operation *op) {
-    return op->emitError() << op->getName() << ": complex numbers are not lowered here";
+    auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+    if (call && isLapack(call.getCallTargetName()))
+      return op->emitError() << op->getName() << ": " << lapackRefusal(call.getCallTargetName());
+    InFlightDiagnostic error = op->emitError() << op->getName();
+    if (call)
+      error << " of '" << call.getCallTargetName() << "'";
+    return error << ": complex numbers are not lowered here";
   }
 
   static FailureOr<SmallVector<Complex>> constantOf(ImplicitLocOpBuilder &builder, stablehlo::ConstantOp constant) {

@@ -159,6 +159,9 @@ inline Expr transposed(Expr x) {
 
 /// `potrf` of `lapack_spotrf_ffi` and `lapack_dpotrf_ffi`; nothing for other calls.
 StringRef lapackFunction(StringRef target);
+inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
+/// Why a call of LAPACK is left, and what to do.
+std::string lapackRefusal(StringRef target);
 
 /// `start`, changed `turns` times by `step(number, value)`.
 template <class F> Expr repeated(Expr start, int64_t turns, F step) {

@@ -20,6 +20,13 @@ StringRef hlo::lapackFunction(StringRef target) {
   return target.front() == 's' || target.front() == 'd' ? target.drop_front() : StringRef();
 }
 
+std::string hlo::lapackRefusal(StringRef target) {
+  return ("'" + target +
+          "' is a function of LAPACK, which JAX calls where it lowers for the CPU; lower the program for the platform "
+          "tt")
+      .str();
+}
+
 namespace {
 struct ExpandLapack : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;

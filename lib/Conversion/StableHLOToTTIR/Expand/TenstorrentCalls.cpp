@@ -9,6 +9,7 @@
 
 #include "Expressions.h"
 
+#include "ttmlir/Dialect/StableHLO/Transforms/Attributes.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
@@ -34,27 +35,6 @@ bool flag(DictionaryAttr attributes, StringRef name, bool otherwise) {
   return given ? given.getValue() : otherwise;
 }
 
-/// A list of integers, dense or as an array.
-std::optional<SmallVector<int64_t>> integers(Attribute attribute) {
-  SmallVector<int64_t> values;
-  if (auto dense = dyn_cast_if_present<DenseIntElementsAttr>(attribute)) {
-    for (const APInt &value : dense)
-      values.push_back(value.getSExtValue());
-  } else if (auto array = dyn_cast_if_present<DenseI64ArrayAttr>(attribute)) {
-    llvm::append_range(values, array.asArrayRef());
-  } else if (auto array = dyn_cast_if_present<ArrayAttr>(attribute)) {
-    for (Attribute value : array) {
-      auto integer = dyn_cast<IntegerAttr>(value);
-      if (!integer)
-        return std::nullopt;
-      values.push_back(integer.getInt());
-    }
-  } else {
-    return std::nullopt;
-  }
-  return values;
-}
-
 Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto approximate = attributes.getAs<StringAttr>("approximate");
   if (op->getNumOperands() != 1 || (approximate && approximate.getValue() != "none"))
@@ -63,7 +43,7 @@ Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr at
 }
 
 template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
-  std::optional<SmallVector<int64_t>> shape = integers(attributes.get("normalized_shape"));
+  std::optional<SmallVector<int64_t>> shape = shlo::integersOf(attributes.get("normalized_shape"));
   const unsigned count = op->getNumOperands();
   if (!shape || count < 1 || count > 3 || op->getResult(0).getType() != op->getOperand(0).getType() ||
       shape->size() > typeOf(op->getOperand(0)).getShape().size() ||
@@ -81,6 +61,9 @@ Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, Dic
   auto axis = attributes.getAs<IntegerAttr>("cluster_axis");
   const unsigned count = op->getNumOperands();
   if (!isa<stablehlo::CustomCallOp>(op) || !axis || count < 1 || count > 3)
+    return {};
+  // Of a mesh, which has rows and columns: other numbers would be cut off to 32 bits below.
+  if (!axis.getValue().isZero() && !axis.getValue().isOne())
     return {};
   return {ttir::DistributedRMSNormOp::create(builder, op->getResult(0).getType(), op->getOperand(0),
                                              count > 1 ? op->getOperand(1) : Value(),

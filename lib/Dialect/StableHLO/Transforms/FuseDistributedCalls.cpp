@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Attributes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -34,6 +35,9 @@ struct FuseRMSNorm : OpRewritePattern<stablehlo::CustomCallOp> {
     std::optional<int64_t> axis = onlyAxis(*slice.getCompositeAttributes());
     if (!axis)
       return rewriter.notifyMatchFailure(op, "its result is not sliced along one axis of the last dimension");
+    auto normalized = integersOf(attributes.get("normalized_shape"));
+    if (!normalized || normalized->size() != 1)
+      return rewriter.notifyMatchFailure(op, "it normalizes other dimensions than the last one");
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
       auto gather = operand.getDefiningOp<stablehlo::AllGatherOp>();

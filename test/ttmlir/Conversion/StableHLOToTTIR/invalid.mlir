@@ -114,3 +114,12 @@ func.func @wide_stride(%a: tensor<4xf32>) -> tensor<1xf32> {
   %0 = stablehlo.slice %a [0:4:4294967297] : (tensor<4xf32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
+
+// -----
+
+// A mesh has rows and columns; 2^32 is not taken for 0.
+func.func @cluster_axis(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // expected-error@+1 {{no custom call 'tenstorrent.distributed_rms_norm' is known with these operands, attributes and results}}
+  %0 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) {tt.composite_attributes = {cluster_axis = 4294967296 : i64}} : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}

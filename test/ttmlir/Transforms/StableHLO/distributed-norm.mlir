@@ -55,3 +55,21 @@ func.func private @slice(%x: tensor<32x64xf32>) -> tensor<32x32xf32> {
   %0 = stablehlo.slice %x [0:32, 0:32] : (tensor<32x64xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
+
+// -----
+
+// Several dimensions are normalized at once: their squares would be summed over the last one only.
+sdy.mesh @mesh = <["x"=1, "y"=2]>
+// CHECK-LABEL: @planes
+// CHECK: stablehlo.custom_call @tenstorrent.rms_norm
+// CHECK-NOT: distributed_rms_norm
+func.func @planes(%x: tensor<8x4x64xf32>) -> tensor<8x4x64xf32> {
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 2 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<8x4x64xf32>) -> tensor<8x4x128xf32>
+  %1 = stablehlo.custom_call @tenstorrent.rms_norm(%0) {tt.composite_attributes = {normalized_shape = dense<[4, 128]> : tensor<2xi64>}} : (tensor<8x4x128xf32>) -> tensor<8x4x128xf32>
+  %2 = stablehlo.composite "sdy.all_slice" %1 {composite_attributes = {slicing_axes = #sdy<list_of_axis_ref_lists[{}, {}, {"y"}]>}, decomposition = @slice} : (tensor<8x4x128xf32>) -> tensor<8x4x64xf32>
+  return %2 : tensor<8x4x64xf32>
+}
+func.func private @slice(%x: tensor<8x4x128xf32>) -> tensor<8x4x64xf32> {
+  %0 = stablehlo.slice %x [0:8, 0:4, 0:64] : (tensor<8x4x128xf32>) -> tensor<8x4x64xf32>
+  return %0 : tensor<8x4x64xf32>
+}
