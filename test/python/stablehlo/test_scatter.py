@@ -24,6 +24,9 @@ BODIES = {
         name: f"%r = stablehlo.{name} %a, %b : tensor<{{t}}>\n      stablehlo.return %r : tensor<{{t}}>"
         for name in ("add", "multiply", "maximum", "minimum")
     },
+    # 2 b - a, which asks for the order of the updates.
+    "formula": "%d = stablehlo.subtract %b, %a : tensor<{t}>\n      %r = stablehlo.add %d, %b : tensor<{t}>\n"
+    "      stablehlo.return %r : tensor<{t}>",
 }
 
 
@@ -147,6 +150,14 @@ def test_scatter(body: str, seed: int, request: pytest.FixtureRequest) -> None:
         if 0 in numbers.indices:
             continue
         check(scatter_text(numbers, draw.choice(["f32", "i32"]), draw.choice(["i32", "i32", "i64"]), body))
+
+
+@pytest.mark.parametrize("index", ["i8", "ui8"])
+@pytest.mark.parametrize("body", ["add", "formula"])
+def test_more_batches_than_an_index_counts(body: str, index: str) -> None:
+    """The second dimension of the input is the index's; 300 is more than i8 and ui8 hold."""
+    numbers = Numbers([300, 6], [1, 1], [1], [0], [0], [1], 2, [300, 2, 1], [], [300, 2])
+    check(scatter_text(numbers, "f32", index, body))
 
 
 def test_constant_indices_inside_need_no_check() -> None:

@@ -86,6 +86,8 @@ private:
     if (vectorDim == indices.rank())
       shape.push_back(1);
     indices = indices.reshape(shape);
+    if (indices.element().getIntOrFloatBitWidth() < 32) // may not hold the number of a batch
+      indices = indices.convert(builder.getI32Type());
     shape[vectorDim] = 1;
     SmallVector<Expr> parts;
     for (int64_t dimension : numbers.getScatterIndicesBatchingDims())
