@@ -270,20 +270,28 @@ Attribute parseNumber(OpBuilder &builder, Kind kind, StringRef text) {
   return {};
 }
 
+std::string whyUnknown(stablehlo::CustomCallOp op) {
+  StringRef target = op.getCallTargetName();
+  if (isLapack(target))
+    return lapackRefusal(target);
+  std::string text = ("no custom call '" + target + "' is known").str();
+  // Those that are have been expanded.
+  if (target.starts_with("tenstorrent.")) {
+    text += " with these operands and results";
+    if (auto attributes = op->getAttrOfType<DictionaryAttr>("tt.composite_attributes"))
+      llvm::raw_string_ostream(text) << " and the attributes " << attributes;
+  }
+  return text;
+}
+
 struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     const Row *row = llvm::find_if(table(), [&](const Row &each) { return each.target == op.getCallTargetName(); });
-    if (row == table().end() && isLapack(op.getCallTargetName()))
-      return notifyMatchFailure(rewriter, op, lapackRefusal(op.getCallTargetName()));
-    if (row == table().end() && op.getCallTargetName().starts_with("tenstorrent."))
-      return notifyMatchFailure(rewriter, op,
-                                "no custom call '" + op.getCallTargetName() +
-                                    "' is known with these operands, attributes and results");
     if (row == table().end())
-      return notifyMatchFailure(rewriter, op, "no custom call '" + op.getCallTargetName() + "' is known");
+      return notifyMatchFailure(rewriter, op, whyUnknown(op));
     auto refuse = [&](const Twine &text) { return notifyMatchFailure(rewriter, op, row->target + ": " + text); };
     auto given = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
     auto textOf = [&](StringRef name) -> std::optional<StringRef> {

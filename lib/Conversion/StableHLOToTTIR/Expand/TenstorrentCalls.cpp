@@ -62,8 +62,8 @@ Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, Dic
   const unsigned count = op->getNumOperands();
   if (!isa<stablehlo::CustomCallOp>(op) || !axis || count < 1 || count > 3)
     return {};
-  // Of a mesh, which has rows and columns: other numbers would be cut off to 32 bits below.
-  if (!axis.getValue().isZero() && !axis.getValue().isOne())
+  // The op says which numbers it takes; those that it cannot hold must not be taken for others.
+  if (!axis.getValue().isIntN(32))
     return {};
   return {ttir::DistributedRMSNormOp::create(builder, op->getResult(0).getType(), op->getOperand(0),
                                              count > 1 ? op->getOperand(1) : Value(),

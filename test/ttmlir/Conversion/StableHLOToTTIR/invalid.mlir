@@ -119,7 +119,24 @@ func.func @wide_stride(%a: tensor<4xf32>) -> tensor<1xf32> {
 
 // A mesh has rows and columns; 2^32 is not taken for 0.
 func.func @cluster_axis(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  // expected-error@+1 {{no custom call 'tenstorrent.distributed_rms_norm' is known with these operands, attributes and results}}
+  // expected-error@+1 {{no custom call 'tenstorrent.distributed_rms_norm' is known with these operands and results and the attributes {cluster_axis = 4294967296 : i64}}}
   %0 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) {tt.composite_attributes = {cluster_axis = 4294967296 : i64}} : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}
+
+// -----
+
+func.func @no_axis(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // expected-error@+1 {{no custom call 'tenstorrent.distributed_rms_norm' is known with these operands and results}}
+  %0 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}
+
+// -----
+
+// What a mesh lacks, the op says.
+func.func @third_axis(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // expected-error@+1 {{cluster_axis}}
+  %0 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) {tt.composite_attributes = {cluster_axis = 2 : i32}} : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
