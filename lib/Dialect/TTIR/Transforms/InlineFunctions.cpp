@@ -5,7 +5,6 @@
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Iterators.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::ttir {
@@ -55,20 +54,25 @@ private:
   /// What calls took and gave as tuples is there as values.
   static bool unpackTuples(func::FuncOp function) {
     bool any = false;
-    function.walk([&](tt::ttcore::GetTupleElementOp get) {
-      if (auto tuple = get.getOperand().getDefiningOp<tt::ttcore::TupleOp>()) {
-        get.replaceAllUsesWith(tuple.getOperands()[get.getIndex()]);
+    SmallVector<tt::ttcore::TupleOp> tuples;
+    function.walk([&](Operation *op) {
+      if (auto tuple = dyn_cast<tt::ttcore::TupleOp>(op)) {
+        tuples.push_back(tuple);
+      } else if (auto get = dyn_cast<tt::ttcore::GetTupleElementOp>(op)) {
+        SmallVector<OpFoldResult, 1> element;
+        if (failed(get->fold(element)))
+          return;
+        get.replaceAllUsesWith(cast<Value>(element.front()));
         get.erase();
         any = true;
       }
     });
     // Those of tuples come after them.
-    function.walk<WalkOrder::PostOrder, ReverseIterator>([&](tt::ttcore::TupleOp tuple) {
+    for (tt::ttcore::TupleOp tuple : llvm::reverse(tuples))
       if (tuple->use_empty()) {
         tuple.erase();
         any = true;
       }
-    });
     return any;
   }
 

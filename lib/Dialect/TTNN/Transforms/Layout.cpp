@@ -125,9 +125,8 @@ private:
       return assignSignature(function);
     ConvolutionWeights weights(function);
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<ttcore::TupleOp, ttcore::GetTupleElementOp, ttcore::GetGlobalOp, ttcore::GetKeyValueOp,
-              ttcore::SetKeyValueOp>(op)) {
-        op->emitOpError("is not lowered to TTNN: the values of a program are its arguments, each a tensor");
+      if (isa<ttcore::GetGlobalOp>(op)) {
+        op->emitOpError("is not lowered to TTNN: what a program reads is its arguments");
         return WalkResult::interrupt();
       }
       for (auto [index, value] : llvm::enumerate(op->getResults()))
@@ -180,6 +179,8 @@ private:
   }
 
   FailureOr<Type> layOut(Type type, bool distributed, bool onHost, function_ref<InFlightDiagnostic()> emitError) const {
+    if (isa<TupleType, ttcore::DictType>(type))
+      return emitError() << " is " << type << "; programs of TTNN take and give tensors, each by itself";
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || isa_and_nonnull<TTNNLayoutAttr, TTNNNDLayoutAttr, TraceIdAttr>(tensor.getEncoding()))
       return type;
