@@ -92,21 +92,17 @@ static FailureOr<Sizes> sizesOf(ModuleOp module, const llvm::StringSet<> &functi
   WalkResult result = module.walk([&](debug::HostCallOp call) -> WalkResult {
     if (!functions.contains(call.getFunction()))
       return WalkResult::advance();
-    auto [found, isNew] = sizes.try_emplace(call.getFunction());
-    if (!isNew)
-      return WalkResult::advance();
-    auto add = [&, &list = found->second](TypeRange types) {
-      for (Type type : types) {
-        auto tensor = cast<RankedTensorType>(type);
-        if (!tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
-          return false;
-        list.push_back(tensor.getNumElements() * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
-      }
-      return true;
-    };
-    if (!add(call->getOperandTypes()) || !add(call->getResultTypes()))
-      return call.emitOpError() << "calls native code '" << call.getFunction()
-                                << "'; expected tensors of static sizes, of integers or floats";
+    SmallVector<uint64_t> bytes;
+    for (Type type :
+         llvm::concat<const Type>(llvm::to_vector(call->getOperandTypes()), llvm::to_vector(call->getResultTypes()))) {
+      auto tensor = cast<RankedTensorType>(type);
+      if (!tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+        return call.emitOpError() << "calls native code '" << call.getFunction() << "' with " << tensor
+                                  << "; expected tensors of static sizes, of integers or floats";
+      bytes.push_back(tensor.getNumElements() * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
+    }
+    // The runtime refuses a call that needs others.
+    sizes.try_emplace(call.getFunction(), std::move(bytes));
     return WalkResult::advance();
   });
   if (result.wasInterrupted())

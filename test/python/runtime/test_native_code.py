@@ -106,6 +106,39 @@ def test_tensors_of_other_sizes_are_refused(device):
         run(program, device)
 
 
+def with_a_call(name: str, element: str) -> ir.Module:
+    """A lowered program with native code for exp, and another that calls a function."""
+    n = next(SIZES)
+    module = ir.Module.parse(f"""
+    func.func @main(%x: tensor<{n}x7xf32>) -> tensor<{n}x7xf32> {{
+      %0 = "ttir.exp"(%x) {{ttir.should_hoist}} : (tensor<{n}x7xf32>) -> tensor<{n}x7xf32>
+      return %0 : tensor<{n}x7xf32>
+    }}
+    func.func @other(%x: tensor<3xi32>) -> tensor<3xi32> {{
+      %0 = "debug.host_call"(%x) <{{function = "{name}"}}> : (tensor<3xi32>) -> tensor<3xi32>
+      return %0 : tensor<3xi32>
+    }}""")
+    passes.ttir_to_ttnn_backend_pipeline(module)
+    text = str(module)
+    assert "tensor<3xsi32" in text
+    return ir.Module.parse(text.replace("tensor<3xsi32", f"tensor<3x{element}"))
+
+
+def test_the_code_has_the_sizes_of_its_own_functions_only():
+    with ir.Context():
+        file = passes.ttnn_to_flatbuffer_bin(with_a_call("of_the_process", "si32"))
+    assert b"cpu_hoisted_exp_0_sizes" in file
+    assert b"of_the_process" in file and b"of_the_process_sizes" not in file
+
+
+@pytest.mark.parametrize("element", ["index", "complex<f32>"])
+def test_native_code_takes_integers_and_floats_only(element):
+    with ir.Context():
+        module = with_a_call("cpu_hoisted_exp_0", element)
+        with pytest.raises(ir.MLIRError, match=r"calls native code 'cpu_hoisted_exp_0' with .*; expected tensors of"):
+            passes.ttnn_to_flatbuffer_bin(module)
+
+
 def test_ttrt_asks_for_permission(capsys, tmp_path):
     file = tmp_path / "native.ttnn"
     file.write_bytes(hoisted())
