@@ -10,11 +10,17 @@ declare -A job_pid=() job_text=()
 bar_text= bar_from=0 bar_to=0 bar_twentieth=-1 bar_started=$SECONDS
 [ -t 1 ] && bar_terminal=true || bar_terminal=false
 
+# Returns when all that the jobs have started is gone; what does not heed a request within 5 s is killed.
 end_jobs() {
-  local job
-  for job in "${!job_pid[@]}"; do
-    kill -TERM -- "-${job_pid[$job]}" 2>/dev/null || true
+  local pid turn left
+  for pid in "${job_pid[@]}"; do kill -TERM -- "-$pid" 2>/dev/null || true; done
+  for turn in {1..100}; do
+    left=false
+    for pid in "${job_pid[@]}"; do if kill -0 -- "-$pid" 2>/dev/null; then left=true; fi; done
+    if ! $left; then return; fi
+    sleep 0.05
   done
+  for pid in "${job_pid[@]}"; do kill -KILL -- "-$pid" 2>/dev/null || true; done
 }
 bar_clear() { if $bar_terminal; then printf '\r\033[K'; fi; }
 trap 'code=$?; bar_clear; end_jobs; exit $code' EXIT

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,18 @@ def test_an_interrupt_on_a_terminal_ends_every_job(tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
     assert b"interrupted" in shown and b"\r\033[K" in shown
     assert not alive(marker)
+
+
+def test_a_job_that_heeds_no_request_is_killed(tmp_path):
+    marker = f"4714.{os.getpid()}"
+    job = f"""bash -c 'trap "" TERM; echo ready; sleep {marker}; sleep {marker}'"""
+    done = run(tmp_path, f"start deaf deaf {job}; wait_for_line deaf ready; exit 3")
+    assert done.returncode == 3
+    for _ in range(100):  # a process that was killed takes its time to go
+        if not alive(f"sleep {marker}"):
+            break
+        time.sleep(0.05)
+    assert not alive(f"sleep {marker}")
 
 
 def test_a_job_that_is_killed_is_an_error(tmp_path):
