@@ -14,8 +14,8 @@ namespace tt::shapes {
 std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rows;
-    for (auto family :
-         {computeRules, movementRules, windowRules, normalizationRules, attentionRules, cacheRules, meshRules})
+    for (auto family : {computeRules, movementRules, windowRules, normalizationRules, attentionRules, cacheRules,
+                        meshRules, routingRules, trainingRules})
       rows.insert(rows.end(), family().begin(), family().end());
     std::sort(rows.begin(), rows.end(), [](const Rule &a, const Rule &b) { return a.name < b.name; });
     return rows;

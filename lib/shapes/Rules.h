@@ -135,6 +135,8 @@ std::span<const Rule> normalizationRules();
 std::span<const Rule> attentionRules();
 std::span<const Rule> cacheRules();
 std::span<const Rule> meshRules();
+std::span<const Rule> routingRules();
+std::span<const Rule> trainingRules();
 
 } // namespace tt::shapes
 

@@ -322,9 +322,10 @@ void printBody(std::ostream &out, const Callable &callable, const std::vector<Ar
 void printSignature(std::ostream &out, std::string_view name, const Callable &callable,
                     const std::vector<Argument> &arguments, bool deduced) {
   const int outs = callable.info->outs;
-  const std::string result = outs == 0   ? "void"
-                             : outs == 1 ? "Tensor"
-                                         : "std::array<Tensor, " + std::to_string(outs) + ">";
+  const std::string result = outs == 0                         ? "void"
+                             : outs == 1                       ? "Tensor"
+                             : callable.info->optionalOuts > 0 ? "OneOrAll<" + std::to_string(outs) + ">"
+                                                               : "std::array<Tensor, " + std::to_string(outs) + ">";
   std::vector<std::string> parts;
   for (const Argument &argument : arguments)
     parts.push_back(argument.type + text(argument.parameter->name) +

@@ -81,7 +81,7 @@ def test_a_definition_is_what_the_loader_checks(new_ops: Path) -> None:
     ):
         assert row in text
     assert re.search(
-        r'\{"ttnn.halves", \{operands \+ \d+, 2\}, \{attributes \+ \d+, 1\}, \{names \+ \d+, 2\}, false\}', text
+        r'\{"ttnn.halves", \{operands \+ \d+, 2\}, \{attributes \+ \d+, 1\}, \{names \+ \d+, 2\}, false, 0\}', text
     )
 
 

@@ -68,6 +68,61 @@ def attention_decode(
     return attention(q, key, value, mask, attention_sink, False, scale).permute(2, 0, 1, 3)
 
 
+def seen(query: Tensor, key: Tensor, mask: Tensor | None, mask_type: Any) -> Tensor:
+    """What is added to scores: 0 where a row sees a key; where it does not, as the type of the mask has it."""
+    scores = torch.zeros(query.shape[-2], key.shape[-2])
+    kind = str(mask_type)
+    if "causal" in kind:
+        return scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf)
+    return scores if mask is None else (mask - 1) * 1e9
+
+
+def attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    *,
+    mask_type: Any = "causal",
+    return_intermediates: bool = False,
+) -> Tensor | list[Tensor]:
+    """Attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64."""
+    keys, values = heads_like(key, query.shape[1]), heads_like(value, query.shape[1])
+    scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1]) + seen(query, key, attention_mask, mask_type)
+    output = torch.softmax(scores, dim=-1) @ values
+    if not return_intermediates:
+        return output
+    statistics = torch.zeros(*query.shape[:3], 64)
+    statistics[..., 0] = scores.amax(dim=-1)
+    statistics[..., 32] = torch.exp(statistics[..., 0] - scores.logsumexp(dim=-1))
+    return [output, statistics]
+
+
+def attention_backward(
+    grad_output: Tensor,
+    attn_output: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    intermediates: Tensor,
+    attention_mask: Tensor | None = None,
+    *,
+    mask_type: Any = "arbitrary",
+) -> list[Tensor]:
+    """Gradients of `attention_forward`, out of the statistics and the result that it gave."""
+    heads = query.shape[1]
+    keys, values = heads_like(key, heads), heads_like(value, heads)
+    scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1]) + seen(query, key, attention_mask, mask_type)
+    chances = torch.exp(scores - intermediates[..., :1]) * intermediates[..., 32:33]
+    common = (grad_output * attn_output).sum(dim=-1, keepdim=True)
+    change = chances * (grad_output @ values.transpose(-1, -2) - common) / math.sqrt(query.shape[-1])
+
+    def shared(gradient: Tensor) -> Tensor:
+        return gradient.unflatten(1, (key.shape[1], -1)).sum(dim=2)
+
+    return [change @ keys, shared(change.transpose(-1, -2) @ query), shared(chances.transpose(-1, -2) @ grad_output)]
+
+
 def heads_of_mask(mask: Tensor, q: Tensor) -> Tensor:
     """[batch, 1, heads, sequence] -> [batch, heads, 1, sequence]; other masks broadcast as they are."""
     return mask.transpose(1, 2) if mask.dim() == 4 and mask.shape[2] == q.shape[1] and mask.shape[1] == 1 else mask
@@ -281,12 +336,14 @@ ATTENTION = {
     "chunked_scaled_dot_product_attention": Op(chunked_attention),
     "flash_mla_prefill": Op(latent_attention),
     "paged_flash_multi_latent_attention_decode": Op(paged_latent_attention_decode),
+    "sdpa_fw": Op(attention_forward),
+    "sdpa_bw": Op(attention_backward),
     "rotary_embedding": Op(rotate_half),
     "rotary_embedding_llama": Op(rotate_pairs),
-    "fill_cache": Op(fill_cache, updates=True),
-    "update_cache": Op(update_cache, updates=True),
-    "paged_update_cache": Op(paged_update_cache, updates=True),
-    "paged_fill_cache": Op(paged_fill_cache, updates=True),
+    "fill_cache": Op(fill_cache, updates=(0,)),
+    "update_cache": Op(update_cache, updates=(0,)),
+    "paged_update_cache": Op(paged_update_cache, updates=(0,)),
+    "paged_fill_cache": Op(paged_fill_cache, updates=(0,)),
     "nlp_create_qkv_heads_decode": Op(create_heads_for_decode),
     "nlp_concat_heads_decode": Op(lambda x, num_heads, out: x[..., :num_heads, :].flatten(-2).reshape(out.shape)),
 }

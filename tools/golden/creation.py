@@ -68,6 +68,25 @@ def rand(*device: Any, out: TensorSpec, low: float = 0.0, high: float = 1.0, see
     return (low + (torch.tensor(high) - low) * unit).to(out.dtype)
 
 
+def sampling(
+    values: Tensor, indices: Tensor, k: Tensor, p: Tensor, temp: Tensor, seed: int = 0, *, out: TensorSpec
+) -> Tensor:
+    """Of each user's candidates one of the k likeliest that it takes to reach p, by the bits that the device draws."""
+    ranked, order = (
+        (values.double() * temp.reshape(-1, 1)).reshape(-1, values.shape[-1]).sort(descending=True, stable=True)
+    )
+    chances = torch.softmax(ranked, dim=-1)
+    before = chances.cumsum(dim=-1) - chances
+    place = torch.arange(chances.shape[-1])
+    kept = (place < k.reshape(-1, 1)) & ((before < p.reshape(-1, 1).double()) | (place == 0))
+    sums = (chances * kept).cumsum(dim=-1)
+    users = ranked.shape[0]
+    random = shifted(random_bits([users], seed), 11).double() * 2.0**-53
+    which = (sums <= random[:, None] * sums[:, -1:]).sum(dim=-1).clamp(max=kept.sum(dim=-1) - 1)
+    chosen = order.gather(1, which[:, None])
+    return indices.reshape(users, -1).gather(1, chosen).reshape(out.shape)
+
+
 def product(x: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
     """Upper and lower word of the products of words."""
     whole = x * np.uint64(factor)
@@ -158,4 +177,5 @@ CREATION = {
     "constant": Op(constant),
     "stablehlo.rng_bit_generator": Op(rng_bit_generator),
     "rand": Op(rand, aten="rand"),
+    "sampling": Op(sampling),
 }

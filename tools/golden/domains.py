@@ -72,6 +72,11 @@ def position_in_pages(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> D
     return below(shapes[3][-1] * shapes[1][-2])
 
 
+def likeliest(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
+    """How many candidates of each user are looked at."""
+    return (1, shapes[0][-1])
+
+
 def first_of_slice(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
     users = shapes[0][2]
     return (0, max(users - (attributes.get("slice_size") or users), 0))
@@ -181,6 +186,9 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "stablehlo.batch_norm_training": Accepts(),
     "stablehlo.batch_norm_grad": Accepts(operands={3: VARIANCE}),
     "adamw": Accepts(operands={3: VARIANCE, 4: VARIANCE}),
+    "sdpa_bw": Accepts(operands={5: fixed(0.1, 0.5), 6: fixed(0.0, 1.0)}),
+    "sdpa_fw": Accepts(operands={3: fixed(0.0, 1.0)}),
+    "sampling": Accepts(operands={2: likeliest, 3: fixed(0.0, 1.0), 4: fixed(0.5, 2.0)}),
     "layer_norm_post_all_gather": Accepts(operands={1: VARIANCE}),
     "ttnn.quantize": Accepts(operands={1: SCALE}),
     "ttnn.dequantize": Accepts(operands={1: SCALE}),

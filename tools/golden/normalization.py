@@ -213,6 +213,7 @@ NORMALIZATION = {
     "ttnn.batch_norm_inference": Op(device_batch_norm),
     "ttnn.batch_norm_training": Op(device_batch_norm_training),
     "adamw": Op(adamw),
+    "ttnn.adamw": Op(adamw, updates=(0, 2, 3, 4)),
     "distributed_rms_norm": Op(distributed(rms_norm), mesh=True),
     "distributed_layer_norm": Op(distributed(layer_norm), mesh=True),
     "rms_norm_pre_all_gather": Op(statistics_before_gather(True)),

@@ -31,7 +31,7 @@ class Op:
     moves: True when the elements of the result are elements of the operands, which reach the golden as they are.
     mesh: True when the golden looks at all shards at once: it takes and returns GoldenMapTensor.
     exact_types: True when 16-bit floats reach the golden as they are, instead of widened to float32.
-    updates: True when the op has no result but writes to its first operand: the golden returns what is in it then.
+    updates: the operands that an op without results writes to: the golden returns what is in them then.
     points_to: result index -> function(positions, *operands, **attributes) of a result that holds positions: the
         elements that they stand for. Elements that are equal may be pointed to in any order. It raises ValueError for
         positions that cannot be meant.
@@ -42,7 +42,7 @@ class Op:
     moves: bool = False
     mesh: bool = False
     exact_types: bool = False
-    updates: bool = False
+    updates: tuple[int, ...] = ()
     points_to: Mapping[int, Callable[..., torch.Tensor]] = field(default_factory=dict)
 
     def elements(

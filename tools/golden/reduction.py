@@ -112,6 +112,10 @@ def topk_router(x: Tensor, weight: Tensor, bias: Tensor, k: int, out: list[Tenso
     return [experts.reshape(out[0].shape), torch.softmax(scores, dim=-1).reshape(out[1].shape)]
 
 
+def at_experts(positions: Tensor, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return torch.gather(x @ weight + bias, -1, positions.long())
+
+
 REDUCTION = {
     "sum": Op(reduction(summed), aten="sum.dim_IntList"),
     "mean": Op(reduction(mean), aten="mean.dim"),
@@ -125,5 +129,5 @@ REDUCTION = {
     "cumprod": Op(cumulative(torch.cumprod), aten="cumprod"),
     "topk": Op(topk, aten="topk", points_to={1: at_places}),
     "sort": Op(sort, aten="sort", points_to={1: at_places}),
-    "topk_router_gpt": Op(topk_router),
+    "topk_router_gpt": Op(topk_router, points_to={0: at_experts}),
 }

@@ -83,8 +83,9 @@ def api(dialects: Dialects) -> str:
         takes = [o for o in op.operands if o.what == "tensor"]
         own = operands.span(f'{{"{o.name}", {flag(o.optional)}, {flag(o.variadic)}}}' for o in takes)
         results = names.span(quoted(result.name) for result in op.results)
+        absent = sum(result.optional for result in op.results)
         variadic = flag(any(result.variadic for result in op.results))
-        ops.rows.append(f'{{"{name}", {own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}}}')
+        ops.rows.append(f'{{"{name}", {own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}, {absent}}}')
 
     def parameter_row(p: public.Parameter) -> str:
         flags = (p.optional, p.default is not None and p.role != "fixed", p.variadic, p.keyword_only)

@@ -28,6 +28,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   addNormalizationPatterns(patterns);
   addSelectionPatterns(patterns);
   addShapePatterns(patterns);
+  addTrainingPatterns(patterns);
   addWindowPatterns(patterns);
   // Those of ops that have none of the above.
   addRows(patterns);

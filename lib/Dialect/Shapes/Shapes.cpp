@@ -136,6 +136,8 @@ static rules::Attribute convert(Attribute attr) {
   }
   if (auto type = dyn_cast<mlir::tt::ttcore::MeshShardTypeAttr>(attr))
     return Attribute::of(std::string_view(stringifyMeshShardType(type.getValue())));
+  if (auto mask = dyn_cast<mlir::tt::ttcore::AttentionMaskTypeAttr>(attr))
+    return Attribute::of(std::string_view(stringifyAttentionMaskType(mask.getValue())));
   if (auto direction = dyn_cast<mlir::tt::ttcore::MeshShardDirectionAttr>(attr))
     return Attribute::of(std::string_view(stringifyMeshShardDirection(direction.getValue())));
   return Attribute::other();

@@ -69,6 +69,13 @@ private:
   std::vector<std::optional<T>> values;
 };
 
+/// Results of which the last ones need not be there: the first one, or all of them, as in `auto [a, b] = f()`. Those
+/// that are not there are tensors without values.
+template <size_t count> struct OneOrAll : std::array<Tensor, count> {
+  OneOrAll(std::array<Tensor, count> results) : std::array<Tensor, count>(std::move(results)) {}
+  operator Tensor() const { return this->front(); }
+};
+
 //===- Memory -----------------------------------------------------------------===//
 
 /// Cores from (0, 0) on.
@@ -107,3 +114,9 @@ inline const MemoryConfig DRAM_MEMORY_CONFIG(BufferType::DRAM);
 inline const MemoryConfig L1_MEMORY_CONFIG(BufferType::L1);
 
 } // namespace tt::ttnn
+
+template <size_t count>
+struct std::tuple_size<tt::ttnn::OneOrAll<count>> : std::tuple_size<std::array<tt::ttnn::Tensor, count>> {};
+template <size_t index, size_t count> struct std::tuple_element<index, tt::ttnn::OneOrAll<count>> {
+  using type = tt::ttnn::Tensor;
+};

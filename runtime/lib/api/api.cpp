@@ -226,9 +226,10 @@ Tensor Call::one() {
 void Call::take(std::span<Tensor> results) {
   std::vector<Tensor> made =
       call(*state->callable, state->operands, std::move(state->attributes), state->outputs, state->device);
-  if (made.size() < results.size())
+  if (made.size() + static_cast<size_t>(state->callable->info->optionalOuts) < results.size())
     failCall(*state->callable, std::to_string(made.size()) + " results; expected " + std::to_string(results.size()));
-  std::move(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(results.size()), results.begin());
+  std::move(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(std::min(made.size(), results.size())),
+            results.begin());
 }
 
 void deallocate(const Tensor &tensor, bool force) { release(tensor, force); }

@@ -33,6 +33,7 @@ from op_rows import (
 from op_table_attention import ATTENTION
 from op_table_collective import COLLECTIVE
 from op_table_data_movement import DATA_MOVEMENT
+from op_table_training import ROUTING, TRAINING
 from op_table_window import CONVOLUTION
 
 ELEMENTWISE = {
@@ -360,6 +361,8 @@ TTIR: dict[str, Row] = {
         DATA_MOVEMENT,
         CREATION,
         ATTENTION,
+        TRAINING,
+        ROUTING,
         COLLECTIVE,
     )
     for name, made in family.items()

@@ -48,6 +48,9 @@ def convolution(kernel: Sequence[int], out: int, groups: int = 1, **more: Any) -
 
 
 POOL = {"ceil_mode": True}
+STEP = {"lr": 0.1, "beta1": 0.8, "beta2": 0.99, "beta1_pow": 0.32768, "beta2_pow": 0.95, "epsilon": 1e-8} | {
+    "weight_decay": 0.1
+}
 FILLED = row(named({"shape": [3, 4]}), named({"shape": []}), dtypes=("f32",))
 # Ops whose rows in the table are of TTIR, which says it otherwise.
 OWN: dict[str, Row] = {
@@ -145,6 +148,10 @@ OWN: dict[str, Row] = {
         named({}, cache=(6, 2, 8, 4), input=(2, 2, 12, 4), page_table=(3, 2), batch_idx_tensor=(2,)),
         fixed={"batch_idx_tensor": "i32", "page_table": "i32"},
     ),
+    "ttnn.adamw": row(
+        named(STEP, param=(33, 65), grad=(33, 65), exp_avg=(33, 65), exp_avg_sq=(33, 65)),
+        named(STEP, param=(5,), grad=(5,), exp_avg=(5,), exp_avg_sq=(5,), max_exp_avg_sq=(5,)),
+    ),
     "ttnn.rotary_embedding": row(named({}, input=(1, 2, 6, 8), cos_cache=(1, 1, 8, 8), sin_cache=(1, 1, 8, 8))),
     "ttnn.rotary_embedding_llama": row(
         named({}, input=(1, 2, 6, 8), cos_cache=(1, 1, 6, 8), sin_cache=(1, 1, 6, 8), trans_mat=(1, 1, 4, 4))
@@ -152,6 +159,7 @@ OWN: dict[str, Row] = {
 }
 
 ROWS = {name: found for function in native.functions() for found in function.rows for name in [found.op]}
+FILL = {"ttnn.sampling": 1}  # what operands hold, where 0 is refused
 # Sizes follow from values (test_functions.py), from the mesh (below), or are not the rule's.
 OTHER_TESTS = {"ttnn.slice_dynamic", "ttnn.distribute_tensor", "ttnn.aggregate_tensor", "ttnn.all_gather"} | {
     "ttnn.reduce_scatter", "ttnn.mesh_partition", "ttnn.point_to_point", "ttnn.all_reduce", "ttnn.all_reduce_async"
@@ -215,7 +223,8 @@ def function(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
     for position, (key, operand) in enumerate(case.items()):
         ods = names[position] if isinstance(key, int) else key
         make = [
-            tensor(shape, made.fixed.get(key, dtype)) for shape in (operand if isinstance(operand, list) else [operand])
+            tensor(shape, made.fixed.get(key, dtype), FILL.get(name, 0))
+            for shape in (operand if isinstance(operand, list) else [operand])
         ]
         arguments[public[ods]] = make if kinds[ods] == "tensors" else make[0]
     for ods, value in case.attributes.items():
@@ -223,6 +232,8 @@ def function(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
             arguments["dtype"] = ttnn.int32
         elif ods == "scatter_reduce_type":
             arguments[public[ods]] = getattr(ttnn.ReduceType, value.capitalize())
+        elif ods == "mask_type":
+            arguments[public[ods]] = getattr(ttnn.AttentionMaskType, value.upper())
         else:
             arguments[public[ods]] = value
     made_by = next(each for each in native.functions() if name in each.ops)
@@ -239,14 +250,14 @@ def function(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
     ]
 
 
-def tensor(shape: Shape | None, dtype: str) -> Any:
+def tensor(shape: Shape | None, dtype: str, value: int = 0) -> Any:
     types = {
         "f32": ttnn.float32,
         "bf16": ttnn.bfloat16,
         "i32": ttnn.int32,
         "i1": ttnn.bool if hasattr(ttnn, "bool") else ttnn.uint8,
     }
-    return None if shape is None else ttnn.zeros(list(shape), dtype=types[dtype], layout=ttnn.TILE_LAYOUT)
+    return None if shape is None else ttnn.full(list(shape), value, dtype=types[dtype], layout=ttnn.TILE_LAYOUT)
 
 
 def flat(case: Case) -> Iterator[tuple[str | int, Shape]]:

@@ -449,10 +449,12 @@ class Evaluation:
                 f"the golden of {op.name} at {location_text(op)} failed: {type(error).__name__}: {error}"
             ) from error
         if row.updates:
-            cache = op.operands[0]
-            spec = ir.RankedTensorType(cache.type)
-            values[cache] = results.map(lambda t: t.to(self.dtype(spec.element_type)))
-            return [values[cache]] * len(op.results)
+            groups = list(operand_groups(op))
+            written = [groups[i] for i in row.updates if groups[i] is not None]
+            for target, golden in zip(written, listed(results, self.mesh_shape), strict=True):
+                dtype = self.dtype(ir.RankedTensorType(target.type).element_type)
+                values[target] = golden.map(lambda t, dtype=dtype: t.to(dtype))
+            return [values[written[0]]] * len(op.results)
         return [
             self._declared(op, g if kind is None else g.map(partial(kind.quantize, dtype=s.dtype)), s)
             for g, s, kind in zip(listed(results, self.mesh_shape), declared, stored, strict=True)

@@ -159,6 +159,7 @@ SIGNATURES: dict[str, str] = {
     "ttir.sum": "in0, dim_arg=None, keep_dim=True",
     "ttir.to_layout": "in0, output=None",
     "ttir.topk": "in0, k, dim=-1, largest=True, sorted=True",
+    "ttir.sampling": "input_values, input_indices, k, p, temp, seed=None",
     "ttir.topk_router_gpt": "in0, in1, in2, k, num_experts=128",
     "ttir.transpose": "in0, dim0=0, dim1=1",
     "ttir.unsqueeze": "in0, dim=0",

@@ -57,6 +57,7 @@ struct Op {
   std::span<const AttributeSpec> attributes; // those that a flatbuffer holds
   std::span<const std::string_view> results; // their names
   bool anyResults;                           // any number of them
+  int optionalResults = 0;                   // of the last ones, as many may be absent
 
   const AttributeSpec *find(std::string_view attribute) const {
     const auto it = std::ranges::find(attributes, attribute, &AttributeSpec::name);

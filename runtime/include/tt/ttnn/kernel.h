@@ -201,8 +201,9 @@ struct OpInfo {
   std::vector<int> writes = {};
   int minIns = 0; // of any number of operands as many must be there
   // Of ODS:
-  int maxIns = 0; // -1: any number
-  int outs = 1;   // -1: any number
+  int maxIns = 0;       // -1: any number
+  int outs = 1;         // -1: any number
+  int optionalOuts = 0; // of the last of them, as many may be absent
   std::span<const api::Operand> operands = {};
   std::span<const AttributeSpec> attributes = {};
 };

@@ -12,6 +12,8 @@ include "ttmlir/Dialect/Families/Elementwise.td"
 include "ttmlir/Dialect/Families/Matmul.td"
 include "ttmlir/Dialect/Families/Normalization.td"
 include "ttmlir/Dialect/Families/Reduction.td"
+include "ttmlir/Dialect/Families/Routing.td"
+include "ttmlir/Dialect/Families/Training.td"
 include "ttmlir/Dialect/Families/Window.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 

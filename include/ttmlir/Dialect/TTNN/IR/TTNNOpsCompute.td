@@ -10,6 +10,7 @@ include "ttmlir/Dialect/Families/DataMovement.td"
 include "ttmlir/Dialect/Families/Matmul.td"
 include "ttmlir/Dialect/Families/Normalization.td"
 include "ttmlir/Dialect/Families/Reduction.td"
+include "ttmlir/Dialect/Families/Routing.td"
 include "ttmlir/Dialect/TTNN/IR/TTNNAttrs.td"
 include "ttmlir/Dialect/TTNN/IR/TTNNTypes.td"
 
@@ -29,6 +30,10 @@ defvar TTNN_MatmulExtra = !con((ins OptionalAttr<TTNN_MatmulProgramConfig>:$matm
 
 def TTNN_MatmulOp : TT_MatmulOp<TTNN_Dialect, TTNN_MatmulExtra>;
 def TTNN_LinearOp : TT_LinearOp<TTNN_Dialect, "linear", TTNN_MatmulExtra>;
+
+def TTNN_SparseMatmulOp : TT_SparseMatmulOp<TTNN_Dialect,
+    !con((ins OptionalAttr<TTNN_MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>:$program_config),
+         TTNN_ComputeConfig)>;
 
 def TTNN_SumOp : TT_ReductionOp<TTNN_Dialect, "sum", "Sum.", TTNN_ComputeConfig>;
 def TTNN_MeanOp : TT_ReductionOp<TTNN_Dialect, "mean", "Arithmetic mean.", TTNN_ComputeConfig>;

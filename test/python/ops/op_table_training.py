@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of optimizers, attention in training, and the choice of tokens and experts (see op_rows.py)."""
+
+from __future__ import annotations
+
+from op_rows import case, row
+
+STATE = ((33, 65),) * 4
+FIFTH_STEP = {"lr": 0.1, "beta1": 0.8, "beta2": 0.99, "beta1_pow": 0.32768, "beta2_pow": 0.9509900499}
+ROUNDED = {"bf16": (0.02, 0.02)}
+
+TRAINING = {
+    "adamw": row(
+        case(*STATE),
+        case(*STATE, (33, 65), weight_decay=0.1, epsilon=1e-3, **FIFTH_STEP),
+        case((), (), (), (), **FIFTH_STEP),
+        case((7,), (7,), (7,), (7,), stochastic_rounding=True, **FIFTH_STEP),
+        wrong=[
+            (case((4, 8), (4, 8), (4, 8), (8, 4)), "operand 'exp_avg_sq' has shape 8x4; expected 4x8"),
+            (case((4,), (4,), (4,), (4,), (1,)), "operand 'max_exp_avg_sq' has shape 1; expected 4"),
+        ],
+        tolerance=ROUNDED,
+        because="a stochastic rounding is off by up to one unit in the last place",
+    ),
+    "sdpa_fw": row(
+        case((1, 4, 33, 16), (1, 2, 33, 16), (1, 2, 33, 16), return_intermediates=True),
+        case((2, 2, 7, 8), (2, 2, 9, 8), (2, 2, 9, 8), mask_type="none"),
+        case((2, 2, 7, 8), (2, 1, 9, 8), (2, 1, 9, 8), (2, 1, 7, 9), mask_type="arbitrary", return_intermediates=True),
+        case((1, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1)),
+        wrong=[
+            (
+                case((1, 3, 8, 16), (1, 2, 8, 16), (1, 2, 8, 16)),
+                "3 heads of 'query' are no multiple of 2 heads of 'key'",
+            ),
+            (
+                case((1, 2, 8, 16), (1, 2, 8, 16), (1, 2, 8, 16), mask_type="arbitrary"),
+                "attribute 'mask_type' is arbitrary without an operand 'attention_mask'",
+            ),
+            (
+                case((1, 2, 8, 16), (1, 2, 8, 16), (1, 2, 8, 16), (1, 1, 8, 8)),
+                "attribute 'mask_type' is not arbitrary with an operand 'attention_mask'",
+            ),
+            (
+                case((1, 2, 8, 16), (1, 2, 8, 16), (1, 2, 8, 16), (1, 1, 8, 7), mask_type="arbitrary"),
+                "operand 'attention_mask' has shape 1x1x8x7, which does not broadcast to 1x2x8x8",
+            ),
+            (case((1, 2, 8, 16), (1, 2, 8, 16), (1, 2, 7, 16)), "operand 'value' has shape .*; expected that of 'key'"),
+        ],
+    ),
+    "sdpa_bw": row(
+        case(*((1, 4, 9, 16),) * 3, *((1, 2, 9, 16),) * 2, (1, 4, 9, 64), mask_type="causal"),
+        case(*((2, 2, 7, 8),) * 3, *((2, 2, 9, 8),) * 2, (2, 2, 7, 64), mask_type="none"),
+        case(*((2, 2, 7, 8),) * 3, *((2, 1, 9, 8),) * 2, (2, 2, 7, 64), (1, 1, 7, 9)),
+        wrong=[
+            (
+                case(*((1, 2, 8, 16),) * 5, (1, 2, 8, 32), mask_type="none"),
+                "operand 'intermediates' has shape 1x2x8x32; expected 1x2x8x64",
+            ),
+            (
+                case((1, 2, 8, 8), *((1, 2, 8, 16),) * 4, (1, 2, 8, 64), mask_type="none"),
+                "operand 'grad_output' has shape 1x2x8x8; expected 1x2x8x16",
+            ),
+        ],
+        tolerance={"f32": (1e-3, 1e-4), "bf16": (0.25, 0.05)},
+        because="random statistics are no probabilities: sums of large products cancel each other",
+    ),
+}
+
+ROUTING = {
+    "sampling": row(
+        case((5, 33), (5, 33), (5,), (5,), (5,), seed=7),
+        case((1, 1, 32, 64), (1, 1, 32, 64), (32,), (32,), (32,), seed=2**32 - 1),
+        case((3, 1), (3, 1), (3,), (3,), (3,)),
+        wrong=[
+            (case((5, 33), (5, 32), (5,), (5,), (5,)), "operand 'input_indices' has shape 5x32; expected 5x33"),
+            (case((5, 33), (5, 33), (4,), (5,), (5,)), "operand 'k' has shape 4; expected a value for each of 5 users"),
+            (
+                case((2, 1, 5, 33), (2, 1, 5, 33), (5,), (5,), (5,)),
+                "operand 'input_values' has shape 2x1x5x33; expected users x candidates",
+            ),
+        ],
+        fixed={1: "i32", 2: "i32"},
+    ),
+    "topk_router_gpt": row(
+        case((33, 64), (64, 128), (33, 128), k=4),
+        case((2, 3, 16), (16, 8), (8,), k=8, num_experts=8),
+        case((2, 3, 16), (16, 8), (3, 1), k=1, num_experts=8),
+        case((16,), (16, 8), (), k=3, num_experts=8),
+        wrong=[
+            (
+                case((4, 16), (16, 8), (8,), k=2, num_experts=7),
+                "attribute 'num_experts' is 7; expected 8, the columns of 'weight'",
+            ),
+            (case((4, 16), (16, 8), (8,), k=9, num_experts=8), "attribute 'k' is 9; expected 1 to 8"),
+            (case((4, 15), (16, 8), (8,), k=2, num_experts=8), "operand 'input' has shape 4x15; expected rows of 16"),
+            (
+                case((4, 16), (16, 8), (2, 4, 8), k=2, num_experts=8),
+                "operand 'bias' has shape 2x4x8, which does not broadcast to 4x8",
+            ),
+        ],
+    ),
+    "sparse_matmul": row(
+        case((2, 3, 33, 16), (1, 4, 16, 8), (2, 3, 1, 4), nnz=7),
+        case((1, 4, 33, 16), (1, 4, 16, 8), (1, 1, 1, 4), is_input_a_sparse=True),
+        case((3, 4, 7, 16), (1, 4, 16, 8), (1, 1, 3, 4), is_input_a_sparse=True, is_input_b_sparse=False),
+        wrong=[
+            (
+                case((2, 3, 8, 16), (1, 4, 15, 8), (2, 3, 1, 4)),
+                "inner dimensions 16 of 'a' and 15 of 'b' differ",
+            ),
+            (
+                case((2, 3, 8, 16), (1, 4, 16, 8), (2, 3, 1, 5)),
+                "operand 'sparsity' has shape 2x3x1x5; expected a value for each of 24 products",
+            ),
+            (
+                case((2, 3, 8, 16), (1, 4, 16, 8), (2, 3, 1, 4), is_input_b_sparse=False),
+                "attribute 'is_input_a_sparse' and 'is_input_b_sparse' are false",
+            ),
+            (
+                case((2, 4, 8, 16), (1, 4, 16, 8), (1, 1, 2, 4), is_input_a_sparse=True),
+                "operand 'a' has shape 2x4x8x16; expected 1 x 4 x M x K",
+            ),
+            (
+                case((2, 3, 8, 16), (1, 4, 16, 8), (2, 3, 1, 4), nnz=25),
+                "attribute 'nnz' is 25; expected 0 to 24, the number of products",
+            ),
+        ],
+        fixed={2: "i32"},
+    ),
+}
