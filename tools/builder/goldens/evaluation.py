@@ -453,7 +453,7 @@ class Evaluation:
             written = [groups[i] for i in row.updates if groups[i] is not None]
             for target, golden in zip(written, listed(results, self.mesh_shape), strict=True):
                 dtype = self.dtype(ir.RankedTensorType(target.type).element_type)
-                values[target] = golden.map(lambda t, dtype=dtype: t.to(dtype))
+                values[target] = golden.map(partial(torch.Tensor.to, dtype=dtype))
             return [values[written[0]]] * len(op.results)
         return [
             self._declared(op, g if kind is None else g.map(partial(kind.quantize, dtype=s.dtype)), s)
