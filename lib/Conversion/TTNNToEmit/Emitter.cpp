@@ -117,20 +117,33 @@ LogicalResult Emitter::collect() {
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
     // The inputs of a program are named after what that became.
     std::string name;
+    SmallVector<unsigned> groups;
     if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr)) {
       Function &entry = functions.find(program)->second;
       name = names.give("create_inputs_for_" + entry.name);
       entry.inputsTakeDevice = usesDevice(function);
+      if (entry.lists.size() > 1)
+        groups = llvm::map_to_vector(entry.lists, [](const TupleForm::List &list) { return list.elements; });
     } else {
       name = names.give(function.getSymName());
     }
-    bool makesInputs = function->hasAttr(inputsOfAttr), isProgram = !makesInputs && !function.isPrivate();
+    const bool makesInputs = function->hasAttr(inputsOfAttr), isProgram = !makesInputs && !function.isPrivate();
+    TupleForm form = tuples.lookup(function.getSymName());
+    if (isProgram && options.listInputs) {
+      if (form.arguments.empty()) {
+        auto isTensor = [](Type type) { return !isa<ttnn::DeviceType>(type); };
+        form.arguments.push_back(
+            {"inputs", static_cast<unsigned>(llvm::count_if(function.getArgumentTypes(), isTensor))});
+      }
+      form.returnsTuple = true;
+    }
     Function entry{.name = std::move(name),
                    .arguments = {},
-                   .takesDevice = usesDevice(function) || (isProgram && options.listInputs),
+                   .takesDevice = usesDevice(function) || !form.arguments.empty(),
                    .results = function.getNumResults(),
-                   .returnsList = makesInputs || (isProgram && options.listInputs),
-                   .takesList = isProgram && options.listInputs,
+                   .returnsList = makesInputs || form.returnsTuple,
+                   .lists = std::move(form.arguments),
+                   .groups = std::move(groups),
                    .location = function.getLoc()};
     for (BlockArgument argument : function.getArguments())
       if (!isa<ttnn::DeviceType>(argument.getType()))
@@ -180,6 +193,15 @@ void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
 }
 
 LogicalResult Emitter::run() {
+  // Files and tuples are ways to write what is a program without them, too.
+  FailureOr<bool> joined = joinFiles(module);
+  if (failed(joined))
+    return failure();
+  options.splitFiles |= *joined;
+  FailureOr<llvm::StringMap<TupleForm>> forms = flattenTuples(module);
+  if (failed(forms))
+    return failure();
+  tuples = std::move(*forms);
   if (failed(checkLowered(module, spelling.language == Language::Python ? Written::Python : Written::Cpp,
                           /*stillTTNN=*/true)))
     return failure();
@@ -425,7 +447,7 @@ LogicalResult Emitter::convertCall(func::CallOp op) {
   FailureOr<const Function *> callee = findCallee(op, op.getCallee());
   if (failed(callee))
     return failure();
-  if ((*callee)->takesList)
+  if ((*callee)->takesList())
     return op.emitOpError() << "calls the program '" << op.getCallee() << "', which takes its inputs as a list";
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
@@ -443,7 +465,7 @@ LogicalResult Emitter::convertControl(Operation &op) {
     FailureOr<const Function *> callee = findCallee(&op, name);
     if (failed(callee))
       return failure();
-    if ((*callee)->takesList)
+    if ((*callee)->takesList())
       return op.emitOpError() << "runs the program '" << name << "', which takes its inputs as a list";
     callees.push_back(*callee);
   }

@@ -4,6 +4,7 @@
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_EMITTER_H
 
 #include "Calls.h"
+#include "Signatures.h"
 
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
 
@@ -39,12 +40,15 @@ protected:
     SmallVector<std::string> arguments; // wished names; with a device, it is the last
     bool takesDevice = false;
     unsigned results = 0;
-    bool returnsList = false; // also of one result
-    bool takesList = false;   // of the arguments but the device
+    bool returnsList = false;              // also of one result
+    SmallVector<TupleForm::List, 1> lists; // of the arguments but the device; none when each is by itself
+    SmallVector<unsigned> groups;          // of the results, which are that many lists; none when they are one
     bool isEvaluatedOnce = false;
     bool isCalled = false;         // by functions of this module
     bool inputsTakeDevice = false; // of a program: the function that makes its inputs does
     Location location;
+
+    bool takesList() const { return !lists.empty(); }
   };
 
   /// What stands before and behind the functions. `programs` are the public ones.
@@ -104,6 +108,7 @@ private:
   SmallVector<std::string> namesOf(Operation &op) const;
   std::string fileOf(ttnn::ConstantOp op);
 
+  llvm::StringMap<TupleForm> tuples; // what functions took and returned, by the name of the source
   llvm::StringMap<Function> functions;
   SmallVector<NamedAttribute> files;
   DenseMap<std::pair<Attribute, Attribute>, std::string> fileNames;

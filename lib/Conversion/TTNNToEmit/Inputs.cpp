@@ -35,6 +35,23 @@ SmallVector<int64_t> emit::meshOf(ModuleOp module) {
   return {1, 1};
 }
 
+SmallVector<func::FuncOp> emit::programsOf(ModuleOp module) {
+  auto isMarked = [](func::FuncOp function) {
+    auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
+    return type && type.getValue() == ttcore::forwardDeviceType;
+  };
+  SmallVector<func::FuncOp> programs;
+  bool marked = false;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    marked |= isMarked(function);
+    if (!function.isExternal() && !function.isPrivate() && !function->hasAttr(inputsOfAttr))
+      programs.push_back(function);
+  }
+  if (marked)
+    llvm::erase_if(programs, [&](func::FuncOp program) { return !isMarked(program); });
+  return programs;
+}
+
 LogicalResult emit::checkArguments(func::FuncOp program) {
   for (Type type : program.getArgumentTypes())
     if (!isa<ttnn::DeviceType>(type) && !ttnn::TTNNLayoutAttr::of(type))
@@ -174,21 +191,9 @@ func::FuncOp InputMaker::functionOf(func::FuncOp program) {
 // Passes
 //===----------------------------------------------------------------------===//
 
-/// Makes inputs for the functions that are marked as what callers run, or for all public ones if none is.
 static LogicalResult makeInputs(ModuleOp module, std::optional<InputFiles> files) {
-  SmallVector<func::FuncOp> programs;
-  bool marked = false;
-  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
-    marked |= type && type.getValue() == ttcore::forwardDeviceType;
-    if (!function.isExternal() && !function.isPrivate() && !function->hasAttr(inputsOfAttr))
-      programs.push_back(function);
-  }
   InputMaker maker(module, std::move(files));
-  for (func::FuncOp program : programs) {
-    auto type = program->getAttrOfType<StringAttr>(ttcore::functionTypeName);
-    if (marked && (!type || type.getValue() != ttcore::forwardDeviceType))
-      continue;
+  for (func::FuncOp program : programsOf(module)) {
     if (failed(checkArguments(program)))
       return failure();
     maker.functionOf(program);

@@ -18,6 +18,8 @@ inline constexpr llvm::StringLiteral meshShapeAttr = "ttcore.device_mesh_shape";
 SmallVector<int64_t> meshOf(ModuleOp module);
 /// What an argument is called in a program.
 std::string argumentName(func::FuncOp function, BlockArgument argument);
+/// The functions that are marked as what callers run, or all public ones if none is; without those that make inputs.
+SmallVector<func::FuncOp> programsOf(ModuleOp module);
 /// Inputs are tensors with layouts.
 LogicalResult checkArguments(func::FuncOp program);
 

@@ -58,8 +58,9 @@ void CppEmitter::begin(bool, ArrayRef<std::string>) {
 SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
   SmallVector<std::string> names = function.arguments;
   SmallVector<Type> arguments(names.size(), type("ttnn::Tensor"));
-  if (function.takesList) {
-    names = {"inputs", "device"};
+  if (function.takesList()) {
+    // Who calls a program knows of one list.
+    names = {function.lists.size() == 1 ? function.lists.front().name : "inputs", "device"};
     arguments = {type("std::vector<ttnn::Tensor>"), Type()};
   }
   if (function.takesDevice)
@@ -75,7 +76,7 @@ SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
       emitc::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
   made->setAttr(namesAttr, namesAttribute(names));
   builder.setInsertionPointToStart(made.addEntryBlock());
-  if (!function.takesList)
+  if (!function.takesList())
     return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
   SmallVector<Value> values;
   ArrayRef<std::string> inputs = ArrayRef(function.arguments).drop_back();

@@ -93,15 +93,16 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
     builder.setInsertionPointToEnd(&file.getBody().front());
   SmallVector<std::string> names = function.arguments;
   SmallVector<Type> arguments(names.size(), type("ttnn.Tensor"));
-  if (function.takesList) {
-    names = {"inputs", "device"};
-    arguments = {type("list[ttnn.Tensor]"), Type()};
+  if (function.takesList()) {
+    names = llvm::map_to_vector(function.lists, [](const TupleForm::List &list) { return list.name; });
+    arguments.assign(names.size() + 1, type("list[ttnn.Tensor]"));
+    names.push_back("device");
   }
   if (function.takesDevice)
     arguments.back() = type("ttnn.MeshDevice");
   SmallVector<Type> results;
   if (function.returnsList)
-    results.push_back(type("list[ttnn.Tensor]"));
+    results.assign(std::max<size_t>(function.groups.size(), 1), type("list[ttnn.Tensor]"));
   else
     results.assign(function.results, type("ttnn.Tensor"));
   // The source is still there under its name; it goes when all are done.
@@ -109,24 +110,36 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
       func::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
   made->setAttr(namesAttr, namesAttribute(names));
   builder.setInsertionPointToStart(made.addEntryBlock());
-  if (!function.takesList)
+  if (!function.takesList())
     return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
   SmallVector<Value> values;
-  ArrayRef<std::string> inputs = ArrayRef(function.arguments).drop_back();
-  if (!inputs.empty()) {
+  ArrayRef<std::string> rest = function.arguments;
+  for (auto [index, list] : llvm::enumerate(function.lists)) {
+    ArrayRef<std::string> items = rest.take_front(list.elements);
+    rest = rest.drop_front(list.elements);
+    if (items.empty())
+      continue;
     auto unpacked = emitpy::UnpackOp::create(
-        builder, function.location, SmallVector<Type>(inputs.size(), type("ttnn.Tensor")), made.getArgument(0));
-    unpacked->setAttr(namesAttr, namesAttribute(inputs));
+        builder, function.location, SmallVector<Type>(items.size(), type("ttnn.Tensor")), made.getArgument(index));
+    unpacked->setAttr(namesAttr, namesAttribute(items));
     llvm::append_range(values, unpacked.getItems());
   }
-  values.push_back(made.getArgument(1));
+  values.push_back(made.getArguments().back());
   return values;
 }
 
 void PythonEmitter::endFunction(const Function &function, ArrayRef<Value> results, Location location) {
   SmallVector<Value> returned(results);
   if (function.returnsList) {
-    returned = {emitpy::ListOp::create(builder, location, type("list[ttnn.Tensor]"), results)};
+    SmallVector<unsigned> groups = function.groups;
+    if (groups.empty())
+      groups.push_back(results.size());
+    returned.clear();
+    for (unsigned size : groups) {
+      returned.push_back(
+          emitpy::ListOp::create(builder, location, type("list[ttnn.Tensor]"), results.take_front(size)));
+      results = results.drop_front(size);
+    }
   }
   func::ReturnOp::create(builder, location, returned);
 }
@@ -229,8 +242,8 @@ void PythonEmitter::finish(ArrayRef<Function> programs) {
                      ")\n    try:\n";
   for (const Function &program : programs) {
     std::string inputs = "create_inputs_for_" + program.name + "(" + (program.inputsTakeDevice ? "device" : "") + ")";
-    text += "        print(\"" + program.name + ":\", " + program.name + "(" + (program.takesList ? "" : "*") + inputs +
-            (program.takesDevice ? ", device" : "") + "))\n";
+    text += "        print(\"" + program.name + ":\", " + program.name + "(" + (program.lists.size() == 1 ? "" : "*") +
+            inputs + (program.takesDevice ? ", device" : "") + "))\n";
   }
   text += "    finally:\n        ttnn.close_mesh_device(device)\n\n\nif __name__ == \"__main__\":\n    main()\n";
   emitpy::VerbatimOp::create(builder, module.getLoc(), text);

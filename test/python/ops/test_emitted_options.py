@@ -18,6 +18,7 @@ from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeExcep
 from builder.execution.emitted_programs import EmittedProgram, cpp_programs, python_programs
 from emit_cases import Subject, assert_same, of_flatbuffer, of_programs
 from op_cases import lowered
+from ttmlir.passmanager import PassManager
 
 OPTIONS = [
     ("split-files=true",),
@@ -76,6 +77,42 @@ def test_bits(target: str, options: tuple[str, ...], tmp_path: Path) -> None:
     programs = programs_of(made, target, options, tmp_path)
     for expected, found in zip(of_flatbuffer(made), of_programs(made, programs), strict=True):
         assert_same(f"{target} {options}", expected, found)
+
+
+def weighted(builder: Any) -> None:
+    @builder.func([(32, 64), (32, 32), (64, 32)], [torch.float32] * 3)
+    def model(x: Any, y: Any, weight: Any, builder: Any) -> Any:
+        return builder.add(builder.matmul(x, builder.exp(weight)), y), builder.exp(x)
+
+
+@pytest.mark.parametrize("target", ["emitpy", "emitc"])
+@pytest.mark.parametrize(
+    "passes",
+    [
+        "ttnn-tuplify-tensors",
+        "ttnn-tuplify-tensors,ttnn-split-forward-func-args-by-type",
+        "ttnn-tuplify-tensors,ttnn-split-forward-func-args-by-type,ttnn-prepare-module-for-export,ttnn-file-split",
+    ],
+)
+def test_bits_of_signatures(passes: str, target: str, tmp_path: Path) -> None:
+    """Tuples, tuples of weights, devices as arguments, and files."""
+    module, builder = build_module(weighted, "ttir")
+    made = Subject(
+        "weighted",
+        lowered(module, (1, 1), "argument-types=model=input,input,parameter"),
+        [goldens.inputs for goldens in builder.golden_map[0].values()],
+    )
+    expected = of_flatbuffer(made)
+    with made.module.context:
+        PassManager.parse(f"builtin.module({passes})").run(made.module.operation)
+    assert "tuple<" in str(made.module)
+    programs = programs_of(made, target, (), tmp_path)
+    for wanted, found in zip(expected, of_programs(made, programs), strict=True):
+        assert_same(f"{target} {passes}", wanted, found)
+    if target == "emitpy":
+        script = tmp_path / "test_ttnn.mlir.py"
+        assert ("weights: list[ttnn.Tensor]" in script.read_text()) == ("split-forward" in passes)
+        subprocess.run([sys.executable, script], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("target", ["emitpy", "emitc"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import itertools
 import linecache
 import os
 import re
@@ -144,9 +145,12 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
     functions = {k: f for k, f in vars(module).items() if callable(f)}
     rows, columns = getattr(module, "MESH_SHAPE", (1, 1))
 
+    lists: dict[str, list[int]] = {}  # how many tensors are in each list of a program that takes several
+
     def call(name: str, function: Callable[..., Any], arguments: Sequence[Any], device: Any) -> Sequence[Any]:
         if takes_list(function):
-            arguments = [list(arguments)]
+            rest = iter(arguments)
+            arguments = [list(itertools.islice(rest, size)) for size in lists.get(name, [len(arguments)])]
         # The device is the last parameter of those that need it.
         takes_device = len(inspect.signature(function).parameters) > len(arguments)
         try:
@@ -155,6 +159,13 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
             raise user_error(path, f"program {name!r} failed", error) from None
         return result if isinstance(result, (tuple, list)) else [result]
 
+    def inputs(name: str, maker: Callable[..., Any], device: Any) -> Sequence[Any]:
+        made = call(INPUTS + name, maker, [], device)
+        if made and all(isinstance(each, list) for each in made):
+            lists[name] = [len(each) for each in made]
+            return [tensor for each in made for tensor in each]
+        return made
+
     programs = []
     for name, function in functions.items():
         maker = functions.get(INPUTS + name)
@@ -162,7 +173,7 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
             programs.append(
                 EmittedProgram(
                     name,
-                    functools.partial(call, INPUTS + name, maker, []),
+                    functools.partial(inputs, name, maker),
                     functools.partial(call, name, function),
                     (rows, columns),
                 )

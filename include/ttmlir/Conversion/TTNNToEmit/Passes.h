@@ -12,6 +12,9 @@
 
 namespace mlir::tt {
 
+/// The language of the files that `ttnn-file-split` makes.
+enum class FileSplitTarget : uint8_t { EmitPy, EmitC };
+
 #define GEN_PASS_DECL
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h.inc"
 

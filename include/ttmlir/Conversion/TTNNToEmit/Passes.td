@@ -96,6 +96,115 @@ def TTNNLoadInputTensors : Pass<"ttnn-load-input-tensors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
+// On modules: functions and what makes their inputs change together.
+def TTNNTuplifyTensors : Pass<"ttnn-tuplify-tensors", "::mlir::ModuleOp"> {
+  let summary = "Give programs their inputs as one tuple, and take a tuple of results";
+  let description = [{
+    For functions marked `forward_device`, or all public ones if none is, and those that make their inputs; a device stays
+    an argument. `ttnn.elements` has the attributes of the arguments that became elements. Programs without inputs take
+    no tuple unless `tuplify-input-if-empty` asks for one. Programs in C++ and Python have lists for tuples; a flatbuffer
+    has none.
+
+    Before:
+    ```mlir
+    func.func @model(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %0 = "ttnn.abs"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      return %0 : tensor<32x32xf32, #l>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @model(%inputs: tuple<tensor<32x32xf32, #l>> {ttir.name = "inputs", ttnn.elements = [...]}) -> tuple<tensor<32x32xf32, #l>> {
+      %x = ttcore.get_tuple_element %inputs[0] : (tuple<tensor<32x32xf32, #l>>) -> tensor<32x32xf32, #l>
+      %0 = "ttnn.abs"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      %1 = ttcore.tuple %0 : tuple<tensor<32x32xf32, #l>>
+      return %1 : tuple<tensor<32x32xf32, #l>>
+    }
+    ```
+  }];
+  let options = [Option<"tuplifyInputIfEmpty", "tuplify-input-if-empty", "bool", "false",
+                        "Programs without inputs take an empty tuple">];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+// On modules: names of functions.
+def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir::ModuleOp"> {
+  let summary = "Give programs the device as an argument";
+  let description = [{
+    It is the last one, and is what `ttnn.get_device` gave. An only program called `main`, as what C++ and Python begin
+    with is called, becomes `forward`. Conversions write such an argument, or one of their own where it is needed.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32, #host>) -> tensor<32x32xf32, #l> {
+      %0 = "ttnn.get_device"() : () -> !ttnn.device
+      %1 = "ttnn.to_device"(%x, %0) : (tensor<32x32xf32, #host>, !ttnn.device) -> tensor<32x32xf32, #l>
+    ```
+    After:
+    ```mlir
+    func.func @forward(%x: tensor<32x32xf32, #host>, %0: !ttnn.device) -> tensor<32x32xf32, #l> {
+      %1 = "ttnn.to_device"(%x, %0) : (tensor<32x32xf32, #host>, !ttnn.device) -> tensor<32x32xf32, #l>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
+// On modules: which functions callers run.
+def TTNNSplitForwardFuncArgsByType : Pass<"ttnn-split-forward-func-args-by-type", "::mlir::ModuleOp"> {
+  let summary = "Give programs their weights as a tuple beside that of the inputs";
+  let description = [{
+    Weights are the elements of the tuple that `ttcore.argument_type` calls parameters or constants. A program without
+    weights stays as it is. In Python these are two lists; in C++ one, of which the inputs are the first.
+
+    Before:
+    ```mlir
+    func.func @model(%all: tuple<tensor<32x32xf32, #l>, tensor<32x32xf32, #l>> {ttir.name = "inputs", ttnn.elements = [...]}) {
+      %w = ttcore.get_tuple_element %all[0] : (tuple<tensor<32x32xf32, #l>, tensor<32x32xf32, #l>>) -> tensor<32x32xf32, #l>
+    ```
+    After:
+    ```mlir
+    func.func @model(%inputs: tuple<tensor<32x32xf32, #l>> {ttir.name = "inputs", ttnn.elements = [...]},
+                     %weights: tuple<tensor<32x32xf32, #l>> {ttir.name = "weights", ttnn.elements = [...]}) {
+      %w = ttcore.get_tuple_element %weights[0] : (tuple<tensor<32x32xf32, #l>>) -> tensor<32x32xf32, #l>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+// On modules: moves functions.
+def TTNNFileSplit : Pass<"ttnn-file-split", "::mlir::ModuleOp"> {
+  let summary = "Put functions that are evaluated once into a file of their own";
+  let description = [{
+    `consteval` has what `ttcore.load_cached` names and what that calls, `main` the rest and declarations.
+    `convert-ttnn-to-emitpy` writes these files, as with `split-files`; `convert-ttnn-to-emitc` writes one.
+
+    Before:
+    ```mlir
+    func.func private @weight(%w: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    func.func @model(%w: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %0 = ttcore.load_cached(@weight, [%w]) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+    ```
+    After, with `target=emitpy`:
+    ```mlir
+    emitpy.file "main" {
+      emitpy.import "consteval" names ["weight"]
+      func.func private @weight(tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      func.func @model(%w: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+        %0 = ttcore.load_cached(@weight, [%w]) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+    }
+    emitpy.file "consteval" {
+      func.func private @weight(%w: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> { ... }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "::mlir::tt::FileSplitTarget", "::mlir::tt::FileSplitTarget::EmitPy", "Language of the files",
+           [{::llvm::cl::values(clEnumValN(::mlir::tt::FileSplitTarget::EmitPy, "emitpy", "Python"),
+                                clEnumValN(::mlir::tt::FileSplitTarget::EmitC, "emitc", "C++"))}]>
+  ];
+  let dependentDialects = ["::mlir::emitc::EmitCDialect", "::mlir::tt::emitpy::EmitPyDialect"];
+}
+
 // On modules: adds an attribute of the module.
 def CaptureMeshShape : Pass<"capture-mesh-shape", "::mlir::ModuleOp"> {
   let summary = "Note the shape of the mesh at the module";

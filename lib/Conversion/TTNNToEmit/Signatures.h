@@ -1,0 +1,33 @@
+//===- Signatures.h - programs that take and return tuples ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SIGNATURES_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SIGNATURES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::tt::emit {
+
+/// What a function took and returned as tuples. In a program these are lists.
+struct TupleForm {
+  struct List {
+    std::string name;
+    unsigned elements;
+  };
+  SmallVector<List, 1> arguments; // all but the device
+  bool returnsTuple = false;
+};
+
+/// Attributes of the elements of a tuple, noted at the argument that is one.
+inline constexpr llvm::StringLiteral elementsAttr = "ttnn.elements";
+
+/// Replaces tuples in the signatures of functions by their elements. Returns the forms that the functions had, by name.
+FailureOr<llvm::StringMap<TupleForm>> flattenTuples(ModuleOp module);
+
+/// Moves functions out of the files that `ttnn-file-split` has made. Returns whether there were any.
+FailureOr<bool> joinFiles(ModuleOp module);
+
+} // namespace mlir::tt::emit
+
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SIGNATURES_H
