@@ -48,6 +48,7 @@ NOT_CALLED = {
     "ttcore.while",
     "ttnn.alloc",
     "ttnn.begin_trace_capture",
+    "ttnn.capture_or_execute_trace",
     "ttnn.constant",
     "ttnn.create_global_semaphore",
     "ttnn.d2m_subgraph",

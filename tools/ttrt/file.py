@@ -15,7 +15,7 @@ from .machine import Mesh
 from .output import shape_text
 
 CALL = "ttcore.load_cached"  # runs another program of the file
-CALLS = (CALL, "ttcore.case", "ttcore.while")
+CALLS = (CALL, "ttcore.case", "ttcore.while", "ttnn.capture_or_execute_trace")
 
 # Names of data types as flatbuffers and MLIR print them -> numpy's. Block formats come to the host as bf16.
 HOST_TYPES = {

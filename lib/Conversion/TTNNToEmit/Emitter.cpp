@@ -193,9 +193,11 @@ void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
 }
 
 LogicalResult Emitter::run() {
-  // Files and tuples are ways to write what is a program without them, too.
+  // Files, traces and tuples are ways to write what is a program without them, too.
   FailureOr<bool> joined = joinFiles(module);
   if (failed(joined))
+    return failure();
+  if (failed(callTraced(module)))
     return failure();
   options.splitFiles |= *joined;
   FailureOr<llvm::StringMap<TupleForm>> forms = flattenTuples(module);

@@ -7,6 +7,7 @@
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/CaptureOrExecuteTraceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 
 #include "mlir/IR/Builders.h"
@@ -266,4 +267,26 @@ FailureOr<llvm::StringMap<TupleForm>> emit::flattenTuples(ModuleOp module) {
     forms[function.getSymName()] = std::move(form);
   }
   return forms;
+}
+
+LogicalResult emit::callTraced(ModuleOp module) {
+  SymbolTableCollection symbols;
+  SmallVector<ttnn::CaptureOrExecuteTraceOp> traces;
+  module.walk([&](ttnn::CaptureOrExecuteTraceOp op) { traces.push_back(op); });
+  SetVector<Operation *> unused;
+  for (ttnn::CaptureOrExecuteTraceOp op : traces) {
+    auto traced = dyn_cast_or_null<func::FuncOp>(op.lookupTraced(symbols).getOperation());
+    if (!traced)
+      return failure();
+    for (FlatSymbolRefAttr name :
+         {op.getAllocateSlotsCalleeAttr(), op.getCaptureCalleeAttr(), op.getExecuteCalleeAttr()})
+      if (Operation *function = symbols.lookupNearestSymbolFrom(op, name))
+        unused.insert(function);
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(func::CallOp::create(builder, op.getLoc(), traced, op.getInputs()));
+    op->erase();
+  }
+  for (Operation *function : unused)
+    function->erase();
+  return success();
 }

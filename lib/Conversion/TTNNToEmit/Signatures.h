@@ -1,4 +1,4 @@
-//===- Signatures.h - programs that take and return tuples ------*- C++ -*-===//
+//===- Signatures.h - how programs are written for callers ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SIGNATURES_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SIGNATURES_H
@@ -24,6 +24,9 @@ inline constexpr llvm::StringLiteral elementsAttr = "ttnn.elements";
 
 /// Replaces tuples in the signatures of functions by their elements. Returns the forms that the functions had, by name.
 FailureOr<llvm::StringMap<TupleForm>> flattenTuples(ModuleOp module);
+
+/// Makes calls of what traces record: programs in C++ and Python run it anew each time.
+LogicalResult callTraced(ModuleOp module);
 
 /// Moves functions out of the files that `ttnn-file-split` has made. Returns whether there were any.
 FailureOr<bool> joinFiles(ModuleOp module);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/CaptureOrExecuteTraceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
@@ -117,11 +118,28 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   if (failed(system))
     return failure();
 
+  // Of a trace the runtime has what is recorded; it is prepared once in any case.
+  SymbolTableCollection symbols;
+  llvm::StringMap<StringRef> recordedBy;
+  WalkResult traces = module.walk([&](CaptureOrExecuteTraceOp op) {
+    FunctionOpInterface traced = op.lookupTraced(symbols);
+    if (!traced)
+      return WalkResult::interrupt();
+    for (StringRef name : {op.getAllocateSlotsCallee(), op.getCaptureCallee(), op.getExecuteCallee()})
+      recordedBy[name] = traced.getName();
+    return WalkResult::advance();
+  });
+  if (traces.wasInterrupted())
+    return failure();
   // Declarations are kernels of generic ops.
-  auto functions = llvm::make_filter_range(module.getOps<func::FuncOp>(),
-                                           [](func::FuncOp function) { return !function.isExternal(); });
+  auto functions = llvm::make_filter_range(module.getOps<func::FuncOp>(), [&](func::FuncOp function) {
+    return !function.isExternal() && !recordedBy.contains(function.getSymName());
+  });
   for (func::FuncOp function : functions)
     programIndices.try_emplace(function.getSymName(), programIndices.size());
+  for (const auto &[name, traced] : recordedBy)
+    if (auto found = programIndices.find(traced); found != programIndices.end())
+      programIndices[name] = found->second;
   std::vector<OffsetTo<fb::Program>> programs;
   for (func::FuncOp function : functions) {
     FailureOr<OffsetTo<fb::Program>> program = writeProgram(function);
@@ -277,7 +295,7 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   // The mesh of the program stands for its device.
   if (isa<GetDeviceOp>(op))
     return success();
-  const bool calls = isa<ttcore::LoadCachedOp, ttcore::WhileOp, ttcore::CaseOp>(op);
+  const bool calls = isa<ttcore::LoadCachedOp, ttcore::WhileOp, ttcore::CaseOp, CaptureOrExecuteTraceOp>(op);
   if (!calls && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))

@@ -279,6 +279,9 @@ private:
         add("branches", callee);
       if (to.callees.empty())
         fail("attribute branches", "is empty", "one program or more");
+    } else if (to.info->name == "ttnn.capture_or_execute_trace") {
+      to.call = Operation::Call::Trace;
+      add("capture_callee", to.attributes.get<int64_t>("capture_callee"));
     }
     if (to.call != Operation::Call::None && std::ranges::count(to.ins, absentOperand))
       fail("ins", "has an operand that is not there", "tensors");
@@ -297,6 +300,7 @@ private:
           if (callee >= image.programs.size())
             failIndex("attribute " + std::string(operation.call == Operation::Call::Case    ? "branches"
                                                  : operation.call == Operation::Call::While ? "cond or body"
+                                                 : operation.call == Operation::Call::Trace ? "capture_callee"
                                                                                             : "callee"),
                       callee, image.programs.size(), "programs");
         checkCall(program, operation);
@@ -343,6 +347,9 @@ private:
       checkSelector(program.spec(ins[0]), "ins[0]");
       for (size_t i = 0; i < operation.callees.size(); ++i)
         checkCallee(program, callee(i), ins.subspan(1), outs);
+      return;
+    case Operation::Call::Trace:
+      checkCallee(program, callee(0), ins, outs);
       return;
     }
   }

@@ -14,6 +14,7 @@ std::vector<OpInfo> callOps() {
       {"ttcore.load_cached", nullptr, nullptr, noCost},
       {"ttcore.while", nullptr, nullptr, noCost},
       {"ttcore.case", nullptr, nullptr, noCost},
+      {"ttnn.capture_or_execute_trace", nullptr, nullptr, noCost},
   };
 }
 

@@ -107,7 +107,7 @@ void Planner::planCall() {
 void Planner::planControl() {
   const Operation &operation = this->operation();
   const bool isLoop = operation.call == Operation::Call::While;
-  const size_t first = isLoop ? 0 : 1; // operand that is the callees' first input
+  const size_t first = operation.call == Operation::Call::Case ? 1 : 0; // operand that is the callees' first input
   std::vector<Argument> given;
   for (size_t i = first; i < operation.ins.size(); ++i) {
     const uint32_t value = operation.ins[i];

@@ -53,8 +53,10 @@ void Executable::runWith(ConstPointers ins, Pointers outs) {
 
 void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   try {
-    const sim::Duration took = program.operations[op].call == Operation::Call::While ? runWhile(op, ins, outs, run)
-                                                                                     : runCase(op, ins, outs, run);
+    const Operation::Call call = program.operations[op].call;
+    const sim::Duration took = call == Operation::Call::While  ? runWhile(op, ins, outs, run)
+                               : call == Operation::Call::Case ? runCase(op, ins, outs, run)
+                                                               : run(*callees.at(op).programs[0], ins, outs);
     inCallees.cycles += took.cycles - plan.durations[op].cycles;
     inCallees.ns += took.ns - plan.durations[op].ns;
   } catch (const OpError &error) {

@@ -72,6 +72,7 @@ NO_EXAMPLE = frozenset(
         "ttir.dealloc",
         "ttir.ttnn_metal_layout_cast",
         "ttnn.alloc",
+        "ttnn.capture_or_execute_trace",
         "ttnn.copy",
         "ttnn.create_global_semaphore",
         "ttnn.prepare_conv2d_bias",

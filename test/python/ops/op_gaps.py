@@ -30,7 +30,10 @@ NO_LOWERING: dict[str, str] = {
 
 # The simulated library has no such op.
 NO_KERNEL: dict[str, str] = {
-    **reason("traces are not simulated", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
+    **reason(
+        "part of a trace, which the runtime records by itself",
+        "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace",
+    ),
     **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
     **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("addresses are the runtime's", "ttnn.alloc ttnn.write_tensor"),
@@ -43,7 +46,10 @@ NO_GOLDEN: dict[str, str] = {
         """ttir.alloc ttir.dealloc ttnn.alloc ttnn.deallocate ttnn.get_device ttnn.copy ttnn.write_tensor""",
     ),
     **reason("files", "ttnn.dump_tensor ttnn.load_tensor"),
-    **reason("traces", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"),
+    **reason(
+        "traces",
+        "ttnn.begin_trace_capture ttnn.capture_or_execute_trace ttnn.end_trace_capture ttnn.execute_trace",
+    ),
     **reason("kernel source", "ttir.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
     **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("quantized types; their unrolled forms have one", "ttir.quantize ttir.dequantize ttir.requantize"),

@@ -133,6 +133,30 @@ def test_inputs_of_its_own_are_distributed(target: str, run: Any) -> None:
         subprocess.run([sys.executable, path], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("build, mesh", [(weighted, None), (layers, None), (presharded, PAIR)])
+def test_a_trace_gives_the_bits(build: Any, mesh: Any, tmp_path: Path) -> None:
+    """What is recorded runs as before, in flatbuffers and in programs that are emitted, and op by op for goldens."""
+    module, builder = build_module(build, "ttir", mesh_dict=mesh or OrderedDict([("x", 1), ("y", 1)]))
+    shape = tuple((mesh or {"x": 1, "y": 1}).values())
+    inputs = [goldens.inputs for goldens in builder.golden_map[0].values()]
+    plain, traced = (
+        Subject(build.__name__, lowered(module, shape, options), inputs, shape) for options in ("", "enable-trace=true")
+    )
+    assert str(traced.module).count("ttnn.capture_or_execute_trace") >= 1
+    expected = of_flatbuffer(plain)
+    for target in ("flatbuffer", "emitpy", "emitc"):
+        programs = None if target == "flatbuffer" else programs_of(traced, target, (), tmp_path / target)
+        results = of_flatbuffer(traced) if programs is None else of_programs(traced, programs)
+        for wanted, found in zip(expected, results, strict=True):
+            assert_same(f"{target} of a trace", wanted, found)
+    options = {"mesh_dict": mesh} if mesh else {}
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(
+        build, pipeline_options=["enable-trace=true"], output_root=str(tmp_path), **options
+    )
+    for _ in range(2):  # recorded, and run
+        assert execute_fb(path, goldens).passed
+
+
 def test_files_of_a_split_program(tmp_path: Path) -> None:
     _, path, goldens, _ = compile_ttir_to_flatbuffer(
         layers, target="emitpy", pipeline_options=["split-files=true"], output_root=str(tmp_path)

@@ -10,7 +10,14 @@ from builder.ops.methods import op_infos
 from ttmlir.dialects import debug, ttnn
 
 # Ops of programs that nobody calls.
-NOT_CALLED = {"debug.host_call", "ttnn.constant", "ttcore.case", "ttcore.load_cached", "ttcore.while"}
+NOT_CALLED = {
+    "debug.host_call",
+    "ttnn.capture_or_execute_trace",
+    "ttnn.constant",
+    "ttcore.case",
+    "ttcore.load_cached",
+    "ttcore.while",
+}
 # An older name of typecast, on the host.
 RUNTIME_ONLY = {"ttnn.to_dtype"}
 # What is said of results, and what no function takes.

@@ -13,7 +13,7 @@
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=optimization-level=2 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-optimizer 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-runtime-pipeline=max-legal-layouts=8 2>&1 | FileCheck %s --check-prefix=LAYOUTS
-// RUN: not ttmlir-opt %s --ttir-to-emitpy-pipeline=enable-trace=true 2>&1 | FileCheck %s --check-prefix=TRACE
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-trace=true | FileCheck %s --check-prefix=TRACE
 
 // Of what has nothing to do, both.
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="disable-workarounds=false enable-layout-workaround-pass=true enable-decomposition-workaround-pass=1 enable-ttnn-decomposition-pass optimization-level=1 composite-resolution=force-promote enable-dram-space-saving-optimization-pass=false" | FileCheck %s --check-prefix=FUSED
@@ -25,7 +25,7 @@
 // COMPOSITE: for the --composite-resolution option: 'some' is not possible: composites of StableHLO become ops, or what they are made of, before; expected auto or inline or validate or force-promote, or nothing
 // OPTIMIZER: for the --enable-optimizer option: 'true' is not possible: there is no optimizer that searches for layouts; expected false, or nothing
 // LAYOUTS: for the --max-legal-layouts option: '8' is not possible: there is no optimizer that searches for layouts
-// TRACE: for the --enable-trace option: 'true' is not possible: a program is planned once and needs no trace; expected false, or nothing
+// TRACE: "ttnn.capture_or_execute_trace"
 
 // LOCS: 'ttir.neg' op has the same location as the 'ttir.exp' before it
 

@@ -131,3 +131,31 @@ TEST(Control, NoBranchesAndNoSuchProgram) {
     expectMessage([&] { builder.load({y}); }, branches.empty() ? "is empty" : "branches");
   }
 }
+
+TEST(Control, ATraceRunsWhatWasRecordedOnItsInputs) {
+  ProgramBuilder builder;
+  const auto a = builder.input(spec4);
+  const auto recorded = builder.endProgram("recorded", {builder.op("ttnn.add", {a, a}, spec4)}, true);
+  const auto x = builder.input(spec4), y = builder.value(spec4);
+  const auto number = static_cast<int64_t>(recorded);
+  builder.rawOp("ttnn.capture_or_execute_trace", {x}, {y},
+                {builder.integer("allocate_slots_callee", number), builder.integer("capture_callee", number),
+                 builder.integer("execute_callee", number)});
+  const auto binary = builder.load({y});
+  const auto device = runtime::openMeshDevice();
+  for (float first : {1.0f, 5.0f})
+    EXPECT_EQ(floats(runtime::submit(device, binary, 1, {tensor({first, 2, 3, 4}, {4})})[0]),
+              (Floats{2 * first, 4, 6, 8}));
+}
+
+TEST(Control, ATraceRecordsAProgramOfItsOperands) {
+  for (int64_t number : {0, 7, -1}) {
+    ProgramBuilder builder;
+    builder.endProgram("other", {builder.input(one)}, true);
+    const auto x = builder.input(spec4), y = builder.value(spec4);
+    builder.rawOp("ttnn.capture_or_execute_trace", {x}, {y},
+                  {builder.integer("allocate_slots_callee", number), builder.integer("capture_callee", number),
+                   builder.integer("execute_callee", number)});
+    expectMessage([&] { builder.load({y}); }, number == 0 ? "ins[0]" : "capture_callee");
+  }
+}

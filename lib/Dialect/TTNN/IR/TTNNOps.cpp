@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTNN/IR/Ops/AllocOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/CaptureOrExecuteTraceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/D2MSubgraphOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DumpTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -82,5 +84,48 @@ LogicalResult D2MSubgraphOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!llvm::equal(function.getArgumentTypes(), getInputs().getTypes()))
     return emitOpError("passes ") << getInputs().getTypes() << " to " << getD2mFuncAttr() << ", which takes "
                                   << function.getArgumentTypes();
+  return success();
+}
+
+FunctionOpInterface CaptureOrExecuteTraceOp::lookupTraced(SymbolTableCollection &symbols) {
+  auto capture = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getCaptureCalleeAttr());
+  if (!capture || capture.isExternal()) {
+    emitOpError("attribute 'capture_callee' is ") << getCaptureCalleeAttr() << "; expected a function of this module";
+    return {};
+  }
+  FunctionOpInterface traced;
+  bool isOne = true;
+  capture.getFunctionBody().walk([&](CallOpInterface call) {
+    auto name = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
+    auto callee = name ? symbols.lookupNearestSymbolFrom<FunctionOpInterface>(call, name) : FunctionOpInterface();
+    isOne &= callee && (!traced || traced == callee);
+    traced = callee;
+  });
+  if (traced && isOne && !traced.isExternal())
+    return traced;
+  emitOpError("attribute 'capture_callee' is ")
+      << getCaptureCalleeAttr() << ", which calls no function to record; expected calls of one";
+  return {};
+}
+
+LogicalResult CaptureOrExecuteTraceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FunctionOpInterface traced = lookupTraced(symbols);
+  if (!traced)
+    return failure();
+  if (!llvm::equal(traced.getArgumentTypes(), getInputs().getTypes()))
+    return emitOpError("passes ") << getInputs().getTypes() << " to '" << traced.getName() << "', which takes "
+                                  << traced.getArgumentTypes();
+  if (!llvm::equal(traced.getResultTypes(), getResultTypes()))
+    return emitOpError("has results of types ")
+           << getResultTypes() << "; expected those of '" << traced.getName() << "', " << traced.getResultTypes();
+  auto slots = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getAllocateSlotsCalleeAttr());
+  if (!slots || !slots.getArgumentTypes().empty() || !llvm::equal(slots.getResultTypes(), getInputs().getTypes()))
+    return emitOpError("attribute 'allocate_slots_callee' is ")
+           << getAllocateSlotsCalleeAttr()
+           << "; expected a function that takes nothing and returns the types of inputs";
+  auto execute = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getExecuteCalleeAttr());
+  if (!execute || execute.getNumArguments() != 1 || execute.getNumResults() != 0)
+    return emitOpError("attribute 'execute_callee' is ")
+           << getExecuteCalleeAttr() << "; expected a function that takes the number of a recording alone";
   return success();
 }

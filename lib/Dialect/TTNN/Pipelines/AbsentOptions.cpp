@@ -49,7 +49,6 @@ static constexpr Row rows[] = {
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
     {"enable-permute-slice-after-matmul-fusion", "false", "permutes and slices of a product stay ops"},
-    {"enable-trace", "false", "a program is planned once and needs no trace"},
     {"enable-activation-dtype-lowering", "false", "target-format chooses the format of activations"},
 };
 

@@ -92,8 +92,10 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   createTTIRToTTNNCommonPipeline(manager, options);
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
+  if (options.trace)
+    manager.addPass(createTTNNTraceHoistTransform());
   if (options.perfMetrics)
-    manager.addPass(createTTNNCollectPerfMetrics({options.perfMetricsFile, options.perfMetricsVerbose}));
+    manager.addPass(createTTNNCollectPerfMetrics({options.perfMetricsFile, options.perfMetricsVerbose, options.trace}));
 }
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {

@@ -19,8 +19,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-static constexpr StringLiteral traceType = "trace_main";
-
 namespace {
 /// Of ops whose first result has a layout.
 struct Figures {
@@ -51,7 +49,7 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
     getOperation().walk([&](func::FuncOp function) {
       auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
       // What is computed once costs nothing in the runs that follow.
-      if ((type && type.getValue() == ttcore::constEvalType) || (onlyTraces && (!type || type.getValue() != traceType)))
+      if ((type && type.getValue() == ttcore::constEvalType) || (onlyTraces && (!type || type.getValue() != ttcore::traceMainType)))
         return;
       function.walk([&](Operation *op) {
         TTNNLayoutAttr layout = op->getNumResults() && isa<TTNNDialect>(op->getDialect())
@@ -74,7 +72,7 @@ private:
     return getOperation()
         .walk([](func::FuncOp function) {
           auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
-          return type && type.getValue() == traceType ? WalkResult::interrupt() : WalkResult::advance();
+          return type && type.getValue() == ttcore::traceMainType ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
   }

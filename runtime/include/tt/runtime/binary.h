@@ -40,11 +40,12 @@ struct Operation {
     Cached, // ttcore.load_cached: runs one, once
     While,  // ttcore.while: runs the second while the first says so
     Case,   // ttcore.case: runs the one that its first operand names
+    Trace,  // ttnn.capture_or_execute_trace: runs one, which is prepared once
   };
   Call call = Call::None;
   std::vector<uint32_t> callees; // by number
   /// Runs others whenever it runs itself.
-  bool isControl() const { return call == Call::While || call == Call::Case; }
+  bool isControl() const { return call == Call::While || call == Call::Case || call == Call::Trace; }
 };
 
 struct Value {

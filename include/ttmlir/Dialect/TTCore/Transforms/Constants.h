@@ -18,6 +18,11 @@ inline constexpr llvm::StringLiteral constEvalType = "const_eval";
 inline constexpr llvm::StringLiteral forwardDeviceType = "forward_device";
 inline constexpr llvm::StringLiteral forwardCPUType = "forward_cpu";
 inline constexpr llvm::StringLiteral inputGeneratorType = "input_generator";
+/// Those of a trace: what is recorded, what makes room for its inputs, records it, and runs the recording.
+inline constexpr llvm::StringLiteral traceMainType = "trace_main";
+inline constexpr llvm::StringLiteral traceAllocateSlotsType = "trace_allocate_slots";
+inline constexpr llvm::StringLiteral traceRunAndCaptureType = "trace_run_and_capture";
+inline constexpr llvm::StringLiteral traceExecuteType = "trace_execute";
 
 /// Of an argument: ops write keys and values to it.
 inline constexpr llvm::StringLiteral kvCacheName = "ttcore.kv_cache";

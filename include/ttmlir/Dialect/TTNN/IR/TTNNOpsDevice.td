@@ -139,6 +139,24 @@ def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [MemoryEffects<[MemR
                        TT_Bool<"false">:$blocking);
 }
 
+def TTNN_CaptureOrExecuteTraceOp : Op<TTNN_Dialect, "capture_or_execute_trace", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a recording, which is made first where there is none yet.";
+  let description = [{
+    The function `allocate_slots_callee` makes tensors for the inputs, which stay. `capture_callee` takes them and
+    calls, between begin_trace_capture and end_trace_capture, the function of what is recorded; it returns the number of
+    the recording and the results. `execute_callee` runs the recording of that number on what is in the slots.
+  }];
+  let arguments = (ins TTNN_Device:$device, Variadic<AnyRankedTensor>:$inputs,
+                       Variadic<TTNN_GlobalSemaphore>:$semaphore_inputs, FlatSymbolRefAttr:$allocate_slots_callee,
+                       FlatSymbolRefAttr:$capture_callee, FlatSymbolRefAttr:$execute_callee);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let extraClassDeclaration = [{
+    /// The function that is recorded: what the capture calls. Null, after an error, where there is none.
+    ::mlir::FunctionOpInterface lookupTraced(::mlir::SymbolTableCollection &symbols);
+  }];
+}
+
 def TTNN_GenericProgramAttr : AnyAttrOf<[TTNN_ProgramAttr, TTNN_MeshProgramDescriptorAttr], "program">;
 def TTNN_GenericOp : Op<TTNN_Dialect, "generic", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Runs a program of kernels on tensors.";

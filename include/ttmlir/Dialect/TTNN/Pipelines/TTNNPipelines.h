@@ -94,6 +94,8 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                       llvm::cl::init("ttnn_perf_metrics.json")};
   Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
                                   llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(false)};
+  Option<bool> trace{*this, "enable-trace", llvm::cl::desc("Record what programs compute on the device"),
+                     llvm::cl::init(false)};
   AbsentOptions absent{*this};
 };
 

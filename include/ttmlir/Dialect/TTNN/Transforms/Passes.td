@@ -241,6 +241,42 @@ def TTNNSimplifyLocsForCodegen : Pass<"ttnn-simplify-locs-for-codegen"> {
   }];
 }
 
+// On modules: adds functions.
+def TTNNTraceHoistTransform : Pass<"ttnn-trace-hoist-transform", "::mlir::ModuleOp"> {
+  let summary = "Record what programs compute on the device";
+  let description = [{
+    The most ops of a program that stand together and work on the device alone become a function. The first run records
+    it, the others run the recording on what they write into its slots. What is evaluated once comes before, what writes
+    to an operand (caches) stays in the program, as do transfers.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %0 = "ttnn.exp"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %d = "ttnn.get_device"() : () -> !ttnn.device
+      %0 = "ttnn.capture_or_execute_trace"(%d, %x) <{allocate_slots_callee = @allocate_slots_trace_0_main,
+          capture_callee = @run_and_capture_trace_0_main, execute_callee = @execute_trace_0_main,
+          operandSegmentSizes = array<i32: 1, 1, 0>}> : (!ttnn.device, tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+    func.func private @trace_0_main(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> attributes {tt.function_type = "trace_main"} {
+      %0 = "ttnn.exp"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+    func.func private @allocate_slots_trace_0_main() -> tensor<32x32xf32, #l> attributes {tt.function_type = "trace_allocate_slots"} {
+      %0 = "ttnn.empty"(%d) <{shape = #ttnn.shape<32x32>}> : (!ttnn.device) -> tensor<32x32xf32, #l>
+    func.func private @run_and_capture_trace_0_main(%x: tensor<32x32xf32, #l>) -> (tensor<ui32, #ttnn.trace_id>, tensor<32x32xf32, #l>) attributes {tt.function_type = "trace_run_and_capture"} {
+      %0 = call @trace_0_main(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      %1 = "ttnn.begin_trace_capture"(%d) : (!ttnn.device) -> tensor<ui32, #ttnn.trace_id>
+      %2 = call @trace_0_main(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      "ttnn.end_trace_capture"(%d, %1) : (!ttnn.device, tensor<ui32, #ttnn.trace_id>) -> ()
+    func.func private @execute_trace_0_main(%1: tensor<ui32, #ttnn.trace_id>) attributes {tt.function_type = "trace_execute"} {
+      "ttnn.execute_trace"(%d, %1) : (!ttnn.device, tensor<ui32, #ttnn.trace_id>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
 // On modules: one file for all functions.
 def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp"> {
   let summary = "Write figures of the programs to a file";
