@@ -49,7 +49,6 @@ static constexpr Row rows[] = {
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
     {"enable-permute-slice-after-matmul-fusion", "false", "permutes and slices of a product stay ops"},
-    {"enable-activation-dtype-lowering", "false", "target-format chooses the format of activations"},
 };
 
 bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef value, std::string &out) {

@@ -78,6 +78,8 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));
   if (options.cacheDtype != BFPDtype::None)
     manager.addNestedPass<func::FuncOp>(createTTNNKVCacheDtypeConversion({options.cacheDtype}));
+  if (options.activationDtypeLowering)
+    manager.addNestedPass<func::FuncOp>(createTTNNCCLActivationDtypeLowering());
   manager.addNestedPass<func::FuncOp>(
       createTTNNSetComputeKernelConfig({options.mathFidelity, options.mathApproxMode, options.fp32DestAccEn,
                                         options.packerL1Acc, options.dstFullSyncEn}));

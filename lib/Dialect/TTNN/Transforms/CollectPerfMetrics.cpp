@@ -49,7 +49,8 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
     getOperation().walk([&](func::FuncOp function) {
       auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
       // What is computed once costs nothing in the runs that follow.
-      if ((type && type.getValue() == ttcore::constEvalType) || (onlyTraces && (!type || type.getValue() != ttcore::traceMainType)))
+      if ((type && type.getValue() == ttcore::constEvalType) ||
+          (onlyTraces && (!type || type.getValue() != ttcore::traceMainType)))
         return;
       function.walk([&](Operation *op) {
         TTNNLayoutAttr layout = op->getNumResults() && isa<TTNNDialect>(op->getDialect())

@@ -11,6 +11,9 @@
 
 namespace mlir::tt::ttir {
 
+/// What decomposed ops are for.
+enum class DecompositionConfig : uint8_t { TTNN, TTMetal, CPUFallback };
+
 #define GEN_PASS_DECL
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h.inc"
 

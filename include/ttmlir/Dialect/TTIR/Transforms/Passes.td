@@ -345,6 +345,33 @@ def TTIRMoveReshapeToConstant : Pass<"ttir-move-reshape-to-constant"> {
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
 }
 
+def TTIRToTTIRDecomposition : Pass<"ttir-to-ttir-decomposition"> {
+  let summary = "Write ops with more common ones";
+  let description = [{
+    `dot_general` as a product of matrices with permutes and reshapes around it, `index` and `index_select` as slices,
+    `squeeze` and `unsqueeze` as reshapes, `get_dimension_size` as a constant. Tensors with layouts or sizes that are
+    not known stay, as do selections that count from the end.
+
+    Before:
+    ```mlir
+    %0 = "ttir.index"(%x) <{dim = 1 : i32, begin = 2 : i32, end = 8 : i32, step = 3 : i32}> : (tensor<4x8xf32>) -> tensor<4x2xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.slice_static"(%x) <{begins = [0 : i32, 2 : i32], ends = [4 : i32, 8 : i32], step = [1 : i32, 3 : i32]}> : (tensor<4x8xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+  let options = [
+    Option<"config", "config", "::mlir::tt::ttir::DecompositionConfig", "::mlir::tt::ttir::DecompositionConfig::TTNN",
+           "What the ops are for; all have these ops",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::tt::ttir::DecompositionConfig::TTNN, "ttnn", "Calls of the TTNN library"),
+               clEnumValN(::mlir::tt::ttir::DecompositionConfig::TTMetal, "ttmetal", "Kernels"),
+               clEnumValN(::mlir::tt::ttir::DecompositionConfig::CPUFallback, "cpu-fallback", "The host"))}]>
+  ];
+}
+
 def TTIRDecomposeComplexPermute : Pass<"ttir-decompose-complex-permute"> {
   let summary = "Decompose permutes into exchanges of two dimensions";
   let description = [{
@@ -447,6 +474,44 @@ def TTIRQuantDataTypeConversion : Pass<"ttir-quant-data-type-conversion"> {
   let dependentDialects = ["::mlir::quant::QuantDialect"];
   let options = [Option<"targetBitWidth", "target-bit-width", "uint32_t", "32", "Bits of the integers: 8, 16 or 32">];
 }
+
+def TTIRQuantDequantConversion : Pass<"ttir-quant-dequant-conversion"> {
+  let summary = "Move quantised values, and not what they stand for";
+  let description = [{
+    Ops that only move elements (reshape, permute, slice, concat, ...) come before the `dequantize` of their operands,
+    if those have one scale and zero point for all elements. A `quantize` of what was dequantized is what that was, or
+    a `requantize`. Other ops compute with floats.
+
+    Before:
+    ```mlir
+    %0 = "ttir.dequantize"(%q) : (tensor<4x8x!quant.uniform<i32:f32, 0.1>>) -> tensor<4x8xf32>
+    %1 = "ttir.permute"(%0) <{permutation = array<i64: 1, 0>}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.permute"(%q) <{permutation = array<i64: 1, 0>}> : (tensor<4x8x!quant.uniform<i32:f32, 0.1>>) -> tensor<8x4x!quant.uniform<i32:f32, 0.1>>
+    %1 = "ttir.dequantize"(%0) : (tensor<8x4x!quant.uniform<i32:f32, 0.1>>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::quant::QuantDialect", "::mlir::tt::ttir::TTIRDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing to do
+//===----------------------------------------------------------------------===//
+
+class TTIRNothingToDo<string argument, string why, string text> : Pass<argument> {
+  let summary = "Nothing to do: " # why;
+  let description = text # " Programs stay as they are.\n";
+}
+
+def TTIRConsolidateStaticCacheUpdates : TTIRNothingToDo<"ttir-consolidate-static-cache-updates",
+    "an update writes its rows in place",
+    "What `fill_cache` and `update_cache` write is all that is touched of a cache, however many of them there are.">;
+
+def TTIRMultiDeviceTensorAnnotation : TTIRNothingToDo<"ttir-multi-device-tensor-annotation",
+    "ttnn-layout marks what is distributed",
+    "`mesh_shard` says in TTIR what is in parts; the layouts of TTNN carry the mesh from there.">;
 
 //===----------------------------------------------------------------------===//
 // What is known of arguments

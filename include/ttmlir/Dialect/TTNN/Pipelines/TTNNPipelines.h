@@ -96,6 +96,8 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                   llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(false)};
   Option<bool> trace{*this, "enable-trace", llvm::cl::desc("Record what programs compute on the device"),
                      llvm::cl::init(false)};
+  Option<bool> activationDtypeLowering{*this, "enable-activation-dtype-lowering",
+                                       llvm::cl::desc("Collectives exchange a block format"), llvm::cl::init(false)};
   AbsentOptions absent{*this};
 };
 

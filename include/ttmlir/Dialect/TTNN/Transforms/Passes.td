@@ -97,6 +97,26 @@ def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion"> {
   ];
 }
 
+def TTNNCCLActivationDtypeLowering : Pass<"ttnn-ccl-activation-dtype-lowering"> {
+  let summary = "Send what collectives exchange in a block format";
+  let description = [{
+    Operands of all_gather, all_reduce and reduce_scatter that are floats in tiles are cast to bfp_bf8, and the result
+    back: about half of the bytes of bf16 go over the links.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.all_gather"(%x) <{all_gather_dim = 1 : si32, cluster_axis = 1 : ui32}> : (tensor<32x32xbf16, #a>) -> tensor<32x64xbf16, #b>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.typecast"(%x) : (tensor<32x32xbf16, #a>) -> tensor<32x32xbf16, #a_bfp_bf8>
+    %1 = "ttnn.all_gather"(%0) <{all_gather_dim = 1 : si32, cluster_axis = 1 : ui32}> : (tensor<32x32xbf16, #a_bfp_bf8>) -> tensor<32x64xbf16, #b_bfp_bf8>
+    %2 = "ttnn.typecast"(%1) : (tensor<32x64xbf16, #b_bfp_bf8>) -> tensor<32x64xbf16, #b>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
 def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config"> {
   let summary = "Set the compute kernel configuration of ops";
   let description = [{
