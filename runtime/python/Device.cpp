@@ -5,6 +5,8 @@
 
 #include <nanobind/stl/variant.h>
 
+#include <array>
+
 namespace tt::python {
 namespace {
 
@@ -38,6 +40,15 @@ struct Options {
 
 std::optional<int64_t> bytesOf(const std::optional<Int<int64_t>> &given, const char *name) {
   return given ? std::optional(given->in(name, 0)) : std::nullopt;
+}
+
+/// Rows and columns of something of a mesh.
+std::array<uint32_t, 2> pair(const Ints<uint32_t> &given, const char *name) {
+  const std::vector<uint32_t> values = given.in(name);
+  if (values.size() != 2)
+    throw DeviceError(std::string(name) + " has " + std::to_string(values.size()) +
+                      " dimensions; expected (rows, columns)");
+  return {values[0], values[1]};
 }
 
 using BlockTable = std::vector<std::map<std::string, std::string>>;
@@ -132,6 +143,11 @@ void bindDevice(nb::module_ &module) {
       .def_prop_ro("id", &MeshDevice::id)
       .def_prop_ro("is_open", &MeshDevice::isOpen)
       .def("get_mesh_shape", &MeshDevice::meshShape)
+      .def(
+          "get_mesh_offset",
+          [](const MeshDevice &self) { return std::vector<uint32_t>{self.place().firstRow, self.place().firstColumn}; },
+          "Of a sub-mesh, in its mesh.")
+      .def_prop_ro("parent_mesh", &MeshDevice::parent, "The mesh that this is a part of, or None.")
       .def("get_device_ids",
            [](const MeshDevice &self) {
              std::vector<int> ids(self.devices());
@@ -224,11 +240,26 @@ void bindDevice(nb::module_ &module) {
   module.def("close_mesh_device", &runtime::closeMeshDevice, nb::arg("parent_mesh"),
              nb::call_guard<nb::gil_scoped_release>(), "Frees its memory; tensors on it become unusable.");
   module.def(
+      "create_sub_mesh_device",
+      [](const std::shared_ptr<MeshDevice> &parent, const Ints<uint32_t> &givenShape,
+         const std::optional<Ints<uint32_t>> &givenOffset) {
+        const auto shape = pair(givenShape, "mesh_shape");
+        const auto offset = givenOffset ? pair(*givenOffset, "mesh_offset") : std::array<uint32_t, 2>{0, 0};
+        nb::gil_scoped_release unlocked; // a run may be under way
+        return runtime::createSubMeshDevice(parent, {shape[0], shape[1], offset[0], offset[1]});
+      },
+      nb::arg("parent_mesh"), nb::arg("mesh_shape"), nb::arg("mesh_offset").none() = nb::none(),
+      nb::sig("def create_sub_mesh_device(parent_mesh: Device, mesh_shape: collections.abc.Sequence[int], mesh_offset: "
+              "collections.abc.Sequence[int] | None = None) -> Device"),
+      "A rectangle of the chips of a mesh as a device of its own, from mesh_offset on ((0, 0) when it is not given); "
+      "raises DeviceError where it leaves the mesh or overlaps with another.");
+  module.def("release_sub_mesh_device", &runtime::releaseSubMeshDevice, nb::arg("sub_mesh"),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "Gives its chips back to the mesh; tensors on it become unusable.");
+  module.def(
       "reshape_mesh_device",
       [](MeshDevice &device, Ints<uint32_t> given) {
-        const std::vector<uint32_t> shape = given.in("mesh_shape");
-        if (shape.size() != 2)
-          throw DeviceError("mesh_shape has " + std::to_string(shape.size()) + " dimensions; expected (rows, columns)");
+        const auto shape = pair(given, "mesh_shape");
         device.reshape(shape[0], shape[1]);
       },
       nb::arg("mesh_device"), nb::arg("mesh_shape"));

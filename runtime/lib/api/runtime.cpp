@@ -106,8 +106,25 @@ Device openMeshDevice(const sim::MeshOptions &options) { return sim::MeshDevice:
 void closeMeshDevice(const Device &device) {
   if (!device)
     throw DeviceError("close: no device");
+  const auto parts = device->subMeshes();
   device->close();
+  for (const Device &closed : parts)
+    reports().forget(closed->id());
   reports().forget(device->id());
+}
+
+Device createSubMeshDevice(const Device &parent, const sim::Rectangle &rectangle) {
+  if (!parent)
+    throw DeviceError("create a sub-mesh: no device");
+  return parent->createSubMesh(rectangle);
+}
+
+void releaseSubMeshDevice(const Device &subMesh) {
+  if (!subMesh)
+    throw DeviceError("release: no device");
+  if (!subMesh->parent())
+    throw DeviceError("release: device " + std::to_string(subMesh->id()) + " is no sub-mesh; close it instead");
+  closeMeshDevice(subMesh);
 }
 
 //===- Tensors ------------------------------------------------------------===//

@@ -34,6 +34,9 @@ void BankAllocator::clear() {
   hash = 0;
   if (end > base)
     insertFree(freeByAddress.end(), {base, end - base});
+  if (whole)
+    for (const auto &[address, block] : whole->blocks)
+      allocateAt({address, block.bytes}, block.label);
 }
 
 int64_t BankAllocator::round(int64_t bytes) const {
@@ -68,6 +71,8 @@ void BankAllocator::take(Free::iterator from, Block block, Label label) {
     replaceFree(from, before.bytes ? before : rest);
   if (before.bytes && rest.bytes)
     insertFree(from + 1, rest);
+  for (BankAllocator *part : parts)
+    part->take(part->holding(block), block, label);
   blocks.emplace(block.address, Used{block.bytes, std::move(label)});
   used += block.bytes;
   highWater = std::max(highWater, used);
@@ -78,6 +83,18 @@ std::optional<Block> BankAllocator::allocate(int64_t bytes, Label label) {
   if (bytes < 0 || bytes > capacity())
     return std::nullopt;
   bytes = round(bytes);
+  if (!parts.empty()) {
+    const std::vector<Block> common = freeBlocks();
+    const Block *best = nullptr;
+    for (const Block &piece : common)
+      if (piece.bytes >= bytes && (!best || piece.bytes < best->bytes))
+        best = &piece;
+    if (!best)
+      return std::nullopt;
+    const Block block{best->address, bytes};
+    take(holding(block), block, std::move(label));
+    return block;
+  }
   const auto fit = std::ranges::lower_bound(freeBySize, bySize({0, bytes}), {}, bySize);
   if (fit == freeBySize.end())
     return std::nullopt;
@@ -86,14 +103,22 @@ std::optional<Block> BankAllocator::allocate(int64_t bytes, Label label) {
   return block;
 }
 
+BankAllocator::Free::iterator BankAllocator::holding(Block block) {
+  const auto behind = std::ranges::upper_bound(freeByAddress, block.address, {}, &Block::address);
+  if (behind == freeByAddress.begin() || endOf(block) > endOf(*(behind - 1)))
+    return freeByAddress.end();
+  return behind - 1;
+}
+
+bool BankAllocator::isFree(Block block) {
+  return holding(block) != freeByAddress.end() &&
+         std::ranges::all_of(parts, [&](BankAllocator *part) { return part->isFree(block); });
+}
+
 bool BankAllocator::allocateAt(Block block, Label label) {
-  auto from = std::ranges::upper_bound(freeByAddress, block.address, {}, &Block::address);
-  if (from == freeByAddress.begin())
+  if (!isFree(block))
     return false;
-  --from;
-  if (endOf(block) > endOf(*from))
-    return false;
-  take(from, block, std::move(label));
+  take(holding(block), block, std::move(label));
   return true;
 }
 
@@ -102,6 +127,8 @@ void BankAllocator::deallocate(int64_t address) {
   if (found == blocks.end())
     throw Error("no buffer at address " + std::to_string(address) + " to deallocate");
   const Block block{address, found->second.bytes};
+  for (BankAllocator *part : parts)
+    part->deallocate(address);
   used -= block.bytes;
   hash ^= mix(block);
   blocks.erase(found);
@@ -119,6 +146,58 @@ void BankAllocator::deallocate(int64_t address) {
   } else {
     insertFree(next, block);
   }
+}
+
+std::vector<Block> BankAllocator::freeBlocks() const {
+  std::vector<Block> common(freeByAddress.begin(), freeByAddress.end());
+  for (const BankAllocator *part : parts) {
+    std::vector<Block> both;
+    auto theirs = part->freeByAddress.begin();
+    for (auto ours = common.begin(); ours != common.end() && theirs != part->freeByAddress.end();) {
+      const int64_t from = std::max(ours->address, theirs->address), to = std::min(endOf(*ours), endOf(*theirs));
+      if (from < to)
+        both.push_back({from, to - from});
+      endOf(*ours) < endOf(*theirs) ? (void)++ours : (void)++theirs;
+    }
+    common = std::move(both);
+  }
+  return common;
+}
+
+int64_t BankAllocator::free() const {
+  if (parts.empty())
+    return capacity() - used;
+  int64_t bytes = 0;
+  for (const Block &piece : freeBlocks())
+    bytes += piece.bytes;
+  return bytes;
+}
+
+int64_t BankAllocator::largestFree() const {
+  if (parts.empty())
+    return freeBySize.empty() ? 0 : freeBySize.back().bytes;
+  int64_t bytes = 0;
+  for (const Block &piece : freeBlocks())
+    bytes = std::max(bytes, piece.bytes);
+  return bytes;
+}
+
+uint64_t BankAllocator::fingerprint() const {
+  uint64_t result = hash;
+  for (const BankAllocator *part : parts)
+    result = result * 0x9e3779b97f4a7c15u + part->hash;
+  return result;
+}
+
+void BankAllocator::attach(BankAllocator &part) {
+  part.whole = this;
+  part.clear();
+  parts.push_back(&part);
+}
+
+void BankAllocator::detach(BankAllocator &part) {
+  std::erase(parts, &part);
+  part.whole = nullptr;
 }
 
 std::vector<BankAllocator::Resident> BankAllocator::residents() const {

@@ -86,6 +86,16 @@ void Memories::clear() {
     bank.clear();
 }
 
+void Memories::attach(Memories &part) {
+  for (size_t i = 0; i < banks.size(); ++i)
+    banks[i].attach(part.banks[i]);
+}
+
+void Memories::detach(Memories &part) {
+  for (size_t i = 0; i < banks.size(); ++i)
+    banks[i].detach(part.banks[i]);
+}
+
 uint64_t Memories::fingerprint() const {
   uint64_t result = generation();
   for (const BankAllocator &bank : banks)
@@ -150,7 +160,7 @@ void Allocation::release() noexcept {
     return;
   if (const auto owner = device.lock()) {
     try {
-      std::lock_guard lock(owner->mutex);
+      std::lock_guard lock(owner->memoryMutex());
       // After deallocateAll the address may belong to another buffer.
       if (generation == owner->memories.generation())
         owner->memories[memory].deallocate(block.address);
@@ -196,12 +206,68 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::sh
   return std::shared_ptr<MeshDevice>(new MeshDevice(options, chips > 1 ? std::move(ranks) : nullptr));
 }
 
-MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks)
-    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options),
+MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole,
+                       const Rectangle &placed, Holder holder)
+    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options), whole(std::move(whole)),
+      placed(placed), holder(holder),
       shared(ranks ? std::make_shared<const Partition>(ranks, options.rows * options.columns) : nullptr),
       memories(desc, options, number) {}
 
-MeshDevice::~MeshDevice() = default;
+MeshDevice::~MeshDevice() {
+  if (whole && isOpen()) {
+    std::lock_guard lock(whole->mutex);
+    whole->memories.detach(memories);
+  }
+}
+
+std::string toString(const Rectangle &rectangle) {
+  return std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.columns) + " chips at [" +
+         std::to_string(rectangle.firstRow) + ", " + std::to_string(rectangle.firstColumn) + "]";
+}
+
+std::shared_ptr<MeshDevice> MeshDevice::createSubMesh(const Rectangle &rectangle, Holder holder) {
+  requireOpen("create a sub-mesh");
+  const std::string what = "a sub-mesh of " + toString(rectangle);
+  const std::string mesh =
+      "device " + std::to_string(number) + " (" + std::to_string(rows()) + "x" + std::to_string(columns()) + ")";
+  if (whole)
+    throw DeviceError(what + ": " + mesh + " is a sub-mesh itself; divide device " + std::to_string(whole->number) +
+                      " instead");
+  if (shared)
+    throw DeviceError(what + ": " + mesh + " is shared by " + std::to_string(shared->ranks().size()) +
+                      " processes, and sub-meshes need a mesh of one");
+  if (!rectangle.rows || !rectangle.columns || rectangle.firstRow >= rows() || rectangle.firstColumn >= columns() ||
+      rectangle.rows > rows() - rectangle.firstRow || rectangle.columns > columns() - rectangle.firstColumn)
+    throw DeviceError(what + " is no part of " + mesh);
+  std::lock_guard running(this->running);
+  for (const auto &part : subMeshes()) {
+    if (!part->placed.overlaps(rectangle))
+      continue;
+    if (part->holder == Holder::User)
+      throw DeviceError(what + " overlaps with device " + std::to_string(part->number) + ", a sub-mesh of " +
+                        toString(part->placed) + "; release it first");
+    part->close();
+  }
+  MeshOptions options = settings;
+  options.rows = rectangle.rows;
+  options.columns = rectangle.columns;
+  std::shared_ptr<MeshDevice> part(new MeshDevice(options, nullptr, shared_from_this(), rectangle, holder));
+  std::lock_guard lock(mutex);
+  memories.attach(part->memories);
+  inParts.resize(devices());
+  std::erase_if(parts, [](const std::weak_ptr<MeshDevice> &known) { return known.expired(); });
+  parts.push_back(part);
+  return part;
+}
+
+std::vector<std::shared_ptr<MeshDevice>> MeshDevice::subMeshes() const {
+  std::vector<std::shared_ptr<MeshDevice>> open;
+  std::lock_guard lock(mutex);
+  for (const auto &known : parts)
+    if (auto part = known.lock(); part && part->isOpen())
+      open.push_back(std::move(part));
+  return open;
+}
 
 void MeshDevice::requireOpen(const char *action) const {
   if (!isOpen())
@@ -212,9 +278,15 @@ void MeshDevice::requireOpen(const char *action) const {
 
 void MeshDevice::close() {
   requireOpen("close");
-  std::lock_guard running(this->running); // waits for a run that is under way
+  std::lock_guard running(runMutex()); // waits for a run that is under way
+  for (const auto &part : subMeshes())
+    part->close();
   deallocateAll();
   opened.store(false, std::memory_order_release);
+  if (whole) {
+    std::lock_guard lock(whole->mutex);
+    whole->memories.detach(memories);
+  }
 }
 
 void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
@@ -222,7 +294,11 @@ void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
   if (uint64_t(rows) * columns != devices())
     throw DeviceError("a mesh of " + std::to_string(devices()) + " chips cannot become " + std::to_string(rows) + "x" +
                       std::to_string(columns));
-  std::lock_guard running(this->running);
+  std::lock_guard running(runMutex());
+  if (const auto open = subMeshes(); !open.empty())
+    throw DeviceError("reshape: device " + std::to_string(number) + " has a sub-mesh of " +
+                      toString(open.front()->placed) + ", device " + std::to_string(open.front()->number) +
+                      "; release it first");
   settings.rows = rows;
   settings.columns = columns;
   clearProgramCache();
@@ -239,6 +315,8 @@ Allocation MeshDevice::allocate(const Footprint &footprint, const Label &label) 
 
 void MeshDevice::deallocateAll() {
   withMemories([](Memories &memories) { memories.clear(); });
+  for (const auto &part : subMeshes()) // its chips are this mesh's
+    part->deallocateAll();
 }
 
 MemoryView MeshDevice::memoryView(Memory memory) const {
@@ -278,16 +356,34 @@ void MeshDevice::resetPeaks() {
 }
 
 RunTotals MeshDevice::totals() const {
-  std::lock_guard lock(mutex);
-  return total;
+  std::lock_guard lock(memoryMutex());
+  RunTotals result = total;
+  ChipTime longest;
+  for (const ChipTime &time : inParts)
+    longest = {std::max(longest.cycles, time.cycles), std::max(longest.ns, time.ns)};
+  result.cycles += longest.cycles;
+  result.ns += longest.ns;
+  return result;
 }
 
 void MeshDevice::addRun(const RunTotals &run) {
-  std::lock_guard lock(mutex);
-  total.programs += run.programs;
-  total.ops += run.ops;
+  std::lock_guard lock(memoryMutex());
+  const auto add = [&](RunTotals &to) {
+    to.programs += run.programs;
+    to.ops += run.ops;
+  };
+  add(total);
   total.cycles += run.cycles;
   total.ns += run.ns;
+  if (!whole)
+    return;
+  add(whole->total);
+  for (uint32_t row = placed.firstRow; row < placed.firstRow + placed.rows; ++row)
+    for (uint32_t column = placed.firstColumn; column < placed.firstColumn + placed.columns; ++column) {
+      ChipTime &time = whole->inParts[row * whole->columns() + column];
+      time.cycles += run.cycles;
+      time.ns += run.ns;
+    }
 }
 
 } // namespace tt::sim

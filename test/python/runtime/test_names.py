@@ -131,7 +131,6 @@ ABSENT = {
     r"runtime\.(DebugEnv|PerfEnv|WorkaroundEnv|DebugStats)": "switches of the driver and its profiler",
     r"runtime\.(\w*[Dd]istributed\w*|MultiProcessArgs|\w*[Ww]orker\w*)": "mpirun starts several processes",
     r"runtime\.(Event|set_memory_log_level|MemoryLogLevel)": "runs are finished when they return; hooks log memory",
-    r"runtime\.(create|release)_sub_mesh_device": "a mesh is one device",
     r"runtime\.invoke_cpu_op": "no op runs on the host",
     r"runtime\.Device\.(release_trace|read_device_profiler_results)": "reports come from get_last_run_report",
     r"binary\.SystemDesc\.\w*(version|hash|identifier)": "a description is text without a version",

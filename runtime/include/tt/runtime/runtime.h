@@ -28,6 +28,10 @@ namespace tt::runtime {
 /// sim::meshOptions("n300") opens a board or box by name.
 Device openMeshDevice(const sim::MeshOptions &options = {});
 void closeMeshDevice(const Device &device);
+/// A rectangle of the chips of a mesh as a device, see sim::MeshDevice::createSubMesh.
+Device createSubMeshDevice(const Device &parent, const sim::Rectangle &rectangle);
+/// Closes a sub-mesh. Throws DeviceError for another device.
+void releaseSubMeshDevice(const Device &subMesh);
 
 //===- Tensors ------------------------------------------------------------===//
 

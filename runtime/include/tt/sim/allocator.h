@@ -41,6 +41,9 @@ private:
 
 /// Best-fit allocation with coalescing in an address range. Every operation searches the free pieces in O(log n), and
 /// moves what lies behind a piece that comes or goes: there are few, and they lie in little memory.
+///
+/// The banks of a sub-mesh are a part of those of its mesh: they have every block of the mesh, at the same address, and
+/// blocks of their own besides. What is free for the mesh is free in all of its parts.
 class BankAllocator {
 public:
   /// Allocates from [base, end), in multiples of `alignment` bytes.
@@ -56,15 +59,15 @@ public:
 
   int64_t capacity() const { return end - base; }
   int64_t allocated() const { return used; }
-  int64_t free() const { return capacity() - used; }
-  int64_t largestFree() const { return freeBySize.empty() ? 0 : freeBySize.back().bytes; }
+  int64_t free() const;
+  int64_t largestFree() const;
   /// The highest value of allocated() since the last resetPeak().
   int64_t peak() const { return highWater; }
   void resetPeak() { highWater = used; }
   /// Raises the high-water mark, as a run whose blocks are known from an earlier one does.
   void raisePeak(int64_t bytes) { highWater = std::max(highWater, bytes); }
   /// Two states with the same fingerprint have, up to a chance of 2^-64, the same blocks, and so the same future.
-  uint64_t fingerprint() const { return hash; }
+  uint64_t fingerprint() const;
 
   struct Resident {
     Block block;
@@ -72,7 +75,11 @@ public:
   };
   /// In order of address.
   std::vector<Resident> residents() const;
-  std::vector<Block> freeBlocks() const { return {freeByAddress.begin(), freeByAddress.end()}; }
+  std::vector<Block> freeBlocks() const;
+
+  /// Makes the banks of a sub-mesh, which must be empty, a part of these; both must stay where they are until detach.
+  void attach(BankAllocator &part);
+  void detach(BankAllocator &part);
 
 private:
   // Blocks come and go in every run.
@@ -85,6 +92,9 @@ private:
   void eraseFree(Free::iterator at);
   void replaceFree(Free::iterator at, Block block);
   void take(Free::iterator from, Block block, Label label);
+  /// The free piece that holds the block, or freeByAddress.end().
+  Free::iterator holding(Block block);
+  bool isFree(Block block);
   int64_t round(int64_t bytes) const;
 
   struct Used {
@@ -96,6 +106,8 @@ private:
   uint64_t hash = 0;
   Table<int64_t, Used> blocks;    // by address
   Free freeByAddress, freeBySize; // the latter by address among those of one size
+  BankAllocator *whole = nullptr; // of the mesh that this is a part of
+  std::vector<BankAllocator *> parts;
 };
 
 } // namespace tt::sim

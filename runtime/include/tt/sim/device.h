@@ -3,7 +3,9 @@
 //
 // A mesh device is a rectangle of equal chips that a program runs on as one.
 // Memory is allocated in lockstep on all of them, as the hardware's library
-// does, so there is one allocator per kind of memory.
+// does, so there is one allocator per kind of memory. A sub-mesh is a rectangle
+// of these chips as a device of its own: what lies on it takes the memory of
+// its chips alone, and each of its runs is time of theirs.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -60,6 +62,9 @@ public:
   /// asked, what is free and what is resident.
   Block allocate(const Footprint &footprint, const Label &label);
   void clear();
+  /// Makes the memories of a sub-mesh a part of these, see BankAllocator.
+  void attach(Memories &part);
+  void detach(Memories &part);
   /// Of all memories together, see BankAllocator::fingerprint.
   uint64_t fingerprint() const;
   /// Changes when everything was deallocated: blocks from before are not ours any more.
@@ -103,9 +108,22 @@ private:
 /// What a run did, for reports.
 struct RunTotals {
   int64_t programs = 0, ops = 0;
-  int64_t cycles = 0; // of every chip: they run in step
+  int64_t cycles = 0; // of every chip: they run in step. Where sub-meshes ran, of the chip that ran longest
   double ns = 0;
 };
+
+/// Chips of a mesh.
+struct Rectangle {
+  uint32_t rows = 1, columns = 1;
+  uint32_t firstRow = 0, firstColumn = 0;
+  bool overlaps(const Rectangle &other) const {
+    return firstRow < other.firstRow + other.rows && other.firstRow < firstRow + rows &&
+           firstColumn < other.firstColumn + other.columns && other.firstColumn < firstColumn + columns;
+  }
+  bool operator==(const Rectangle &) const = default;
+};
+/// "1x2 chips at [0, 2]"
+std::string toString(const Rectangle &rectangle);
 
 class MeshDevice : public std::enable_shared_from_this<MeshDevice> {
 public:
@@ -113,10 +131,25 @@ public:
   /// which must all open it, the chips are shared out among them; throws DeviceError when they open different meshes.
   static std::shared_ptr<MeshDevice> open(const MeshOptions &options, std::shared_ptr<Ranks> ranks = nullptr);
   ~MeshDevice();
+  /// Who has opened a sub-mesh: one of a program makes way for a user's.
+  enum class Holder : uint8_t { User, Program };
+  /// A rectangle of the chips as a device, which keeps this one. Its memory is what is free on its chips; buffers of
+  /// this mesh stay where they are, and new ones are placed where all of its sub-meshes have room. Throws DeviceError
+  /// where the rectangle leaves the mesh or overlaps with an open sub-mesh, and for a mesh that is closed, a sub-mesh
+  /// itself, or shared with other ranks.
+  std::shared_ptr<MeshDevice> createSubMesh(const Rectangle &rectangle, Holder holder = Holder::User);
+  /// The mesh that this is a part of, or null.
+  const std::shared_ptr<MeshDevice> &parent() const { return whole; }
+  /// Where a sub-mesh lies in its mesh; of others, all of their chips.
+  Rectangle place() const { return whole ? placed : Rectangle{rows(), columns()}; }
+  /// Those that are open.
+  std::vector<std::shared_ptr<MeshDevice>> subMeshes() const;
+
   MeshDevice(const MeshDevice &) = delete;
   MeshDevice &operator=(const MeshDevice &) = delete;
 
-  /// Frees all memory; tensors that lie on it become unusable. Closing twice throws DeviceError.
+  /// Frees all memory; tensors that lie on it become unusable. Its sub-meshes are closed with it; of a sub-mesh, the
+  /// chips are the mesh's again. Closing twice throws DeviceError.
   void close();
   bool isOpen() const { return opened.load(std::memory_order_acquire); }
   /// Throws DeviceError that says what was tried when the device is closed.
@@ -134,16 +167,16 @@ public:
   const std::shared_ptr<const Partition> &partition() const { return shared; }
   /// Those that this process simulates.
   Chips chips() const { return shared ? shared->own() : Chips{0, devices()}; }
-  /// Changes the shape, not the number of chips (throws DeviceError).
+  /// Changes the shape, not the number of chips (throws DeviceError; also while there are sub-meshes).
   void reshape(uint32_t rows, uint32_t columns);
 
   /// Calls f(Memories &) with the memories locked. Nothing else may be called on the device meanwhile.
   template <class F> auto withMemories(F &&f) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(memoryMutex());
     return f(memories);
   }
   template <class F> auto withMemories(F &&f) const {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(memoryMutex());
     return f(memories);
   }
   /// Room for a tensor, see Memories::allocate. An empty allocation for a host tensor.
@@ -163,23 +196,36 @@ public:
   void addRun(const RunTotals &run);
 
   /// Held during a run. Recursive: a hook may use the device it is called from.
-  ForkAware<std::recursive_mutex> &runMutex() { return running; }
+  /// Sub-meshes have that of their mesh: on the host, runs on parts of a mesh follow one another.
+  ForkAware<std::recursive_mutex> &runMutex() { return whole ? whole->running : running; }
   /// Programs prepared for an older epoch are prepared again.
   uint64_t programCacheEpoch() const { return cacheEpoch.load(std::memory_order_acquire); }
   void clearProgramCache() { cacheEpoch.fetch_add(1, std::memory_order_acq_rel); }
 
 private:
   friend class Allocation;
-  MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks);
+  MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole = nullptr,
+             const Rectangle &placed = {}, Holder holder = Holder::User);
+  /// Of the memories of a mesh and all of its parts.
+  ForkAware<std::mutex> &memoryMutex() const { return whole ? whole->mutex : mutex; }
   const uint32_t number;
   const ChipDesc &desc;
   MeshOptions settings;
+  const std::shared_ptr<MeshDevice> whole;
+  const Rectangle placed;
+  const Holder holder;
   const std::shared_ptr<const Partition> shared;
   std::atomic<bool> opened{true};
   std::atomic<uint64_t> cacheEpoch{0};
-  mutable ForkAware<std::mutex> mutex; // of everything below
+  mutable ForkAware<std::mutex> mutex; // of everything below, and of that of sub-meshes
   Memories memories;
   RunTotals total;
+  std::vector<std::weak_ptr<MeshDevice>> parts;
+  struct ChipTime {
+    int64_t cycles = 0;
+    double ns = 0;
+  };
+  std::vector<ChipTime> inParts; // per chip: what it ran in sub-meshes; empty where there never was one
   ForkAware<std::recursive_mutex> running;
 };
 
