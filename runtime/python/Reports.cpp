@@ -12,6 +12,7 @@ namespace tt::python {
 using runtime::OpPerf;
 using runtime::OpSends;
 using runtime::RunReport;
+using runtime::StagePerf;
 using ttnn::Send;
 
 void bindReports(nb::module_ &module) {
@@ -36,6 +37,27 @@ void bindReports(nb::module_ &module) {
       .def_prop_ro("matmul_tiles", [](const OpPerf &self) { return self.cost.matmulTiles; })
       .def_prop_ro("fpu_tiles", [](const OpPerf &self) { return self.cost.fpuTiles; })
       .def_prop_ro("sfpu_tiles", [](const OpPerf &self) { return self.cost.sfpuTiles; });
+  nb::class_<StagePerf>(module, "StagePerf", "What a stage of a program took, for all micro-batches.")
+      .def_prop_ro(
+          "name", [](const StagePerf &self) { return self.name; }, "Of its program.")
+      .def_ro("program_index", &StagePerf::program)
+      .def_prop_ro("mesh_shape",
+                   [](const StagePerf &self) { return std::vector<uint32_t>{self.place.rows, self.place.columns}; })
+      .def_prop_ro(
+          "mesh_offset",
+          [](const StagePerf &self) { return std::vector<uint32_t>{self.place.firstRow, self.place.firstColumn}; },
+          "Of its first chip.")
+      .def_ro("host_ns", &StagePerf::hostNs, "The ops, measured here.")
+      .def_ro("compute_ns", &StagePerf::computeNs, "Running the program, estimated on the chip.")
+      .def_ro("send_ns", &StagePerf::sendNs, "Sending results to other stages, estimated on the chip.")
+      .def_ro("first_ns", &StagePerf::firstNs, "When its chips begin, from the beginning of the run.")
+      .def_ro("last_ns", &StagePerf::lastNs, "When they end.")
+      .def_ro("sent_bytes", &StagePerf::sentBytes, "To chips of other stages.")
+      .def_prop_ro("dram_peak_bytes_per_bank",
+                   [](const StagePerf &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::DRAM)]; })
+      .def_prop_ro("l1_peak_bytes_per_bank",
+                   [](const StagePerf &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::L1)]; })
+      .def_ro("ops", &StagePerf::ops, "By op, when perf recording is on.");
   nb::class_<RunReport>(module, "RunReport", "What a run took.")
       .def_ro("binary", &RunReport::binary)
       .def_ro("program_index", &RunReport::program)
@@ -47,7 +69,10 @@ void bindReports(nb::module_ &module) {
                    [](const RunReport &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::DRAM)]; })
       .def_prop_ro("l1_peak_bytes_per_bank",
                    [](const RunReport &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::L1)]; })
-      .def_ro("ops", &RunReport::ops, "By op, when perf recording is on.");
+      .def_ro("ops", &RunReport::ops, "By op, when perf recording is on.")
+      .def_ro("micro_batches", &RunReport::microBatches, "That went through the stages.")
+      .def_ro("stages", &RunReport::stages, "Of a program that has stages, which has no ops.")
+      .def_ro("bubble", &RunReport::bubble, "The part of the time of the stages' chips in which they do nothing.");
 
   module.def("set_perf_recording", &runtime::setPerfRecording, nb::arg("on"), "Records per-op times of runs to come.");
   module.def("get_perf_recording", &runtime::perfRecording);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/fabric.h"
+#include "program/pipeline.h"
 #include "tt/sim/chip.h"
 #include "ttmlir/Target/CostModel.h"
 
@@ -13,6 +14,9 @@ std::vector<OpSends> sends(const Binary &binary, size_t programIndex, Arch arch)
   const Program &program = binary.program(programIndex);
   const sim::ChipDesc &chip = sim::chip(arch);
   std::vector<OpSends> found;
+  if (program.pipeline)
+    for (StageTransfer &transfer : transfersOf(binary, program, chip))
+      found.push_back({transfer.from, std::move(transfer.sends), transfer.ns - chip.speed.launchNs});
   for (uint32_t op = 0; op < program.operations.size(); ++op) {
     const Operation &operation = program.operations[op];
     try {

@@ -5,6 +5,7 @@
 #include "kernels/creation/tensor_file.h"
 #include "metal/execute.h"
 #include "program/executable.h"
+#include "program/pipeline.h"
 #include "tt/sim/host.h"
 
 #include <cstring>
@@ -325,6 +326,12 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
     return outputs;
   }
   const auto hooks = currentHooks();
+  if (found.pipeline) {
+    auto report = reports().begin(device->id());
+    auto outputs = runPipeline(binary, program, device, inputs, hooks.get(), *report);
+    reports().end(device->id(), std::move(report));
+    return outputs;
+  }
   const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast, inputs);
   auto report = reports().begin(device->id());
   auto outputs = executable->run(binary, inputs, hooks.get(), *report);
@@ -345,6 +352,8 @@ RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions 
                 "look at the report of the run");
   const Device device = sim::MeshDevice::open(options); // by one rank for itself
   requireMatch(binary, binary.program(program), device);
+  if (binary.program(program).pipeline)
+    return estimatePipeline(binary, program, device);
   const auto executable =
       std::make_unique<Executable>(makePlan(binary.impl(), program, device, Mode::Estimated), device);
   RunReport report = executable->report();

@@ -130,6 +130,33 @@ void writeSteps(Json &json, const BinaryImage &image, const Program &program) {
     writeOperations(json, program);
 }
 
+void writeStageValues(Json &json, const std::vector<StageValue> &values) {
+  json.begin('[');
+  for (const StageValue &value : values) {
+    json.begin('{');
+    if (!value.isInput())
+      json.key("stage").number(value.stage);
+    json.key(value.isInput() ? "input" : "output").number(value.index).end('}');
+  }
+  json.end(']');
+}
+
+void writePipeline(Json &json, const Pipeline &pipeline) {
+  json.begin('{').key("micro_batches").number(pipeline.microBatches);
+  json.key("stages").begin('[');
+  for (const Stage &stage : pipeline.stages) {
+    json.begin('{').key("program").number(stage.program);
+    json.key("mesh_shape").numbers(std::vector<uint32_t>{stage.place.rows, stage.place.columns});
+    json.key("mesh_offset").numbers(std::vector<uint32_t>{stage.place.firstRow, stage.place.firstColumn});
+    json.key("inputs");
+    writeStageValues(json, stage.inputs);
+    json.end('}');
+  }
+  json.end(']').key("outputs");
+  writeStageValues(json, pipeline.outputs);
+  json.end('}');
+}
+
 void writeProgram(Json &json, const BinaryImage &image, const Program &program) {
   json.begin('{').key("name").string(program.name);
   json.key("private").boolean(program.isPrivate);
@@ -147,6 +174,10 @@ void writeProgram(Json &json, const BinaryImage &image, const Program &program) 
   json.end(']');
   json.key("operations");
   writeSteps(json, image, program);
+  if (program.pipeline) {
+    json.key("pipeline");
+    writePipeline(json, *program.pipeline);
+  }
   json.end('}');
 }
 

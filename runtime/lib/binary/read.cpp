@@ -8,6 +8,7 @@
 
 #include "base/flatbuffer.h"
 #include "binary/image.h"
+#include "binary/pipeline.h"
 #include "core/native_code.h"
 #include "tt/sim/device.h"
 #include "tt/sim/host.h"
@@ -48,6 +49,12 @@ public:
       readProgram(*program, image.programs[i]);
       place.program.clear();
     }
+    for (uint32_t i = 0; i < programs->size(); ++i)
+      if (const auto *pipeline = programs->Get(i)->pipeline()) {
+        place.program = image.programs[i].name;
+        readPipeline(*pipeline, image.programs, place, image.programs[i]);
+        place.program.clear();
+      }
     checkCalls();
   }
 
@@ -179,6 +186,10 @@ private:
     }
     place.step.clear();
     to.outputs = indices(from.outputs(), "outputs", to);
+    if (from.pipeline()) {
+      to.pipeline.emplace(); // its stages are read when all programs are
+      return;
+    }
     for (size_t i = 0; i < to.outputs.size(); ++i)
       use(to.outputs[i], "outputs[" + std::to_string(i) + "]");
   }
@@ -303,6 +314,9 @@ private:
                                                  : operation.call == Operation::Call::Trace ? "capture_callee"
                                                                                             : "callee"),
                       callee, image.programs.size(), "programs");
+          else if (image.programs[callee].pipeline)
+            fail("attribute callee", "names " + nameOf(image.programs[callee]) + ", which has stages",
+                 "a program of operations");
         checkCall(program, operation);
       }
       place.step.clear();

@@ -58,27 +58,32 @@ std::vector<Send> ringSends(const OpCall &call, RingBytes bytesOf) {
   return sends;
 }
 
-/// Along the row first, then along the column, by the nearest way that does not leave the mesh.
 std::vector<Send> pointToPointSends(const OpCall &call) {
   const auto from = integers(call, "sender_coord", 2, 0), to = integers(call, "receiver_coord", 2, 0);
   for (const auto &[name, coordinate] : {std::pair("sender_coord", from), std::pair("receiver_coord", to)})
     if (coordinate[0] >= call.meshShape[0] || coordinate[1] >= call.meshShape[1])
       fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
-  Send send{{}, operandBytes(call)};
-  std::vector<int64_t> at = from;
-  const auto visit = [&] { send.route.push_back(static_cast<uint32_t>(at[0] * call.meshShape[1] + at[1])); };
-  visit();
-  for (const size_t axis : {size_t(1), size_t(0)})
-    while (at[axis] != to[axis]) {
-      at[axis] += at[axis] < to[axis] ? 1 : -1;
-      visit();
-    }
+  const auto chip = [&](const std::vector<int64_t> &at) {
+    return static_cast<uint32_t>(at[0] * call.meshShape[1] + at[1]);
+  };
+  Send send{routeBetween(chip(from), chip(to), call.meshShape[1]), operandBytes(call)};
   if (send.hops() == 0 || send.bytes == 0)
     return {};
   return {std::move(send)};
 }
 
 } // namespace
+
+std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns) {
+  std::vector<uint32_t> route = {from};
+  const auto go = [&](uint32_t step, uint32_t now, uint32_t wanted) {
+    for (; now != wanted; now += now < wanted ? 1 : -1)
+      route.push_back(now < wanted ? route.back() + step : route.back() - step);
+  };
+  go(1, from % columns, to % columns);
+  go(columns, from / columns, to / columns);
+  return route;
+}
 
 std::vector<Send> sendsOf(const OpCall &call) {
   if (call.name == "ttnn.point_to_point")

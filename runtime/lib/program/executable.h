@@ -126,8 +126,14 @@ struct ExecutableCache {
     Mode mode;
     std::shared_ptr<Executable> executable;
   };
+  /// Sub-meshes that the stages of a program run on.
+  struct Stages {
+    size_t program;
+    std::vector<Device> devices;
+  };
   ForkAware<std::mutex> mutex;
   std::list<Entry> entries;
+  std::list<Stages> stages;
 };
 
 /// The program prepared for the device, from the binary's cache or anew.

@@ -119,10 +119,30 @@ public:
     return attribute(name, target::AttributeValue::ListValue, target::CreateListValueDirect(fbb, &items).Union());
   }
 
+  /// Makes the program that is being built one of stages.
+  void stages(const std::vector<runtime::Stage> &stages, const std::vector<runtime::StageValue> &from,
+              uint32_t microBatches) {
+    const auto written = [&](const std::vector<runtime::StageValue> &values) {
+      std::vector<flatbuffers::Offset<target::StageValue>> entries;
+      for (const auto &[stage, index] : values)
+        entries.push_back(target::CreateStageValue(fbb, stage, index));
+      return entries;
+    };
+    std::vector<flatbuffers::Offset<target::Stage>> entries;
+    for (const runtime::Stage &stage : stages) {
+      const std::vector<uint32_t> offset = {stage.place.firstRow, stage.place.firstColumn};
+      const auto ins = written(stage.inputs);
+      entries.push_back(target::CreateStageDirect(fbb, stage.program, &offset, &ins));
+    }
+    const auto outs = written(from);
+    pipeline = target::CreatePipelineDirect(fbb, &entries, &outs, microBatches);
+  }
+
   /// Ends a program, and begins the next. Returns its index.
   uint32_t endProgram(const char *name, const std::vector<uint32_t> &outputs, bool isPrivate) {
     programs.push_back(
-        target::CreateProgramDirect(fbb, name, &values, &inputs, &outputs, &operations, &mesh, isPrivate));
+        target::CreateProgramDirect(fbb, name, &values, &inputs, &outputs, &operations, &mesh, isPrivate, pipeline));
+    pipeline = {};
     values.clear();
     inputs.clear();
     operations.clear();
@@ -157,6 +177,7 @@ private:
   std::vector<flatbuffers::Offset<target::Operation>> operations;
   std::vector<flatbuffers::Offset<target::Constant>> constants;
   std::vector<flatbuffers::Offset<target::Program>> programs;
+  flatbuffers::Offset<target::Pipeline> pipeline;
   std::vector<uint32_t> inputs;
 };
 

@@ -14,10 +14,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/sim/device.h"
 #include "tt/ttnn/kernel.h"
 #include "tt/types.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +55,28 @@ struct Value {
   std::string_view name;
 };
 
+/// Where a value of a pipeline comes from.
+struct StageValue {
+  static constexpr uint32_t ofPipeline = 0xFFFFFFFF;
+  uint32_t stage = ofPipeline; // its output, or an input of the pipeline
+  uint32_t index = 0;
+  bool isInput() const { return stage == ofPipeline; }
+};
+
+/// A program on a part of the mesh.
+struct Stage {
+  uint32_t program = 0; // by number
+  sim::Rectangle place;
+  std::vector<StageValue> inputs;
+};
+
+/// What a program has instead of operations: micro-batches go through all stages, one behind the other.
+struct Pipeline {
+  uint32_t microBatches = 1;
+  std::vector<Stage> stages; // each uses what earlier ones give; on different chips
+  std::vector<StageValue> outputs;
+};
+
 struct Program {
   std::string_view name;
   const std::vector<TensorSpec> *specs; // of the whole binary
@@ -61,6 +85,7 @@ struct Program {
   std::vector<Operation> operations; // none in a TTMetal program, which is commands
   std::vector<uint32_t> meshShape;   // [rows, columns]
   bool isPrivate = false;
+  std::optional<Pipeline> pipeline;
 
   const TensorSpec &spec(uint32_t value) const { return (*specs)[values[value].spec]; }
   uint32_t devices() const { return meshShape[0] * meshShape[1]; }

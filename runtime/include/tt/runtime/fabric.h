@@ -7,7 +7,7 @@
 
 namespace tt::runtime {
 
-/// An op that sends something to other chips.
+/// An op that sends something to other chips; of a program that has stages, a stage and one value for one later stage.
 struct OpSends {
   uint32_t op = 0;
   std::vector<ttnn::Send> sends;

@@ -38,6 +38,19 @@ struct OpPerf {
   int64_t resident[sim::memoryCount] = {}; // bytes per bank of the program's tensors during the op, by sim::Memory
 };
 
+/// What a stage of a pipeline took, for all micro-batches.
+struct StagePerf {
+  std::string_view name; // of its program
+  size_t program = 0;
+  sim::Rectangle place;
+  int64_t hostNs = 0;
+  double computeNs = 0, sendNs = 0;          // of its chips: running the program, sending results on
+  double firstNs = 0, lastNs = 0;            // when they begin and end, from the beginning of the run
+  int64_t sentBytes = 0;                     // to chips of other stages
+  int64_t memoryPeak[sim::memoryCount] = {}; // as in RunReport, of its chips
+  std::vector<OpPerf> ops;                   // when recording is on
+};
+
 /// What a run took.
 struct RunReport {
   Binary binary;
@@ -48,6 +61,9 @@ struct RunReport {
   int64_t memoryPeak[sim::memoryCount] = {}; // most bytes per bank that were allocated during the run, by sim::Memory
   size_t arenaBytes = 0;                     // host memory for intermediate values
   std::vector<OpPerf> ops;                   // when recording is on
+  uint32_t microBatches = 1;
+  std::vector<StagePerf> stages; // of a program that has stages, which has no ops
+  double bubble = 0;             // the part of the time of their chips in which these do nothing
 };
 
 /// Records per-op host times from now on; costs two clock readings per op.

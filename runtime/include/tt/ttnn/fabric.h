@@ -20,6 +20,10 @@ struct Send {
   int64_t hops() const { return static_cast<int64_t>(route.size()) - 1; }
 };
 
+/// The way from one chip to another: along the row first, then along the column, by the nearest way that does not leave
+/// a mesh of so many columns.
+std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns);
+
 /// Everything that is sent in an op on all chips of its mesh; of an op that sends nothing, nothing. Throws OpError
 /// where the op names no chips of the mesh.
 std::vector<Send> sendsOf(const OpCall &call);

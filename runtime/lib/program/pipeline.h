@@ -1,0 +1,32 @@
+//===- pipeline.h - programs that run as stages -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages lie on sub-meshes of the device. A stage has one micro-batch at a time:
+// it begins when its chips have done the one before, and all that it takes of
+// this one has arrived; then its chips send the results on. Stages run at the
+// same time on the chips' clock, one after another on the host.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/runtime/run.h"
+#include "tt/ttnn/fabric.h"
+
+namespace tt::runtime {
+
+/// What chips of one stage send to those of a later one for a micro-batch, a tensor at a time.
+struct StageTransfer {
+  uint32_t from = 0, to = 0; // stages
+  uint32_t output = 0;
+  std::vector<ttnn::Send> sends;
+  double ns = 0; // of the clock, with a launch
+};
+std::vector<StageTransfer> transfersOf(const Binary &binary, const Program &program, const sim::ChipDesc &chip);
+
+/// Runs a program that has stages; its outputs are host tensors. The device's run mutex is held by the caller.
+Tensors runPipeline(const Binary &binary, size_t program, const Device &device, std::span<const Tensor> inputs,
+                    const Hooks *hooks, RunReport &report);
+/// What that would take.
+RunReport estimatePipeline(const Binary &binary, size_t program, const Device &device);
+
+} // namespace tt::runtime
