@@ -8,7 +8,7 @@ namespace {
 
 using files::count;
 
-/// A run holds a value of each stage for each of them.
+/// Of all stages together: a run keeps books of each.
 constexpr uint32_t maxMicroBatches = 1 << 16;
 
 std::string text(const TensorSpec &spec) { return toString(spec.shape) + " of " + std::string(toString(spec.dtype)); }
@@ -28,6 +28,11 @@ public:
                  "1 to " + std::to_string(maxMicroBatches));
     if (!count(from.stages()))
       place.fail("pipeline.stages", "is empty", "at least one stage");
+    if (from.stages()->size() > maxMicroBatches / pipeline.microBatches)
+      place.fail("pipeline.stages",
+                 "has " + std::to_string(from.stages()->size()) + " entries for " +
+                     std::to_string(pipeline.microBatches) + " micro-batches",
+                 "at most " + std::to_string(maxMicroBatches) + " runs of stages");
     for (uint32_t i = 0; i < from.stages()->size(); ++i)
       readStage(*from.stages()->Get(i), "pipeline.stages[" + std::to_string(i) + "]");
     if (count(from.outputs()) != program.outputs.size())

@@ -61,6 +61,23 @@ Bytes dense() {
                    z});
 }
 
+/// Two stages of a layer with weights that are prepared once, and a value that both of them give.
+Bytes stages() {
+  ProgramBuilder b;
+  const TensorSpec part = deviceSpec({2, 32}), square = deviceSpec({32, 32});
+  const auto w = b.input(square);
+  b.endProgram("prepare", {b.op("ttnn.abs", {w}, square)}, true);
+  const auto x = b.input(part), v = b.input(square);
+  b.endProgram("stage", {b.op("ttnn.matmul", {x, b.cached(0, {v}, square)}, part)}, true);
+  const uint32_t ofInput = runtime::StageValue::ofPipeline;
+  b.mesh = {2, 3};
+  for (const TensorSpec &spec : {deviceSpec({6, 32}), square})
+    b.input(spec);
+  const std::vector<runtime::StageValue> first = {{ofInput, 0}, {ofInput, 1}}, second = {{0, 0}, {ofInput, 1}};
+  b.stages({{1, {1, 1, 0, 0}, first}, {1, {1, 1, 1, 2}, second}}, {{1, 0}, {0, 0}}, 3);
+  return b.finish({b.value(deviceSpec({6, 32})), b.value(deviceSpec({6, 32}))});
+}
+
 /// Convolution, pooling, reduction.
 Bytes image() {
   ProgramBuilder b;
@@ -347,7 +364,8 @@ int main(int argc, char **argv) {
                                                   {"metal", metalProgram(1)},
                                                   {"metal on 8 devices", metalProgram(8)},
                                                   {"collectives", collectives()},
-                                                  {"distributed", distributed()}};
+                                                  {"distributed", distributed()},
+                                                  {"stages", stages()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());
