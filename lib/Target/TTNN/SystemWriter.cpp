@@ -7,8 +7,10 @@ using namespace mlir;
 using namespace mlir::tt;
 namespace fb = ::tt::target;
 
-FailureOr<flatbuffers::Offset<fb::SystemDesc>>
-mlir::tt::writeSystem(ModuleOp module, flatbuffers::FlatBufferBuilder &builder, std::vector<uint32_t> &mesh) {
+FailureOr<flatbuffers::Offset<fb::SystemDesc>> mlir::tt::writeSystem(ModuleOp module,
+                                                                     flatbuffers::FlatBufferBuilder &builder,
+                                                                     std::vector<uint32_t> &mesh,
+                                                                     std::vector<uint32_t> whole) {
   ttcore::DeviceOp device = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName);
   auto desc = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
   if (!device || !desc)
@@ -29,5 +31,10 @@ mlir::tt::writeSystem(ModuleOp module, flatbuffers::FlatBufferBuilder &builder, 
                                        chip.getNocDRAMAddressAlignBytes(), chip.getL1UnreservedBase(),
                                        chip.getDramUnreservedBase(), chip.getDramUnreservedEnd()));
   }
-  return fb::CreateSystemDesc(builder, builder.CreateVector(chips), builder.CreateVector(mesh));
+  if (whole.empty())
+    whole = mesh;
+  else // its parts have the same chips
+    for (const size_t described = chips.size(); described && chips.size() < size_t(whole.front()) * whole.back();)
+      chips.push_back(chips[chips.size() % described]);
+  return fb::CreateSystemDesc(builder, builder.CreateVector(chips), builder.CreateVector(whole));
 }

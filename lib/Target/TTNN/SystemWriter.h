@@ -10,8 +10,11 @@
 
 namespace mlir::tt {
 
-/// The chips and the mesh that a module is compiled for. `mesh` gets rows and columns.
-FailureOr<flatbuffers::Offset<::tt::target::SystemDesc>>
-writeSystem(ModuleOp module, flatbuffers::FlatBufferBuilder &builder, std::vector<uint32_t> &mesh);
+/// The chips and the mesh that a module is compiled for. `mesh` gets rows and columns; the system has as many chips as
+/// `whole`, where programs are for parts of that.
+FailureOr<flatbuffers::Offset<::tt::target::SystemDesc>> writeSystem(ModuleOp module,
+                                                                     flatbuffers::FlatBufferBuilder &builder,
+                                                                     std::vector<uint32_t> &mesh,
+                                                                     std::vector<uint32_t> whole = {});
 
 } // namespace mlir::tt

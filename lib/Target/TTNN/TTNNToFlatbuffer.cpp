@@ -14,6 +14,7 @@
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/TTNN/Schema.h"
@@ -53,10 +54,12 @@ private:
   static size_t reserve(ModuleOp module);
 
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
-  FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError);
+  FailureOr<OffsetTo<fb::Program>> writePipeline(func::FuncOp function);
+  /// `rows`: how many times as long dimension 0 is as in the type.
+  FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 1);
   FailureOr<Attribute> numberPrograms(Operation *op, Attribute value) const;
   LogicalResult writeOperation(Operation *op);
-  FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError);
+  FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 1);
   std::string nameOf(Value value);
   std::vector<uint32_t> operandsOf(Operation *op);
   template <class T> OffsetTo<flatbuffers::Vector<T>> vector(ArrayRef<T> values) {
@@ -73,7 +76,7 @@ private:
 
   std::vector<uint32_t> mesh;
   llvm::StringMap<int64_t> programIndices;
-  DenseMap<Type, uint32_t> descIndices;
+  DenseMap<std::pair<Type, int64_t>, uint32_t> descIndices; // by type and rows
   std::vector<OffsetTo<fb::TensorDesc>> descs;
 
   // Of the program being written.
@@ -114,7 +117,11 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   if (constantBytes > maxFileBytes / 16 * 15)
     return module.emitError() << "constants take " << constantBytes << " bytes; a flatbuffer holds less than "
                               << maxFileBytes;
-  FailureOr<OffsetTo<fb::SystemDesc>> system = writeSystem(module, builder, mesh);
+  std::vector<uint32_t> whole; // of programs whose stages are for the mesh of the device
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    if (auto stages = function->getAttrOfType<DenseI64ArrayAttr>(ttcore::stagesMeshName))
+      whole.assign(stages.asArrayRef().begin(), stages.asArrayRef().end());
+  FailureOr<OffsetTo<fb::SystemDesc>> system = writeSystem(module, builder, mesh, whole);
   if (failed(system))
     return failure();
 
@@ -142,7 +149,8 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
       programIndices[name] = found->second;
   std::vector<OffsetTo<fb::Program>> programs;
   for (func::FuncOp function : functions) {
-    FailureOr<OffsetTo<fb::Program>> program = writeProgram(function);
+    FailureOr<OffsetTo<fb::Program>> program =
+        function->hasAttr(ttcore::stagesMeshName) ? writePipeline(function) : writeProgram(function);
     if (failed(program))
       return failure();
     programs.push_back(*program);
@@ -168,8 +176,8 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
 // Values
 //===----------------------------------------------------------------------===//
 
-FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError) {
-  if (auto found = descIndices.find(type); found != descIndices.end())
+FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows) {
+  if (auto found = descIndices.find({type, rows}); found != descIndices.end())
     return found->second;
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   if (!layout)
@@ -183,11 +191,14 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
     grid = vector(layout.getGridShape());
     shard = vector<int64_t>(layout.getShardShape());
   }
-  auto shape = vector(cast<RankedTensorType>(type).getShape());
+  SmallVector<int64_t> sizes(cast<RankedTensorType>(type).getShape());
+  if (!sizes.empty())
+    sizes[0] *= rows;
+  auto shape = vector<int64_t>(sizes);
   descs.push_back(fb::CreateTensorDesc(
       builder, shape, static_cast<fb::DataType>(layout.getDataType()), static_cast<fb::Layout>(layout.getLayout()),
       static_cast<fb::BufferType>(layout.getBufferType()), memoryLayout, grid, shard, bool(layout.getTensorMesh())));
-  return descIndices[type] = descs.size() - 1;
+  return descIndices[{type, rows}] = descs.size() - 1;
 }
 
 /// As the module's text has it, unless the source gave an argument a name.
@@ -202,8 +213,8 @@ std::string BinaryWriter::nameOf(Value value) {
   return text.of(value);
 }
 
-FailureOr<uint32_t> BinaryWriter::addValue(Value value, function_ref<InFlightDiagnostic()> emitError) {
-  FailureOr<uint32_t> desc = writeDesc(value.getType(), emitError);
+FailureOr<uint32_t> BinaryWriter::addValue(Value value, function_ref<InFlightDiagnostic()> emitError, int64_t rows) {
+  FailureOr<uint32_t> desc = writeDesc(value.getType(), emitError, rows);
   if (failed(desc))
     return failure();
   values.push_back(fb::CreateValue(builder, *desc, builder.CreateString(nameOf(value))));
@@ -243,6 +254,73 @@ FailureOr<OffsetTo<fb::Program>> BinaryWriter::writeProgram(func::FuncOp functio
   return fb::CreateProgram(builder, builder.CreateString(function.getSymName().str()), builder.CreateVector(values),
                            builder.CreateVector(inputs), builder.CreateVector(outputs),
                            builder.CreateVector(operations), builder.CreateVector(mesh), function.isPrivate());
+}
+
+/// A function that calls its stages, as ttnn-pipeline-stages leaves it.
+FailureOr<OffsetTo<fb::Program>> BinaryWriter::writePipeline(func::FuncOp function) {
+  valueIndices.clear();
+  values.clear();
+  auto whole = function->getAttrOfType<DenseI64ArrayAttr>(ttcore::stagesMeshName);
+  auto parts = function->getAttrOfType<IntegerAttr>(ttcore::microBatchesName);
+  if (!whole || whole.size() != 2 || !function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << ttcore::stagesMeshName
+                                  << "; expected two sizes, and a body of one block";
+  const int64_t microBatches = parts ? parts.getInt() : 1;
+  auto rowsOf = [&](DictionaryAttr attrs) {
+    return attrs && attrs.contains(ttcore::microBatchName) ? microBatches : 1;
+  };
+  struct Place {
+    uint32_t stage = 0xFFFFFFFF, index = 0; // of the pipeline's inputs, unless a stage gives it
+  };
+  DenseMap<Value, Place> places;
+  std::vector<uint32_t> inputs, outputs;
+  for (BlockArgument argument : function.getArguments()) {
+    const unsigned number = argument.getArgNumber();
+    FailureOr<uint32_t> index = addValue(
+        argument, [&] { return function.emitOpError() << "argument " << number; },
+        rowsOf(function.getArgAttrDict(number)));
+    if (failed(index))
+      return failure();
+    places[argument].index = inputs.size();
+    inputs.push_back(*index);
+  }
+  auto placesOf = [&](ValueRange values) {
+    std::vector<OffsetTo<fb::StageValue>> entries;
+    for (Value value : values)
+      entries.push_back(fb::CreateStageValue(builder, places[value].stage, places[value].index));
+    return builder.CreateVector(entries);
+  };
+  std::vector<OffsetTo<fb::Stage>> stages;
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator()) {
+    auto call = dyn_cast<func::CallOp>(op);
+    auto offset = op.getAttrOfType<DenseI64ArrayAttr>(ttcore::meshOffsetName);
+    auto program = call ? programIndices.find(call.getCallee()) : programIndices.end();
+    if (program == programIndices.end() || !offset)
+      return op.emitOpError() << "is in a function of stages; expected calls with " << ttcore::meshOffsetName
+                              << " of functions with a body";
+    std::vector<uint32_t> first(offset.asArrayRef().begin(), offset.asArrayRef().end());
+    stages.push_back(
+        fb::CreateStage(builder, program->second, builder.CreateVector(first), placesOf(op.getOperands())));
+    for (OpResult result : op.getResults()) {
+      places[result].stage = stages.size() - 1;
+      places[result].index = result.getResultNumber();
+    }
+  }
+  ValueRange results = body.getTerminator()->getOperands();
+  for (auto [number, value] : llvm::enumerate(results)) {
+    FailureOr<uint32_t> index = addValue(
+        value, [&] { return body.getTerminator()->emitOpError() << "operand " << number; },
+        rowsOf(function.getResultAttrDict(number)));
+    if (failed(index))
+      return failure();
+    outputs.push_back(*index);
+  }
+  auto pipeline = fb::CreatePipeline(builder, builder.CreateVector(stages), placesOf(results), microBatches);
+  std::vector<uint32_t> chips(whole.asArrayRef().begin(), whole.asArrayRef().end());
+  return fb::CreateProgram(builder, builder.CreateString(function.getSymName().str()), builder.CreateVector(values),
+                           builder.CreateVector(inputs), builder.CreateVector(outputs), {}, builder.CreateVector(chips),
+                           function.isPrivate(), pipeline);
 }
 
 /// Tensors in ODS order. An absent operand shows as a segment of none, which

@@ -17,11 +17,23 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options) {
+/// The part of a mesh that each of `stages` has; all of it where it does not divide, which ttnn-pipeline-stages
+/// reports.
+static SmallVector<int64_t> meshOfStage(ArrayRef<int64_t> mesh, int64_t stages) {
+  SmallVector<int64_t> part(mesh);
+  for (int64_t &size : llvm::reverse(part))
+    if (stages > 1 && size % stages == 0) {
+      size /= stages;
+      break;
+    }
+  return part;
+}
+
+void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages) {
   ttcore::TTCoreRegisterDevicePassOptions device;
   device.mockSystemDescArch = options.mockSystemDescArch;
   device.systemDescPath = options.systemDescPath;
-  device.meshShape = llvm::to_vector(options.meshShape);
+  device.meshShape = meshOfStage(llvm::to_vector(options.meshShape), stages);
   device.meshTopology = llvm::to_vector(options.meshTopology);
   manager.addPass(ttir::createTTIRNumberOps());
   manager.addPass(ttcore::createTTCoreUnwrapDeviceModulePass());
@@ -31,7 +43,7 @@ void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &opti
 void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   if (options.uniqueLocations)
     manager.addPass(createTTNNUniqueLocations());
-  addDevicePasses(manager, options);
+  addDevicePasses(manager, options, options.stages);
   if (!options.argumentTypes.empty())
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   // TTIR that the chip can hold.
@@ -93,6 +105,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
 
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   createTTIRToTTNNCommonPipeline(manager, options);
+  manager.addPass(createTTNNPipelineStages({options.stages, llvm::to_vector(options.meshShape)}));
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   if (options.trace)
     manager.addPass(createTTNNTraceHoistTransform());

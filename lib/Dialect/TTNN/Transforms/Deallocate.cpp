@@ -49,10 +49,10 @@ private:
     }
   }
 
-  /// Arguments are the caller's, and cached values are kept for the next run.
+  /// Arguments are the caller's, and cached values are kept for the next run. What stages give lies on their own chips.
   static bool isOwned(Value value, Block &block) {
     Operation *maker = value.getDefiningOp();
-    return maker && maker->getBlock() == &block && !isa<ttcore::LoadCachedOp>(maker) &&
+    return maker && maker->getBlock() == &block && !isa<ttcore::LoadCachedOp, func::CallOp>(maker) &&
            ttnn::TTNNLayoutAttr::of(value.getType());
   }
 

@@ -88,6 +88,12 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> constEval{*this, "enable-const-eval",
                          llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
                          llvm::cl::init(true)};
+  Option<int64_t> stages{*this, "pipeline-stages",
+                         llvm::cl::desc("Cut programs into so many stages, on parts of the mesh of their own"),
+                         llvm::cl::init(1)};
+  Option<int64_t> microBatches{*this, "micro-batches",
+                               llvm::cl::desc("Parts of the batch, which go through the stages one behind the other"),
+                               llvm::cl::init(1)};
   Option<bool> perfMetrics{*this, "ttnn-perf-metrics-enabled",
                            llvm::cl::desc("Write figures of the programs to a file"), llvm::cl::init(false)};
   Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file", llvm::cl::desc("The file of the figures"),
@@ -101,8 +107,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   AbsentOptions absent{*this};
 };
 
-/// The module of the device, its ops numbered, with the system and the device that the options describe.
-void addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options);
+/// The module of the device, its ops numbered, with the system and the device that the options describe; of `stages`,
+/// each has a part of the mesh.
+void addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages = 1);
 
 /// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
 /// docs/pipelines.md draws it.

@@ -198,6 +198,43 @@ def TTNNDeallocate : Pass<"ttnn-deallocate"> {
   }];
 }
 
+// On modules: adds functions.
+def TTNNPipelineStages : Pass<"ttnn-pipeline-stages", "::mlir::ModuleOp"> {
+  let summary = "Cut programs into stages that run on parts of the mesh";
+  let description = [{
+    A public function is cut, in the order of its ops, into private functions of which the slowest takes the least time,
+    sending its results included, by the cost model that the runtime's clock has. Each is for the mesh of
+    `ttcore.device`; they lie side by side, and the mesh of all of them is `mesh-shape`, or as many columns as they need.
+    Later stages are given what they use by the stage that makes it. Every stage brings weights to their layout for
+    itself, and loads what is cached.
+
+    A function with `ttcore.micro_batches` (`ttir-micro-batches`) becomes a pipeline for one stage, too. It runs before
+    tensors are deallocated.
+
+    Before, with `num-stages=2`:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> {
+      %0 = "ttnn.exp"(%x) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      %1 = "ttnn.tanh"(%0) : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      return %1 : tensor<32x32xf32, #l>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l> attributes {ttcore.stages_mesh = array<i64: 1, 2>} {
+      %0 = call @main_stage_0(%x) {ttcore.mesh_offset = array<i64: 0, 0>} : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      %1 = call @main_stage_1(%0) {ttcore.mesh_offset = array<i64: 0, 1>} : (tensor<32x32xf32, #l>) -> tensor<32x32xf32, #l>
+      return %1 : tensor<32x32xf32, #l>
+    }
+    ```
+  }];
+  let options = [
+    Option<"numStages", "num-stages", "int64_t", "1", "Stages of each function">,
+    ListOption<"meshShape", "mesh-shape", "int64_t", "Rows and columns of the mesh of all stages">,
+  ];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect", "::mlir::func::FuncDialect"];
+}
+
 def TTNNAdjustDeallocs : Pass<"ttnn-adjust-deallocs"> {
   let summary = "Remove deallocations of what the next run needs";
   let description = [{
