@@ -51,6 +51,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addPass(ttir::createTTIRInlineFunctions());
   if (options.removeDeadValues)
     manager.addPass(createRemoveDeadValuesPass());
+  manager.addPass(ttir::createTTIRMicroBatches({options.microBatches}));
   manager.addPass(ttir::createTTIRHoistConstants());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())

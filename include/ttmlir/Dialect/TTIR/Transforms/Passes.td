@@ -177,6 +177,29 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
   let options = [Option<"minBytes", "min-bytes", "int64_t", "4096", "Size from which constants are hoisted">];
 }
 
+// On modules: the public functions of one are cut alike.
+def TTIRMicroBatches : Pass<"ttir-micro-batches", "::mlir::ModuleOp"> {
+  let summary = "Make functions of a batch functions of a micro-batch";
+  let description = [{
+    Dimension 0 of the arguments that `ttcore.argument_type` calls inputs (of the first, where none has it) is cut into
+    `count` equal parts, and of all that is computed from them. Such arguments and results get `ttcore.micro_batch`, the
+    function `ttcore.micro_batches`. An op whose rows depend on each other, or that is not known to work on each row by
+    itself, is an error.
+
+    Before, with `count=2`:
+    ```mlir
+    func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x32xf32>) -> tensor<64x32xf32> {
+      %0 = "ttir.matmul"(%x, %w) : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<32x32xf32> {ttcore.micro_batch}, %w: tensor<32x32xf32>) -> (tensor<32x32xf32> {ttcore.micro_batch}) attributes {ttcore.micro_batches = 2 : i64} {
+      %0 = "ttir.matmul"(%x, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+    ```
+  }];
+  let options = [Option<"count", "count", "int64_t", "1", "Micro-batches of the batch">];
+}
+
 def TTIRFusing : Pass<"ttir-fusing"> {
   let summary = "Fuse several ops into one";
   let description = [{
