@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError
+from .output import duration, grouped, table
 
 Mesh = tuple[int, int]
 DEFAULT_ARCH = "wormhole_b0"
@@ -92,7 +93,7 @@ def opened(arch: str, shape: Mesh) -> Iterator[Any]:
         yield device
 
 
-def mesh_text(shape: Mesh) -> str:
+def mesh_text(shape: Sequence[int]) -> str:
     return f"{shape[0]}x{shape[1]}"
 
 
@@ -112,20 +113,69 @@ def run_figures(report: Any) -> dict[str, Any]:
             "L1": report.l1_peak_bytes_per_bank,
         },
         "host_arena_bytes": report.arena_bytes,
-        "ops": [
-            {
-                "name": op.name,
-                "loc": op.loc,
-                "host_ns": op.host_ns,
-                "device_cycles": op.cycles,
-                "device_ns": op.device_ns,
-                "dram_bytes": op.dram_bytes,
-                "l1_bytes": op.l1_bytes,
-                "fabric_bytes": op.fabric_bytes,
-            }
-            for op in report.ops
-        ],
+        **stage_figures(report),
+        "ops": [op_figures(op) for op in report.ops],
     }
+
+
+def op_figures(op: Any) -> dict[str, Any]:
+    return {
+        "name": op.name,
+        "loc": op.loc,
+        "host_ns": op.host_ns,
+        "device_cycles": op.cycles,
+        "device_ns": op.device_ns,
+        "dram_bytes": op.dram_bytes,
+        "l1_bytes": op.l1_bytes,
+        "fabric_bytes": op.fabric_bytes,
+    }
+
+
+def stage_figures(report: Any) -> dict[str, Any]:
+    """What is said of a program that has stages, and of no other."""
+    if not report.stages:
+        return {}
+    stages = [
+        {
+            "name": stage.name,
+            "program_index": stage.program_index,
+            "mesh_shape": list(stage.mesh_shape),
+            "mesh_offset": list(stage.mesh_offset),
+            "host_ns": stage.host_ns,
+            "compute_ns": stage.compute_ns,
+            "send_ns": stage.send_ns,
+            "first_ns": stage.first_ns,
+            "last_ns": stage.last_ns,
+            "sent_bytes": stage.sent_bytes,
+            "memory_peak_bytes_per_bank": {
+                "DRAM": stage.dram_peak_bytes_per_bank,
+                "L1": stage.l1_peak_bytes_per_bank,
+            },
+            "ops": [op_figures(op) for op in stage.ops],
+        }
+        for stage in report.stages
+    ]
+    return {"micro_batches": report.micro_batches, "bubble": report.bubble, "stages": stages}
+
+
+def show_stages(report: dict[str, Any]) -> None:
+    """The stages of a program that has some: where each runs, and what its chips do when."""
+    if "stages" not in report:
+        return
+    rows = [
+        (
+            stage["name"],
+            f"{mesh_text(stage['mesh_shape'])} at {stage['mesh_offset']}",
+            *(duration(stage[name]) for name in ("compute_ns", "send_ns", "first_ns", "last_ns")),
+            grouped(stage["sent_bytes"]),
+            *(grouped(size) for size in stage["memory_peak_bytes_per_bank"].values()),
+        )
+        for stage in report["stages"]
+    ]
+    columns = ("stage", "chips", "computes>", "sends>", "from>", "to>", "sent bytes>", "DRAM peak>", "L1 peak>")
+    table(f"stages of {report['name']}", columns, rows)
+    count = report["micro_batches"]
+    print(f"{count} micro-batch{'' if count == 1 else 'es'}, bubble {report['bubble']:.1%} of the chips' time")
 
 
 def last_run(device: Any) -> dict[str, Any]:
@@ -133,5 +183,6 @@ def last_run(device: Any) -> dict[str, Any]:
     import _ttmlir_runtime as rt
 
     figures = run_figures(rt.runtime.last_run(device))
-    del figures["ops"]
+    for part in (figures, *figures.get("stages", ())):
+        del part["ops"]
     return figures

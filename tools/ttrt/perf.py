@@ -120,6 +120,19 @@ def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def show(report: dict[str, Any], args: argparse.Namespace) -> None:
+    if "stages" in report:
+        for stage in report["stages"]:
+            show_ops(stage, args)
+        machine.show_stages(report)
+    else:
+        show_ops(report, args)
+    ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
+    print(f"{ran}device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
+    if machine.devices(report["mesh_shape"]) > 1 and "stages" not in report:
+        print(mesh_line(report))
+
+
+def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
     ops = [op for op in report["ops"] if args.filter in op["name"] or args.filter in op["loc"]]
     ops = merged(ops) if args.by_op else ops
     if key := ORDERS[args.sort]:
@@ -140,10 +153,6 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
     ]
     columns = ("op", *host, "est. device time>", "est. cycles>", "DRAM bytes>", "L1 bytes>", "fabric bytes>", "where")
     table(report["name"], columns, rows)
-    ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
-    print(f"{ran}device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
-    if machine.devices(report["mesh_shape"]) > 1:
-        print(mesh_line(report))
 
 
 def mesh_line(report: dict[str, Any]) -> str:

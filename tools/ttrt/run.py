@@ -297,6 +297,7 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
     if ranks := report.get("ranks"):
         rows = [(row["rank"], chips_text(row["chips"]), duration(row["median_ns"])) for row in ranks]
         table("processes", ("rank>", "chips", "wall time>"), rows)
+    machine.show_stages(report)
     print(f"device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
     peaks = ", ".join(f"{name} {grouped(size)}" for name, size in report["memory_peak_bytes_per_bank"].items())
     print(f"memory high-water, bytes per bank: {peaks}")

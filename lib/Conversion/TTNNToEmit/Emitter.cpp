@@ -7,6 +7,7 @@
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
@@ -207,6 +208,10 @@ LogicalResult Emitter::run() {
   if (failed(checkLowered(module, spelling.language == Language::Python ? Written::Python : Written::Cpp,
                           /*stillTTNN=*/true)))
     return failure();
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(ttcore::stagesMeshName) || function->hasAttr(ttcore::microBatchesName))
+      return function.emitOpError() << "has stages or works on micro-batches, which only a flatbuffer says; compile it "
+                                       "without pipeline-stages and micro-batches";
   if (!options.loadInputs && (!options.inputDirectory.empty() || options.inputPrefix != EmitOptions().inputPrefix))
     module.emitWarning() << "tensor-load-directory and tensor-load-file-prefix have no effect without "
                          << "load-input-tensors-from-disk";

@@ -55,11 +55,11 @@ private:
 
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<OffsetTo<fb::Program>> writePipeline(func::FuncOp function);
-  /// `rows`: how many times as long dimension 0 is as in the type.
-  FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 1);
+  /// Of a pipeline, `rows` says how many times as long dimension 0 is as in the type; its values are the host's.
+  FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 0);
   FailureOr<Attribute> numberPrograms(Operation *op, Attribute value) const;
   LogicalResult writeOperation(Operation *op);
-  FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 1);
+  FailureOr<uint32_t> addValue(Value value, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 0);
   std::string nameOf(Value value);
   std::vector<uint32_t> operandsOf(Operation *op);
   template <class T> OffsetTo<flatbuffers::Vector<T>> vector(ArrayRef<T> values) {
@@ -183,21 +183,22 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
   if (!layout)
     return emitError() << " is " << type << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
   auto memoryLayout = fb::TensorMemoryLayout::Unset;
-  if (layout.getMemLayout())
+  if (layout.getMemLayout() && !rows)
     memoryLayout = static_cast<fb::TensorMemoryLayout>(layout.getMemLayout().getValue());
   // A grid and a shard shape say something of sharded tensors only.
   OffsetTo<flatbuffers::Vector<int64_t>> grid, shard;
-  if (layout.isSharded()) {
+  if (layout.isSharded() && !rows) {
     grid = vector(layout.getGridShape());
     shard = vector<int64_t>(layout.getShardShape());
   }
   SmallVector<int64_t> sizes(cast<RankedTensorType>(type).getShape());
-  if (!sizes.empty())
+  if (rows && !sizes.empty())
     sizes[0] *= rows;
   auto shape = vector<int64_t>(sizes);
   descs.push_back(fb::CreateTensorDesc(
       builder, shape, static_cast<fb::DataType>(layout.getDataType()), static_cast<fb::Layout>(layout.getLayout()),
-      static_cast<fb::BufferType>(layout.getBufferType()), memoryLayout, grid, shard, bool(layout.getTensorMesh())));
+      rows ? fb::BufferType::SystemMemory : static_cast<fb::BufferType>(layout.getBufferType()), memoryLayout, grid,
+      shard, bool(layout.getTensorMesh())));
   return descIndices[{type, rows}] = descs.size() - 1;
 }
 
@@ -267,7 +268,7 @@ FailureOr<OffsetTo<fb::Program>> BinaryWriter::writePipeline(func::FuncOp functi
                                   << "; expected two sizes, and a body of one block";
   const int64_t microBatches = parts ? parts.getInt() : 1;
   auto rowsOf = [&](DictionaryAttr attrs) {
-    return attrs && attrs.contains(ttcore::microBatchName) ? microBatches : 1;
+    return attrs && attrs.contains(ttcore::microBatchName) ? microBatches : int64_t(1);
   };
   struct Place {
     uint32_t stage = 0xFFFFFFFF, index = 0; // of the pipeline's inputs, unless a stage gives it

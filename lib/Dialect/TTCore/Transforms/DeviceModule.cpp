@@ -42,6 +42,8 @@ struct UnwrapDeviceModule : ttcore::impl::TTCoreUnwrapDeviceModulePassBase<Unwra
     auto deviceModules = llvm::to_vector(module.getBody()->getOps<DeviceModuleOp>());
     if (deviceModules.empty())
       return markAllAnalysesPreserved();
+    if (failed(checkMeshes(deviceModules)))
+      return signalPassFailure();
     for (DeviceModuleOp deviceModule : deviceModules) {
       // The verifier took nothing else than one module.
       auto inner = cast<ModuleOp>(deviceModule->getRegion(0).front().front());
@@ -51,6 +53,21 @@ struct UnwrapDeviceModule : ttcore::impl::TTCoreUnwrapDeviceModulePassBase<Unwra
       module.getBody()->getOperations().splice(deviceModule->getIterator(), inner.getBody()->getOperations());
       deviceModule.erase();
     }
+  }
+
+  /// Of programs in one module, all are for one mesh.
+  LogicalResult checkMeshes(ArrayRef<DeviceModuleOp> deviceModules) {
+    Attribute meshes;
+    for (DeviceModuleOp deviceModule : deviceModules) {
+      Attribute own = cast<ModuleOp>(deviceModule->getRegion(0).front().front())->getAttr(meshesName);
+      if (own && meshes && own != meshes)
+        return deviceModule.emitOpError()
+               << "is for " << own << ", but one before it for " << meshes
+               << "; compile modules for different meshes by themselves, or one program with "
+                  "pipeline-stages";
+      meshes = own ? own : meshes;
+    }
+    return success();
   }
 };
 } // namespace

@@ -263,7 +263,7 @@ struct MicroBatches : ttir::impl::TTIRMicroBatchesBase<MicroBatches> {
     if (count == 1)
       return markAllAnalysesPreserved();
     if (count < 1) {
-      getOperation().emitError() << "micro-batches is " << count << "; expected 1 or more";
+      getOperation().emitError() << "micro-batches is " << count.getValue() << "; expected 1 or more";
       return signalPassFailure();
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -307,7 +307,7 @@ private:
     for (unsigned i : batchArguments(function)) {
       BlockArgument argument = function.getArgument(i);
       if (!divides(argument))
-        return function.emitOpError() << "argument " << i << " is " << argument.getType() << ", whose rows " << count
+        return function.emitOpError() << "argument " << i << " is " << argument.getType() << ", whose rows " << count.getValue()
                                       << " micro-batches do not divide";
       values.insert(argument);
       later.push_back({argument, part(argument)});
@@ -332,7 +332,7 @@ private:
     SmallVector<bool> isCut = llvm::map_to_vector(op->getOperands(), [&](Value v) { return values.contains(v); });
     if (llvm::none_of(isCut, [](bool is) { return is; }))
       return success();
-    auto error = [&] { return op->emitOpError() << "cannot work on " << count << " micro-batches: "; };
+    auto error = [&] { return op->emitOpError() << "cannot work on " << count.getValue() << " micro-batches: "; };
     Needs needs = needsOf(op, isCut);
     if (!needs.reason.empty())
       return error() << needs.reason;

@@ -89,7 +89,7 @@ private:
 
   /// The program is for the mesh of a stage; the whole has as many of them.
   LogicalResult findMesh(func::FuncOp function) {
-    auto error = [&] { return function.emitOpError() << "is cut into " << numStages << " stages, but "; };
+    auto error = [&] { return function.emitOpError() << "is cut into " << numStages.getValue() << " stages, but "; };
     if (numStages < 1)
       return error() << "expected 1 or more";
     ttcore::DeviceOp device = ttcore::lookupDevice(function);
@@ -100,7 +100,8 @@ private:
       return error() << "the mesh of the device has " << stageMesh.size() << " dimensions; expected rows and columns";
     mesh = llvm::to_vector(meshShape);
     axis = 1;
-    if (mesh.empty()) {
+    // One chip is what is meant where nobody speaks of a mesh.
+    if (llvm::all_of(mesh, [](int64_t size) { return size == 1; })) {
       mesh = stageMesh;
       mesh[1] *= numStages;
       return success();
@@ -115,7 +116,7 @@ private:
     auto text = [](ArrayRef<int64_t> shape) {
       return llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), "x");
     };
-    return error() << "a mesh of " << text(mesh) << " is not " << numStages << " times that of the program, "
+    return error() << "a mesh of " << text(mesh) << " is not " << numStages.getValue() << " times that of the program, "
                    << text(stageMesh);
   }
 
@@ -127,7 +128,7 @@ private:
     Body body(block);
     if (body.steps.size() < static_cast<size_t>(numStages))
       return function.emitOpError() << "has " << body.steps.size()
-                                    << " ops that can be cut into stages; expected at least " << numStages
+                                    << " ops that can be cut into stages; expected at least " << numStages.getValue()
                                     << ", one for each stage";
     for (BlockArgument argument : block.getArguments())
       if (ttcore::mayBeWritten(argument))

@@ -204,7 +204,8 @@ def TTNNPipelineStages : Pass<"ttnn-pipeline-stages", "::mlir::ModuleOp"> {
   let description = [{
     A public function is cut, in the order of its ops, into private functions of which the slowest takes the least time,
     sending its results included, by the cost model that the runtime's clock has. Each is for the mesh of
-    `ttcore.device`; they lie side by side, and the mesh of all of them is `mesh-shape`, or as many columns as they need.
+    `ttcore.device`; they lie side by side, and the mesh of all of them is `mesh-shape`, or, where that is not
+    given or one chip, as many columns as they need.
     Later stages are given what they use by the stage that makes it. Every stage brings weights to their layout for
     itself, and loads what is cached.
 

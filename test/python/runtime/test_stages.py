@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs cut into stages, from a module to results: those of one chip, and times of a schedule computed here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
+from ttmlir import passes
+from ttrt.__main__ import main
+
+runtime = rt.runtime
+F32 = torch.float32
+OPTIONS = ["pipeline-stages=2", "micro-batches=2"]
+
+
+def mlp(b):
+    @b.func([(64, 96), (96, 128), (128,), (128, 96)], [F32] * 4)
+    def f(x, v, bias, w, b):
+        hidden = b.relu(b.add(b.matmul(x, v), bias))
+        return b.add(b.softmax(b.matmul(hidden, w), dimension=1), x)
+
+
+def attention(b):
+    @b.func([(8, 64, 64), (64, 64), (64, 64), (64, 64)], [F32] * 4)
+    def f(x, q, k, v, b):
+        query, key, value = b.matmul(x, q), b.matmul(x, k), b.matmul(x, v)
+        scores = b.softmax(b.matmul(query, b.transpose(key, dim0=1, dim1=2)), dimension=-1)
+        mixed = b.reshape(b.matmul(scores, value), shape=[512, 64])
+        return b.add(b.gelu(mixed), b.reshape(x, shape=[512, 64])), b.sum(value, dim_arg=[1, 2], keep_dim=False)
+
+
+def images(b):
+    @b.func([(4, 16, 16, 8), (16, 8, 3, 3)], [F32] * 2)
+    def f(x, w, b):
+        y = b.relu(b.conv2d(x, w, stride=1, padding=1, dilation=1, groups=1))
+        y = b.max_pool2d(y, kernel=2, stride=2, dilation=1, padding=0, ceil_mode=False)
+        return b.exp(b.mean(y, dim_arg=[1, 2], keep_dim=False))
+
+
+def binary_of(network, options=""):
+    module = build_module(network, "ttir")[0]
+    passes.ttir_to_ttnn_backend_pipeline(module, options)
+    return rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+
+
+def inputs_of(binary):
+    torch.manual_seed(5)
+    described = json.loads(binary.get_program_inputs_as_json(0))
+    return [torch.randn(value["desc"]["shape"]) / 4 for value in described]
+
+
+def run(binary, values):
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = binary.get_program_mesh_shape(0)
+    with runtime.open_mesh_device(options) as device:
+        given = [runtime.create_host_tensor(value) for value in values]
+        outputs = [runtime.submit(device, binary, 0, given) for _ in range(2)][-1]
+        found = [torch.from_dlpack(runtime.to_host(output, untilize=True)[0]).clone() for output in outputs]
+        return found, runtime.last_run(device)
+
+
+@pytest.mark.parametrize("micro_batches", [1, 2, 4])
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("network", [mlp, attention, images])
+def test_results_are_those_of_one_chip(network, stages, micro_batches):
+    whole = binary_of(network)
+    values = inputs_of(whole)
+    expected, _ = run(whole, values)
+    binary = binary_of(network, f"pipeline-stages={stages} micro-batches={micro_batches}")
+    assert tuple(binary.get_program_mesh_shape(0)) == (1, stages)
+    found, report = run(binary, values)
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape
+        # Products of fewer rows may be summed in another order.
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+    assert len(report.stages) == (stages if (stages, micro_batches) != (1, 1) else 0)
+
+
+def test_times_are_those_of_the_schedule():
+    binary = binary_of(mlp, "pipeline-stages=3 micro-batches=4")
+    report = run(binary, inputs_of(binary))[1]
+    each = [(stage.compute_ns + stage.send_ns) / 4 for stage in report.stages]
+    expected = sum(each) + 3 * max(each)
+    assert report.device_ns == pytest.approx(expected)
+    assert report.bubble == pytest.approx(1 - 4 * sum(each) / (3 * expected))
+    assert runtime.estimate(binary, 0, "wormhole_b0", (1, 3)).device_ns == pytest.approx(expected)
+    # Of what every stage computes alone, on one chip.
+    for stage in report.stages:
+        alone = runtime.estimate(binary, stage.program_index, "wormhole_b0", (1, 1))
+        assert stage.compute_ns == pytest.approx(4 * alone.device_ns)
+
+
+def test_more_micro_batches_leave_smaller_bubbles():
+    def deep(b):
+        @b.func([(2048, 1024)], [F32])
+        def f(x, b):
+            for _ in range(8):
+                x = b.softmax(x, dimension=1)
+            return x
+
+    bubbles = [
+        runtime.estimate(binary_of(deep, f"pipeline-stages=4 micro-batches={count}"), 0, "wormhole_b0", (1, 4)).bubble
+        for count in (1, 4, 16)
+    ]
+    assert bubbles == sorted(bubbles, reverse=True) and bubbles[0] >= 0.75 and bubbles[-1] < 0.4
+
+
+def test_the_builder_compiles_stages(capsys):
+    path = compile_ttir_to_flatbuffer(mlp, pipeline_options=OPTIONS)[1]
+    for command in ("run", "perf"):
+        assert main([command, path, "--json", "report.json"]) == 0
+        shown = capsys.readouterr().out
+        assert "f_stage_1" in shown and "2 micro-batches, bubble" in shown
+        (program,) = json.loads(Path("report.json").read_text())["programs"]
+        assert [stage["mesh_offset"] for stage in program["stages"]] == [[0, 0], [0, 1]]
+        assert 0 < program["bubble"] < 1 and program["micro_batches"] == 2
+
+
+def test_goldens_of_a_batch_are_those_of_its_micro_batches():
+    compile_and_execute_ttir(mlp, pipeline_options=OPTIONS)  # raises where a result differs
+
+
+def test_stages_of_several_chips():
+    """Each stage has two chips, on which its program runs alike."""
+    binary = binary_of(mlp, "pipeline-stages=2 micro-batches=2 mesh-shape=2,2")
+    stages = json.loads(binary.as_json())["programs"][0]["pipeline"]["stages"]
+    assert [(stage["mesh_shape"], stage["mesh_offset"]) for stage in stages] == [([2, 1], [0, 0]), ([2, 1], [0, 1])]
+    values = inputs_of(binary)
+    expected = run(binary_of(mlp), values)[0]
+    torch.testing.assert_close(run(binary, values)[0], expected, rtol=1e-5, atol=1e-6)
