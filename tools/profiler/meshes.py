@@ -260,6 +260,8 @@ def one(
     dims: Mapping[str, Sequence[tuple[int, ...] | None]], banks: int,
 ) -> MeshProgram:  # fmt: skip
     program = programs[index]
+    if "pipeline" in program:
+        raise ValueError(f'program "{program["name"]}" has stages; what they send is in `ttrt perf`')
     mesh = (program["mesh_shape"][0], program["mesh_shape"][1])
     report = runtime.estimate(binary, index, arch, mesh)
     sent = {op.index: op for op in runtime.sends(binary, index, arch)}

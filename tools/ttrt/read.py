@@ -7,6 +7,7 @@ With --mesh, what its programs do on their mesh, op by op: how values are split,
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,9 @@ def run_mesh(args: argparse.Namespace, file: File) -> int:
         raise InputError(f"{file.path}: its programs run on one chip; --mesh shows those of several")
     from profiler.meshes import as_json, mesh_page, mesh_programs
 
+    staged = {p["name"] for p in json.loads(file.binary.as_json())["programs"] if "pipeline" in p}
+    if any(p.name in staged for p in wanted):
+        raise InputError(f"{file.path}: has stages; `ttrt perf` shows what they send, --mesh programs without")
     found = mesh_programs(file.binary, file.arch or DEFAULT_ARCH, [p.index for p in wanted])
     found = [p for p in found if not p.private or any(op.sends for op in p.ops)] or found
     if args.html:
