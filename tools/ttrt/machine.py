@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError
-from .output import duration, grouped, table
 
 Mesh = tuple[int, int]
 DEFAULT_ARCH = "wormhole_b0"
@@ -162,6 +161,8 @@ def show_stages(report: dict[str, Any]) -> None:
     """The stages of a program that has some: where each runs, and what its chips do when."""
     if "stages" not in report:
         return
+    from .output import duration, grouped, table
+
     rows = [
         (
             stage["name"],
