@@ -307,8 +307,8 @@ private:
     for (unsigned i : batchArguments(function)) {
       BlockArgument argument = function.getArgument(i);
       if (!divides(argument))
-        return function.emitOpError() << "argument " << i << " is " << argument.getType() << ", whose rows " << count.getValue()
-                                      << " micro-batches do not divide";
+        return function.emitOpError() << "argument " << i << " is " << argument.getType() << ", whose rows "
+                                      << count.getValue() << " micro-batches do not divide";
       values.insert(argument);
       later.push_back({argument, part(argument)});
       function.setArgAttr(i, ttcore::microBatchName, builder.getUnitAttr());
