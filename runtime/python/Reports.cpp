@@ -24,6 +24,9 @@ void bindReports(nb::module_ &module) {
       .def_ro("cycles", &OpPerf::cycles, "Estimated on the chip.")
       .def_ro("device_ns", &OpPerf::deviceNs, "Estimated on the chip.")
       .def_prop_ro(
+          "bound", [](const OpPerf &self) { return sim::nameOf(self.bound); },
+          "What the estimate is mostly due to: compute, DRAM, L1, fabric or dispatch; empty for what takes no time.")
+      .def_prop_ro(
           "dram_resident_bytes_per_bank",
           [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::DRAM)]; },
           "Of the program's tensors, while the op runs.")

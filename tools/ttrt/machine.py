@@ -124,6 +124,7 @@ def op_figures(op: Any) -> dict[str, Any]:
         "host_ns": op.host_ns,
         "device_cycles": op.cycles,
         "device_ns": op.device_ns,
+        "bound": op.bound,
         "dram_bytes": op.dram_bytes,
         "l1_bytes": op.l1_bytes,
         "fabric_bytes": op.fabric_bytes,

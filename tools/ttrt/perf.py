@@ -108,13 +108,18 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
 
 
 def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One entry for all ops of a name, figures added up."""
+    """One entry for all ops of a name, figures added up; its bound is that of the op that takes longest."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for op in ops:
         groups[op["name"]].append(op)
     figures = ("host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes")
     return [
-        {"name": name, "loc": f"{len(group)} ops", **{f: sum(op[f] for op in group) for f in figures}}
+        {
+            "name": name,
+            "loc": f"{len(group)} ops",
+            "bound": max(group, key=lambda op: op["device_ns"])["bound"],
+            **{f: sum(op[f] for op in group) for f in figures},
+        }
         for name, group in groups.items()
     ]
 
@@ -144,6 +149,7 @@ def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
             *([] if args.estimate else [duration(op["host_ns"])]),
             duration(op["device_ns"]),
             grouped(op["device_cycles"]),
+            op["bound"],
             grouped(op["dram_bytes"]),
             grouped(op["l1_bytes"]),
             grouped(op["fabric_bytes"]),
@@ -151,7 +157,8 @@ def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
         )
         for op in ops
     ]
-    columns = ("op", *host, "est. device time>", "est. cycles>", "DRAM bytes>", "L1 bytes>", "fabric bytes>", "where")
+    moved = ("DRAM bytes>", "L1 bytes>", "fabric bytes>")
+    columns = ("op", *host, "est. device time>", "est. cycles>", "bound by", *moved, "where")
     table(report["name"], columns, rows)
 
 

@@ -2,45 +2,91 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the runtime's clock counts and the compiler compares shardings by.
-// docs/runtime.md, "The clock", names the source of each figure.
+// docs/cost-model.md names the source of each figure, and which are fitted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_COSTMODEL_H
 #define TTMLIR_TARGET_COSTMODEL_H
 
 #include <algorithm>
+#include <cstdint>
 
 namespace ttmlir::cost {
 
 /// Throughput and bandwidth of a chip: of one core where a unit is in cycles, except for memory and fabric.
 struct Speed {
-  double clockGHz, matmulTileCycles, fpuTileCycles, sfpuTileCycles, dramBytesPerSecond, l1BytesPerCycle,
-      fabricBytesPerSecond, fabricHopNs, launchNs;
+  double clockGHz;
+  double matmulTileCycles; // a 32x32x32 tile product in one fidelity phase, at the peak of the matrix unit
+  double matmulShare;      // of that peak, that kernels reach
+  double fpuTileCycles;    // a tile through the matrix unit elementwise
+  double sfpuTileCycles;   // a tile through the vector unit, for functions without a figure of their own
+  double l1BytesPerCycle;
+  // DRAM: what comes in long bursts, and pages of interleaved tensors, each of which a channel takes so long for.
+  double dramBytesPerSecond, dramChannels, dramPageCycles, dramPageBytesPerCycle;
+  double linkBytesPerSecond; // to a neighbour
+  double ringBytesPerSecond; // of a ring of neighbours, both ways
+  double ringStepNs;         // a step of a ring, with its synchronisation
+  double hopNs;              // past one chip, on a way of its own
+  double launchNs;           // from one op to the next
 };
 
-inline constexpr Speed wormhole = {1.0, 16, 32, 128, 288e9, 64, 25e9, 500, 1000};
-inline constexpr Speed blackhole = {1.35, 16, 32, 128, 512e9, 128, 100e9, 500, 1000};
+inline constexpr Speed wormhole = {1.0, 16, 0.75, 32, 128, 64, 267e9, 12, 35, 36.6, 12e9, 20.8e9, 2500, 711, 4000};
+inline constexpr Speed blackhole = {1.35, 16, 0.75, 32, 128, 128, 475e9, 8, 35, 36.6, 48e9, 83e9, 2500, 515, 4000};
 
-/// What overlaps while an op runs.
+/// The work of an op on one chip.
+struct Work {
+  int64_t matmulTiles = 0; // 32x32x32 tile products
+  int64_t sfpuTiles = 0;   // tiles through the vector unit
+  int64_t sfpuCycles = 0;  // of all of them, where it is known
+  int64_t fpuTiles = 0;    // tiles through the matrix unit elementwise
+  int64_t dramBytes = 0;   // read and written
+  int64_t dramPages = 0;   // of interleaved tensors
+  int64_t l1Bytes = 0;     // read and written
+  int64_t fabricBytes = 0; // sent to other chips, times hops
+  int64_t fabricSteps = 0; // of rings, one after the other
+  int64_t fabricHops = 0;  // of the longest way that is no ring's
+  int phases = 4;          // of the matrix unit: LoFi 1 to HiFi4 4
+  /// What lies in DRAM is fetched, and computed on, by turns.
+  bool fetchesByTurns = false;
+};
+
+/// What an op's time is mostly due to.
+enum class Bound : uint8_t { None, Compute, DRAM, L1, Fabric, Dispatch };
+
 struct Times {
   double computeNs, l1Ns, dramNs, fabricNs, launchNs;
-  double total() const { return std::max({computeNs, l1Ns, dramNs, fabricNs}) + launchNs; }
+  bool byTurns;
+
+  /// Computing and moving data overlap, but where they go by turns; the launch overlaps with nothing.
+  double total() const {
+    return std::max({byTurns ? computeNs + dramNs : std::max(computeNs, dramNs), l1Ns, fabricNs}) + launchNs;
+  }
+  Bound bound() const {
+    const double most = std::max({computeNs, l1Ns, dramNs, fabricNs, launchNs});
+    return most == launchNs    ? Bound::Dispatch
+           : most == computeNs ? Bound::Compute
+           : most == dramNs    ? Bound::DRAM
+           : most == l1Ns      ? Bound::L1
+                               : Bound::Fabric;
+  }
 };
 
-/// `Work` counts tiles and bytes as tt::sim::Cost does; `phases` are the passes of the matrix unit over a product.
-template <class Speed, class Work> Times timesOf(const Speed &speed, double cores, const Work &work, int phases) {
-  const double matrixCycles = (static_cast<double>(work.matmulTiles) * speed.matmulTileCycles * phases +
-                               static_cast<double>(work.fpuTiles) * speed.fpuTileCycles) /
-                              cores;
-  const double vectorCycles = static_cast<double>(work.sfpuTiles) * speed.sfpuTileCycles / cores;
+inline Times timesOf(const Speed &speed, double cores, const Work &work) {
+  const auto number = [](int64_t count) { return static_cast<double>(count); };
+  const double matrixCycles = number(work.matmulTiles) * speed.matmulTileCycles / speed.matmulShare * work.phases +
+                              number(work.fpuTiles) * speed.fpuTileCycles;
+  const double vectorCycles = work.sfpuCycles ? number(work.sfpuCycles) : number(work.sfpuTiles) * speed.sfpuTileCycles;
+  const double pageCycles = (number(work.dramPages) * speed.dramPageCycles +
+                             (work.dramPages ? number(work.dramBytes) / speed.dramPageBytesPerCycle : 0)) /
+                            speed.dramChannels;
   // Matrix and vector unit of a core work on the same tile one after the other; data movement has its own processors.
-  return {(matrixCycles + vectorCycles) / speed.clockGHz,
-          static_cast<double>(work.l1Bytes) / (cores * speed.l1BytesPerCycle) / speed.clockGHz,
-          static_cast<double>(work.dramBytes) / speed.dramBytesPerSecond * 1e9,
-          work.fabricBytes
-              ? static_cast<double>(work.fabricBytes) / speed.fabricBytesPerSecond * 1e9 + speed.fabricHopNs
-              : 0,
-          speed.launchNs};
+  return {(matrixCycles + vectorCycles) / cores / speed.clockGHz,
+          number(work.l1Bytes) / (cores * speed.l1BytesPerCycle) / speed.clockGHz,
+          std::max(number(work.dramBytes) / speed.dramBytesPerSecond * 1e9, pageCycles / speed.clockGHz),
+          number(work.fabricBytes) / (work.fabricSteps ? speed.ringBytesPerSecond : speed.linkBytesPerSecond) * 1e9 +
+              number(work.fabricSteps) * speed.ringStepNs + number(work.fabricHops) * speed.hopNs,
+          speed.launchNs,
+          work.fetchesByTurns};
 }
 
 } // namespace ttmlir::cost

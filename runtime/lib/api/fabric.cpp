@@ -23,9 +23,9 @@ std::vector<OpSends> sends(const Binary &binary, size_t programIndex, Arch arch)
       std::vector<ttnn::Send> sends = ttnn::sendsOf(program.call(operation));
       if (sends.empty())
         continue;
-      const ttnn::Cost sent{.fabricBytes = ttnn::fabricBytes(sends)};
-      const double ns =
-          ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), sent, /*phases=*/1).fabricNs;
+      ttnn::Cost sent;
+      ttnn::addFabric(sent, program.call(operation));
+      const double ns = ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), sent).fabricNs;
       found.push_back({op, std::move(sends), ns});
     } catch (const OpError &error) {
       throw OpError("program \"" + std::string(program.name) + "\": op " + std::to_string(op) + ": " + error.what());

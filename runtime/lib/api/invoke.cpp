@@ -382,14 +382,8 @@ std::shared_ptr<Made> make(const Request &request) {
         made->kernel->aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes())
       made->alias = alias;
   }
-  if (request.device) {
-    const Cost cost = info.cost ? info.cost(call) : defaultCost(request.device->chip(), call);
-    // The type of a product is that of its operands.
-    DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
-    if (!call.ins.empty() && call.ins[0])
-      mathType = call.ins[0]->dtype;
-    made->duration = sim::estimate(request.device->chip(), cost, mathType);
-  }
+  if (request.device)
+    made->duration = estimateOf(request.device->chip(), info, call, Origin::Library).duration;
   const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
   for (TensorSpec &spec : call.outs)
     spec.distributed = spec.distributed && !single;

@@ -38,11 +38,12 @@ int64_t rowSumsBytes(const OpCall &call, int64_t n) {
 struct RingOp {
   std::string_view name;
   RingBytes bytes;
+  int rounds = 1;
 };
 constexpr std::array ringOps = {
     RingOp{"ttnn.all_gather", gatherBytes},
-    RingOp{"ttnn.all_reduce", reduceBytes},
-    RingOp{"ttnn.all_reduce_async", reduceBytes},
+    RingOp{"ttnn.all_reduce", reduceBytes, 2},
+    RingOp{"ttnn.all_reduce_async", reduceBytes, 2},
     RingOp{"ttnn.reduce_scatter", scatterBytes},
     RingOp{"ttnn.distributed_layer_norm", rowSumsBytes},
     RingOp{"ttnn.distributed_rms_norm", rowSumsBytes},
@@ -100,6 +101,29 @@ int64_t fabricBytes(std::span<const Send> sends) {
   for (const Send &send : sends)
     most = std::max(most, bySender[send.route.front()] += send.bytes * send.hops());
   return most;
+}
+
+Cost costOf(std::span<const Send> sends) {
+  Cost cost;
+  cost.fabricBytes = fabricBytes(sends);
+  for (const Send &send : sends)
+    cost.fabricHops = std::max(cost.fabricHops, send.hops());
+  return cost;
+}
+
+void addFabric(Cost &cost, const OpCall &call) {
+  const std::vector<Send> sends = sendsOf(call);
+  if (sends.empty())
+    return;
+  const Cost sent = costOf(sends);
+  cost.fabricBytes = sent.fabricBytes;
+  for (const RingOp &row : ringOps)
+    if (row.name == call.name) {
+      const auto chips = static_cast<int64_t>(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))[0].size());
+      cost.fabricSteps = row.rounds * (chips / 2);
+      return;
+    }
+  cost.fabricHops = sent.fabricHops;
 }
 
 } // namespace tt::ttnn

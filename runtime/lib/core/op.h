@@ -114,6 +114,9 @@ Cost vectorCost(const OpCall &call);
 Cost noCost(const OpCall &call);
 /// The cost of an op that reports none: every operand read, every result written, each tile of the result once through
 /// the matrix unit.
-Cost defaultCost(const sim::ChipDesc &chip, const OpCall &call);
+Cost defaultCost(const OpCall &call);
+/// Whether an operand is fetched page by page from DRAM: kernels of products that nobody configured do not fetch the
+/// next block while they compute on one (docs/cost-model.md).
+bool fetchesByTurns(const OpCall &call);
 
 } // namespace tt::ttnn

@@ -139,7 +139,7 @@ std::string Core::waiting() const {
 
 namespace {
 
-int64_t cyclesOf(const KernelRun &run, const sim::ChipSpeed &speed) {
+int64_t cyclesOf(const KernelRun &run, const ttmlir::cost::Speed &speed) {
   const Work &work = run.work;
   const double cycles = static_cast<double>(work.matmulTiles) * speed.matmulTileCycles +
                         static_cast<double>(work.fpuTiles) * speed.fpuTileCycles +

@@ -176,7 +176,7 @@ private:
   }
   void run(const EnqueueProgram &command, OpPerf &perf) {
     const ProgramWork work = runKernels(l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); });
-    const sim::ChipSpeed &speed = l1.chip.speed;
+    const ttmlir::cost::Speed &speed = l1.chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
     perf.cost.matmulTiles = work.total.matmulTiles;

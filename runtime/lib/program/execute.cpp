@@ -557,8 +557,14 @@ RunReport Executable::report() const {
   size_t next = 0;
   for (uint32_t op = 0; op < report.ops.size(); ++op) {
     const Operation &operation = program.operations[op];
-    report.ops[op] = {
-        op, operation.info->name, operation.loc, 0, plan.durations[op].cycles, plan.durations[op].ns, plan.costs[op]};
+    report.ops[op] = {op,
+                      operation.info->name,
+                      operation.loc,
+                      0,
+                      plan.durations[op].cycles,
+                      plan.durations[op].ns,
+                      plan.costs[op],
+                      plan.durations[op].bound};
     plan.memory.addResident(op, next, resident);
     std::copy(std::begin(resident), std::end(resident), report.ops[op].resident);
   }

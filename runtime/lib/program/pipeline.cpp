@@ -260,7 +260,7 @@ std::vector<StageTransfer> transfersOf(const Binary &binary, const Program &prog
             {ttnn::routeBetween(chipOf(source, i % senders, columns), chipOf(target, i, columns), columns), bytes});
       if (transfer.sends.empty())
         continue;
-      transfer.ns = sim::estimate(chip, ttnn::Cost{.fabricBytes = ttnn::fabricBytes(transfer.sends)}, spec.dtype).ns;
+      transfer.ns = sim::estimate(chip, ttnn::costOf(transfer.sends)).ns;
       transfers.push_back(std::move(transfer));
     }
   }

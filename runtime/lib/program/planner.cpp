@@ -340,15 +340,10 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
   // Marks of the debug dialect are for those who look; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
-  located([&] {
-    made.costs[op] = operation.info->cost ? operation.info->cost(call) : ttnn::defaultCost(chip, call);
-    return 0;
-  });
-  // The type of a product is that of its operands.
-  DataType mathType = call.outs.empty() ? DataType::Float32 : call.outs[0].dtype;
-  if (!call.ins.empty() && call.ins[0])
-    mathType = call.ins[0]->dtype;
-  made.durations[op] = sim::estimate(chip, made.costs[op], mathType);
+  const ttnn::Estimate estimate =
+      located([&] { return ttnn::estimateOf(chip, *operation.info, call, ttnn::Origin::Program); });
+  made.costs[op] = estimate.cost;
+  made.durations[op] = estimate.duration;
   made.totalDuration.cycles += made.durations[op].cycles;
   made.totalDuration.ns += made.durations[op].ns;
 }

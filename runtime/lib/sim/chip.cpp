@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/chip.h"
-#include "ttmlir/Target/CostModel.h"
 
 #include <algorithm>
 #include <array>
@@ -10,22 +9,10 @@
 namespace tt::sim {
 namespace {
 
-constexpr ChipSpeed speeds(const ttmlir::cost::Speed &speed) {
-  return {.clockGHz = speed.clockGHz,
-          .matmulTileCycles = speed.matmulTileCycles,
-          .fpuTileCycles = speed.fpuTileCycles,
-          .sfpuTileCycles = speed.sfpuTileCycles,
-          .dramBytesPerSecond = speed.dramBytesPerSecond,
-          .l1BytesPerCycle = speed.l1BytesPerCycle,
-          .fabricBytesPerSecond = speed.fabricBytesPerSecond,
-          .fabricHopNs = speed.fabricHopNs,
-          .launchNs = speed.launchNs};
-}
-
-// Sizes: the default system descriptor of the compiler. Speeds: docs/runtime.md, "The clock".
+// Sizes: the default system descriptor of the compiler. Speeds: docs/cost-model.md.
 constexpr std::array<ChipDesc, 2> chips = {{
-    {Arch::WormholeB0, 8, 8, 1499136, 1024, 16, 12, 1073741824, 1024, 1073741824, 32, speeds(ttmlir::cost::wormhole)},
-    {Arch::Blackhole, 10, 13, 1572864, 98304, 16, 8, 4278190080, 64, 4276383744, 64, speeds(ttmlir::cost::blackhole)},
+    {Arch::WormholeB0, 8, 8, 1499136, 1024, 16, 12, 1073741824, 1024, 1073741824, 32, ttmlir::cost::wormhole},
+    {Arch::Blackhole, 10, 13, 1572864, 98304, 16, 8, 4278190080, 64, 4276383744, 64, ttmlir::cost::blackhole},
 }};
 
 constexpr std::array<MeshPreset, 8> presets = {{

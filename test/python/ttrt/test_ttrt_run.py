@@ -15,7 +15,8 @@ import torch
 from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
-    "name", "loc", "host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes",
+    "name", "loc", "host_ns", "device_cycles", "device_ns", "bound", "dram_bytes", "l1_bytes",
+    "fabric_bytes",
 }  # fmt: skip
 
 

@@ -179,9 +179,32 @@ TEST(Clock, TakesTheLargerOfComputingAndMoving) {
   const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
   ttnn::Cost cost;
   cost.matmulTiles = 32 * 32 * 32; // 1024x1024x1024
-  // 32768 tile products x 16 cycles x 4 phases / 64 cores, and the launch.
-  EXPECT_EQ(sim::estimate(chip, cost, DataType::BFloat16).cycles, 32768 + 1000);
-  EXPECT_EQ(sim::estimate(chip, cost, DataType::BFP_BFloat8).cycles, 16384 + 1000);
-  cost.dramBytes = 288'000'000;
-  EXPECT_DOUBLE_EQ(sim::estimate(chip, cost, DataType::BFloat16).ns, 1e6 + 1000);
+  // 32768 tile products x 16 cycles x 4 phases / 64 cores at three quarters of the peak, and the launch.
+  EXPECT_EQ(sim::estimate(chip, cost).cycles, 43691 + 4000);
+  EXPECT_EQ(sim::estimate(chip, cost).bound, sim::Bound::Compute);
+  cost.phases = 2;
+  EXPECT_EQ(sim::estimate(chip, cost).cycles, 21846 + 4000);
+  cost.dramBytes = 267'000'000;
+  EXPECT_DOUBLE_EQ(sim::estimate(chip, cost).ns, 1e6 + 4000);
+  EXPECT_EQ(sim::estimate(chip, cost).bound, sim::Bound::DRAM);
+  cost.fetchesByTurns = true;
+  EXPECT_NEAR(sim::estimate(chip, cost).ns, 1e6 + 21845.3 + 4000, 0.1);
+}
+
+TEST(Clock, PagesTakeTimeOfTheirOwn) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  ttnn::Cost cost;
+  cost.dramBytes = 12 * 366'000, cost.dramPages = 12 * 1000; // of each of 12 channels: 1000 pages of 366 bytes
+  EXPECT_NEAR(sim::estimate(chip, cost).ns, 35 * 1000 + 366'000 / 36.6 + 4000, 1);
+}
+
+TEST(Clock, StepsOfRingsAndHopsAreCounted) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  ttnn::Cost ring, way;
+  ring.fabricBytes = way.fabricBytes = 20'800'000;
+  ring.fabricSteps = 4, way.fabricHops = 3;
+  EXPECT_NEAR(sim::estimate(chip, ring).ns, 1e6 + 4 * 2500 + 4000, 1);
+  EXPECT_NEAR(sim::estimate(chip, way).ns, 20'800'000 / 12.0 + 3 * 711 + 4000, 1);
+  EXPECT_EQ(sim::estimate(chip, way).bound, sim::Bound::Fabric);
+  EXPECT_EQ(sim::estimate(chip, {}).bound, sim::Bound::Dispatch);
 }

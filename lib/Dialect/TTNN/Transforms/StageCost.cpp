@@ -12,12 +12,7 @@ using namespace mlir::tt::ttnn;
 
 static constexpr int64_t tileSide = 32;
 
-namespace {
-/// As tt::sim::Cost.
-struct Work {
-  int64_t matmulTiles = 0, sfpuTiles = 0, fpuTiles = 0, dramBytes = 0, l1Bytes = 0, fabricBytes = 0;
-};
-} // namespace
+using ::ttmlir::cost::Work;
 
 static int64_t tilesOf(RankedTensorType type) {
   int64_t tiles = 1;
@@ -75,23 +70,34 @@ double StageCost::opNs(Operation *op) const {
   auto move = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     TTNNLayoutAttr layout = type ? TTNNLayoutAttr::of(type) : TTNNLayoutAttr();
-    if (layout && layout.isOnDevice())
-      (layout.getBufferType() == BufferType::DRAM ? work.dramBytes : work.l1Bytes) += bytesOf(type);
+    if (!layout || !layout.isOnDevice())
+      return;
+    if (layout.getBufferType() != BufferType::DRAM) {
+      work.l1Bytes += bytesOf(type);
+      return;
+    }
+    work.dramBytes += bytesOf(type);
+    work.dramPages += tilesOf(type);
   };
   llvm::for_each(op->getOperands(), move);
   llvm::for_each(op->getResults(), move);
   work.matmulTiles = productTiles(op);
+  work.fetchesByTurns = work.matmulTiles && !op->hasAttr("matmul_program_config");
   if (!work.matmulTiles && !isLayoutChange(op))
     for (Value result : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(result.getType()))
         work.sfpuTiles += tilesOf(type);
-  constexpr int phases = 4; // of 16 and 32 bits
-  return ::ttmlir::cost::timesOf(speed, cores, work, phases).total();
+  return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
 
 double StageCost::sendNs(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? ::ttmlir::cost::timesOf(speed, cores, Work{.fabricBytes = bytesOf(type)}, 1).total() : 0;
+  if (!type)
+    return 0;
+  Work work;
+  work.fabricBytes = bytesOf(type);
+  work.fabricHops = 1;
+  return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,7 @@ struct OpPerf {
   int64_t cycles = 0; // on the chip, estimated
   double deviceNs = 0;
   ttnn::Cost cost;
+  sim::Bound bound = sim::Bound::None;     // what the time on the chip is mostly due to
   int64_t resident[sim::memoryCount] = {}; // bytes per bank of the program's tensors during the op, by sim::Memory
 };
 

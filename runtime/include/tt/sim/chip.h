@@ -8,26 +8,12 @@
 
 #include "tt/sim/formats.h"
 #include "tt/types.h"
+#include "ttmlir/Target/CostModel.h"
 
 #include <optional>
 #include <span>
 
 namespace tt::sim {
-
-/// Throughput and bandwidth of a chip; docs/runtime.md names the source of each.
-struct ChipSpeed {
-  double clockGHz;
-  /// Cycles one core takes for a 32x32x32 tile product in one fidelity phase.
-  double matmulTileCycles;
-  /// Cycles one core takes for a tile through the matrix unit elementwise, and through the vector unit.
-  double fpuTileCycles;
-  double sfpuTileCycles;
-  double dramBytesPerSecond;
-  double l1BytesPerCycle;      // of one core
-  double fabricBytesPerSecond; // between two neighbouring chips, one direction
-  double fabricHopNs;
-  double launchNs; // from one op's end to the next one's start
-};
 
 struct ChipDesc {
   Arch arch;
@@ -39,7 +25,7 @@ struct ChipDesc {
   int64_t dramChannelSize; // bytes
   int64_t dramUnreservedBase, dramUnreservedEnd;
   int64_t dramAlignment;
-  ChipSpeed speed;
+  ttmlir::cost::Speed speed;
 
   int64_t cores() const { return gridRows * gridColumns; }
 };

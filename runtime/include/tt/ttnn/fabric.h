@@ -32,4 +32,10 @@ std::vector<Send> sendsOf(const OpCall &call);
 /// the same time, and a chip one thing after the other.
 int64_t fabricBytes(std::span<const Send> sends);
 
+/// The cost of sends that are no ring's: the bytes, and the hops of the longest way.
+Cost costOf(std::span<const Send> sends);
+/// Adds what an op sends to its cost: the bytes, and the steps of a ring, both ways of which are used, or the hops of a
+/// way of its own.
+void addFabric(Cost &cost, const OpCall &call);
+
 } // namespace tt::ttnn

@@ -208,6 +208,17 @@ struct OpInfo {
   std::span<const AttributeSpec> attributes = {};
 };
 
+/// Who calls an op: a compiled program, whose products have all four phases if they do not say it, or a user of the
+/// library, whose products have two in bf16 and one in block formats.
+enum class Origin { Program, Library };
+
+struct Estimate {
+  Cost cost;
+  sim::Duration duration;
+};
+/// What an op takes on the chip.
+Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin);
+
 /// The row of an op, or nullptr.
 const OpInfo *findOp(std::string_view name);
 /// Every row, sorted by name.

@@ -541,13 +541,13 @@ std::unique_ptr<MeshKernel> makeReduceScatter(const OpCall &call) {
 
 Cost movingCost(const OpCall &call) {
   Cost cost = traffic(call);
-  cost.fabricBytes = fabricBytes(sendsOf(call));
+  addFabric(cost, call);
   return cost;
 }
 
 Cost reduceCost(const OpCall &call) {
   Cost cost = vectorCost(call);
-  cost.fabricBytes = fabricBytes(sendsOf(call));
+  addFabric(cost, call);
   return cost;
 }
 

@@ -153,6 +153,7 @@ Cost matmulCost(const OpCall &call) {
   Cost cost = traffic(call);
   auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
   cost.matmulTiles = p.batches() * tilesOf(p.m) * tilesOf(p.n) * tilesOf(p.k);
+  cost.fetchesByTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
   if (optionalOperand(call, 2))
     cost.fpuTiles += tiles(result(call));
   if (!activationOf(call).empty())

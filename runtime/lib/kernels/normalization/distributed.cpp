@@ -180,7 +180,7 @@ std::unique_ptr<MeshKernel> makeDistributedRmsNorm(const OpCall &call) {
 Cost distributedCost(const OpCall &call) {
   Cost cost = vectorCost(call);
   cost.fpuTiles += 2 * tiles(operand(call, 0));
-  cost.fabricBytes = fabricBytes(sendsOf(call));
+  addFabric(cost, call);
   return cost;
 }
 

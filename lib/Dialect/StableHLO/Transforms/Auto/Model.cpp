@@ -30,6 +30,12 @@ static int64_t elementBytes(Type type) {
   return type.isIntOrFloat() ? std::clamp<int64_t>(type.getIntOrFloatBitWidth() / 8, 1, 4) : 4;
 }
 
+/// What is read or written of a tensor: all lie in DRAM, a tile to a page.
+static void moveInDram(Work &work, RankedTensorType type, int64_t bytes) {
+  work.dramBytes += bytes;
+  work.dramPages += bytes / (tileSide * tileSide * elementBytes(type.getElementType()));
+}
+
 Model::Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh)
     : speed(chip.getArch().getValue() == ttcore::Arch::Blackhole ? ::ttmlir::cost::blackhole
                                                                  : ::ttmlir::cost::wormhole),
@@ -44,8 +50,8 @@ int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const {
   return tilesOf(type, dims) * tileSide * tileSide * elementBytes(type.getElementType());
 }
 
-Time Model::timeOf(const Work &work, int phases) const {
-  ::ttmlir::cost::Times times = ::ttmlir::cost::timesOf(speed, cores, work, phases);
+Time Model::timeOf(const Work &work) const {
+  ::ttmlir::cost::Times times = ::ttmlir::cost::timesOf(speed, cores, work);
   return {times.total(), times.computeNs, times.dramNs, times.fabricNs};
 }
 
@@ -88,15 +94,16 @@ Time Model::timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors)
   int64_t mostTiles = 0;
   for (auto [type, dims] : llvm::zip(types, tensors))
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-      work.dramBytes += bytesOf(tensor, dims);
+      moveInDram(work, tensor, bytesOf(tensor, dims));
       mostTiles = std::max(mostTiles, tilesOf(tensor, dims));
     }
   bool isProduct = rule && isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
+  work.fetchesByTurns = isProduct;
   if (isProduct)
     work.matmulTiles = productTiles(*rule, tensors);
   else if (!isMovement(op))
     work.sfpuTiles = mostTiles;
-  return timeOf(work, /*phases=*/4);
+  return timeOf(work);
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,9 +116,10 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
   for (sdy::Axis axis : axes) {
     Work work;
     work.fabricBytes = bytes / axis.size * (axis.size - 1) * (isScattered ? 1 : 2);
+    work.fabricSteps = axis.size / 2 * (isScattered ? 1 : 2);
     work.sfpuTiles = tilesOf(type, dims);
-    work.dramBytes = 2 * bytes;
-    time += timeOf(work, 1);
+    moveInDram(work, type, 2 * bytes);
+    time += timeOf(work);
     if (isScattered)
       bytes /= axis.size;
   }
@@ -119,11 +127,12 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
 }
 
 /// Of a part that goes from one device to another, so many times.
-Time Model::timeOfSending(int64_t bytes, int64_t hops, int64_t times) const {
+Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t hops, int64_t times) const {
   Work work;
-  work.dramBytes = 2 * bytes;
+  moveInDram(work, type, 2 * bytes);
   work.fabricBytes = bytes * hops;
-  Time one = timeOf(work, 1), all;
+  work.fabricHops = hops;
+  Time one = timeOf(work), all;
   for (int64_t time = 0; time < times; ++time)
     all += one;
   return all;
@@ -150,18 +159,19 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
   for (const sdy::CollectiveStep &step : sdy::planReshard(type.getShape(), from, to, sizes)) {
     Dims next(step.dims.begin(), step.dims.end());
     int64_t before = bytesOf(type, current), after = bytesOf(type, next);
-    Work work;
-    work.dramBytes = before + after;
     switch (step.kind) {
-    case sdy::CollectiveStep::Slice:
-      time += timeOf(work, 1);
+    case sdy::CollectiveStep::Slice: {
+      Work work;
+      moveInDram(work, type, before + after);
+      time += timeOf(work);
       break;
+    }
     case sdy::CollectiveStep::Permute: {
       // TTNN has no such op: each device sends its part to another one, one after the other.
       int64_t hops = 0;
       for (int64_t size : sizes)
         hops += (size + 1) / 3;
-      time += timeOfSending(before, std::max<int64_t>(hops, 1), devices);
+      time += timeOfSending(type, before, std::max<int64_t>(hops, 1), devices);
       break;
     }
     case sdy::CollectiveStep::AllToAll:
@@ -169,21 +179,24 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
       for (const auto &move : step.moves)
         for (sdy::Axis axis : move.axes) {
           for (int64_t hops = 0; hops < axis.size; ++hops)
-            time += timeOfSending(before / axis.size, hops,
+            time += timeOfSending(type, before / axis.size, hops,
                                   (hops ? 2 * (axis.size - hops) : axis.size) * (devices / axis.size));
           for (int64_t part = 0; part < axis.size; ++part)
-            time += timeOfSending(before / axis.size, 0, 1); // sliced
-          work.dramBytes = 2 * before;
-          time += timeOf(work, 1);
+            time += timeOfSending(type, before / axis.size, 0, 1); // sliced
+          Work work;
+          moveInDram(work, type, 2 * before);
+          time += timeOf(work);
         }
       break;
     case sdy::CollectiveStep::Gather:
       for (const sdy::Axes &axes : step.axes)
         for (sdy::Axis axis : llvm::reverse(axes)) {
+          Work work;
           work.fabricBytes = before * (axis.size - 1);
+          work.fabricSteps = axis.size / 2;
           before *= axis.size;
-          work.dramBytes = before + before / axis.size;
-          time += timeOf(work, 1);
+          moveInDram(work, type, before + before / axis.size);
+          time += timeOf(work);
         }
       break;
     }

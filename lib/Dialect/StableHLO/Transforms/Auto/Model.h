@@ -26,9 +26,7 @@ struct Time {
 };
 
 /// What one chip does in an op.
-struct Work {
-  int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, dramBytes = 0, l1Bytes = 0, fabricBytes = 0;
-};
+using ::ttmlir::cost::Work;
 
 /// How long a chip takes, and what its memory has room for.
 class Model {
@@ -48,8 +46,8 @@ public:
   ArrayRef<int64_t> axisSizes() const { return sizes; }
 
 private:
-  Time timeOf(const Work &work, int phases) const;
-  Time timeOfSending(int64_t bytes, int64_t hops, int64_t times) const;
+  Time timeOf(const Work &work) const;
+  Time timeOfSending(RankedTensorType type, int64_t bytes, int64_t hops, int64_t times) const;
 
   const ::ttmlir::cost::Speed &speed;
   double cores;
