@@ -19,7 +19,7 @@ from ttmlir.passmanager import PassManager
 TILE = "!ttcore.tile<32x32, {}>"
 PROGRAM = """#m = #ttnn.matmul_multi_core_reuse_multi_cast_program_config<
   compute_with_storage_grid_size = #ttnn.core_coord<8, 8>, in0_block_w = 1, out_subblock_h = 1, out_subblock_w = 1,
-  out_block_h = {block}, out_block_w = {block}, per_core_m = {block}, per_core_n = {block}, transpose_mcast = false,
+  out_block_h = {block}, out_block_w = {block}, per_core_m = {part}, per_core_n = {part}, transpose_mcast = false,
   fuse_batch = true>
 """
 
@@ -67,7 +67,8 @@ def module(row: Row) -> str:
     )
     given, made = f"tensor<{rows}x{columns}x{element}, #d>", f"tensor<{rows}x{columns}x{element}, #s>"
     if row.work.startswith("matmul"):
-        tuned = PROGRAM.format(block=max(1, rows // 256)) if "tuned" in row.work else ""
+        part = max(1, rows // 256)
+        tuned = PROGRAM.format(part=part, block=min(part, 16)) if "tuned" in row.work else ""
         program = "matmul_program_config = #m, " if tuned else ""
         config = f"compute_config = #ttnn.device_compute_kernel_config<math_fidelity = {row.fidelity}>, "
         return (

@@ -34,6 +34,8 @@ void bindReports(nb::module_ &module) {
           "l1_resident_bytes_per_bank",
           [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::L1)]; },
           "Of the program's tensors, while the op runs.")
+      .def_ro("circular_buffer_bytes", &OpPerf::circularBytes,
+              "Of its kernels, on each core, where their rule is known (docs/runtime.md).")
       .def_prop_ro("dram_bytes", [](const OpPerf &self) { return self.cost.dramBytes; })
       .def_prop_ro("l1_bytes", [](const OpPerf &self) { return self.cost.l1Bytes; })
       .def_prop_ro("fabric_bytes", [](const OpPerf &self) { return self.cost.fabricBytes; })

@@ -128,6 +128,7 @@ def op_figures(op: Any) -> dict[str, Any]:
         "dram_bytes": op.dram_bytes,
         "l1_bytes": op.l1_bytes,
         "fabric_bytes": op.fabric_bytes,
+        "circular_buffer_bytes": op.circular_buffer_bytes,
     }
 
 

@@ -564,7 +564,8 @@ RunReport Executable::report() const {
                       plan.durations[op].cycles,
                       plan.durations[op].ns,
                       plan.costs[op],
-                      plan.durations[op].bound};
+                      plan.durations[op].bound,
+                      plan.circular[op]};
     plan.memory.addResident(op, next, resident);
     std::copy(std::begin(resident), std::end(resident), report.ops[op].resident);
   }

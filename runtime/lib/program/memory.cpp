@@ -48,7 +48,9 @@ void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &b
 void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &blocks) const {
   const Group &group = groups[event.group];
   auto &block = blocks.of[event.group];
-  if (event.allocate)
+  if (group.circular)
+    memories.requireCircular(group.footprint.bytesPerBank, group.label);
+  else if (event.allocate)
     block = memories.allocate(group.footprint, group.label);
   else if (block)
     memories[sim::memoryOf(group.footprint.buffer)].deallocate(std::exchange(block, std::nullopt)->address);
@@ -57,6 +59,8 @@ void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &bloc
 void MemoryPlan::addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const {
   for (; next < events.size() && events[next].op <= op; ++next) {
     const sim::Footprint &footprint = groups[events[next].group].footprint;
+    if (groups[events[next].group].circular)
+      continue;
     bytes[static_cast<size_t>(sim::memoryOf(footprint.buffer))] +=
         events[next].allocate ? footprint.bytesPerBank : -footprint.bytesPerBank;
   }

@@ -69,7 +69,7 @@ void Planner::placeValues() {
       ends[root.lastOp].push_back(value);
   }
   const size_t base = alignUp(made.scratchBytes);
-  sim::BankAllocator space(0, int64_t(1) << 62, sim::hostAlignment);
+  sim::BankAllocator space(0, int64_t(1) << 62, sim::hostAlignment, sim::Fit::Best);
   const sim::Label label = "a value";
   size_t top = 0;
   std::vector<std::vector<Plan::Exchange *>> received(opCount + 1);

@@ -52,6 +52,8 @@ public:
     sim::Label label;
     int32_t input = -1;  // its number, when the group is for an input that has to be moved to the device
     bool cached = false; // the result of a call, which stays on the device between runs
+    /// Not a buffer: the circular buffers of an op, which must find the L1 above its base free.
+    bool circular = false;
   };
   struct Event {
     uint32_t op; // before which it happens; the number of ops for the end
@@ -217,6 +219,7 @@ struct Plan {
   size_t arenaBytes = 0, scratchBytes = 0;
   MemoryPlan memory;
   std::vector<sim::Duration> durations; // per op
+  std::vector<int64_t> circular;        // bytes of each op's circular buffers on a core
   std::vector<ttnn::Cost> costs;        // per op
   sim::Duration totalDuration;
   std::vector<bool> written; // per value: an op changes it in place

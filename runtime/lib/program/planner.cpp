@@ -28,6 +28,7 @@ std::shared_ptr<const Plan> Planner::make() {
   groupOf.assign(values, MemoryPlan::none);
   isRead.assign(values, false);
   made.durations.resize(opCount);
+  made.circular.resize(opCount);
   made.costs.resize(opCount);
   findWritten();
   const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
@@ -344,6 +345,16 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
       located([&] { return ttnn::estimateOf(chip, *operation.info, call, ttnn::Origin::Program); });
   made.costs[op] = estimate.cost;
   made.durations[op] = estimate.duration;
+  made.circular[op] = located([&] { return ttnn::circularBytes(chip, call); });
+  if (made.circular[op]) {
+    sim::Footprint footprint;
+    footprint.bytesPerBank = made.circular[op];
+    made.memory.groups.push_back(
+        {footprint, "op " + std::to_string(op) + " (" + std::string(operation.info->name) + ") of " + made.name()});
+    made.memory.groups.back().circular = true;
+    made.memory.events.push_back({op, true, static_cast<uint32_t>(made.memory.groups.size() - 1)});
+    references.push_back(0);
+  }
   made.totalDuration.cycles += made.durations[op].cycles;
   made.totalDuration.ns += made.durations[op].ns;
 }

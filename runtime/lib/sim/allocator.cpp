@@ -21,8 +21,9 @@ int64_t endOf(const Block &block) { return block.address + block.bytes; }
 
 } // namespace
 
-BankAllocator::BankAllocator(int64_t base, int64_t end, int64_t alignment)
-    : base((base + alignment - 1) / alignment * alignment), end(end / alignment * alignment), alignment(alignment) {
+BankAllocator::BankAllocator(int64_t base, int64_t end, int64_t alignment, Fit fit)
+    : base((base + alignment - 1) / alignment * alignment), end(end / alignment * alignment), alignment(alignment),
+      fit(fit) {
   clear();
 }
 
@@ -83,24 +84,28 @@ std::optional<Block> BankAllocator::allocate(int64_t bytes, Label label) {
   if (bytes < 0 || bytes > capacity())
     return std::nullopt;
   bytes = round(bytes);
+  std::optional<Block> block;
   if (!parts.empty()) {
-    const std::vector<Block> common = freeBlocks();
-    const Block *best = nullptr;
-    for (const Block &piece : common)
-      if (piece.bytes >= bytes && (!best || piece.bytes < best->bytes))
-        best = &piece;
-    if (!best)
-      return std::nullopt;
-    const Block block{best->address, bytes};
-    take(holding(block), block, std::move(label));
-    return block;
+    block = choose(freeBlocks(), bytes);
+  } else if (fit != Fit::Best) {
+    block = choose(freeByAddress, bytes);
+  } else if (const auto piece = std::ranges::lower_bound(freeBySize, bySize({0, bytes}), {}, bySize);
+             piece != freeBySize.end()) {
+    block = Block{piece->address, bytes};
   }
-  const auto fit = std::ranges::lower_bound(freeBySize, bySize({0, bytes}), {}, bySize);
-  if (fit == freeBySize.end())
-    return std::nullopt;
-  const Block block{fit->address, bytes};
-  take(std::ranges::lower_bound(freeByAddress, block.address, {}, &Block::address), block, std::move(label));
+  if (block)
+    take(holding(*block), *block, std::move(label));
   return block;
+}
+
+template <class Pieces> std::optional<Block> BankAllocator::choose(const Pieces &pieces, int64_t bytes) const {
+  const Block *found = nullptr;
+  for (const Block &piece : pieces)
+    if (piece.bytes >= bytes && (!found || fit == Fit::Highest || (fit == Fit::Best && piece.bytes < found->bytes)))
+      found = &piece;
+  if (!found)
+    return std::nullopt;
+  return Block{fit == Fit::Highest ? endOf(*found) - bytes : found->address, bytes};
 }
 
 BankAllocator::Free::iterator BankAllocator::holding(Block block) {
@@ -180,6 +185,15 @@ int64_t BankAllocator::largestFree() const {
   for (const Block &piece : freeBlocks())
     bytes = std::max(bytes, piece.bytes);
   return bytes;
+}
+
+int64_t BankAllocator::lowest() const {
+  int64_t found = base;
+  if (!freeByAddress.empty() && freeByAddress.front().address == base)
+    found = endOf(freeByAddress.front());
+  for (const BankAllocator *part : parts)
+    found = std::min(found, part->lowest());
+  return found;
 }
 
 uint64_t BankAllocator::fingerprint() const {

@@ -11,7 +11,7 @@ namespace {
 
 // Sizes: the default system descriptor of the compiler. Speeds: docs/cost-model.md.
 constexpr std::array<ChipDesc, 2> chips = {{
-    {Arch::WormholeB0, 8, 8, 1499136, 1024, 16, 12, 1073741824, 1024, 1073741824, 32, ttmlir::cost::wormhole},
+    {Arch::WormholeB0, 8, 8, 1499136, 103712, 16, 12, 1073741824, 1024, 1073741824, 32, ttmlir::cost::wormhole},
     {Arch::Blackhole, 10, 13, 1572864, 98304, 16, 8, 4278190080, 64, 4276383744, 64, ttmlir::cost::blackhole},
 }};
 
@@ -66,6 +66,39 @@ Matrix fold(const TensorSpec &spec, bool tiled) {
   return matrix;
 }
 
+/// Throws for shards that a card refuses: HEIGHT and BLOCK shards split the rows among the cores (rows of the grid),
+/// WIDTH and BLOCK shards the columns, and a core holds one. ND shards go round the cores.
+void checkShards(const TensorSpec &spec, const Matrix &shards) {
+  const MemoryConfig &memory = spec.memory;
+  const int64_t rows = memory.grid.empty() ? 1 : memory.grid.front(),
+                columns = memory.grid.empty() ? 1 : memory.grid.back();
+  auto refuse = [&](std::string_view what, int64_t has, std::string_view of, int64_t room) {
+    throw Error("a tensor of shape " + toString(spec.shape) + " has " + std::to_string(has) + " shards of " +
+                toString(memory.shardShape) + " along its " + std::string(what) + "; expected at most " +
+                std::to_string(room) + ", one for each " + std::string(of) + " of the grid " + toString(memory.grid));
+  };
+  const int64_t cores = rows * columns;
+  switch (memory.layout) {
+  case MemoryLayout::HeightSharded:
+  case MemoryLayout::WidthSharded: {
+    const bool height = memory.layout == MemoryLayout::HeightSharded;
+    if (height ? shards.columns > 1 : shards.rows > 1)
+      refuse(height ? "columns" : "rows", height ? shards.columns : shards.rows, "tensor", 1);
+    if (const int64_t count = height ? shards.rows : shards.columns; count > cores)
+      refuse(height ? "rows" : "columns", count, "core", cores);
+    return;
+  }
+  case MemoryLayout::BlockSharded:
+    if (shards.rows > rows)
+      refuse("rows", shards.rows, "row", rows);
+    if (shards.columns > columns)
+      refuse("columns", shards.columns, "column", columns);
+    return;
+  default:
+    return;
+  }
+}
+
 } // namespace
 
 const ChipDesc &chip(Arch arch) {
@@ -116,7 +149,8 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
     const int64_t page =
         tiled ? static_cast<int64_t>(tileBytes(spec.dtype)) : multiply(matrix.columns, elementBytes(spec.dtype), spec);
     const int64_t banks = dram ? chip.dramChannels : chip.cores();
-    result.pageBytes = alignUp(page, alignment, spec);
+    // What is copied between DRAM and L1 has the larger alignment in both.
+    result.pageBytes = alignUp(page, chip.dramAlignment, spec);
     result.pages = tiled ? multiply(matrix.rows, matrix.columns, spec) : matrix.rows;
     if (page == 0)
       result.pages = 0;
@@ -132,9 +166,13 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
   if (shard.rows <= 0 || shard.columns <= 0)
     throw Error("shard shape " + toString(memory.shardShape) + " of a tensor of shape " + toString(spec.shape) +
                 " has no elements");
+  if (tiled && (shard.rows % tileHeight || shard.columns % tileWidth))
+    throw Error("shard shape " + toString(memory.shardShape) + " of a tensor of shape " + toString(spec.shape) +
+                " in tile layout; expected multiples of the tile, 32x32");
   if (tiled)
-    shard = {ceilDiv(shard.rows, tileHeight), ceilDiv(shard.columns, tileWidth)};
-  const int64_t unit = tiled ? static_cast<int64_t>(tileBytes(spec.dtype)) : elementBytes(spec.dtype);
+    shard = {shard.rows / tileHeight, shard.columns / tileWidth};
+  if (memory.layout != MemoryLayout::NDSharded)
+    checkShards(spec, {ceilDiv(matrix.rows, shard.rows), ceilDiv(matrix.columns, shard.columns)});
   int64_t cores = 1;
   for (int64_t dim : memory.grid)
     cores = multiply(cores, dim, spec);
@@ -143,7 +181,10 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
     throw Error("a tensor of shape " + toString(spec.shape) + " is sharded over a grid " + toString(memory.grid) +
                 ", but " + std::string(toString(chip.arch)) + " has " + std::to_string(banks) +
                 (dram ? " DRAM channels" : " cores"));
-  result.pageBytes = alignUp(multiply(multiply(shard.rows, shard.columns, spec), unit, spec), alignment, spec);
+  // Of a shard in rows, each is aligned.
+  const int64_t row = tiled ? multiply(shard.columns, static_cast<int64_t>(tileBytes(spec.dtype)), spec)
+                            : alignUp(multiply(shard.columns, elementBytes(spec.dtype), spec), alignment, spec);
+  result.pageBytes = alignUp(multiply(shard.rows, row, spec), alignment, spec);
   result.pages = multiply(ceilDiv(matrix.rows, shard.rows), ceilDiv(matrix.columns, shard.columns), spec);
   result.banks = std::min(cores, result.pages);
   result.bytesPerBank = multiply(ceilDiv(result.pages, cores), result.pageBytes, spec);

@@ -63,10 +63,10 @@ Memories::Memories(const ChipDesc &chip, const MeshOptions &options, uint32_t de
   const int64_t tracePerBank = (options.traceRegionSize + chip.dramChannels - 1) / chip.dramChannels;
   const int64_t traceBase = chip.dramUnreservedEnd - tracePerBank;
   banks.reserve(memoryCount);
-  banks.emplace_back(chip.dramUnreservedBase, traceBase, chip.dramAlignment);
-  banks.emplace_back(chip.l1UnreservedBase, smallBase, chip.l1Alignment);
-  banks.emplace_back(smallBase, chip.l1Size, chip.l1Alignment);
-  banks.emplace_back(traceBase, chip.dramUnreservedEnd, chip.dramAlignment);
+  banks.emplace_back(chip.dramUnreservedBase, traceBase, chip.dramAlignment, Fit::Lowest);
+  banks.emplace_back(chip.l1UnreservedBase, smallBase, chip.l1Alignment, Fit::Highest);
+  banks.emplace_back(smallBase, chip.l1Size, chip.l1Alignment, Fit::Highest);
+  banks.emplace_back(traceBase, chip.dramUnreservedEnd, chip.dramAlignment, Fit::Lowest);
 }
 
 int64_t Memories::bankCount(Memory memory) const {
@@ -78,6 +78,22 @@ Block Memories::allocate(const Footprint &footprint, const Label &label) {
   if (auto block = (*this)[memory].allocate(footprint.bytesPerBank, label))
     return *block;
   outOfMemory(footprint, memory, label);
+}
+
+void Memories::requireCircular(int64_t bytes, const Label &label) const {
+  const BankAllocator &l1 = (*this)[Memory::L1];
+  const int64_t end = l1.begin() + bytes;
+  if (end <= l1.lowest())
+    return;
+  std::string text = "out of L1 on device " + std::to_string(device) + " (" + std::string(toString(chip.arch)) +
+                     "): the circular buffers of " + label.text() + " take " + grouped(bytes) +
+                     " bytes of each core, from " + grouped(l1.begin()) + " to " + grouped(end);
+  if (end > chip.l1Size)
+    throw OutOfMemoryError(text + "; L1 ends at " + grouped(chip.l1Size));
+  const auto residents = l1.residents();
+  const std::string other = residents.empty() ? "a buffer of a sub-mesh" : residents.front().label;
+  throw OutOfMemoryError(text + ", and clash with " + other + " at " + grouped(l1.lowest()) +
+                         "; use smaller blocks, or put tensors into DRAM");
 }
 
 void Memories::clear() {

@@ -16,7 +16,7 @@ from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
     "name", "loc", "host_ns", "device_cycles", "device_ns", "bound", "dram_bytes", "l1_bytes",
-    "fabric_bytes",
+    "fabric_bytes", "circular_buffer_bytes",
 }  # fmt: skip
 
 

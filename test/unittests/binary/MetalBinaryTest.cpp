@@ -113,9 +113,10 @@ TEST(MetalBinary, ChecksLifetimes) {
     auto b = builder.describe({40}, DataType::Float32, false);
     b.address = a.address + 16;
     builder.create(b);
-    EXPECT_MESSAGE(BinaryError, builder.load({}),
-                   "command 1 (CreateBufferCommand): ref puts buffer 1 at 1040 for 8192 bytes, where buffer 0 lies at "
-                   "1024 for 8192; expected buffers that do not overlap");
+    EXPECT_MESSAGE(
+        BinaryError, builder.load({}),
+        "command 1 (CreateBufferCommand): ref puts buffer 1 at 103728 for 8192 bytes, where buffer 0 lies at "
+        "103712 for 8192; expected buffers that do not overlap");
   }
   {
     MetalBuilder builder;
@@ -176,7 +177,7 @@ TEST(MetalBinary, ChecksKernels) {
   EXPECT_TEXT(error({filled(0, 1)}, nothing, 0, 9), "core_range_set has 1x9 cores from (0, 0) on");
   EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.pages = 0; }), "has no circular_buffer_config");
   EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.address += 16; }),
-              "address is 1040; expected 1024, where the buffer was created");
+              "address is 103728; expected 103712, where the buffer was created");
   EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.pages = 4; }),
               "has 16384 bytes per core; expected at most 8192, those of buffer 0");
 }

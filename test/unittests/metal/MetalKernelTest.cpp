@@ -282,12 +282,12 @@ TEST(MetalKernel, ChecksCircularBuffers) {
 
 TEST(MetalKernel, ChecksAddresses) {
   const auto error = [](const std::string &body) { return KernelProgram(dataKernel(body), false).error(); };
-  EXPECT_TEXT(error("  noc_async_read(get_noc_addr(0, 0, 1024), 512, 64);\n"),
+  EXPECT_TEXT(error("  noc_async_read(get_noc_addr(0, 0, 103712), 512, 64);\n"),
               "kernel k on core (y=0, x=0): noc_async_read: 64 bytes at address 512 of core (y=0, x=0) are not in its "
-              "L1, from 1024 to 1499136");
-  EXPECT_TEXT(error("  noc_async_write(1024, get_noc_addr(3, 2, 1499072), 128);\n"),
+              "L1, from 103712 to 1499136");
+  EXPECT_TEXT(error("  noc_async_write(103712, get_noc_addr(3, 2, 1499072), 128);\n"),
               "noc_async_write: 128 bytes at address 1499072 of core (y=2, x=3) are not in its L1");
-  EXPECT_TEXT(error("  noc_async_write(1024, get_noc_addr(9, 2, 1024), 128);\n"),
+  EXPECT_TEXT(error("  noc_async_write(103712, get_noc_addr(9, 2, 103712), 128);\n"),
               "is of core (y=2, x=9); the grid has 8x8 cores");
 }
 

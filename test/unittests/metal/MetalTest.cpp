@@ -254,11 +254,13 @@ TEST(Metal, AccountsForL1) {
   const auto device = runtime::openMeshDevice();
   const auto x = sampled({64, 64}, DataType::Float32);
   {
-    const auto resident = runtime::toLayout(x, device, deviceSpec({64, 64}, DataType::Float32, BufferType::L1));
+    const Shape large{680 * 32, 1024}; // 340 tiles on each core, from the end of L1
+    const auto resident = runtime::toLayout(runtime::Tensor::onHost(hostSpec(large)), device,
+                                            deviceSpec(large, DataType::Float32, BufferType::L1));
     EXPECT_MESSAGE(OutOfMemoryError, runtime::submit(device, binary, 0, {x}),
-                   "metal buffer 1 of program main needs 16384 bytes per core at address 1024, where tensor [64, 64] "
-                   "moved by to_layout lies (4096 bytes at 1024)");
-    EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 4096);
+                   "metal buffer 1 of program main needs 16384 bytes per core at address 103712, where tensor "
+                   "[21760, 1024] moved by to_layout lies (1392640 bytes at 106496)");
+    EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 340 * 4096);
   }
   EXPECT_EQ(runtime::submit(device, binary, 0, {x}).size(), 1u);
 }

@@ -249,6 +249,23 @@ TEST(Executor, CountsWhatIsAlreadyResident) {
   EXPECT_MESSAGE(OutOfMemoryError, runtime::submit(device, binary, 0, {input}), "moved by to_layout");
 }
 
+TEST(Executor, RefusesCircularBuffersThatReachIntoATensor) {
+  ProgramBuilder builder;
+  const Shape shape{680 * 32, 1024}; // 340 tiles in the L1 of each core, which has room for one of 340.7
+  const auto a = builder.input(deviceSpec(shape, DataType::Float32, BufferType::L1));
+  const auto binary = builder.load({builder.op("ttnn.relu", {a}, deviceSpec(shape))});
+  const auto device = runtime::openMeshDevice();
+  EXPECT_MESSAGE(OutOfMemoryError, runtime::submit(device, binary, 0, {runtime::Tensor::onHost(hostSpec(shape))}),
+                 "(wormhole_b0): the circular buffers of op 0 (ttnn.relu) of program \"main\" "
+                 "take 16,384 bytes of each core, from 103,712 to 120,096, and clash with ");
+  EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 0);
+  // Without the tensor in L1 there is room, and the report says how much they take.
+  ProgramBuilder other;
+  const auto b = other.input(deviceSpec({64, 64}));
+  const auto fits = other.load({other.op("ttnn.relu", {b}, deviceSpec({64, 64}))});
+  EXPECT_EQ(runtime::estimate(fits, 0, {}).ops[0].circularBytes, 16384);
+}
+
 TEST(Executor, LimitsHostMemory) {
   ProgramBuilder builder;
   const auto a = builder.input(hostSpec({int64_t(1) << 40}, DataType::UInt8));

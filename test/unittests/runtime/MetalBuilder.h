@@ -35,7 +35,7 @@ public:
   uint32_t schemaVersion = target::metalSchemaVersion;
   target::Arch arch = target::Arch::WormholeB0;
   int32_t gridRows = 1, gridColumns = 1; // of the cores that run kernels
-  uint64_t nextAddress = 1024;
+  uint64_t nextAddress = 103712;
   int32_t meshColumns = 1; // devices; inputs and outputs have a value on each
 
   MetalBuffer host(Shape shape, DataType dtype = DataType::Float32) {
@@ -152,7 +152,7 @@ public:
     const std::vector<uint32_t> grid = {8, 8}, meshShape = {1, static_cast<uint32_t>(meshColumns)};
     const std::vector<flatbuffers::Offset<target::ChipDesc>> chips(
         static_cast<size_t>(meshColumns),
-        target::CreateChipDescDirect(fbb, arch, &grid, 1499136, 12, 1073741824, 16, 32, 1024, 1024, 1073741824));
+        target::CreateChipDescDirect(fbb, arch, &grid, 1499136, 12, 1073741824, 16, 32, 103712, 1024, 1073741824));
     const auto system = target::CreateSystemDescDirect(fbb, &chips, &meshShape);
     const auto root = metal::CreateTTMetalBinaryDirect(fbb, target::CreateVersion(fbb, 0, 1, 0), schemaVersion, system,
                                                        "module {}", &programs);

@@ -11,9 +11,10 @@ using namespace tt;
 using namespace tt::test;
 using sim::BankAllocator;
 using sim::Block;
+using sim::Fit;
 
 TEST(Allocator, TakesTheSmallestPieceThatFits) {
-  BankAllocator bank(1024, 1024 + 1024, 32);
+  BankAllocator bank(1024, 1024 + 1024, 32, Fit::Best);
   const auto a = bank.allocate(100, "a"), b = bank.allocate(32, "b"), c = bank.allocate(64, "c");
   EXPECT_EQ(*a, (Block{1024, 128})); // rounded to the alignment
   EXPECT_EQ(*b, (Block{1152, 32}));
@@ -25,7 +26,7 @@ TEST(Allocator, TakesTheSmallestPieceThatFits) {
 }
 
 TEST(Allocator, JoinsFreePieces) {
-  BankAllocator bank(0, 96, 32);
+  BankAllocator bank(0, 96, 32, Fit::Best);
   const auto a = bank.allocate(32, "a"), b = bank.allocate(32, "b"), c = bank.allocate(32, "c");
   EXPECT_FALSE(bank.allocate(1, "full"));
   bank.deallocate(a->address);
@@ -40,7 +41,7 @@ TEST(Allocator, JoinsFreePieces) {
 }
 
 TEST(Allocator, FingerprintTellsStatesApart) {
-  BankAllocator bank(0, 4096, 32);
+  BankAllocator bank(0, 4096, 32, Fit::Lowest);
   const uint64_t empty = bank.fingerprint();
   const auto a = bank.allocate(32, "a");
   const uint64_t one = bank.fingerprint();
@@ -55,16 +56,38 @@ TEST(Allocator, FingerprintTellsStatesApart) {
   EXPECT_FALSE(bank.allocateAt({4096, 32}, "outside"));
 }
 
-/// Against a bitmap, with random sizes and order.
-TEST(Allocator, NeverOverlapsAndNeverLoses) {
+/// Where a block of so many units goes, by a look at each place; -1 when there is none.
+int64_t expectedUnit(const std::vector<bool> &taken, int64_t count, Fit fit) {
+  int64_t best = -1, bestSize = 0;
+  const auto units = static_cast<int64_t>(taken.size());
+  for (int64_t begin = 0, end; begin < units; begin = end + 1) {
+    for (end = begin; end < units && !taken[static_cast<size_t>(end)];)
+      ++end;
+    if (end - begin < count)
+      continue;
+    if (fit == Fit::Highest)
+      best = end - count;
+    else if (best < 0 || (fit == Fit::Best && end - begin < bestSize))
+      best = begin, bestSize = end - begin;
+  }
+  return best;
+}
+
+/// Against a bitmap, with random sizes and order. Which piece is taken follows from the bitmap alone.
+class RandomAllocations : public testing::TestWithParam<Fit> {};
+TEST_P(RandomAllocations, AreDecidedAsTheRuleSays) {
   constexpr int64_t units = 512;
   std::mt19937 random(7);
-  BankAllocator bank(0, units * 32, 32);
+  BankAllocator bank(0, units * 32, 32, GetParam());
   std::vector<bool> taken(units, false);
   std::vector<Block> blocks;
   for (int i = 0; i < 20000; ++i) {
     if (random() % 2 || blocks.empty()) {
-      if (const auto block = bank.allocate(static_cast<int64_t>(random() % 1024), "x")) {
+      const auto bytes = static_cast<int64_t>(random() % 1024);
+      const int64_t wanted = expectedUnit(taken, std::max<int64_t>(1, (bytes + 31) / 32), GetParam());
+      const auto block = bank.allocate(bytes, "x");
+      ASSERT_EQ(block ? block->address / 32 : -1, wanted);
+      if (block) {
         for (int64_t unit = block->address / 32; unit < (block->address + block->bytes) / 32; ++unit) {
           ASSERT_FALSE(taken[static_cast<size_t>(unit)]);
           taken[static_cast<size_t>(unit)] = true;
@@ -85,6 +108,7 @@ TEST(Allocator, NeverOverlapsAndNeverLoses) {
     bank.deallocate(block.address);
   EXPECT_EQ(bank.largestFree(), units * 32);
 }
+INSTANTIATE_TEST_SUITE_P(Allocator, RandomAllocations, testing::Values(Fit::Best, Fit::Lowest, Fit::Highest));
 
 TEST(Footprint, PadsTilesAndSpreadsPages) {
   const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
@@ -116,13 +140,62 @@ TEST(Footprint, ShardsLieOnTheirCores) {
   auto print = sim::footprint(chip, spec);
   EXPECT_EQ(print.banks, 4);
   EXPECT_EQ(print.bytesPerBank, 4 * 2048); // 2x2 tiles
-  spec.memory.grid = {1, 2};               // two shards on each core
+  spec.memory.layout = MemoryLayout::NDSharded;
+  spec.memory.grid = {1, 2}; // two shards on each core
   EXPECT_EQ(sim::footprint(chip, spec).bytesPerBank, 8 * 2048);
   spec.memory.grid = {9, 9};
   EXPECT_THROW(sim::footprint(chip, spec), Error);
   spec.memory.grid = {1, 4};
   spec.memory.shardShape = {0, 64};
   EXPECT_THROW(sim::footprint(chip, spec), Error);
+}
+
+/// Rules of tt-metal for sharded tensors (errors when one is made).
+TEST(Footprint, RefusesShardsThatACardRefuses) {
+  struct Row {
+    MemoryLayout layout;
+    std::vector<int64_t> grid, shard;
+    std::string_view expected;
+  };
+  const Row rows[] = {
+      {MemoryLayout::HeightSharded, {1, 4}, {32, 64}, "has 16 shards of [32, 64] along its rows; expected at most 4"},
+      {MemoryLayout::HeightSharded, {8, 1}, {64, 32}, "has 2 shards of [64, 32] along its columns; expected at most 1"},
+      {MemoryLayout::WidthSharded,
+       {1, 1},
+       {512, 32},
+       "has 2 shards of [512, 32] along its columns; expected at most 1"},
+      {MemoryLayout::WidthSharded, {1, 2}, {64, 32}, "has 8 shards of [64, 32] along its rows; expected at most 1"},
+      {MemoryLayout::BlockSharded, {4, 2}, {64, 32}, "has 8 shards of [64, 32] along its rows; expected at most 4"},
+      {MemoryLayout::BlockSharded, {8, 1}, {64, 32}, "has 2 shards of [64, 32] along its columns; expected at most 1"},
+      {MemoryLayout::BlockSharded, {8, 2}, {48, 40}, "expected multiples of the tile, 32x32"},
+      {MemoryLayout::HeightSharded, {8, 1}, {64, 64}, ""},
+      {MemoryLayout::BlockSharded, {8, 2}, {64, 32}, ""},
+  };
+  for (const Row &row : rows) {
+    TensorSpec spec = deviceSpec({512, 64}, DataType::BFloat16, BufferType::L1);
+    spec.memory = {BufferType::L1, row.layout, row.grid, row.shard};
+    std::string message;
+    try {
+      (void)sim::footprint(sim::chip(Arch::WormholeB0), spec);
+    } catch (const Error &error) {
+      message = error.what();
+    }
+    EXPECT_NE(message.find(row.expected), std::string::npos) << message;
+    EXPECT_EQ(message.empty(), row.expected.empty()) << message;
+  }
+}
+
+TEST(Footprint, AlignsRowsAsACardDoes) {
+  const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
+  TensorSpec spec = deviceSpec({64, 10}, DataType::BFloat16, BufferType::L1); // rows of 20 bytes
+  spec.layout = Layout::RowMajor;
+  EXPECT_EQ(sim::footprint(chip, spec).pageBytes, 32);
+  EXPECT_EQ(sim::footprint(sim::chip(Arch::Blackhole), spec).pageBytes, 64);
+  spec.memory = {BufferType::L1, MemoryLayout::HeightSharded, {1, 4}, {16, 10}};
+  EXPECT_EQ(sim::footprint(chip, spec).bytesPerBank, 16 * 32); // 20 bytes take two units of 16
+  spec.shape = {64, 5};
+  spec.memory.shardShape = {16, 5};
+  EXPECT_EQ(sim::footprint(chip, spec).bytesPerBank, 16 * 16);
 }
 
 TEST(Footprint, RefusesSizesThatOverflow) {
@@ -145,10 +218,13 @@ TEST(Device, OpensPresetsAndRectangles) {
 
 TEST(Device, HasTheCapacitiesOfTheChip) {
   const auto device = runtime::openMeshDevice();
-  EXPECT_EQ(device->memoryView(sim::Memory::L1).total, 1498112);
+  EXPECT_EQ(device->memoryView(sim::Memory::L1).total, 1395424);
   EXPECT_EQ(device->memoryView(sim::Memory::L1).banks, 64);
   EXPECT_EQ(device->memoryView(sim::Memory::DRAM).total, 1073740800);
   EXPECT_EQ(device->memoryView(sim::Memory::DRAM).banks, 12);
+  sim::MeshOptions withSmall;
+  withSmall.l1SmallSize = 65536;
+  EXPECT_EQ(runtime::openMeshDevice(withSmall)->memoryView(sim::Memory::L1).total, 1329888); // as published
   const auto blackhole = runtime::openMeshDevice(sim::meshOptions("p150"));
   EXPECT_EQ(blackhole->memoryView(sim::Memory::L1).total, 1474560);
   EXPECT_EQ(blackhole->memoryView(sim::Memory::DRAM).total, 4276383680);

@@ -147,9 +147,11 @@ TEST(SubMesh, RunsOfPartsAreTimeOfTheirChips) {
 }
 
 /// Blocks of a mesh and its parts, chip by chip: no two lie on the same bytes of a chip.
-TEST(SubMesh, RandomBlocksNeverMeet) {
+class RandomBlocks : public testing::TestWithParam<sim::Fit> {};
+TEST_P(RandomBlocks, NeverMeet) {
   std::mt19937 random(7);
-  BankAllocator whole(0, 4096, 16), left(0, 4096, 16), right(0, 4096, 16);
+  const auto fit = GetParam();
+  BankAllocator whole(0, 4096, 16, fit), left(0, 4096, 16, fit), right(0, 4096, 16, fit);
   whole.attach(left);
   whole.attach(right);
   BankAllocator *banks[] = {&whole, &left, &right};
@@ -164,9 +166,10 @@ TEST(SubMesh, RandomBlocksNeverMeet) {
       banks[live.back().first]->deallocate(live.back().second.address);
       live.pop_back();
     }
-    int64_t used[3] = {};
+    int64_t used[3] = {}, lowest = 4096;
     for (size_t i = 0; i < live.size(); ++i) {
       const auto &[owner, block] = live[i];
+      lowest = std::min(lowest, block.address);
       used[owner] += block.bytes;
       for (size_t k = 0; k < i; ++k) {
         const auto &[other, taken] = live[k];
@@ -175,11 +178,13 @@ TEST(SubMesh, RandomBlocksNeverMeet) {
                      taken.address < block.address + block.bytes);
       }
     }
+    ASSERT_EQ(whole.lowest(), lowest);
     ASSERT_EQ(whole.allocated(), used[0]);
     ASSERT_EQ(left.allocated(), used[0] + used[1]);
     ASSERT_EQ(right.allocated(), used[0] + used[2]);
     ASSERT_LE(whole.free(), std::min(left.free(), right.free()));
   }
 }
+INSTANTIATE_TEST_SUITE_P(SubMesh, RandomBlocks, testing::Values(sim::Fit::Best, sim::Fit::Lowest, sim::Fit::Highest));
 
 } // namespace

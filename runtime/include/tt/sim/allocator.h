@@ -39,17 +39,22 @@ private:
   std::shared_ptr<const std::string> shared;
 };
 
-/// Best-fit allocation with coalescing in an address range. Every operation searches the free pieces in O(log n), and
-/// moves what lies behind a piece that comes or goes: there are few, and they lie in little memory.
+/// Which free piece an allocator takes, and which end of it: that of the smallest one that fits, or of the first one
+/// that fits from below, or its upper end from above. Device memories have the latter two (DRAM from below, L1 from
+/// above), as tt-metal's tech_reports/memory/allocator.md says.
+enum class Fit : uint8_t { Best, Lowest, Highest };
+
+/// Allocation with coalescing in an address range. Best fit searches the free pieces in O(log n), the others go through
+/// them in order; all move what lies behind a piece that comes or goes: there are few, and they lie in little memory.
 ///
 /// The banks of a sub-mesh are a part of those of its mesh: they have every block of the mesh, at the same address, and
 /// blocks of their own besides. What is free for the mesh is free in all of its parts.
 class BankAllocator {
 public:
   /// Allocates from [base, end), in multiples of `alignment` bytes.
-  BankAllocator(int64_t base, int64_t end, int64_t alignment);
+  BankAllocator(int64_t base, int64_t end, int64_t alignment, Fit fit);
 
-  /// The lowest address of the smallest free block that holds `bytes` (0 takes one unit), or nothing.
+  /// A block of `bytes` (0 takes one unit) in the piece that the fit says, or nothing.
   std::optional<Block> allocate(int64_t bytes, Label label);
   /// Takes exactly this block; false when it is not free.
   bool allocateAt(Block block, Label label);
@@ -61,6 +66,9 @@ public:
   int64_t allocated() const { return used; }
   int64_t free() const;
   int64_t largestFree() const;
+  int64_t begin() const { return base; }
+  /// The lowest address that is taken, here or in a part; the end of the range when there is none.
+  int64_t lowest() const;
   /// The highest value of allocated() since the last resetPeak().
   int64_t peak() const { return highWater; }
   void resetPeak() { highWater = used; }
@@ -96,12 +104,15 @@ private:
   Free::iterator holding(Block block);
   bool isFree(Block block);
   int64_t round(int64_t bytes) const;
+  /// Of these pieces, in order of address, where a block of so many bytes goes.
+  template <class Pieces> std::optional<Block> choose(const Pieces &pieces, int64_t bytes) const;
 
   struct Used {
     int64_t bytes;
     Label label;
   };
   int64_t base, end, alignment;
+  Fit fit;
   int64_t used = 0, highWater = 0;
   uint64_t hash = 0;
   Table<int64_t, Used> blocks;    // by address

@@ -61,6 +61,9 @@ public:
   /// Room for a tensor; `label` says what for ("result of ttnn.matmul"). Throws OutOfMemoryError that tells what was
   /// asked, what is free and what is resident.
   Block allocate(const Footprint &footprint, const Label &label);
+  /// That so many bytes above the base of L1 are free, for the circular buffers of `label`, which a card does not
+  /// allocate. Throws OutOfMemoryError that names the buffer they reach into.
+  void requireCircular(int64_t bytes, const Label &label) const;
   void clear();
   /// Makes the memories of a sub-mesh a part of these, see BankAllocator.
   void attach(Memories &part);

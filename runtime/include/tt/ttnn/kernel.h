@@ -219,6 +219,10 @@ struct Estimate {
 /// What an op takes on the chip.
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin);
 
+/// What the card's kernels of an op keep in the L1 of each core while they run, in bytes from its base; 0 where no rule
+/// is known.
+int64_t circularBytes(const sim::ChipDesc &chip, const OpCall &call);
+
 /// The row of an op, or nullptr.
 const OpInfo *findOp(std::string_view name);
 /// Every row, sorted by name.

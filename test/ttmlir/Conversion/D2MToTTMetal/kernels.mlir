@@ -2,9 +2,9 @@
 // RUN: ttmlir-opt %s --d2m-fe-pipeline --d2m-be-pipeline --convert-d2m-to-ttkernel --ttkernel-control-dst-section | FileCheck %s --check-prefix=KERNEL
 
 // CHECK-LABEL: func.func @program(%arg0: memref<512x32xbf16>, %arg1: memref<512x32xbf16>) -> memref<512x32xbf16>
-// CHECK: %[[ROWS:.*]] = ttmetal.create_buffer {address = 1024 : i64} : memref<8x1x64x32xbf16, #ttcore.shard<64x2, 1>, #l1>
+// CHECK: %[[ROWS:.*]] = ttmetal.create_buffer {address = 103712 : i64} : memref<8x1x64x32xbf16, #ttcore.shard<64x2, 1>, #l1>
 // CHECK-NEXT: ttmetal.enqueue_write_buffer %arg0, %[[ROWS]]
-// CHECK-NEXT: %[[TILES:.*]] = ttmetal.create_buffer {address = 5120 : i64}
+// CHECK-NEXT: %[[TILES:.*]] = ttmetal.create_buffer {address = 107808 : i64}
 // CHECK-NEXT: ttmetal.enqueue_program(%[[ROWS]], %[[TILES]]) cbs(%[[ROWS]], %[[TILES]]) {cb_ports = array<i64: 0, 1>
 // CHECK-SAME: #ttmetal.noc_config<@{{.*}}, <0x0, 8x1>, <ct_args = [<cb_port[0]>, <cb_port[1]>]>, noc0>
 // CHECK-SAME: #ttmetal.noc_config<@{{.*}}, noc1>

@@ -5,11 +5,11 @@
 
 // Buffers take the first room that is free, and go after their last use.
 // ALLOCATE-LABEL: func.func @where
-// ALLOCATE: %[[ROWS:.*]] = memref.alloc() {address = 1024 : i64} : memref<8x1x64x32xf32
-// ALLOCATE: %[[TILES:.*]] = memref.alloc() {address = 9216 : i64} : memref<8x1x2x1x!ttcore.tile
+// ALLOCATE: %[[ROWS:.*]] = memref.alloc() {address = 103712 : i64} : memref<8x1x64x32xf32
+// ALLOCATE: %[[TILES:.*]] = memref.alloc() {address = 111904 : i64} : memref<8x1x2x1x!ttcore.tile
 // ALLOCATE: memref.dealloc %[[ROWS]]
-// ALLOCATE: memref.alloc() {address = 1024 : i64} : memref<8x1x64x32xf32
-// ALLOCATE: memref.alloc() {address = 17408 : i64}
+// ALLOCATE: memref.alloc() {address = 103712 : i64} : memref<8x1x64x32xf32
+// ALLOCATE: memref.alloc() {address = 120096 : i64}
 // ALLOCATE: %[[HOST:.*]] = memref.alloc() : memref<512x32xf32>
 // ALLOCATE-NOT: memref.dealloc %[[HOST]]
 
