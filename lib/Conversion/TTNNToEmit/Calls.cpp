@@ -201,6 +201,7 @@ std::string CallMaker::defaultType(unsigned result, ttcore::DataType &type) cons
 /// dtype, memory_config or layout of the results, where it is not what the library makes by itself.
 void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
   SmallVector<std::string> given;
+  SmallVector<ttcore::DataType> defaults;
   bool differs = isRequired;
   ttnn::TTNNLayoutAttr first = firstTensor();
   for (OpResult result : op->getResults()) {
@@ -208,6 +209,7 @@ void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
     if (name == "dtype") {
       ttcore::DataType type = layout.getDataType();
       defaultType(result.getResultNumber(), type);
+      defaults.push_back(type);
       differs |= type != layout.getDataType();
       given.push_back(spelling.dataType(layout.getDataType()));
     } else if (name == "layout") {
@@ -226,7 +228,9 @@ void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
   if (!differs)
     return;
   argument.kind = Argument::Kind::Text;
-  argument.text = llvm::all_equal(given) ? given.front() : spelling.list(given);
+  // One type is that of the results that have the operand's; indices keep their own.
+  const bool isOne = llvm::all_equal(given) && llvm::all_equal(defaults);
+  argument.text = isOne ? given.front() : spelling.list(given);
 }
 
 /// What stands for an argument that is left out.

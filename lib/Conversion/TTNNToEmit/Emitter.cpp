@@ -120,7 +120,11 @@ LogicalResult Emitter::collect() {
     std::string name;
     SmallVector<unsigned> groups;
     if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr)) {
-      Function &entry = functions.find(program)->second;
+      auto found = functions.find(program);
+      if (found == functions.end())
+        return function.emitOpError() << "has " << inputsOfAttr << " = " << program
+                                      << "; expected the name of a function before it";
+      Function &entry = found->second;
       name = names.give("create_inputs_for_" + entry.name);
       entry.inputsTakeDevice = usesDevice(function);
       if (entry.lists.size() > 1)

@@ -124,7 +124,8 @@ Value InputMaker::createInput(func::FuncOp program, BlockArgument argument, unsi
     auto path = builder.getStringAttr(folder + files->prefix + std::to_string(number) + ".tensorbin");
     made = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
   } else if (ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
-             layout && isa<FloatType>(type.getElementType())) {
+             layout && isa<FloatType>(type.getElementType()) &&
+             ttnn::collapsedShape(first.getShape(), ttnn::Layout::Tile)) { // no device has a larger one
     auto seed = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number);
     // Random numbers are drawn on a device.
     if (whole)

@@ -35,3 +35,8 @@ func.func @f() -> !ttnn.device {
 
 // expected-error@+1 {{has no body; a program cannot call it}}
 func.func private @f()
+
+// -----
+
+// expected-error@+1 {{has ttnn.inputs_of = "main"; expected the name of a function before it}}
+func.func @create_inputs_for_main() attributes {tt.function_type = "input_generator", ttnn.inputs_of = "main"} { return }
