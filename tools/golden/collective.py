@@ -221,6 +221,70 @@ def point_to_point(
     return GoldenMapTensor(shards | {receiver: x.shard_at(sender)}, x.mesh_shape)
 
 
+def own_experts(mapping: Tensor, device: int) -> list[int]:
+    """The experts of a device, by expert_mapping [1, 1, experts, devices]; a place in the list is its number there."""
+    return torch.nonzero(mapping[0, 0, :, device]).flatten().tolist()
+
+
+def dispatch(
+    x: GoldenMapTensor, indices: GoldenMapTensor, *rest: GoldenMapTensor, cluster_axis: int
+) -> list[GoldenMapTensor]:
+    """Tokens of a group where a device has one of their experts; rest: scores if any, mapping, and buffers."""
+    scored = len(rest) > 1
+    mapping = rest[1] if scored else rest[0]
+    gathered: list[dict[int, Tensor]] = [{}, {}, {}]
+    for group in x.group_by_axis(cluster_axis):
+        parts = [torch.cat([v.shard_at(d).flatten(1, 2) for d in group])[None] for v in (x, indices, *rest[:scored])]
+        for device in group:
+            own = torch.tensor(own_experts(mapping.shard_at(device), device))
+            chosen = torch.isin(parts[1].long(), own).any(-1, keepdim=True)
+            gathered[0][device] = torch.where(chosen, parts[0], torch.zeros_like(parts[0]))
+            for results, part in zip(gathered[1:], parts[1:], strict=False):
+                results[device] = part
+    return [GoldenMapTensor(shards, x.mesh_shape) for shards in gathered if shards]
+
+
+def combine(
+    x: GoldenMapTensor,
+    metadata: GoldenMapTensor,
+    mapping: GoldenMapTensor,
+    cluster_axis: int,
+    output_shard_dim: int = 2,
+) -> GoldenMapTensor:
+    shards = {}
+    for group in x.group_by_axis(cluster_axis):
+        for rank, device in enumerate(group):
+            experts = metadata.shard_at(device)[0].long()  # [batch, sequence, k]
+            whole = x.shard_at(device).new_zeros((experts.shape[2], *x.shard_at(device).shape[1:]))
+            for other in reversed(list(group)):  # the first that has an expert is the last that is written
+                for number, expert in enumerate(own_experts(mapping.shard_at(other), other)):
+                    for b, s, k in torch.nonzero(experts == expert).tolist():
+                        whole[k, b, s] = x.shard_at(other)[number, b, s]
+            shards[device] = whole.chunk(len(group), dim=output_shard_dim)[rank]
+    return GoldenMapTensor(shards, x.mesh_shape)
+
+
+def remap(
+    scores: GoldenMapTensor, mapping: GoldenMapTensor, metadata: GoldenMapTensor, reduction_size: int
+) -> list[GoldenMapTensor]:
+    rows, columns = scores.mesh_shape
+    mapped, reduced = {}, {}
+    for device in range(rows * columns):
+        all_scores, chosen = scores.shard_at(device), metadata.shard_at(device).long()
+        own = own_experts(mapping.shard_at(device), device)
+        of_own = torch.zeros((*all_scores.shape[:3], mapping.shape[2] // mapping.shape[3]), dtype=all_scores.dtype)
+        for number, expert in enumerate(own):
+            here = (chosen == expert).any(-1)
+            of_own[..., number] = torch.where(here, all_scores[..., expert], torch.zeros_like(all_scores[..., 0]))
+        present = torch.zeros(of_own.shape, dtype=torch.bool)
+        for number, expert in enumerate(own):
+            present[..., number] = (chosen == expert).any(-1)
+        chunks = present.flatten(0, 2).split(reduction_size)
+        mapped[device] = of_own
+        reduced[device] = torch.stack([chunk.any(0) for chunk in chunks])[None, None].to(torch.uint16)
+    return [GoldenMapTensor(mapped, scores.mesh_shape), GoldenMapTensor(reduced, scores.mesh_shape)]
+
+
 def listed(name: str, config: str) -> list[int]:
     """The numbers of "name = [1 : i32, 4 : i32]" in the text of a config; none when it is not there."""
     found = re.search(rf"\b{name}\s*=\s*\[([^\]]*)\]", config)
@@ -260,6 +324,16 @@ COLLECTIVE = {
     "collective_broadcast": Op(in_groups(by_replicas, broadcast_from_first), mesh=True, moves=True),
     "collective_permute": Op(collective_permute, mesh=True, moves=True),
     "point_to_point": Op(point_to_point, mesh=True, moves=True),
+    "all_to_all_dispatch": Op(dispatch, mesh=True, moves=True),
+    "all_to_all_dispatch_metadata": Op(
+        lambda x, indices, scores, mapping, *buffers, cluster_axis: dispatch(
+            x, indices, scores, mapping, cluster_axis=cluster_axis
+        ),
+        mesh=True,
+        moves=True,
+    ),
+    "all_to_all_combine": Op(combine, mesh=True, moves=True),
+    "moe_expert_token_remap": Op(remap, mesh=True),
     "distribute_tensor": Op(
         lambda x, *device, mapper_config: split_over_mesh(x.agreed(), x.mesh_shape, placements(str(mapper_config))),
         mesh=True,

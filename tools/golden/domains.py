@@ -72,6 +72,11 @@ def position_in_pages(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> D
     return below(shapes[3][-1] * shapes[1][-2])
 
 
+def experts_of(mapping: int) -> DomainOf:
+    """Numbers of experts, of which operand `mapping`, [1, 1, experts, devices], says where they are."""
+    return dimension_of(mapping, 2)
+
+
 def likeliest(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
     """How many candidates of each user are looked at."""
     return (1, shapes[0][-1])
@@ -190,6 +195,11 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "sdpa_fw": Accepts(operands={3: fixed(0.0, 1.0)}),
     "sampling": Accepts(operands={2: likeliest, 3: fixed(0.0, 1.0), 4: fixed(0.5, 2.0)}),
     "layer_norm_post_all_gather": Accepts(operands={1: VARIANCE}),
+    # A device alone has all experts.
+    "all_to_all_dispatch": Accepts(operands={1: experts_of(2), 2: fixed(1, 1)}, keeps=FIRST),
+    "all_to_all_dispatch_metadata": Accepts(operands={1: experts_of(3), 3: fixed(1, 1)}, keeps=frozenset({0, 2})),
+    "all_to_all_combine": Accepts(operands={1: experts_of(2), 2: fixed(1, 1)}, keeps=FIRST),
+    "moe_expert_token_remap": Accepts(operands={1: fixed(1, 1), 2: experts_of(1)}, keeps=FIRST),
     "ttnn.quantize": Accepts(operands={1: SCALE}),
     "ttnn.dequantize": Accepts(operands={1: SCALE}),
     "ttnn.requantize": Accepts(operands={1: SCALE, 3: SCALE}),

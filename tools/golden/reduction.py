@@ -116,6 +116,12 @@ def at_experts(positions: Tensor, x: Tensor, weight: Tensor, bias: Tensor) -> Te
     return torch.gather(x @ weight + bias, -1, positions.long())
 
 
+def indexer_scores(query: Tensor, key: Tensor, weights: Tensor, chunk_start_idx: int = 0) -> Tensor:
+    scores = (torch.relu(query @ key.transpose(-1, -2)) * weights).sum(1, keepdim=True)
+    positions = torch.arange(query.shape[2])[:, None] + chunk_start_idx
+    return scores.masked_fill(torch.arange(key.shape[2]) > positions, -torch.inf)
+
+
 REDUCTION = {
     "sum": Op(reduction(summed), aten="sum.dim_IntList"),
     "mean": Op(reduction(mean), aten="mean.dim"),
@@ -129,5 +135,6 @@ REDUCTION = {
     "cumprod": Op(cumulative(torch.cumprod), aten="cumprod"),
     "topk": Op(topk, aten="topk", points_to={1: at_places}),
     "sort": Op(sort, aten="sort", points_to={1: at_places}),
+    "indexer_score_dsa": Op(indexer_scores),
     "topk_router_gpt": Op(topk_router, points_to={0: at_experts}),
 }

@@ -58,6 +58,7 @@ void addMeshPatterns(RewritePatternSet &patterns);
 void addNormalizationPatterns(RewritePatternSet &patterns);
 void addSelectionPatterns(RewritePatternSet &patterns);
 void addShapePatterns(RewritePatternSet &patterns);
+void addExpertPatterns(RewritePatternSet &patterns);
 void addTrainingPatterns(RewritePatternSet &patterns);
 void addWindowPatterns(RewritePatternSet &patterns);
 

@@ -11,7 +11,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 std::optional<RegisteredOperationName> ttnn::sameName(StringRef name, MLIRContext *context) {
-  return RegisteredOperationName::lookup(("ttnn." + name).str(), context);
+  std::optional<RegisteredOperationName> found = RegisteredOperationName::lookup(("ttnn." + name).str(), context);
+  return found && found->hasTrait<tt::trait::Unpublished>() ? std::nullopt : found;
 }
 
 namespace {
@@ -124,7 +125,9 @@ public:
       return failure();
     std::optional<RegisteredOperationName> to = sameName(op->getName().stripDialect(), getContext());
     if (!to)
-      return notifyMatchFailure(rewriter, op, "there is no ttnn." + op->getName().stripDialect());
+      return op->hasTrait<tt::trait::Unpublished>()
+                 ? notifyMatchFailure(rewriter, op, "the layouts of what its kernel takes are published nowhere")
+                 : notifyMatchFailure(rewriter, op, "there is no ttnn." + op->getName().stripDialect());
     return replaceBy(*to, op, operands, op->getAttrs(), rewriter);
   }
 

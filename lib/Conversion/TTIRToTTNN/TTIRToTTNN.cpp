@@ -24,6 +24,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   addDecompositionPatterns(patterns);
   addElementwisePatterns(patterns);
+  addExpertPatterns(patterns);
   addMeshPatterns(patterns);
   addNormalizationPatterns(patterns);
   addSelectionPatterns(patterns);

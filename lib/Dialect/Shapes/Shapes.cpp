@@ -272,6 +272,8 @@ static LogicalResult ask(const OpShapes &shapes, const Subject &subject, const D
 static Type likeOf(const DialectOp &op, const Subject &subject, StringRef word) {
   if (word == "i32")
     return IntegerType::get(subject.context, 32);
+  if (word == "ui16")
+    return IntegerType::get(subject.context, 16, IntegerType::Unsigned);
   if (word == "f32")
     return Float32Type::get(subject.context);
   if (word.consume_front("@")) {

@@ -34,6 +34,19 @@ int64_t rowSumsBytes(const OpCall &call, int64_t n) {
   return static_cast<int64_t>(sums.bytes()) * (n - 1);
 }
 
+/// Every token to every device, which is the most that it may be: who needs it is known when the op runs.
+int64_t dispatchBytes(const OpCall &call, int64_t n) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < call.outs.size(); ++i)
+    bytes += static_cast<int64_t>(operand(call, i).bytes());
+  return bytes * (n - 1);
+}
+
+/// An equal part of the result from each device, by the shorter way.
+int64_t combineBytes(const OpCall &call, int64_t n) {
+  return static_cast<int64_t>(result(call).bytes()) * (n / 2) * ((n + 1) / 2) / n;
+}
+
 /// The ops that go around the rings along 'cluster_axis'.
 struct RingOp {
   std::string_view name;
@@ -42,6 +55,9 @@ struct RingOp {
 };
 constexpr std::array ringOps = {
     RingOp{"ttnn.all_gather", gatherBytes},
+    RingOp{"ttnn.all_to_all_combine", combineBytes},
+    RingOp{"ttnn.all_to_all_dispatch", dispatchBytes},
+    RingOp{"ttnn.all_to_all_dispatch_metadata", dispatchBytes},
     RingOp{"ttnn.all_reduce", reduceBytes, 2},
     RingOp{"ttnn.all_reduce_async", reduceBytes, 2},
     RingOp{"ttnn.reduce_scatter", scatterBytes},

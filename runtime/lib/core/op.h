@@ -42,6 +42,7 @@ std::vector<OpInfo> latentAttentionOps();
 std::vector<OpInfo> optimizerOps();
 std::vector<OpInfo> attentionTrainingOps();
 std::vector<OpInfo> routingOps();
+std::vector<OpInfo> expertOps();
 std::vector<OpInfo> debugOps();
 std::vector<OpInfo> callOps();
 std::vector<OpInfo> tensorFileOps();

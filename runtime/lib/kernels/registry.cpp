@@ -134,7 +134,8 @@ std::vector<OpInfo> collect() {
                       latentAttentionOps,
                       optimizerOps,
                       attentionTrainingOps,
-                      routingOps})
+                      routingOps,
+                      expertOps})
     for (OpInfo &info : family())
       all.push_back(described(std::move(info)));
   std::ranges::sort(all, {}, &OpInfo::name);

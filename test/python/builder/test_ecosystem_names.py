@@ -34,8 +34,6 @@ ABSENT = {
     r"stablehlo\.shardy_parallelization_utils": "generate_all_module_permutations, and the pass auto-sharding",
     r"stablehlo\.stablehlo_builder\.StableHLOBuilder\.experimental_\w+": "attributes of mpmd, which is not read",
     r"ttir\.ttir_builder\.TTIRBuilder\.(tilize|untilize)": "to_layout says how a tensor lies",
-    r"tt\w+\.tt\w+_builder\.TT\w+Builder\.(all_to_all_\w+|moe_\w+)":
-        "ops that are not there yet",
 }  # fmt: skip
 
 

@@ -22,6 +22,10 @@ NO_LOWERING: dict[str, str] = {
     ),
     **reason("a size that is only known when the program runs", "stablehlo.set_dimension_size"),
     **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),
+    **reason(
+        "packed weights and records of tokens, whose layouts are published nowhere",
+        "ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine",
+    ),
     **reason("a buffer of another compiler back end", "ttir.ttnn_metal_layout_cast"),
     "ttir.alloc": "addresses are the runtime's",
     "ttir.dealloc": "the compiler adds deallocations after lowering",
@@ -35,6 +39,11 @@ NO_KERNEL: dict[str, str] = {
         "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace",
     ),
     **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
+    **reason(
+        "packed weights and records of tokens, whose layouts are published nowhere",
+        """ttnn.moe_compute ttnn.moe_gpt ttnn.selective_reduce_combine ttnn.prepare_moe_compute_w0_w1_weights
+        ttnn.prepare_moe_compute_w2_weights ttnn.allocate_moe_compute_semaphore""",
+    ),
     **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("addresses are the runtime's", "ttnn.alloc ttnn.write_tensor"),
     "ttnn.get_device": "a program is submitted to a device; the flatbuffer does not record it",
@@ -51,6 +60,12 @@ NO_GOLDEN: dict[str, str] = {
         "ttnn.begin_trace_capture ttnn.capture_or_execute_trace ttnn.end_trace_capture ttnn.execute_trace",
     ),
     **reason("kernel source", "ttir.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
+    **reason(
+        "layouts that are published nowhere",
+        """ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine ttnn.moe_compute ttnn.moe_gpt
+        ttnn.selective_reduce_combine ttnn.prepare_moe_compute_w0_w1_weights ttnn.prepare_moe_compute_w2_weights
+        ttnn.allocate_moe_compute_semaphore""",
+    ),
     **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     **reason("quantized types; their unrolled forms have one", "ttir.quantize ttir.dequantize ttir.requantize"),
     "stablehlo.return": "ends a region",
@@ -73,6 +88,7 @@ NO_INFERENCE: dict[str, str] = {
         "no result", "ttir.dealloc ttir.fill_cache ttir.update_cache ttir.paged_fill_cache ttir.paged_update_cache"
     ),
     **reason("the result's type is its operand that it writes to", "ttir.to_layout ttir.tt_lang_op"),
+    **reason("layouts that are published nowhere", "ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine"),
     "ttir.ttnn_metal_layout_cast": "the result's type is all that it says",
 }
 

@@ -128,3 +128,75 @@ ROUTING = {
         fixed={2: "i32"},
     ),
 }
+
+# A device alone, which has all experts; models/test_experts.py is about meshes.
+ALONE = {"num_devices": 1, "cluster_axis": 1}
+MAPPING = (1, 1, 6, 1)
+NO_MAPPING = "operand 'expert_mapping' has shape 1x1x6x2; expected 1 x 1 x experts x 1"
+EXPERTS = {
+    "all_to_all_dispatch": row(
+        case((2, 3, 1, 33), (2, 3, 1, 2), MAPPING, **ALONE),
+        case((2, 1, 5, 1), (2, 1, 5, 1), MAPPING, **ALONE),
+        case((1, 1, 1, 64), (1, 1, 1, 6), MAPPING, **ALONE),
+        wrong=[
+            (case((2, 3, 1, 8), (2, 3, 1, 2), (1, 1, 6, 2), **ALONE), NO_MAPPING),
+            (case((2, 3, 2, 8), (2, 3, 2, 2), MAPPING, **ALONE), "operand 'input_tensor' has shape 2x3x2x8; expected"),
+            (case((2, 3, 1, 8), (2, 1, 3, 2), MAPPING, **ALONE), "operand 'expert_indices' has shape 2x1x3x2; expect"),
+            (
+                case((2, 3, 1, 8), (2, 3, 1, 2), MAPPING, num_devices=2, cluster_axis=1),
+                "attribute 'num_devices' is 2; expected 1, the devices of the mesh along 'cluster_axis'",
+            ),
+        ],
+        fixed={1: "i32", 2: "i32"},
+    ),
+    "all_to_all_dispatch_metadata": row(
+        case((2, 3, 1, 33), (2, 3, 1, 2), (2, 3, 1, 2), MAPPING, **ALONE),
+        case((2, 1, 5, 1), (2, 1, 5, 1), (2, 1, 5, 1), MAPPING, **ALONE),
+        wrong=[
+            (
+                case((2, 3, 1, 8), (2, 3, 1, 2), (2, 3, 1, 3), MAPPING, **ALONE),
+                "operand 'expert_scores' has 3 values for each token; expected 2, one for each expert",
+            ),
+        ],
+        fixed={1: "i32", 3: "i32"},
+    ),
+    "all_to_all_combine": row(
+        case((6, 2, 3, 33), (1, 2, 3, 2), MAPPING, num_experts_per_tok=2, **ALONE),
+        case((6, 2, 5, 1), (1, 2, 5, 4), MAPPING, num_experts_per_tok=4, output_shard_dim=1, **ALONE),
+        wrong=[
+            (
+                case((5, 2, 3, 8), (1, 2, 3, 2), MAPPING, num_experts_per_tok=2, **ALONE),
+                "operand 'input_tensor' has shape 5x2x3x8; expected 6 experts of a device first",
+            ),
+            (
+                case((6, 2, 3, 8), (1, 2, 3, 2), MAPPING, num_experts_per_tok=3, **ALONE),
+                "operand 'expert_metadata' has shape 1x2x3x2; expected 1x2x3x3",
+            ),
+            (
+                case((6, 2, 3, 8), (1, 2, 3, 2), MAPPING, num_experts_per_tok=2, output_shard_dim=3, **ALONE),
+                "attribute 'output_shard_dim' is 3; expected 1 .batch. or 2 .sequence.",
+            ),
+        ],
+        fixed={1: "i32", 2: "i32"},
+    ),
+    "moe_expert_token_remap": row(
+        case((1, 2, 3, 6), MAPPING, (1, 2, 3, 2), reduction_size=4),
+        case((1, 1, 1, 6), MAPPING, (1, 1, 1, 1), reduction_size=16),
+        case((1, 4, 8, 6), MAPPING, (1, 4, 8, 6), reduction_size=1),
+        wrong=[
+            (
+                case((1, 2, 3, 5), MAPPING, (1, 2, 3, 2), reduction_size=4),
+                "operand 'topk_tensor' has shape 1x2x3x5; expected 1 x batch x sequence x 6 experts",
+            ),
+            (
+                case((1, 2, 3, 6), MAPPING, (1, 3, 2, 2), reduction_size=4),
+                "operand 'expert_metadata' has shape 1x3x2x2; expected that of 'topk_tensor'",
+            ),
+            (
+                case((1, 2, 3, 6), MAPPING, (1, 2, 3, 2), reduction_size=0),
+                "attribute 'reduction_size' is 0; expected 1 or more",
+            ),
+        ],
+        fixed={1: "i32", 2: "i32"},
+    ),
+}

@@ -181,6 +181,15 @@ NORMALIZATION = {
             (named(input=(4, 8), weight=(4,)), "operand 'weight' has shape 4; expected 8"),
         ],
     ),
+    "indexer_score_dsa": row(
+        case((2, 3, 5, 8), (2, 1, 7, 8), (2, 3, 5, 1), chunk_start_idx=2),
+        case((1, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1)),
+        case((1, 4, 33, 16), (1, 1, 65, 16), (1, 4, 33, 1), chunk_start_idx=100),
+        wrong=[
+            (case((2, 3, 5, 8), (2, 1, 7, 9), (2, 3, 5, 1)), "operand 'key' has shape 2x1x7x9; expected 2x1x7x8"),
+            (case((2, 3, 5, 8), (2, 1, 7, 8), (2, 3, 4, 1)), "operand 'weights' has shape 2x3x4x1; expected 2x3x5x1"),
+        ],
+    ),
     "rms_norm_pre_all_gather": row(
         case((64, 128)),
         case((2, 3, 33), (2, 3, 33)),

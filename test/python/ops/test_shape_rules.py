@@ -22,7 +22,7 @@ from op_rows import Case, Operand, Row, Shape, named, row
 from ttmlir.ir import MLIRError
 
 MOST_ELEMENTS = 1 << 16  # of an operand: shapes are what counts
-NO_SHAPES = {"seed", "token_index"}  # attributes whose width is the dialect's alone
+NO_SHAPES = {"seed", "token_index", "chunk_start_idx"}  # attributes whose width is the dialect's alone
 MUTANTS = 24  # of each op; with --slow ten times as many
 
 
@@ -161,9 +161,21 @@ OWN: dict[str, Row] = {
 ROWS = {name: found for function in native.functions() for found in function.rows for name in [found.op]}
 FILL = {"ttnn.sampling": 1}  # what operands hold, where 0 is refused
 # Sizes follow from values (test_functions.py), from the mesh (below), or are not the rule's.
-OTHER_TESTS = {"ttnn.slice_dynamic", "ttnn.distribute_tensor", "ttnn.aggregate_tensor", "ttnn.all_gather"} | {
-    "ttnn.reduce_scatter", "ttnn.mesh_partition", "ttnn.point_to_point", "ttnn.all_reduce", "ttnn.all_reduce_async"
-}  # fmt: skip
+OTHER_TESTS = {
+    "ttnn.aggregate_tensor",
+    "ttnn.all_gather",
+    "ttnn.all_reduce",
+    "ttnn.all_reduce_async",
+    "ttnn.all_to_all_combine",
+    "ttnn.all_to_all_dispatch",
+    "ttnn.all_to_all_dispatch_metadata",
+    "ttnn.distribute_tensor",
+    "ttnn.mesh_partition",
+    "ttnn.moe_expert_token_remap",
+    "ttnn.point_to_point",
+    "ttnn.reduce_scatter",
+    "ttnn.slice_dynamic",
+}
 
 
 def calls() -> dict[str, Row]:

@@ -21,7 +21,9 @@ NOT_CALLED = {
 # An older name of typecast, on the host.
 RUNTIME_ONLY = {"ttnn.to_dtype"}
 # What is said of results, and what no function takes.
-NOT_PARAMETERS = {"dtype", "output_dtype", "layout", "memory_config", "operandSegmentSizes", "semaphore"}
+NOT_PARAMETERS = {"dtype", "output_dtype", "layout", "memory_config", "operandSegmentSizes", "semaphore"} | {
+    "cross_device_semaphore"
+}
 DEVICES = {"device", "mesh_device"}
 
 INFOS = {info.name: info for dialect in (ttnn, debug) for info in op_infos(dialect)}

@@ -28,6 +28,7 @@ def TT_ElementwiseTrait : TT_NativeTrait<"Elementwise">;
 def TT_ReductionTrait : TT_NativeTrait<"Reduction">;
 def TT_CreationTrait : TT_NativeTrait<"Creation">;
 def TT_CollectiveTrait : TT_NativeTrait<"Collective">;
+def TT_UnpublishedTrait : TT_NativeTrait<"Unpublished">;
 
 // Laws by which ops fold (Families/Folds.h).
 def TT_IdempotentTrait : TT_NativeTrait<"Idempotent">;

@@ -31,6 +31,8 @@ TTMLIR_FAMILY_TRAIT(Reduction);
 TTMLIR_FAMILY_TRAIT(Creation);
 /// Exchanges values between the chips of a mesh, or distributes them.
 TTMLIR_FAMILY_TRAIT(Collective);
+/// Is read and written, but not run: what its kernels take is published nowhere.
+TTMLIR_FAMILY_TRAIT(Unpublished);
 
 #undef TTMLIR_FAMILY_TRAIT
 

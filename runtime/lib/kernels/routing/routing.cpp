@@ -205,11 +205,62 @@ std::unique_ptr<Kernel> makeSparse(const OpCall &call) {
   });
 }
 
+/// Rows of keys are dot products with each head's query, in f32.
+std::unique_ptr<Kernel> makeIndexer(const OpCall &call) {
+  const TensorSpec &query = operand(call, 0), &key = operand(call, 1), &weights = operand(call, 2);
+  if (call.attributes.find<int64_t>("cluster_axis"))
+    fail(call,
+         "attribute 'cluster_axis' is given; expected none: positions that lie on several chips are not simulated");
+  const int64_t heads = query.shape[1], positions = query.shape[2], size = query.shape[3], keys = key.shape[2];
+  const auto start = call.attributes.get<int64_t>("chunk_start_idx", 0);
+  expectElements(call, 0);
+  const Load<float> loadQuery = loader<float>(query.dtype), loadKey = loader<float>(key.dtype),
+                    loadWeight = loader<float>(weights.dtype);
+  const size_t queryBytes = storageBytes(query.dtype), keyBytes = storageBytes(key.dtype),
+               weightBytes = storageBytes(weights.dtype), outBytes = storageBytes(result(call).dtype);
+  const Store<float> store = storer<float>(result(call).dtype);
+  return kernelOf([=, batches = query.shape[0]](const Buffers &buffers) {
+    for (int64_t batch = 0; batch < batches; ++batch) {
+      const auto all =
+          floats(loadKey, buffers.ins[1] + static_cast<size_t>(batch * keys * size) * keyBytes, keys * size);
+      const int64_t grain = 1 + 65536 / std::max<int64_t>(1, heads * keys * size);
+      parallelFor(positions, grain, [&](int64_t begin, int64_t end) {
+        std::vector<float> scores(static_cast<size_t>(keys));
+        for (int64_t position = begin; position < end; ++position) {
+          std::ranges::fill(scores, 0.0F);
+          for (int64_t head = 0; head < heads; ++head) {
+            const auto row = static_cast<size_t>((batch * heads + head) * positions + position);
+            const auto q = floats(loadQuery, buffers.ins[0] + row * static_cast<size_t>(size) * queryBytes, size);
+            float weight;
+            loadWeight(buffers.ins[2] + row * weightBytes, &weight, 1);
+            for (int64_t t = 0; t < keys; ++t) {
+              float dot = 0;
+              for (int64_t i = 0; i < size; ++i)
+                dot += q[static_cast<size_t>(i)] * all[static_cast<size_t>(t * size + i)];
+              scores[static_cast<size_t>(t)] += (dot < 0 ? 0 : dot) * weight;
+            }
+          }
+          for (int64_t t = start + position + 1; t < keys; ++t)
+            scores[static_cast<size_t>(t)] = -std::numeric_limits<float>::infinity();
+          store(scores.data(), buffers.outs[0] + static_cast<size_t>((batch * positions + position) * keys) * outBytes,
+                scores.size());
+        }
+      });
+    }
+  });
+}
+
 /// As if all products were computed: which are not is known only when the program runs.
 Cost productCost(const OpCall &call) {
   Cost cost = traffic(call);
   cost.fpuTiles += tiles(call.name == "ttnn.sparse_matmul" ? result(call) : operand(call, 1)) *
                    ((operand(call, 0).shape.back() + 31) / 32);
+  return cost;
+}
+
+Cost indexerCost(const OpCall &call) {
+  Cost cost = vectorCost(call);
+  cost.matmulTiles = tiles(operand(call, 0)) * ((operand(call, 1).shape[2] + 31) / 32);
   return cost;
 }
 
@@ -220,6 +271,7 @@ std::vector<OpInfo> routingOps() {
       {"ttnn.sampling", makeSampling, nullptr, vectorCost},
       {"ttnn.topk_router_gpt", makeRouter, nullptr, productCost},
       {"ttnn.sparse_matmul", makeSparse, nullptr, productCost},
+      {"ttnn.indexer_score_dsa", makeIndexer, nullptr, indexerCost},
   };
 }
 

@@ -35,6 +35,52 @@ def TTNN_SparseMatmulOp : TT_SparseMatmulOp<TTNN_Dialect,
     !con((ins OptionalAttr<TTNN_MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>:$program_config),
          TTNN_ComputeConfig)>;
 
+def TTNN_AllToAllDispatchMetadataOp : TT_DispatchMetadataOp<TTNN_Dialect,
+    (ins Optional<AnyRankedTensor>:$dispatched_buffer, Optional<AnyRankedTensor>:$indices_buffer,
+         Optional<AnyRankedTensor>:$scores_buffer, Optional<TTNN_GlobalSemaphore>:$cross_device_semaphore),
+    [AttrSizedOperandSegments]>;
+
+def TTNN_MoeComputeOp : TT_FusedExpertsOp<TTNN_Dialect, "moe_compute",
+    !con(TT_FusedTokens,
+         (ins AnyRankedTensor:$matmul_w0_w1_tensor, AnyRankedTensor:$matmul_w2_tensor,
+              Optional<AnyRankedTensor>:$optional_output_tensor, Optional<TTNN_GlobalSemaphore>:$cross_device_semaphore,
+              TTNN_Device:$device)),
+    !con(TT_FusedSizes, (ins BoolAttr:$has_bias), TT_FusedActivation,
+         (ins OptionalAttr<UI32Attr>:$num_links, OptionalAttr<TTCore_TopologyAttr>:$topology,
+              TTNN_CoreRangeSetAttr:$mux_core_range_set)),
+    [AttrSizedOperandSegments]> {
+  let summary = TT_FusedComputeText;
+  let results = (outs AnyRankedTensor:$combine_output);
+}
+defvar TTNN_ExpertSizes = (ins UI32Attr:$hidden_size, UI32Attr:$intermediate_size);
+def TTNN_PrepareMoEComputeW0W1WeightsOp : TT_FusedExpertsOp<TTNN_Dialect, "prepare_moe_compute_w0_w1_weights",
+    (ins AnyRankedTensor:$w0, AnyRankedTensor:$w1, Optional<AnyRankedTensor>:$bias_0,
+         Optional<AnyRankedTensor>:$bias_1, TTNN_Device:$device), TTNN_ExpertSizes, [AttrSizedOperandSegments]> {
+  let summary = "The first two weights of moe_compute, packed as its kernels read them; not run.";
+}
+def TTNN_PrepareMoEComputeW2WeightsOp : TT_FusedExpertsOp<TTNN_Dialect, "prepare_moe_compute_w2_weights",
+    (ins AnyRankedTensor:$w2, Optional<AnyRankedTensor>:$bias_2, TTNN_Device:$device), TTNN_ExpertSizes> {
+  let summary = "The last weight of moe_compute, packed as its kernels read it; not run.";
+}
+def TTNN_AllocateMoeComputeSemaphoreOp : TT_FusedExpertsOp<TTNN_Dialect, "allocate_moe_compute_semaphore",
+    (ins TTNN_Device:$device),
+    (ins UI32Attr:$output_height_shard_dim, UI32Attr:$hidden_size, OptionalAttr<UI32Attr>:$initial_value,
+         TTNN_CoreRangeSetAttr:$mux_core_range_set)> {
+  let summary = "A semaphore for moe_compute; not run: semaphores are not simulated.";
+  let results = (outs TTNN_GlobalSemaphore:$result);
+}
+
+def TTNN_IndexerScoreDsaOp : TT_PureOp<TTNN_Dialect, "indexer_score_dsa",
+    (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$weights),
+    (ins DefaultValuedAttr<UI32Attr, "0">:$chunk_start_idx, OptionalAttr<UI32Attr>:$cluster_axis),
+    "How much each key matters to each position, by the indexer of sparse attention.", "indexerScores"> {
+  let description = [{
+    Of query [batch, heads, positions, size], key [batch, 1, keys, size] and weights [batch, heads, positions, 1]:
+    sums over heads of relu(query * key^T) * weights, [batch, 1, positions, keys]; -inf for keys behind the position,
+    which begins at `chunk_start_idx`. `cluster_axis` is not run.
+  }];
+}
+
 def TTNN_SumOp : TT_ReductionOp<TTNN_Dialect, "sum", "Sum.", TTNN_ComputeConfig>;
 def TTNN_MeanOp : TT_ReductionOp<TTNN_Dialect, "mean", "Arithmetic mean.", TTNN_ComputeConfig>;
 def TTNN_MaxOp : TT_ReductionOp<TTNN_Dialect, "max", "Greatest value.", TTNN_ComputeConfig>;
