@@ -74,8 +74,8 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
   }
 
 private:
-  /// What has a region in which the parts meet becomes ops on tensors; one scatter of several updates first becomes
-  /// scatters of one.
+  /// What has a region in which the parts meet becomes ops on tensors. Of scatters, one with batches first becomes one
+  /// without, and one of several updates scatters of one.
   void expandMeeting() {
     auto isStatic = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
@@ -88,7 +88,7 @@ private:
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingOps);
     config.enableFolding(false);
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < 3; ++round) {
       SmallVector<Operation *> found;
       getOperation()->walk([&](Operation *op) {
         if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op) &&
