@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .harness import Result
-from .names import EAGER, INDUCTOR, ONEDNN, OPENVINO
+from .names import EAGER, INDUCTOR, JAX_CPU, ONEDNN, OPENVINO
 
 # Colours that stay apart for the colour-blind, and shapes that stay apart without colour.
 STYLES = {
@@ -16,6 +16,7 @@ STYLES = {
     INDUCTOR: ("#e69f00", "s"),
     OPENVINO: ("#009e73", "D"),
     ONEDNN: ("#cc79a7", "^"),
+    JAX_CPU: ("#56b4e9", "v"),
 }
 DTYPES = ("f32", "bf16")
 
