@@ -6,20 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Expand/Expressions.h"
+#include "CustomCalls.h"
 
-#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReluOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -32,138 +21,27 @@ struct Given {
   StringRef when = ""; // "?", or the name of the attribute
 };
 
-enum class Kind { Bool, I32, UI32, F32 };
+enum class Kind { Bool, I32, UI32, I64, F32 };
 struct Number {
   StringRef name;
   Kind kind;
   StringRef otherwise = ""; // what is taken without one; "!": it is required, "": it is left out
 };
 
-/// Several ops, of the operands and attributes by name. Null, and why, where they do not fit.
-using Make = Value (*)(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands, const NamedAttrList &attributes,
-                       RankedTensorType type, std::string &problem);
-
 struct Row {
   StringRef target, op;
   SmallVector<Given> operands;
   SmallVector<StringRef> order; // of the op's operands; "output" is made
   SmallVector<Number> numbers;
-  bool writes = false; // its first operand, which is the result
-  Make make = nullptr; // in place of one op
+  bool writes = false;     // its first operand, which is the result
+  MakeCall make = nullptr; // in place of one op
+  unsigned results = 1;
 };
-
-std::string textOf(ArrayRef<int64_t> shape) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::interleave(shape, stream, "x");
-  return text;
-}
-
-/// Where column > row + start, of [1, 1, rows, columns].
-Value isLater(ImplicitLocOpBuilder &builder, int64_t rows, int64_t columns, int64_t start) {
-  auto type = RankedTensorType::get({1, 1, rows, columns}, builder.getI32Type());
-  auto counted = [&](int64_t dimension, int64_t from) -> Value {
-    SmallVector<int64_t> shape = {1, 1, 1, 1};
-    shape[dimension] = type.getDimSize(dimension);
-    Value line = ttir::ArangeOp::create(builder, type.clone(shape), from, from + shape[dimension], /*step=*/1,
-                                        static_cast<uint64_t>(dimension));
-    return broadcast(builder, line, type.getShape());
-  };
-  return make<ttir::GreaterThanOp>(builder, type.clone(builder.getI1Type()), {counted(3, 0), counted(2, start)});
-}
-
-Value filled(ImplicitLocOpBuilder &builder, RankedTensorType type, double value) {
-  auto number = builder.getFloatAttr(type.getElementType(), value);
-  return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, number));
-}
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Attention whose values are the first features of the keys, where there are none.
-Value makeFlashPrefill(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands, const NamedAttrList &attributes,
-                       RankedTensorType type, std::string &problem) {
-  Value query = operands.lookup("query"), key = operands.lookup("key"), value = operands.lookup("value");
-  Value mask = operands.lookup("attention_mask");
-  for (Value each : {query, key})
-    if (typeOf(each).getRank() != 4 || !isa<FloatType>(typeOf(each).getElementType()))
-      return problem = "operands are not of floating-point numbers in four dimensions", Value();
-  SmallVector<int64_t> shape(typeOf(key).getShape());
-  const auto size = cast<IntegerAttr>(attributes.get("head_dim_v")).getValue().getSExtValue();
-  if (size < 1 || (!value && size > shape.back()))
-    return problem = ("head_dim_v is " + Twine(size) + "; expected 1 to " + Twine(shape.back())).str(), Value();
-  SmallVector<int64_t> expected(typeOf(query).getShape());
-  const int64_t rows = expected[2], columns = shape[2];
-  expected.back() = size;
-  if (type.getShape() != ArrayRef(expected))
-    return problem = "the result has shape " + textOf(type.getShape()) + "; expected " + textOf(expected), Value();
-  if (!value) {
-    shape.back() = size;
-    value = ttir::SliceStaticOp::create(builder, typeOf(key).clone(shape), key, builder.getI32ArrayAttr({0, 0, 0, 0}),
-                                        builder.getI32ArrayAttr(narrow(shape)), builder.getI32ArrayAttr({1, 1, 1, 1}));
-  }
-  bool isCausal = cast<BoolAttr>(attributes.get("is_causal")).getValue();
-  if (mask && isCausal) {
-    // The attention of TTIR has one or the other.
-    RankedTensorType given = typeOf(mask), later = RankedTensorType::get({1, 1, rows, columns}, given.getElementType());
-    if (given.getRank() != 4)
-      return problem = "the mask has rank " + std::to_string(given.getRank()) + "; expected 4", Value();
-    Value hidden = make<ttir::WhereOp>(
-        builder, later,
-        {isLater(builder, rows, columns, columns - rows), filled(builder, later, -infinity), zeros(builder, later)});
-    SmallVector<int64_t> whole(given.getShape());
-    whole[2] = rows, whole[3] = columns;
-    for (int64_t dimension : {2, 3})
-      if (given.getDimSize(dimension) != 1 && given.getDimSize(dimension) != whole[dimension])
-        return problem = "the mask has shape " + textOf(given.getShape()) + "; expected it to end with " +
-                         textOf(ArrayRef(whole).take_back(2)),
-               Value();
-    mask = make<ttir::AddOp>(builder, given.clone(whole),
-                             {broadcast(builder, mask, whole), broadcast(builder, hidden, whole)});
-    isCausal = false;
-  }
-  return ttir::ScaledDotProductAttentionOp::create(builder, type, query, key, value, mask, /*attention_sink=*/Value(),
-                                                   builder.getBoolAttr(isCausal),
-                                                   cast_if_present<FloatAttr>(attributes.get("scale")),
-                                                   /*sliding_window_size=*/IntegerAttr());
-}
-
-/// Sums over heads of the positive scores of each position, by weights; later positions than the query's have -inf.
-Value makeIndexerScore(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands, const NamedAttrList &attributes,
-                       RankedTensorType type, std::string &problem) {
-  Value query = operands.lookup("query"), key = operands.lookup("key"), weights = operands.lookup("weights");
-  RankedTensorType q = typeOf(query), k = typeOf(key);
-  if (q.getRank() != 4 || k.getRank() != 4 || !isa<FloatType>(q.getElementType()))
-    return problem = "query and key are not of floating-point numbers in four dimensions", Value();
-  const int64_t batch = q.getDimSize(0), heads = q.getDimSize(1), rows = q.getDimSize(2), columns = k.getDimSize(2);
-  const std::pair<Value, SmallVector<int64_t>> expected[] = {{key, {batch, 1, columns, q.getDimSize(3)}},
-                                                             {weights, {batch, heads, rows, 1}}};
-  for (const auto &[operand, shape] : expected)
-    if (typeOf(operand).getShape() != ArrayRef(shape) || typeOf(operand).getElementType() != q.getElementType())
-      return problem = (operand == key ? "key has shape " : "weights have shape ") +
-                       textOf(typeOf(operand).getShape()) + "; expected " + textOf(shape) +
-                       " of the elements of the query",
-             Value();
-  auto total = q.clone(ArrayRef<int64_t>({batch, 1, rows, columns}));
-  if (type.getShape() != total.getShape())
-    return problem = "the result has shape " + textOf(type.getShape()) + "; expected " + textOf(total.getShape()),
-           Value();
-  const auto start = cast<IntegerAttr>(attributes.get("chunk_start_idx")).getInt();
-  if (start < 0 || start > std::numeric_limits<int32_t>::max() - rows)
-    return problem = "chunk_start_idx is " + std::to_string(start) + "; expected a position", Value();
-  auto each = q.clone(ArrayRef<int64_t>({batch, heads, rows, columns}));
-  Value keys = broadcast(builder, key, {batch, heads, columns, q.getDimSize(3)});
-  Value scores = ttir::MatmulOp::create(builder, each, query, keys, /*transpose_a=*/false, /*transpose_b=*/true);
-  scores = make<ttir::ReluOp>(builder, each, scores);
-  scores = make<ttir::MultiplyOp>(builder, each, {scores, broadcast(builder, weights, each.getShape())});
-  Value sum = ttir::SumOp::create(builder, total, scores, /*keep_dim=*/true, builder.getI32ArrayAttr({1}));
-  Value later = broadcast(builder, isLater(builder, rows, columns, start), total.getShape());
-  return typecast(builder, make<ttir::WhereOp>(builder, total, {later, filled(builder, total, -infinity), sum}),
-                  type.getElementType());
-}
 
 ArrayRef<Row> table() {
   static const Number causal{"is_causal", Kind::Bool, "true"}, scale{"scale", Kind::F32},
-      window{"sliding_window_size", Kind::UI32};
+      window{"sliding_window_size", Kind::UI32}, devices{"num_devices", Kind::I64, "1"},
+      axis{"cluster_axis", Kind::I64, "0"};
   static const Given mask{"attention_mask", "has_attention_mask"}, sink{"attention_sink", "has_attention_sink"},
       position{"cur_pos_tensor", "has_cur_pos_tensor"};
   static const SmallVector<Row> rows = {
@@ -230,6 +108,39 @@ ArrayRef<Row> table() {
        {{"chunk_start_idx", Kind::I32, "0"}},
        false,
        makeIndexerScore},
+      {"tt.sampling",
+       "ttir.sampling",
+       {{"input_values"}, {"input_indices"}, {"k"}, {"p"}, {"temp"}},
+       {"input_values", "input_indices", "k", "p", "temp"},
+       {{"seed", Kind::UI32}}},
+      {"tt.sparse_matmul",
+       "ttir.sparse_matmul",
+       {{"a"}, {"b"}, {"sparsity"}},
+       {"a", "b", "sparsity"},
+       {{"is_input_a_sparse", Kind::Bool, "false"}, {"is_input_b_sparse", Kind::Bool, "true"}, {"nnz", Kind::I64}}},
+      {"tt.all_to_all_dispatch",
+       "ttir.all_to_all_dispatch",
+       {{"input_tensor"}, {"expert_indices"}, {"expert_mapping"}},
+       {"input_tensor", "expert_indices", "expert_mapping"},
+       {devices, axis},
+       false,
+       nullptr,
+       2},
+      {"tt.all_to_all_combine",
+       "",
+       {{"input_tensor"}, {"expert_metadata"}, {"expert_mapping"}},
+       {},
+       {devices, axis, {"num_experts_per_tok", Kind::I64, "2"}, {"output_shard_dim", Kind::I64, "2"}},
+       false,
+       makeCombine},
+      {"tt.moe_expert_token_remap",
+       "ttir.moe_expert_token_remap",
+       {{"topk_tensor"}, {"expert_mapping"}, {"expert_metadata"}},
+       {"topk_tensor", "expert_mapping", "expert_metadata"},
+       {{"reduction_size", Kind::I64, "16"}},
+       false,
+       nullptr,
+       2},
   };
   return rows;
 }
@@ -240,6 +151,8 @@ StringRef kindName(Kind kind) {
     return "true or false";
   case Kind::F32:
     return "a number";
+  case Kind::I64:
+    return "an integer of 64 bits";
   case Kind::I32:
   case Kind::UI32:
     break;
@@ -261,6 +174,10 @@ Attribute parseNumber(OpBuilder &builder, Kind kind, StringRef text) {
   case Kind::UI32: {
     uint32_t value = 0;
     return text.getAsInteger(10, value) ? Attribute() : builder.getUI32IntegerAttr(value);
+  }
+  case Kind::I64: {
+    int64_t value = 0;
+    return text.getAsInteger(10, value) ? Attribute() : builder.getI64IntegerAttr(value);
   }
   case Kind::F32: {
     double value = 0;
@@ -298,8 +215,9 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
       auto text = given ? given.getAs<StringAttr>(name) : StringAttr();
       return text ? std::optional(text.getValue()) : std::nullopt;
     };
-    if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
-      return refuse("has " + Twine(op.getNumResults()) + " results; expected one tensor");
+    if (op.getNumResults() != row->results || !llvm::all_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return refuse("has " + Twine(op.getNumResults()) + " results; expected " +
+                    (row->results == 1 ? "one tensor" : Twine(row->results) + " tensors"));
 
     llvm::StringMap<Value> operands;
     if (failed(nameOperands(*row, adaptor.getOperands(), textOf, refuse, operands)))
@@ -342,7 +260,10 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
     if (!row->writes)
       state.addTypes(op.getResultTypes());
     Operation *made = rewriter.create(state);
-    rewriter.replaceOp(op, row->writes ? adaptor.getOperands()[0] : made->getResult(0));
+    if (row->writes)
+      rewriter.replaceOp(op, adaptor.getOperands()[0]);
+    else
+      rewriter.replaceOp(op, made->getResults());
     return success();
   }
 

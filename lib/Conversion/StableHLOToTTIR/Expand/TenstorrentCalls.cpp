@@ -127,16 +127,66 @@ Results makeAttention(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAt
   return {Expr(builder, made).reshape(typeOf(op->getResult(0)).getShape()).value()};
 }
 
+/// The op of that name, with the operands and result types of this one.
+Results sameWith(ImplicitLocOpBuilder &builder, StringRef name, Operation *op, const NamedAttrList &attributes) {
+  OperationState state(op->getLoc(), name, op->getOperands(), op->getResultTypes(), attributes);
+  return llvm::to_vector_of<Value>(builder.create(state)->getResults());
+}
+
+/// A step of an optimizer: all operands but the gradient are results, too.
+Results makeAdamW(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  const unsigned count = op->getNumOperands();
+  if (count < 4 || count > 5 || op->getNumResults() != count - 1)
+    return {};
+  NamedAttrList made;
+  for (StringRef name : {"lr", "beta1", "beta2", "beta1_pow", "beta2_pow", "epsilon", "weight_decay"}) {
+    if (!attributes.getAs<FloatAttr>(name))
+      return {};
+    made.append(name, f32(builder, attributes, name, 0));
+  }
+  made.append("stochastic_rounding", builder.getBoolAttr(flag(attributes, "stochastic_rounding", false)));
+  return sameWith(builder, "ttir.adamw", op, made);
+}
+
+/// Attention of a training step, or its gradients. `own`: operands without a mask, which only mask_type 2 has.
+Results makeTraining(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes, StringRef name,
+                     unsigned own, int64_t maskType) {
+  if (auto given = attributes.getAs<IntegerAttr>("mask_type"))
+    maskType = given.getValue().isIntN(32) ? given.getInt() : -1;
+  const auto mask = maskType < 0 ? std::nullopt : ttcore::symbolizeAttentionMaskType(static_cast<uint32_t>(maskType));
+  const bool masked = mask == ttcore::AttentionMaskType::Arbitrary;
+  FloatAttr dropout = f32(builder, attributes, "dropout_probability", 0);
+  if (!mask || op->getNumOperands() != own + (masked ? 1 : 0) || !dropout.getValue().isZero())
+    return {};
+  NamedAttrList made;
+  made.append("mask_type", ttcore::AttentionMaskTypeAttr::get(builder.getContext(), *mask));
+  made.append("dropout_probability", dropout);
+  if (name == "ttir.sdpa_fw")
+    made.append("return_intermediates", builder.getBoolAttr(op->getNumResults() == 2));
+  return sameWith(builder, name, op, made);
+}
+
+Results makeSDPAForward(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  return op->getNumResults() > 2 ? Results() : makeTraining(builder, op, attributes, "ttir.sdpa_fw", 3, 1);
+}
+
+Results makeSDPABackward(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  return op->getNumResults() != 3 ? Results() : makeTraining(builder, op, attributes, "ttir.sdpa_bw", 6, 2);
+}
+
 struct Row {
   StringRef name;
   Make make;
 };
 constexpr Row rows[] = {
+    {"tenstorrent.adamw", makeAdamW},
     {"tenstorrent.distributed_rms_norm", makeDistributedRMSNorm},
     {"tenstorrent.gelu", makeGelu},
     {"tenstorrent.layer_norm", makeNorm<ttir::LayerNormOp>},
     {"tenstorrent.rms_norm", makeNorm<ttir::RMSNormOp>},
     {"tenstorrent.scaled_dot_product_attention", makeAttention},
+    {"tenstorrent.sdpa_bw", makeSDPABackward},
+    {"tenstorrent.sdpa_fw", makeSDPAForward},
     {"tenstorrent.topk", makeTopK<-1>},
     {"tenstorrent.topk_indices", makeTopK<1>},
     {"tenstorrent.topk_values", makeTopK<0>},

@@ -140,3 +140,35 @@ func.func @third_axis(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%x) {tt.composite_attributes = {cluster_axis = 2 : i32}} : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
+
+// -----
+
+func.func @no_step(%p: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  // expected-error@+1 {{no custom call 'tenstorrent.adamw' is known with these operands and results and the attributes {lr = 1.000000e-03 : f32}}}
+  %0:3 = stablehlo.custom_call @tenstorrent.adamw(%p, %p, %p, %p) {tt.composite_attributes = {lr = 1.0e-3 : f32}} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+  return %0#0, %0#1, %0#2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+func.func @dropout(%q: tensor<1x4x8x16xf32>) -> tensor<1x4x8x16xf32> {
+  // expected-error@+1 {{no custom call 'tenstorrent.sdpa_fw' is known with these operands and results and the attributes {dropout_probability = 1.000000e-01 : f32}}}
+  %0 = stablehlo.custom_call @tenstorrent.sdpa_fw(%q, %q, %q) {tt.composite_attributes = {dropout_probability = 0.1 : f32}} : (tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>) -> tensor<1x4x8x16xf32>
+  return %0 : tensor<1x4x8x16xf32>
+}
+
+// -----
+
+func.func @one_result(%x: tensor<2x1x3x8xbf16>, %w: tensor<2x1x3x2xi32>, %m: tensor<1x1x8x4xi32>) -> tensor<1x4x3x8xbf16> {
+  // expected-error@+1 {{tt.all_to_all_dispatch: has 1 results; expected 2 tensors}}
+  %0 = stablehlo.custom_call @tt.all_to_all_dispatch(%x, %w, %m) {mhlo.frontend_attributes = {num_devices = "2"}} : (tensor<2x1x3x8xbf16>, tensor<2x1x3x2xi32>, tensor<1x1x8x4xi32>) -> tensor<1x4x3x8xbf16>
+  return %0 : tensor<1x4x3x8xbf16>
+}
+
+// -----
+
+func.func @axis(%x: tensor<8x4x3x8xbf16>, %w: tensor<1x4x3x2xi32>, %m: tensor<1x1x8x1xi32>) -> tensor<2x4x3x8xbf16> {
+  // expected-error@+1 {{tt.all_to_all_combine: expects a mapping in four dimensions, one or more devices, and cluster_axis 0 or 1}}
+  %0 = stablehlo.custom_call @tt.all_to_all_combine(%x, %w, %m) {mhlo.frontend_attributes = {cluster_axis = "2"}} : (tensor<8x4x3x8xbf16>, tensor<1x4x3x2xi32>, tensor<1x1x8x1xi32>) -> tensor<2x4x3x8xbf16>
+  return %0 : tensor<2x4x3x8xbf16>
+}
