@@ -19,6 +19,7 @@ from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
 from ttmlir.torch.saved import partition
 
 from .errors import PyBudaError
+from .tools.reportify import compiling, log_if_asked
 
 # PyTorch's tracing keeps state for the process.
 _tracing = threading.RLock()
@@ -27,6 +28,7 @@ _tracing = threading.RLock()
 class Compiled:
     """A function of a flat list of tensors, whose first `statics` are weights.
 
+    log: what passes made of its programs, where reports are asked for.
     host_ops: names of ops that PyTorch runs. allow_host: whether it may run those that the chip lacks.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
     """
@@ -45,6 +47,7 @@ class Compiled:
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
         self.on_host: list[str] = []
+        self.log = log_if_asked()
         self._called = False
         self._function = aot_function(
             lambda *flat: tuple(function(*flat)),
@@ -70,7 +73,7 @@ class Compiled:
             for node in graph.graph.nodes:
                 if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
                     node.meta[ON_HOST] = "cpu_fallback_ops"
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), compiling(self.log, kind):
                 # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
                 warnings.filterwarnings("ignore", message="PyTorch runs what")
                 program = compile_whole(graph, parameters, self.options, kind, self.training)

@@ -18,6 +18,7 @@ from .errors import PyBudaError
 from .formats import DataFormat
 from .optimizers import Optimizer
 from .tensor import Tensor
+from .tools.reportify import report
 from .trace import Formats, Trace
 
 GRIDS = {BackendDevice.Grayskull: (10, 12), BackendDevice.Wormhole_B0: (8, 8)}
@@ -82,12 +83,21 @@ class Reports(Device):
     chip_ids: list[int]
     devtype: BackendType
     compiled: Any
+    _compiled: Any
     optimizer: Optimizer | None
     scheduler: Any
     op_names: dict[str, str]
     intermediates: list[torch.Tensor]
     _saved: list[str]
     _active_subgraph: int = 0
+
+    def compile(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], training: bool
+    ) -> list[torch.Tensor]:
+        outputs = super().compile(inputs, targets, training)
+        if self._compiled is not None:
+            report(self._compiled.log, self.modules[0].name, _get_global_compiler_config().backend_output_dir)
+        return outputs
 
     def get_device_config(self, compiler_cfg: Any = None) -> DeviceConfig:
         """Which chips the device has."""

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from _ttmlir_runtime import runtime
 
 from .passes import ttir_to_ttnn_backend_pipeline
 
+# Called with each module before its passes run; what they return is called behind them.
+watchers: list[Callable[[Any], Callable[[], None]]] = []
 _device: Any = None
 _said_64_bit = False
 
@@ -25,9 +28,12 @@ def default_device() -> Any:
 def lower(module: Any, options: str) -> None:
     """The pipeline. That 64-bit integers are 32 bits wide is said once: most models have some."""
     global _said_64_bit
+    ended = [watch(module) for watch in watchers]
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         ttir_to_ttnn_backend_pipeline(module, options)
+    for end in ended:
+        end()
     for warning in found:
         if "64-bit integers" not in str(warning.message):
             warnings.warn(warning.message, stacklevel=2)

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 # Tables and generators that tests of several folders use.
-sys.path[:0] = [str(HERE / "ops"), str(HERE / "random_programs"), str(ROOT / "tools")]
+sys.path[:0] = [str(HERE / "ops"), str(HERE / "random_programs"), str(HERE / "profiler"), str(ROOT / "tools")]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 

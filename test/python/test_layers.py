@@ -97,7 +97,7 @@ LAYERS = {
     "golden": Layer("tools/golden/"),
     "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
     "onnx": Layer("python/ttmlir/onnx/", "torch"),
-    "pybuda": Layer("python/pybuda/", "onnx"),
+    "pybuda": Layer("python/pybuda/", "onnx profiler"),
     # Models, and what tools tell of them.
     "torch_zoo": Layer("tools/torch_zoo/"),
     "torch_stat": Layer("tools/torch_stat/", "torch"),

@@ -8,14 +8,14 @@ from importlib import resources
 from typing import Any
 
 
-def page(template: str, data: Any) -> str:
-    """The page of a template of this folder, which shows `data` (JSON)."""
+def page(template: str, data: Any, package: str = __package__) -> str:
+    """The page of a template of a package, this one unless told otherwise, which shows `data` (JSON)."""
 
-    def text(name: str) -> str:
-        return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    def text(name: str, package: str = __package__) -> str:
+        return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
     # "<" cannot end the script element then, whatever a location says. The data go in last, so that nothing in them is
     # replaced.
     shown = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    made = text(template).replace("/*style*/", text("page.css")).replace("/*helpers*/", text("page.js"))
+    made = text(template, package).replace("/*style*/", text("page.css")).replace("/*helpers*/", text("page.js"))
     return made.replace("/*data*/null", shown)

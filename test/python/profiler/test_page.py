@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import json
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
+import browser
 import pytest
 import torch
+from browser import BROWSER, BROWSERS, opened, seen_in
 from builder.base.builder_apis import compile_and_execute_ttir
 from profiler import report_page, trace
 
-# scripts/setup.sh installs the first where none of them is.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser: none of {', '.join(BROWSERS)}")
 
 # What a reader does with the page; the last line leaves what was seen in the title.
@@ -55,23 +50,9 @@ document.title = JSON.stringify(seen);
 """
 
 
-def seen_in(where: str, width: int = 1400) -> str:
-    """The document at a URL after its scripts ran, in a window of `width` pixels."""
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={Path.cwd()}/browser",
-               f"--window-size={width},1000", "--dump-dom", where]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-
-
-def opened(page: str, width: int = 1400) -> str:
-    path = Path("page.html")
-    path.write_text(page, encoding="utf-8")
-    return seen_in(path.resolve().as_uri(), width)
-
-
 def acted(page: str, actions: str = ACTIONS, width: int = 1400) -> dict:
     """What a reader saw who did what ACTIONS says."""
-    document = opened(page.replace("</script>", f"{actions}</script>"), width)
-    return json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, re.S)[1]))
+    return browser.acted(page, actions, width)
 
 
 def module(builder):
