@@ -84,7 +84,8 @@ class MeshOp:
 
 @dataclass(frozen=True)
 class MeshProgram:
-    """mesh: rows and columns; chips are numbered row by row. inputs: values."""
+    """mesh: rows and columns; chips are numbered row by row. inputs: values. device_ns: of all ops, or of stages, which
+    work at the same time, until the last one ends."""
 
     name: str
     private: bool
@@ -94,14 +95,11 @@ class MeshProgram:
     input_names: tuple[str, ...]
     values: tuple[MeshValue, ...]
     ops: tuple[MeshOp, ...]
+    device_ns: float
 
     @property
     def chips(self) -> int:
         return self.mesh[0] * self.mesh[1]
-
-    @property
-    def device_ns(self) -> float:
-        return sum(op.device_ns for op in self.ops)
 
     def links(self) -> dict[tuple[int, int], int]:
         """Bytes over each link in the whole program, (from, to)."""
@@ -261,7 +259,7 @@ def one(
 ) -> MeshProgram:  # fmt: skip
     program = programs[index]
     if "pipeline" in program:
-        raise ValueError(f'program "{program["name"]}" has stages; what they send is in `ttrt perf`')
+        return staged(binary, index, arch, programs, banks)
     mesh = (program["mesh_shape"][0], program["mesh_shape"][1])
     report = runtime.estimate(binary, index, arch, mesh)
     sent = {op.index: op for op in runtime.sends(binary, index, arch)}
@@ -283,7 +281,45 @@ def one(
         ))  # fmt: skip
     listed = tuple(values.made[i] for i in range(len(program["values"])))
     names = tuple(given["name"] for given in program["inputs"])
-    return MeshProgram(program["name"], program["private"], mesh, arch, inputs, names, listed, tuple(ops))
+    total = sum(op.device_ns for op in ops)
+    return MeshProgram(program["name"], program["private"], mesh, arch, inputs, names, listed, tuple(ops), total)
+
+
+def staged(binary: Any, index: int, arch: str, programs: Sequence[Mapping[str, Any]], banks: int) -> MeshProgram:
+    """A program of stages: each is an op that runs a program on chips of its own, and sends what later ones take.
+
+    Times and bytes are of all micro-batches.
+    """
+    program = programs[index]
+    pipeline, mesh = program["pipeline"], (program["mesh_shape"][0], program["mesh_shape"][1])
+    report = runtime.estimate(binary, index, arch, mesh)
+    sent: dict[int, list[Any]] = {}
+    for found in runtime.sends(binary, index, arch):
+        sent.setdefault(found.index, []).append(found)
+    inputs = tuple(given["value"] for given in program["inputs"])
+    outputs = [given["value"] for given in program["outputs"]]
+    values = Values(program)
+    for value in inputs:
+        values.add_input(value, None)
+    for value in outputs:
+        values.add(value, range(len(mesh)), None)
+    count, ops = pipeline["micro_batches"], []
+    for i, (stage, perf) in enumerate(zip(pipeline["stages"], report.stages, strict=True)):
+        made = sent.get(i, [])
+        sends = tuple(Send(tuple(s.route), s.bytes * count) for found in made for s in found.sends)
+        place = f"chips from {stage['mesh_offset']} on, {'x'.join(map(str, stage['mesh_shape']))} of them"
+        ops.append(MeshOp(
+            i, f"stage {i}", place, tuple(inputs[v["input"]] for v in stage["inputs"] if "input" in v),
+            tuple(v for v, given in zip(outputs, pipeline["outputs"], strict=True) if given.get("stage") == i),
+            perf.compute_ns + perf.send_ns, perf.dram_peak_bytes_per_bank * banks, perf.l1_peak_bytes_per_bank,
+            groups_of(sends), sends,
+            count * sum(found.fabric_ns for found in made), (programs[stage["program"]]["name"],),
+        ))  # fmt: skip
+    listed = tuple(values.made[i] for i in range(len(program["values"])))
+    names = tuple(given["name"] for given in program["inputs"])
+    return MeshProgram(
+        program["name"], program["private"], mesh, arch, inputs, names, listed, tuple(ops), report.device_ns
+    )
 
 
 def as_json(program: MeshProgram) -> dict[str, Any]:
@@ -295,7 +331,7 @@ def as_json(program: MeshProgram) -> dict[str, Any]:
     data = asdict(program)
     for shown, op in zip(data["ops"], program.ops, strict=True):
         shown |= {"hops": op.hops, "links": links(op.links())}
-    return data | {"device_ns": program.device_ns, "links": links(program.links())}
+    return data | {"links": links(program.links())}
 
 
 def mesh_page(title: str, programs: Sequence[MeshProgram]) -> str:

@@ -110,7 +110,7 @@ def followed(
 
         debugger = Debugger.of(file.binary, program.index, device, goldens) if act else None
         if keep_values or debugger is not None:
-            watcher = OpWatcher(None, keep_values, frozenset(), memory, debugger)
+            watcher = OpWatcher(None, keep_values, frozenset(), memory, debugger, program.micro_batches, goldens)
             return hooks(watcher), watcher.values
     return (memory_hooks(memory) if memory is not None else contextlib.nullcontext()), {}
 

@@ -84,6 +84,8 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Program:
+    """stages: numbers of the programs that it runs in place of ops of its own, on parts of the mesh."""
+
     index: int
     name: str
     private: bool
@@ -91,6 +93,8 @@ class Program:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     operations: tuple[dict[str, Any], ...]
+    stages: tuple[int, ...] = ()
+    micro_batches: int = 1
 
     @property
     def op_counts(self) -> dict[str, int]:
@@ -111,6 +115,8 @@ class File:
 
     def _program(self, index: int) -> Program:
         rows, columns = self.binary.get_program_mesh_shape(index)
+        operations = tuple(json.loads(self.binary.get_program_ops_as_json(index)))
+        pipeline = {} if operations else self.description["programs"][index].get("pipeline", {})
         return Program(
             index,
             self.binary.get_program_name(index),
@@ -118,7 +124,9 @@ class File:
             (rows, columns),
             tensors(self.binary.get_program_inputs_as_json(index)),
             tensors(self.binary.get_program_outputs_as_json(index)),
-            tuple(json.loads(self.binary.get_program_ops_as_json(index))),
+            operations,
+            tuple(stage["program"] for stage in pipeline.get("stages", ())),
+            pipeline.get("micro_batches", 1),
         )
 
     @functools.cached_property

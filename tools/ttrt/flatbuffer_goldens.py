@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import _ttmlir_runtime as rt
 from builder.base.builder_utils import plain_location
@@ -15,15 +15,13 @@ from builder.goldens.module_goldens import Goldens
 from builder.ops.attributes import elements_attr
 from builder.ops.structure import functions, symbol, walk
 from golden import GoldenMapTensor
+from golden.optional import torch
 from profiler.recorder import callees_of
 from ttmlir import ir
 
 from .arrays import Shards, placed
 from .errors import InputError
 from .file import CALL, File, Program
-
-if TYPE_CHECKING:
-    import torch
 
 CONSTANT = "ttnn.constant"
 
@@ -104,8 +102,32 @@ class Source:
         for function in functions(self.module.operation):
             if symbol(function) in constants:
                 self._fill(function, constants[symbol(function)])
+        values = [value.golden() for value in inputs]
+        if program.micro_batches == 1:
+            return self._once(file, program, values, seed, inside)
+        parts = [
+            self._once(file, program, self._micro_batch(program, values, turn), seed, inside)
+            for turn in range(program.micro_batches)
+        ]
+        return together(program, parts)
+
+    def _micro_batch(self, program: Program, values: Sequence[GoldenMapTensor], turn: int) -> list[GoldenMapTensor]:
+        """Of the arguments that are cut: the module says what is done to a part."""
+        function = next(f for f in functions(self.module.operation) if symbol(f) == program.name)
+        arguments = function.regions[0].blocks[0].arguments
+        found = []
+        for value, argument in zip(values, arguments, strict=True):
+            shape = ir.RankedTensorType(argument.type).shape
+            cut = tuple(value.shape) != tuple(shape)
+            parts = {d: t.narrow(0, turn * shape[0], shape[0]) if cut else t for d, t in value.shard_map.items()}
+            found.append(GoldenMapTensor(parts, value.mesh_shape))
+        return found
+
+    def _once(
+        self, file: File, program: Program, inputs: Sequence[GoldenMapTensor], seed: int, inside: bool
+    ) -> ProgramGoldens:
         goldens = Goldens(program.mesh, seed)
-        goldens.set_inputs(program.name, [value.golden() for value in inputs])
+        goldens.set_inputs(program.name, inputs)
         snapshot = goldens.snapshot(self.module)
         found = snapshot.programs.named(program.name)
         if found is None:
@@ -138,6 +160,32 @@ class Source:
             op.attributes["value"] = elements_attr(value, self.module.context)
 
 
+def together(program: Program, parts: Sequence[ProgramGoldens]) -> ProgramGoldens:
+    """Goldens of a batch, of those of its micro-batches. Inside, what is alike for all of these is not of the batch, or
+    any of them will do."""
+
+    def join(values: Sequence[GoldenMapTensor]) -> GoldenMapTensor:
+        first = values[0]
+        shards = {d: torch.cat([value.shard_map[d] for value in values]) for d in first.shard_map}
+        return GoldenMapTensor(shards, first.mesh_shape)
+
+    outputs = [
+        values[0] if tuple(values[0].shape) == tuple(declared.shape) else join(values)
+        for declared, *values in zip(program.outputs, *(part.outputs for part in parts), strict=True)
+    ]
+    ops = {}
+    for source, record in parts[0].ops.items():
+        results = zip(*(part.ops[source].results for part in parts), strict=True)
+        ops[source] = replace(
+            record,
+            results=tuple(
+                values[0] if values[0].shard_at(0).dim() == 0 or all(v == values[0] for v in values) else join(values)
+                for values in results
+            ),
+        )
+    return ProgramGoldens(outputs, ops, parts[0].makers)
+
+
 def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str, OpGoldens]:
     """Goldens of the ops of a program and of those it calls.
 
@@ -148,6 +196,11 @@ def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str,
 
     def add(current: Program, path: str) -> None:
         body = [view.operation for view in by_name[current.name].regions[0].blocks[0].operations]
+        if current.stages:
+            calls = [op for op in body if op.name == "func.call"]
+            for op, stage in zip(calls, current.stages, strict=True):
+                add(file.programs[stage], f"{path}{evaluation.numbers.get(op, '')}/")
+            return
         ops = [op for op in body if op.name not in ("func.return", "ttnn.get_device")]
         if [op.name for op in ops] != [op["name"] for op in current.operations]:
             return

@@ -7,7 +7,6 @@ With --mesh, what its programs do on their mesh, op by op: how values are split,
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -133,9 +132,6 @@ def run_mesh(args: argparse.Namespace, file: File) -> int:
         raise InputError(f"{file.path}: its programs run on one chip; --mesh shows those of several")
     from profiler.meshes import as_json, mesh_page, mesh_programs
 
-    staged = {p["name"] for p in json.loads(file.binary.as_json())["programs"] if "pipeline" in p}
-    if any(p.name in staged for p in wanted):
-        raise InputError(f"{file.path}: has stages; `ttrt perf` shows what they send, --mesh programs without")
     found = mesh_programs(file.binary, file.arch or DEFAULT_ARCH, [p.index for p in wanted])
     found = [p for p in found if not p.private or any(op.sends for op in p.ops)] or found
     if args.html:
@@ -179,8 +175,11 @@ def value_text(value: MeshValue) -> str:
 
 
 def sends_text(op: MeshOp) -> str:
-    if op.runs:
-        return fitted(f"runs {' and '.join(dict.fromkeys(op.runs))}", 40)
+    runs = f"runs {' and '.join(dict.fromkeys(op.runs))}" if op.runs else ""
+    if runs and op.sends:
+        return f"{fitted(runs, 24)}, {grouped(sum(s.bytes for s in op.sends))} B"
+    if runs:
+        return fitted(runs, 40)
     if len(op.sends) == 1:
         (send,) = op.sends
         over = f", {send.hops} hops" if send.hops > 1 else ""
@@ -193,8 +192,8 @@ def sends_text(op: MeshOp) -> str:
 
 def show_mesh(program: MeshProgram) -> None:
     links, sending = program.links(), [op for op in program.ops if op.sends]
-    took = sum(op.device_ns for op in sending)
-    share = f", {took / program.device_ns:.0%} of it in the {len(sending)} that send" if sending else ""
+    took, busy = (sum(op.device_ns for op in ops) for ops in (sending, program.ops))
+    share = f", {took / busy:.0%} of it in the {len(sending)} that send" if sending else ""
     pairs(
         f"{program.name} on {mesh_text(program.mesh)} chips ({program.arch}), numbered row by row",
         [

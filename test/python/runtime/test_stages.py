@@ -4,12 +4,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
+from builder.base.builder_apis import (
+    build_module,
+    compile_and_execute_ttir,
+    compile_ttir_to_flatbuffer,
+)
+from builder.base.errors import TTBuilderGoldenException
+from builder.execution.op_watcher import OpWatcher
 from ttmlir import passes
 from ttrt.__main__ import main
 
@@ -121,8 +128,57 @@ def test_the_builder_compiles_stages(capsys):
         assert 0 < program["bubble"] < 1 and program["micro_batches"] == 2
 
 
+def test_ttrt_has_goldens_of_a_batch(capsys):
+    """Of outputs, and of the ops of all stages."""
+    path = compile_ttir_to_flatbuffer(mlp, pipeline_options=OPTIONS)[1]
+    assert main(["run", path, "--golden", "--ops"]) == 0
+    shown = capsys.readouterr().out
+    rows = re.findall(r"(ttnn\.\w+|output_0) .*?(64x\d+)\S* .* 1\.000000 .* ok\n", shown)
+    assert rows == [
+        ("ttnn.linear", "64x128"),
+        ("ttnn.matmul", "64x96"),
+        ("ttnn.softmax", "64x96"),
+        ("ttnn.add", "64x96"),
+        ("output_0", "64x96"),
+    ], shown
+
+
+def test_a_wrong_value_of_one_micro_batch_is_found(monkeypatch):
+    """The second micro-batch has another value than its golden."""
+    watch = OpWatcher.results
+
+    def results(self, program, op):
+        found = watch(self, program, op)
+        if op.name.endswith("softmax") and self.values.get(runtime.get_op_source(op)):
+            found[0][0][3] = 5.0
+        return found
+
+    monkeypatch.setattr(OpWatcher, "results", results)
+    with pytest.raises(TTBuilderGoldenException, match="softmax"):
+        compile_and_execute_ttir(mlp, pipeline_options=OPTIONS, enable_intermediate_verification=True)
+
+
+def test_a_page_shows_what_stages_send(capsys):
+    path = compile_ttir_to_flatbuffer(mlp, mesh_dict={"x": 2, "y": 2}, pipeline_options=OPTIONS)[1]
+    assert main(["read", path, "--mesh", "--json", "--html", "mesh.html"]) == 0
+    (program,) = [p for p in json.loads(capsys.readouterr().out)["programs"] if p["name"] == "f"]
+    first, last = program["ops"]
+    assert (first["runs"], last["runs"]) == (["f_stage_0"], ["f_stage_1"])
+    # A row of chips sends to the one below: two chips, two micro-batches of what the first stage gives.
+    size = first["sends"][0]["bytes"]
+    assert [(send["route"], send["bytes"]) for send in first["sends"]] == [([0, 1], size), ([2, 3], size)]
+    assert program["links"] == [{"from": a, "to": b, "bytes": size} for a, b in ((0, 1), (2, 3))]
+    report = runtime.estimate(rt.binary.load_binary_from_path(path), 0, "wormhole_b0", (2, 2))
+    assert program["device_ns"] == report.device_ns
+    assert 2 * size == report.stages[0].sent_bytes and not last["sends"]
+    assert "f_stage_0" in Path("mesh.html").read_text()
+
+
 def test_goldens_of_a_batch_are_those_of_its_micro_batches():
-    compile_and_execute_ttir(mlp, pipeline_options=OPTIONS)  # raises where a result differs
+    report = compile_and_execute_ttir(mlp, pipeline_options=OPTIONS, enable_intermediate_verification=True)
+    (program,) = report.programs
+    values = {record.op: record.shape for record in program.records if record.kind == "intermediate"}
+    assert values["ttir.matmul"] == (64, 96) and len(values) >= 4, "of all micro-batches"
 
 
 def test_stages_of_several_chips():

@@ -167,6 +167,11 @@ def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh
     return [create_tensor(v.golden_map_tensor_as_torch_tensors(), v.mesh_shape) for v in values]
 
 
+def micro_batches(executable: Any, index: int) -> int:
+    """That go through the stages of a program; 1 without stages."""
+    return json.loads(executable.as_json())["programs"][index].get("pipeline", {}).get("micro_batches", 1)
+
+
 def run_program(
     executable: Any,
     index: int,
@@ -178,6 +183,8 @@ def run_program(
 ) -> ProgramReport:
     name = executable.get_program_name(index)
     program = ProgramReport(name, index)
+    if watcher is not None:
+        watcher.micro_batches = micro_batches(executable, index)
     mesh_shape = tuple(executable.get_program_mesh_shape(index))
     try:
         inputs = program_inputs(executable, index, goldens, mesh_shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,9 @@ class OpWatcher:
     """Follows the ops of a program: replaces bypassed values, keeps what each source op gave, measures memory.
 
     Several ops can come from one source op; the last of them has its value. Programs that the program calls are
-    followed, too. Without goldens, `verify` keeps the values of all ops. ops: name and location by source.
+    followed, too. Without goldens, `verify` keeps the values of all ops. ops: name and location by source. Of several
+    micro-batches, which go through the ops one after the other, the values are put together to those of `wholes`, which
+    are the goldens where there are some.
     """
 
     goldens: IntermediateGoldens | None
@@ -33,10 +35,13 @@ class OpWatcher:
     bypass: frozenset[str]
     memory: MemoryLog | None = None
     debugger: Debugger | None = None
+    micro_batches: int = 1
+    wholes: Mapping[str, Any] | None = None
     values: dict[str, list[list[torch.Tensor]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     ops: dict[str, tuple[str, str]] = field(default_factory=dict)
     _last: dict[int, dict[int, str]] = field(default_factory=dict)  # program -> place of an op -> source
+    _turns: dict[str, int] = field(default_factory=dict)  # how often the op of a source ran
     _started: float = 0.0
 
     def study(self, executable: Any, index: int) -> None:
@@ -69,11 +74,21 @@ class OpWatcher:
             self.debugger.after(executable, program, op)
         if not self.is_last(executable, program, op):
             return
+        self._turns[source] = self._turns.get(source, -1) + 1
         if self.wanted(source):
-            self.values[source] = self.results(program, op)
+            self.keep(source, self.results(program, op))
             self.ops[source] = (op.name, location_of(op))
         if source in self.bypass and self.goldens is not None and source in self.goldens:
             self.replace(program, op, source)
+
+    def keep(self, source: str, results: list[list[torch.Tensor]]) -> None:
+        wholes = self.goldens if self.wholes is None else self.wholes
+        golden = wholes.get(source) if wholes is not None else None
+        before = self.values.get(source, [])
+        if self.micro_batches > 1 and golden is not None and len(before) == len(results):
+            sizes = [value.shard_at(0).numel() for value in golden.results]
+            results = [joined(*values) for values in zip(before, results, sizes, strict=False)]
+        self.values[source] = results
 
     def results(self, program: Any, op: Any) -> list[list[torch.Tensor]]:
         """Values of the op's results, each by device."""
@@ -89,16 +104,26 @@ class OpWatcher:
         assert self.goldens is not None  # see `after`
         for ref, golden in zip(runtime.get_op_output_refs(op), self.goldens[source].results, strict=False):
             dtype, shape = runtime_dtype_to_torch_dtype(ref.get_dtype()), tuple(ref.get_shape())
-            if volume(shape) != golden.shard_at(0).numel():
+            size, whole = volume(shape), golden.shard_at(0).numel()
+            parts = self.micro_batches if whole == self.micro_batches * size else 1
+            if whole != parts * size:
                 raise TTBuilderRuntimeException(
                     f"bypass: the golden of op {source} has shape {list(golden.shape)}, its value {list(shape)}"
                 )
-            shards = {device: t.reshape(shape).to(dtype) for device, t in golden.shard_map.items()}
+            turn = self._turns[source] % parts
+            shards = {device: t.reshape(parts, *shape)[turn].to(dtype) for device, t in golden.shard_map.items()}
             runtime.update_tensor_in_pool(program, ref, create_tensor(shards, golden.mesh_shape))
 
 
 def volume(shape: Sequence[int]) -> int:
     return math.prod(shape)
+
+
+def joined(before: list[torch.Tensor], now: list[torch.Tensor], size: int) -> list[torch.Tensor]:
+    """Rows of a value of so many elements, by device, with those that came before; what is not of the batch is itself."""
+    if before[0].numel() + now[0].numel() > size or now[0].dim() == 0:
+        return now
+    return [torch.cat(parts) for parts in zip(before, now, strict=True)]
 
 
 @contextmanager
