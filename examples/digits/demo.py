@@ -119,7 +119,7 @@ def main() -> None:
             f"{1e3 * run.chip_seconds:.3f}",
             f"{1e3 * run.seconds:.2f}",
             f"{1e3 * torch_seconds[name]:.2f}",
-            f"{torch_seconds[name] / run.seconds:.2f}x",
+            f"{torch_seconds[name] / run.seconds:.3g}x",
         )
     console.print(table)
     console.print(f"wrote {arguments.output}: try [bold]ttrt read {arguments.output}[/bold]")
