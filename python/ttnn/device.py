@@ -25,6 +25,7 @@ def open_device(
     dispatch_core_config: Any = None,
     worker_l1_size: int | None = None,
     arch: str = "wormhole_b0",
+    exact: bool = False,
 ) -> Device:
     """Open one simulated chip.
 
@@ -34,8 +35,9 @@ def open_device(
         trace_region_size: bytes of DRAM kept for BufferType.TRACE.
         num_command_queues, dispatch_core_config, worker_l1_size: of the hardware; make no difference here.
         arch: "wormhole_b0" or "blackhole".
+        exact: compute with the chip's arithmetic, bit for bit where it is published; slow, and wormhole_b0 only.
     Raises:
-        DeviceError: no such chip, an unknown arch, or regions larger than the memory.
+        DeviceError: no such chip, an unknown arch, one without exact arithmetic, or regions larger than the memory.
     """
     available = _runtime.get_num_available_devices()
     if not isinstance(device_id, int):
@@ -44,7 +46,7 @@ def open_device(
         )
     if not 0 <= device_id < available:
         raise DeviceError(f"open_device: device_id is {device_id}; expected 0 to {available - 1}")
-    return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch)
+    return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch, exact)
 
 
 def open_mesh_device(
@@ -58,17 +60,19 @@ def open_mesh_device(
     worker_l1_size: int | None = None,
     *,
     arch: str = "wormhole_b0",
+    exact: bool = False,
 ) -> Device:
     """Open a mesh of simulated chips, MeshShape(rows, columns); see open_device for the other arguments."""
-    return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch)
+    return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch, exact)
 
 
-def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str) -> Device:
+def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str, exact: bool) -> Device:
     options = _runtime.MeshDeviceOptions()
     options.mesh_shape = list(mesh_shape)
     options.l1_small_size = l1_small_size
     options.trace_region_size = trace_region_size
     options.arch = arch
+    options.exact = exact
     return _runtime.open_mesh_device(options)
 
 

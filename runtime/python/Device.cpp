@@ -22,6 +22,7 @@ struct Options {
   std::optional<int64_t> l1SmallSize, traceRegionSize;
   nb::object dispatchCoreType = nb::none();
   std::string arch = "wormhole_b0";
+  bool exact = false;
 
   sim::MeshOptions native() const {
     sim::MeshOptions options;
@@ -34,6 +35,7 @@ struct Options {
     options.l1SmallSize = l1SmallSize.value_or(0);
     options.traceRegionSize = traceRegionSize.value_or(0);
     options.programCache = programCache;
+    options.exact = exact;
     return options;
   }
 };
@@ -81,7 +83,13 @@ BlockTable blockTable(const sim::MemoryView &view) {
 
 void bindDevice(nb::module_ &module) {
   nb::class_<Options>(module, "MeshDeviceOptions", "What to open: a mesh_shape (rows, columns) of chips of an arch.")
-      .def(nb::init<>())
+      .def(
+          "__init__",
+          [](Options *self, bool exact) {
+            new (self) Options();
+            self->exact = exact;
+          },
+          nb::kw_only(), nb::arg("exact") = false)
       .def_prop_rw(
           "mesh_offset", [](const Options &self) { return self.meshOffset; },
           [](Options &self, Ints<uint32_t> offset) { self.meshOffset = offset.in("mesh_offset"); })
@@ -111,6 +119,8 @@ void bindDevice(nb::module_ &module) {
           nb::for_setter(nb::arg("value").none()), "Bytes of DRAM.")
       .def_rw("dispatch_core_type", &Options::dispatchCoreType, nb::arg().none())
       .def_rw("arch", &Options::arch, "\"wormhole_b0\" or \"blackhole\".")
+      .def_rw("exact", &Options::exact,
+              "Compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md). Slow.")
       .def_static(
           "from_preset",
           [](std::string_view name) {
@@ -167,6 +177,7 @@ void bindDevice(nb::module_ &module) {
       .def("get_num_hw_cqs", [](const MeshDevice &) { return 1; })
       .def("is_program_cache_enabled", [](const MeshDevice &self) { return self.options().programCache; })
       .def("clear_program_cache", &MeshDevice::clearProgramCache)
+      .def_prop_ro("exact", [](const MeshDevice &self) { return self.options().exact; })
       .def("get_l1_small_size", [](const MeshDevice &self) { return self.options().l1SmallSize; })
       .def("get_trace_region_size", [](const MeshDevice &self) { return self.options().traceRegionSize; })
       .def("get_num_dram_channels", [](const MeshDevice &self) { return self.chip().dramChannels; })

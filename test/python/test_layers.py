@@ -29,7 +29,10 @@ class Layer:
     uses: str = ""
 
 
-FAMILIES = "kernels.elementwise kernels.matmul kernels.window kernels.attention kernels.normalization kernels.others"
+FAMILIES = (
+    "kernels.elementwise kernels.matmul kernels.window kernels.attention kernels.normalization kernels.exact "
+    "kernels.others"
+)
 LAYERS = {
     # What the compiler and the runtime both know: the schemas and the tables of functions and tile operations.
     "schema": Layer(
@@ -53,6 +56,7 @@ LAYERS = {
     "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.elementwise"),
     "kernels.attention": Layer("runtime/lib/kernels/attention/", "core"),
     "kernels.normalization": Layer("runtime/lib/kernels/normalization/", "kernels.elementwise"),
+    "kernels.exact": Layer("runtime/lib/kernels/exact/", "kernels.matmul kernels.window"),
     "kernels.others": Layer("runtime/lib/kernels/", "core"),
     "binary": Layer("runtime/lib/binary/ runtime/include/tt/runtime/binary.h", "core"),
     "run": Layer("runtime/lib/run/ runtime/include/tt/runtime/run.h", f"binary {FAMILIES}"),

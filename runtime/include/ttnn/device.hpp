@@ -17,6 +17,7 @@ struct DeviceOptions {
   Arch arch = Arch::WormholeB0;
   int64_t l1_small_size = 0;     // bytes per core
   int64_t trace_region_size = 0; // bytes of DRAM in total
+  bool exact = false;            // arithmetic of the chip, bit for bit where it is published; wormhole_b0 only
 };
 /// A mesh of one simulated chip; its number says nothing, every device is a new one.
 Device open_device(int device_id = 0, const DeviceOptions &options = {});

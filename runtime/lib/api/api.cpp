@@ -249,6 +249,7 @@ Device open_mesh_device(MeshShape shape, const DeviceOptions &options) {
   mesh.columns = shape.columns;
   mesh.l1SmallSize = options.l1_small_size;
   mesh.traceRegionSize = options.trace_region_size;
+  mesh.exact = options.exact;
   return sim::MeshDevice::open(mesh);
 }
 

@@ -359,6 +359,8 @@ std::shared_ptr<Made> make(const Request &request) {
   }
   if (request.meshShape.size() == 2)
     call.meshShape = meshShape;
+  if (request.device && request.device->options().exact)
+    call.exact = Origin::Library;
   made->partition = partitionOf(request);
   call.attributes = settled(callable, completed(callable, request.attributes), call.ins);
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
@@ -367,7 +369,7 @@ std::shared_ptr<Made> make(const Request &request) {
     failCall(callable, "this op cannot be run by this runtime");
   check(info, call);
   if (info.make)
-    made->kernel = info.make(call);
+    made->kernel = makeKernel(info, call);
   else
     made->mesh = info.makeMesh(call);
   if (made->mesh && made->partition)

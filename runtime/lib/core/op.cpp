@@ -123,7 +123,7 @@ private:
 /// Values of one tensor, [from, to) in units that may be stored alone.
 class ConversionKernel final : public Kernel {
 public:
-  ConversionKernel(const TensorSpec &from, const TensorSpec &to)
+  ConversionKernel(const TensorSpec &from, const TensorSpec &to, Store<float> store = nullptr)
       : total(static_cast<size_t>(volume(to.shape))), unit(storeGroup(to)), integer(isInteger(from.dtype)),
         fromBytes(storageBytes(from.dtype)), toBytes(storageBytes(to.dtype)), spec(to) {
     if (integer) {
@@ -131,7 +131,7 @@ public:
       storeInt = storer<int64_t>(to.dtype);
     } else {
       loadFloat = loader<float>(from.dtype);
-      storeFloat = storer<float>(to.dtype);
+      storeFloat = store ? store : storer<float>(to.dtype);
     }
   }
   void run(const Buffers &buffers) const override { convert(buffers.ins[0], buffers.outs[0]); }
@@ -221,8 +221,9 @@ std::unique_ptr<Kernel> kernelOf(std::function<void(const Buffers &)> run, size_
 
 std::unique_ptr<Kernel> aliasKernel(size_t bytes) { return std::make_unique<AliasKernel>(bytes); }
 
-std::unique_ptr<Kernel> conversionKernel(const TensorSpec &from, const TensorSpec &to) {
-  return std::make_unique<ConversionKernel>(from, to);
+std::unique_ptr<Kernel> conversionKernel(const TensorSpec &from, const TensorSpec &to,
+                                         void (*store)(const float *, std::byte *, size_t)) {
+  return std::make_unique<ConversionKernel>(from, to, store);
 }
 
 std::unique_ptr<Kernel> roundedTo(const TensorSpec &result, DataType produced, std::unique_ptr<Kernel> inner) {

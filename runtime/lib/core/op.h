@@ -84,8 +84,9 @@ std::unique_ptr<Kernel> aliasKernel(size_t bytes);
 /// Rounds to the result's type what `inner` produces as `produced`: in place where only a block format's quantisation
 /// is left to do, through scratch otherwise. Returns `inner` when there is nothing to do.
 std::unique_ptr<Kernel> roundedTo(const TensorSpec &result, DataType produced, std::unique_ptr<Kernel> inner);
-/// Converts whole tensors of the same shape, with all threads.
-std::unique_ptr<Kernel> conversionKernel(const TensorSpec &from, const TensorSpec &to);
+/// Converts whole tensors of the same shape, with all threads; floats by `store` where it is given.
+std::unique_ptr<Kernel> conversionKernel(const TensorSpec &from, const TensorSpec &to,
+                                         void (*store)(const float *, std::byte *, size_t) = nullptr);
 
 /// Scratch laid out at plan time: `take` returns offsets, each aligned to 64.
 class ScratchLayout {

@@ -106,38 +106,52 @@ OpInfo described(OpInfo info) {
   return info;
 }
 
+struct Family {
+  std::vector<OpInfo> (*rows)();
+  bool moves = false; // OpInfo::moves
+};
+constexpr Family families[] = {
+    {elementwiseOps},
+    {dataMovementOps, true},
+    {creationOps, true},
+    {conversionOps, true},
+    {reductionOps},
+    {matmulOps},
+    {convolutionOps},
+    {poolingOps},
+    {normalizationOps},
+    {collectiveOps, true},
+    {debugOps, true},
+    {attentionOps},
+    {cacheOps, true},
+    {headOps, true},
+    {lookupOps, true},
+    {resamplingOps},
+    {scanOps},
+    {quantizationOps},
+    {pagedAttentionOps},
+    {convolutionWeightOps, true},
+    {callOps, true},
+    {tensorFileOps, true},
+    {distributedNormalizationOps},
+    {latentAttentionOps},
+    {optimizerOps},
+    {attentionTrainingOps},
+    {routingOps},
+    {expertOps},
+};
+
+/// Of families that move values, the ops that compute some.
+constexpr std::array<std::string_view, 3> computing = {"ttnn.embedding_bw", "ttnn.rotary_embedding",
+                                                       "ttnn.rotary_embedding_llama"};
+
 std::vector<OpInfo> collect() {
   std::vector<OpInfo> all;
-  for (auto family : {elementwiseOps,
-                      dataMovementOps,
-                      creationOps,
-                      conversionOps,
-                      reductionOps,
-                      matmulOps,
-                      convolutionOps,
-                      poolingOps,
-                      normalizationOps,
-                      collectiveOps,
-                      debugOps,
-                      attentionOps,
-                      cacheOps,
-                      headOps,
-                      lookupOps,
-                      resamplingOps,
-                      scanOps,
-                      quantizationOps,
-                      pagedAttentionOps,
-                      convolutionWeightOps,
-                      callOps,
-                      tensorFileOps,
-                      distributedNormalizationOps,
-                      latentAttentionOps,
-                      optimizerOps,
-                      attentionTrainingOps,
-                      routingOps,
-                      expertOps})
-    for (OpInfo &info : family())
+  for (const Family &family : families)
+    for (OpInfo &info : family.rows()) {
+      info.moves = family.moves && std::ranges::find(computing, info.name) == computing.end();
       all.push_back(described(std::move(info)));
+    }
   std::ranges::sort(all, {}, &OpInfo::name);
   return all;
 }

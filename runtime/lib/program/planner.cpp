@@ -162,6 +162,8 @@ void Planner::planOperation() {
     located([&] { planControl(); });
   } else {
     ttnn::OpCall call = program.call(operation);
+    if (device->options().exact)
+      call.exact = ttnn::Origin::Program;
     int alias = -1;
     if (!planConstant(call))
       alias = located([&] { return makeKernel(call); });
@@ -222,7 +224,7 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     call.constants = this;
     findDispensable();
   }
-  std::unique_ptr<ttnn::Kernel> kernel = info.make(call);
+  std::unique_ptr<ttnn::Kernel> kernel = ttnn::makeKernel(info, call);
   checkDistribution();
   const uint32_t viewed = viewedOperand(*kernel, call);
   const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == call.outs[0].bytes();

@@ -40,6 +40,34 @@ Group packBlock(const uint16_t *values, size_t n, int magnitudeBits) {
   return group;
 }
 
+uint32_t addInL1(uint32_t old, uint32_t added, Destination width) {
+  const auto flushed = [](uint32_t bits) { return exponentOf(bits) ? bits : bits & signBit; };
+  old = flushed(old), added = flushed(added);
+  if (width == Destination::Bits32) {
+    const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(added);
+    return sum != sum ? infinity | 0x400000 : flushed(std::bit_cast<uint32_t>(sum));
+  }
+  if (exponentOf(old) == 255 || exponentOf(added) == 255) {
+    // A NaN in memory is an infinite value, one of the packer a finite one of the largest exponent.
+    const bool oldIsLarge = exponentOf(old) == 255, addedIsInfinite = (added & ~signBit) == infinity;
+    if (oldIsLarge && addedIsInfinite)
+      return (old ^ added) & signBit ? infinity | 0x400000 : (added & signBit) | infinity;
+    return ((oldIsLarge ? old : added) & signBit) | infinity;
+  }
+  // The exact sum is a double's but where the smaller one is beyond the rounding of the other.
+  const double sum = static_cast<double>(std::bit_cast<float>(old)) + static_cast<double>(std::bit_cast<float>(added));
+  const auto wide = std::bit_cast<uint64_t>(sum);
+  const auto sign = static_cast<uint32_t>(wide >> 32) & signBit;
+  const uint64_t magnitude = wide & ~(uint64_t(1) << 63);
+  const uint64_t rounded = (magnitude + (uint64_t(1) << 44) - 1 + (magnitude >> 45 & 1)) >> 45; // 7 mantissa bits
+  const int exponent = static_cast<int>(rounded >> 7) - 1023 + 127;
+  if (!magnitude || exponent <= 0)
+    return sign;
+  if (exponent >= 255)
+    return sign | infinity;
+  return sign | static_cast<uint32_t>(exponent) << 23 | static_cast<uint32_t>(rounded & 127) << 16;
+}
+
 uint16_t unpackBlock(bool negative, uint8_t magnitude, int magnitudeBits, uint8_t exponent) {
   const auto bits = static_cast<uint8_t>(magnitude << (8 - magnitudeBits)); // the top bit has the weight 1
   if (!bits)
@@ -171,6 +199,11 @@ uint32_t multiply(uint32_t a, uint32_t b, int phases, Destination width) {
   return dst;
 }
 
+uint32_t poolMaximum(uint32_t a, uint32_t b) {
+  const auto operand = [](uint32_t bits) { return exponentOf(bits) ? bits : 0; };
+  return isLess(operand(a), operand(b)) ? operand(b) : operand(a);
+}
+
 uint32_t add(uint32_t a, uint32_t b, Destination width) {
   if ((a & ~signBit) < (b & ~signBit))
     std::swap(a, b);
@@ -199,6 +232,12 @@ uint64_t significand24(uint32_t bits) { return exponentOf(bits) ? hiddenBit | (b
 bool isInfinity(uint32_t bits) { return (bits & ~signBit) == infinity; }
 
 } // namespace
+
+bool isLess(uint32_t a, uint32_t b) {
+  // Of negative ones the larger magnitude is less; -0 is less than +0.
+  const auto ordered = [](uint32_t bits) { return bits & signBit ? ~bits : bits | signBit; };
+  return ordered(a) < ordered(b);
+}
 
 uint32_t multiplyAdd(uint32_t x, uint32_t y, uint32_t z) {
   const uint32_t zSign = z & signBit, productSign = (x ^ y) & signBit;

@@ -199,6 +199,7 @@ void agree(Ranks &ranks, const MeshOptions &options) {
   ranks.agree("l1_small_size", number(options.l1SmallSize));
   ranks.agree("trace_region_size", number(options.traceRegionSize));
   ranks.agree("program_cache", options.programCache ? "on" : "off");
+  ranks.agree("exact", options.exact ? "on" : "off");
 }
 
 } // namespace
@@ -210,6 +211,9 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::sh
   if (chips == 0 || chips > maxChips)
     throw DeviceError("a mesh of " + std::to_string(options.rows) + "x" + std::to_string(options.columns) +
                       " chips cannot be opened; expected 1 to " + std::to_string(maxChips) + " chips");
+  if (options.exact && options.arch != Arch::WormholeB0)
+    throw DeviceError("exact: the arithmetic of " + std::string(toString(options.arch)) +
+                      " is not published; expected wormhole_b0");
   const ChipDesc &desc = sim::chip(options.arch);
   const int64_t l1 = desc.l1Size - desc.l1UnreservedBase;
   if (options.l1SmallSize < 0 || options.l1SmallSize > l1)

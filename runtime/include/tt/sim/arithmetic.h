@@ -38,6 +38,9 @@ uint16_t packToBf16(uint32_t bits);
 /// What precedes block formats: 6 mantissa bits, of the 7 that truncation to bf16 leaves, ties away from zero.
 uint16_t packToE8M6(uint32_t bits);
 
+/// Partial sums that the packer adds in memory, in f32 (after a 32-bit destination) or bf16.
+uint32_t addInL1(uint32_t old, uint32_t added, Destination width);
+
 /// A group of values with one exponent.
 struct Group {
   uint8_t exponent;
@@ -61,6 +64,8 @@ uint32_t dotStep(const uint32_t *a, const uint32_t *b, uint32_t dst, int phase, 
 /// 16. `k` is a multiple of 32; `dst` is what the destination holds before.
 uint32_t dot(const uint32_t *a, const uint32_t *b, size_t k, uint32_t dst, int phases, Destination width);
 uint32_t multiply(uint32_t a, uint32_t b, int phases, Destination width);
+/// The larger of two, as integers of sign and magnitude; zeros and denormals are +0 ([I] GMPOOL).
+uint32_t poolMaximum(uint32_t a, uint32_t b);
 uint32_t add(uint32_t a, uint32_t b, Destination width);
 inline uint32_t subtract(uint32_t a, uint32_t b, Destination width) { return add(a, b ^ 0x80000000, width); }
 
@@ -70,5 +75,9 @@ inline uint32_t subtract(uint32_t a, uint32_t b, Destination width) { return add
 
 /// x * y + z, with 28 bits of the product and a sticky bit.
 uint32_t multiplyAdd(uint32_t x, uint32_t y, uint32_t z);
+/// The larger and the smaller of two as integers of sign and magnitude: -NaN < -Inf < ... < NaN ([I] SFPSWAP).
+bool isLess(uint32_t a, uint32_t b);
+/// To bf16 in the vector unit: ties away from zero, NaN becomes Inf, zeros and denormals +0 ([I] SFPSTOCHRND).
+inline uint32_t roundToBf16(uint32_t bits) { return uint32_t(packToBf16(bits)) << 16; }
 
 } // namespace tt::sim::exact

@@ -107,6 +107,10 @@ protected:
   ~ConstantStore() = default;
 };
 
+/// Who calls an op: a compiled program, whose products have all four phases if they do not say it, or a user of the
+/// library, whose products have two in bf16 and one in block formats.
+enum class Origin { Program, Library };
+
 /// One op as it stands in a program. An operand that is absent is nullopt.
 struct OpCall {
   std::string name;
@@ -120,6 +124,8 @@ struct OpCall {
   std::vector<const std::byte *> constantIns;
   /// Of constantIns, when there is one: to be used while the kernel is made.
   const ConstantStore *constants = nullptr;
+  /// Set: computed as the chip does (docs/numerics.md), with the defaults of this caller.
+  std::optional<Origin> exact = std::nullopt;
 };
 
 /// Values of the operands and results on one device, contiguous, row-major.
@@ -200,6 +206,8 @@ struct OpInfo {
   /// and the value's own, and what follows in the program sees the new values.
   std::vector<int> writes = {};
   int minIns = 0; // of any number of operands as many must be there
+  /// It moves values and computes none: they arrive as they are, also where arithmetic is exact.
+  bool moves = false;
   // Of ODS:
   int maxIns = 0;       // -1: any number
   int outs = 1;         // -1: any number
@@ -207,10 +215,6 @@ struct OpInfo {
   std::span<const api::Operand> operands = {};
   std::span<const AttributeSpec> attributes = {};
 };
-
-/// Who calls an op: a compiled program, whose products have all four phases if they do not say it, or a user of the
-/// library, whose products have two in bf16 and one in block formats.
-enum class Origin { Program, Library };
 
 struct Estimate {
   Cost cost;
@@ -222,6 +226,9 @@ Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall 
 /// What the card's kernels of an op keep in the L1 of each core while they run, in bytes from its base; 0 where no rule
 /// is known.
 int64_t circularBytes(const sim::ChipDesc &chip, const OpCall &call);
+
+/// The kernel of an op on one device, with the arithmetic that the call asks for.
+std::unique_ptr<Kernel> makeKernel(const OpInfo &info, const OpCall &call);
 
 /// The row of an op, or nullptr.
 const OpInfo *findOp(std::string_view name);

@@ -163,6 +163,13 @@ std::unique_ptr<Kernel> makeElementwise(const OpCall &call) {
   fail(call, "expected integer operands");
 }
 
+std::unique_ptr<Kernel> makeElementwise(const OpCall &call, const ElementwiseRow &row) {
+  expectBroadcast(call);
+  bool integral = true;
+  const Scalars scalars = scalarsOf(call, row, integral);
+  return std::make_unique<ElementwiseKernel>(std::vector<Stage>{Stage(call, row, false, scalars)});
+}
+
 std::vector<OpInfo> elementwiseOps() {
   std::vector<OpInfo> ops;
   for (const ElementwiseRow &row : elementwiseRows())

@@ -50,6 +50,8 @@ const ElementwiseRow *findElementwise(std::string_view name);
 const ElementwiseRow *findActivation(std::string_view name);
 /// The kernel of the row that the call is named like.
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call);
+/// The kernel of a row in f32.
+std::unique_ptr<Kernel> makeElementwise(const OpCall &call, const ElementwiseRow &row);
 
 /// Whether an elementwise kernel may write a result where an operand lies that nothing needs afterwards: every element
 /// is read before the one that takes its place is written, on any number of threads. False for other kernels.

@@ -1,0 +1,74 @@
+//===- exact.h - kernels with the arithmetic of the chip ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of ops whose arithmetic is published: what unpacker, matrix unit,
+// vector unit and packer make of each value (docs/numerics.md). Values travel as
+// f32, as the destination registers hold them, until they are packed.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/op.h"
+#include "tensor/storage.h"
+#include "tt/sim/arithmetic.h"
+
+#include <bit>
+
+namespace tt::ttnn::exact {
+
+using sim::exact::Destination;
+
+/// What a compute_config decides.
+struct Compute {
+  int phases = 4; // of the matrix unit, LoFi to HiFi4
+  Destination width = Destination::Bits16;
+  bool approximate = false; // functions of the vector unit
+  bool accumulatesInL1 = false;
+  bool wide() const { return width == Destination::Bits32; }
+};
+
+/// The op's compute_config; what it leaves out is `unset`.
+Compute computeOf(const OpCall &call, Compute unset);
+/// Of ops that have a compute_config: programs are compiled for four phases and f32 sums, the library takes f32 sums
+/// for f32 results.
+Compute reducing(const OpCall &call);
+/// Of elementwise ops: a destination of 32 bits for results of 32 bits.
+Compute elementwise(const OpCall &call);
+
+/// f32, bf16 and the block formats with an 8-bit exponent: those that the rules here are of.
+bool isKnown(DataType type);
+/// All operands that are there, and results.
+bool areKnown(const OpCall &call);
+
+/// What the unpacker leaves of f32 in a source register: TF32, or bf16 with 16-bit destinations. Other formats arrive
+/// as they are.
+inline float unpacked(float value, DataType type, Destination width) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (type != DataType::Float32)
+    return value;
+  return std::bit_cast<float>(width == Destination::Bits32 ? sim::exact::unpackToTf32(bits)
+                                                           : sim::exact::unpackToBf16(bits));
+}
+
+/// Stores destination values as the packer does. `precise`: block formats are rounded once (bfp8_pack_precise).
+Store<float> packer(DataType type, Destination width, bool precise = false);
+/// Runs `inner`, which writes the results of `call` as f32, and packs them.
+std::unique_ptr<Kernel> packedResult(const TensorSpec &result, Destination width, std::unique_ptr<Kernel> inner,
+                                     bool precise = false);
+
+/// A function of the vector unit on destination values; nullptr where it is not published. "exp", "gelu".
+using Function = void (*)(float *values, size_t n);
+Function vectorFunction(std::string_view name, const Compute &compute);
+
+/// A row: the kernel of an op, or nullptr when the rules do not cover the call.
+struct Row {
+  std::string_view name;
+  std::unique_ptr<Kernel> (*make)(const OpCall &);
+};
+std::span<const Row> elementwiseRows();
+std::span<const Row> matmulRows();
+std::span<const Row> reductionRows();
+std::span<const Row> normalizationRows();
+std::span<const Row> convolutionRows();
+
+} // namespace tt::ttnn::exact

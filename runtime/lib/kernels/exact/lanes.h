@@ -1,0 +1,212 @@
+//===- lanes.h - the chip's units on several values at once ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of sim/arithmetic.h for eight values whose exponents are far enough
+// from the ends of their range; where one of them is not, all eight go through
+// the functions there.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/sim/arithmetic.h"
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+namespace tt::ttnn::exact {
+
+constexpr int64_t lanes = 8;
+using I = int32_t __attribute__((vector_size(lanes * 4)));
+using U = uint32_t __attribute__((vector_size(lanes * 4)));
+using F = float __attribute__((vector_size(lanes * 4)));
+
+template <class To, class From> To as(From value) { return __builtin_bit_cast(To, value); }
+inline I maximum(I a, I b) { return __builtin_elementwise_max(a, b); }
+inline I minimum(I a, int32_t b) { return __builtin_elementwise_min(a, I{} + b); }
+inline I chosen(I condition, I yes, I no) { return (yes & condition) | (no & ~condition); }
+inline bool anyOf(I condition) { return __builtin_reduce_or(condition) != 0; }
+inline I exponentsOf(I bits) { return as<I>((as<U>(bits) << 1) >> 24); }
+/// With the hidden digit; 0 for zeros and denormals.
+inline I significands(I bits) { return ((bits & 0x7fffff) | 0x800000) & (exponentsOf(bits) != 0); }
+
+//===----------------------------------------------------------------------===//
+// Matrix unit
+//===----------------------------------------------------------------------===//
+
+/// dst + first + second, sums of products in units of 2^13 at the exponents x, which are 0 or below where there is
+/// none. Nothing may underflow or overflow on the way: exponents are at least 25 or 0, and below 240.
+template <bool wide> I accumulate(I dst, I first, I x0, I second, I x1) {
+  const I exponent = exponentsOf(dst);
+  const I top = maximum(maximum(x0, x1), exponent);
+  const auto halfOf = [](I shift) { return as<I>(as<U>((I{} + 1) << shift) >> 1); };
+  // The destination's magnitude, rounded half away from zero.
+  const I shift = minimum(top - exponent, 30);
+  I old = significands(dst);
+  old = (old + halfOf(shift)) >> shift;
+  if constexpr (!wide)
+    old = (old + 4096) & ~8191;
+  const I negative = dst >> 31;
+  I sum = (old ^ negative) - negative;
+  // Terms are rounded half toward +Inf, as an arithmetic shift does.
+  const auto add = [&](I value, I x) {
+    const I distance = minimum(top - x, 30);
+    I aligned = ((value << 13) + halfOf(distance)) >> distance;
+    if constexpr (!wide)
+      aligned = (aligned + 4096) & ~8191;
+    sum += aligned;
+  };
+  add(first, x0);
+  add(second, x1);
+  const I sign = sum >> 31;
+  const I magnitude = (sum ^ sign) - sign;
+  I bits;
+  if constexpr (wide) {
+    // From f32's rounding to even to half away from zero: where bits are lost, a half of the last is added.
+    const I loses = magnitude > 0xffffff;
+    const I doubled = magnitude + ((magnitude + 1) & loses);
+    bits = as<I>(__builtin_convertvector(doubled, F)) + (loses << 23) + ((top - 150) << 23);
+    bits += (sum == -1) & (27 << 23); // a defect of Wormhole, tt-metal #38306
+  } else {
+    bits = as<I>(__builtin_convertvector(magnitude, F)) + ((top - 150) << 23);
+    bits = (bits + 0x8000) & static_cast<int32_t>(0xffff0000);
+  }
+  return (bits | (sign << 31)) & (sum != 0);
+}
+
+/// f on each lane.
+template <class G> I oneByOne(I a, I b, G g) {
+  I result;
+  for (int64_t i = 0; i < lanes; ++i)
+    result[i] = static_cast<int32_t>(g(static_cast<uint32_t>(a[i]), static_cast<uint32_t>(b[i])));
+  return result;
+}
+
+template <sim::exact::Destination width> I add(I a, I b) {
+  constexpr bool wide = width == sim::exact::Destination::Bits32;
+  const I swap = (a & 0x7fffffff) < (b & 0x7fffffff);
+  const I large = chosen(swap, b, a), small = chosen(swap, a, b);
+  const I top = exponentsOf(large), distance = top - exponentsOf(small);
+  if (anyOf(((top < 64) & (top != 0)) | (top > 240)))
+    return oneByOne(a, b, [](uint32_t x, uint32_t y) { return sim::exact::add(x, y, width); });
+  const auto digits = [](I bits) { return significands(bits) >> 13; };
+  const I shift = minimum(distance, 12);
+  const I lesser = ((digits(small) + as<I>(as<U>((I{} + 1) << shift) >> 1)) >> shift) & (distance < 12);
+  const I opposite = (large ^ small) >> 31, sign = large >> 31;
+  const I sum = digits(large) + ((lesser ^ opposite) - opposite);
+  return accumulate<wide>(I{}, (sum ^ sign) - sign, top, I{}, I{});
+}
+
+template <sim::exact::Destination width, int phases> I multiply(I a, I b) {
+  constexpr bool wide = width == sim::exact::Destination::Bits32;
+  const I sum = exponentsOf(a) + exponentsOf(b), there = (exponentsOf(a) != 0) & (exponentsOf(b) != 0);
+  if (anyOf(((sum < 192) | (sum > 360) | (exponentsOf(a) == 255) | (exponentsOf(b) == 255)) & there))
+    return oneByOne(a, b, [](uint32_t x, uint32_t y) { return sim::exact::multiply(x, y, phases, width); });
+  const I left = significands(a) >> 13, right = significands(b) >> 13, sign = (a ^ b) >> 31;
+  constexpr int32_t offsets[4] = {0, 5, 7, 12};
+  I dst{};
+  for (int phase = 0; phase < phases; ++phase) {
+    const I ma = phase & 1 ? (left >> 1) & 31 : left >> 6;
+    const I mb = phase & 2 ? (right & 15) << 3 : right >> 4;
+    const I product = (ma * mb) & there;
+    dst = accumulate<wide>(dst, (product ^ sign) - sign, (sum - 127 - offsets[phase]) & there, I{}, I{});
+  }
+  return dst;
+}
+
+//===----------------------------------------------------------------------===//
+// Vector unit
+//===----------------------------------------------------------------------===//
+
+inline I multiplyAdd(I x, I y, I z) {
+  const I ex = exponentsOf(x), ey = exponentsOf(y), ez = exponentsOf(z);
+  I power = ex + ey - 127;
+  if (anyOf((ex == 255) | (ey == 255) | (ez == 255) | (power >= 255))) {
+    I result;
+    for (int64_t i = 0; i < lanes; ++i)
+      result[i] = static_cast<int32_t>(sim::exact::multiplyAdd(static_cast<uint32_t>(x[i]), static_cast<uint32_t>(y[i]),
+                                                               static_cast<uint32_t>(z[i])));
+    return result;
+  }
+  using Long = uint64_t __attribute__((vector_size(lanes * 8)));
+  const Long raw =
+      __builtin_convertvector(as<U>(significands(x)), Long) * __builtin_convertvector(as<U>(significands(y)), Long);
+  const Long kept = (raw >> 20) | (((raw & 0xfffff) + 0xfffff) >> 20); // and a bit for what is lost
+  I product = as<I>(__builtin_convertvector(kept, U)), addend = significands(z) << 3;
+  const I none = (product == 0) | (power < 0), plain = z & (addend != 0);
+  product &= ~none;
+  power &= ~none;
+  const I top = maximum(power, ez);
+  const auto shifted = [](I value, I places) {
+    const I shift = minimum(places, 31), quotient = as<I>(as<U>(value) >> as<U>(shift));
+    // What is lost makes the rest odd, but never makes something of nothing.
+    const I lost = (as<I>(as<U>(quotient) << as<U>(shift)) != value) & (quotient != 0) & 1;
+    return quotient | lost;
+  };
+  product = shifted(product, top - power);
+  addend = shifted(addend, top - ez);
+  const I productSign = (x ^ y) & INT32_MIN, addendSign = z & INT32_MIN;
+  const I sign = chosen(product >= addend, productSign, addendSign);
+  const I difference = product - addend, away = difference >> 31;
+  const I total = chosen(productSign == addendSign, product + addend, (difference ^ away) - away);
+  // To 27 digits; the last of what is lost is kept, and no other.
+  const I twice = total >= 1 << 28, once = total >= 1 << 27, places = -(once + twice);
+  const I digits = (total >> places) | (total & 1 & once);
+  const I rounded = as<I>(__builtin_convertvector(digits, F)); // ties to even
+  const I exponent = exponentsOf(rounded) + top + places - 153;
+  const I bits = sign | (rounded & 0x7fffff) | (exponent << 23);
+  I result = chosen(exponent >= 255, sign | 0x7f800000, bits & (exponent > 0)) & (total != 0);
+  return chosen(none, plain, result);
+}
+
+/// Values with the vector unit's operations: + - * are one SFPMAD each, all else moves bits.
+struct Lanes {
+  I bits;
+
+  Lanes() = default;
+  explicit Lanes(I bits) : bits(bits) {}
+  Lanes(float value) : bits(I{} + __builtin_bit_cast(int32_t, value)) {} // NOLINT: constants are written as numbers
+
+  friend Lanes operator*(Lanes x, Lanes y) { return Lanes(multiplyAdd(x.bits, y.bits, I{})); }
+  friend Lanes operator+(Lanes x, Lanes y) { return Lanes(multiplyAdd(Lanes(1.0f).bits, x.bits, y.bits)); }
+  friend Lanes operator-(Lanes x, Lanes y) { return x + -y; }
+  Lanes operator-() const { return Lanes(bits ^ INT32_MIN); }
+
+  Lanes magnitude() const { return Lanes(bits & INT32_MAX); }
+  Lanes withSign(Lanes other) const { return Lanes((bits & INT32_MAX) | (other.bits & INT32_MIN)); }
+  I field() const { return exponentsOf(bits); }
+  Lanes withField(I field) const { return Lanes((bits & ~0x7f800000) | ((field & 255) << 23)); }
+  I isZero() const { return field() == 0; } // or a denormal
+  I isNegative() const { return bits >> 31; }
+  /// Integers in the order of sign and magnitude.
+  I order() const { return bits ^ ((bits >> 31) & INT32_MAX); }
+};
+
+/// To bf16: ties away from zero, NaN becomes Inf, zeros and denormals +0.
+inline Lanes roundedToBf16(Lanes x) {
+  const I rounded = (x.bits + 0x8000) & ~0xffff, isNaN = x.magnitude().bits > 0x7f800000;
+  const I finite = chosen(isNaN, (x.bits & INT32_MIN) | 0x7f800000, rounded);
+  return Lanes(finite & (exponentsOf(finite) != 0));
+}
+inline Lanes mad(Lanes x, Lanes y, Lanes z) { return Lanes(multiplyAdd(x.bits, y.bits, z.bits)); }
+inline Lanes chosen(I condition, Lanes yes, Lanes no) { return Lanes(chosen(condition, yes.bits, no.bits)); }
+inline Lanes larger(Lanes x, Lanes y) { return chosen(x.order() < y.order(), y, x); }
+inline Lanes smaller(Lanes x, Lanes y) { return chosen(x.order() < y.order(), x, y); }
+/// The sign of the difference, as conditions on lanes have it.
+inline I isLess(Lanes x, Lanes y) { return (x - y).isNegative(); }
+inline Lanes numbers(I integers) { return Lanes(as<I>(__builtin_convertvector(integers, F))); }
+
+/// Applies g to eight values at a time; of the last ones, to as many and zeros.
+template <class G> void overLanes(const float *const *ins, size_t count, float *out, size_t n, G g) {
+  constexpr size_t most = 2;
+  I x[most] = {};
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t here = n - i < lanes ? n - i : lanes;
+    for (size_t k = 0; k < count; ++k)
+      std::memcpy(&x[k], ins[k] + i, here * sizeof(float));
+    const I made = g(x[0], x[1]);
+    std::memcpy(out + i, &made, here * sizeof(float));
+  }
+}
+
+} // namespace tt::ttnn::exact

@@ -1,0 +1,70 @@
+//===- matrix.h - products of the chip's matrix unit ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sums of products of sim/arithmetic.h, eight at a time. Where exponents are
+// not near the ends of their range, the sum of eight products of one fidelity
+// phase is eight fused multiply-adds in f32: the sum begins with a number whose
+// last place is the unit that the chip rounds products to, so every step rounds
+// as the chip does. What is left, adding to the destination, is in integers.
+// Tiles with other exponents go through sim::exact::dot.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "core/op.h"
+#include "kernels/exact/exact.h"
+
+namespace tt::ttnn::exact {
+
+/// c[m, n] = a[m, k] * b[k, n], in panels of rows and columns.
+class MatrixProduct {
+public:
+  /// Where values come from and go to. All may be called from several threads at once.
+  struct Io {
+    /// The k values of a row of a, as the unpacker leaves them.
+    std::function<void(int64_t row, float *to)> left;
+    /// `count` values of row k of b, from a column on.
+    std::function<void(int64_t k, int64_t column, int64_t count, float *to)> right;
+    /// What the destination held of a row when all was added, as f32, for `count` columns from one that is a multiple
+    /// of 16; it may be changed.
+    std::function<void(int64_t row, int64_t column, int64_t count, float *values)> finish;
+  };
+
+  /// blockTiles: tiles of K that stay in the destination; 0: all of them. biased: a bias follows, which decides where
+  /// the last block is added (packer_l1_acc).
+  MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles = 0, bool biased = false);
+  size_t scratchBytes() const { return layout.bytes(); }
+  void run(const Io &io, std::byte *scratch) const;
+
+  static constexpr int64_t columns = 16, tile = 32;
+
+  /// An operand split into the parts of mantissas that phases multiply, in blocks of rows or columns.
+  struct Parts {
+    float *high, *low;  // of value, scaled to the exponent
+    uint32_t *bits;     // the value itself
+    int16_t *exponents; // field, or far below zero for a zero
+    int16_t *ranges;    // least and largest exponent of each row (or block of columns) and tile
+  };
+
+private:
+  struct Place {
+    size_t high, low, bits, exponents, ranges;
+  };
+  Place place(int64_t elements, int64_t ranges);
+  Parts at(std::byte *scratch, const Place &place) const;
+  void packLeft(const Io &io, int64_t row, int64_t rows, const Parts &to) const;
+  void packRight(const Io &io, int64_t column, int64_t count, const Parts &to) const;
+  void multiply(const Parts &left, const Parts &right, int64_t rows, int64_t blocks, int64_t from, int64_t to,
+                int32_t *dst) const;
+  void panel(const Io &io, const Parts &left, const Parts &right, int64_t row, int64_t rows, int64_t column,
+             int64_t count, int32_t *dst, int32_t *partials) const;
+
+  int64_t m, n, k, kTiles, blockTiles, panelRows, panelColumns;
+  Compute compute;
+  bool biased;
+  ScratchLayout layout;
+  Place leftAt, rightAt;
+  size_t dstAt = 0, partialsAt = 0;
+};
+
+} // namespace tt::ttnn::exact

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The vector unit of Wormhole and the functions of its library, on arrays of bit patterns, in integers of 64 bits.
+
+Written from the publications (tt-isa-documentation: SFPMAD; ttsim: fma.cpp; tt-llk: ckernel_sfpu_*.h); shares no code
+with the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint32]
+SIGN, INF, NAN = 1 << 31, 0x7F800000, 0x7FC00000
+
+
+def bits(value: float) -> int:
+    return int(np.float32(value).view(np.uint32))
+
+
+def split(x: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Sign, exponent field, and mantissa with its hidden digit; denormals are zero."""
+    wide = x.astype(np.int64)
+    exponent = wide // 2**23 % 256
+    return wide // 2**31, exponent, np.where(exponent > 0, 2**23 + wide % 2**23, 0)
+
+
+def divided(value: NDArray[np.int64], places: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """By 2^places; what is lost makes the rest odd, but nothing stays nothing."""
+    step = np.int64(1) << np.minimum(places, 62)
+    quotient = np.where(places >= width, 0, value // step)
+    return np.where((quotient > 0) & (value % step > 0), quotient | 1, quotient)
+
+
+def digits(value: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.frexp(value.astype(np.float64))[1].astype(np.int64)
+
+
+def mad(x: Bits | int, y: Bits | int, z: Bits | int) -> Bits:
+    x, y, z = np.broadcast_arrays(*(np.asarray(v, np.uint32) for v in (x, y, z)))
+    (sx, ex, mx), (sy, ey, my), (sz, ez, mz) = split(x), split(y), split(z)
+    is_nan = [(e == 255) & (v % 2**23 > 0) for e, v in ((ex, x), (ey, y), (ez, z))]
+    is_inf = [(e == 255) & (v % 2**23 == 0) for e, v in ((ex, x), (ey, y), (ez, z))]
+    sign = sx ^ sy
+    raw = mx * my * 8
+    value, power, addend = raw // 2**23 | (raw % 2**23 > 0), ex + ey - 127, mz * 8
+    unbounded = (ex == 255) | (ey == 255) | (power >= 255)
+    special = unbounded | (ez == 255)
+    of_product = is_nan[0] | is_nan[1] | (is_inf[0] & (ey == 0)) | (is_inf[1] & (ex == 0))
+    of_product |= is_inf[2] & unbounded & (sz != sign)
+    nan = np.where(
+        special & of_product, sign * SIGN + 0x7F800001, np.where(special & is_nan[2], sz * SIGN + 0x7F800001, 0)
+    )
+    infinite = np.where(is_inf[2], z.astype(np.int64), sign * SIGN + INF)
+    power = np.where(special, np.minimum(power, 255), power)
+    no_product = (value == 0) | (power < 0)
+    plain = np.where(mz > 0, z.astype(np.int64), 0)
+    value, power = np.where(no_product, 0, value), np.where(no_product, 0, power)
+    top = np.maximum(power, ez)
+    value, addend = divided(value, top - power, 64), divided(addend, top - ez, 32)
+    total = np.where(sign == 1, -value, value) + np.where(sz == 1, -addend, addend)
+    negative = np.where(value >= addend, sign, sz)
+    total = np.abs(total)
+    excess = digits(total) - 27
+    top = top + excess
+    right = total // (np.int64(1) << np.clip(excess, 0, 62)) | total % 2
+    left = total * (np.int64(1) << np.clip(-excess, 0, 40))
+    scaled = np.where(excess > 0, right, left)
+    result, rest = top * 2**23 + scaled // 8 % 2**23, scaled % 8
+    result = result + ((rest > 4) | ((rest == 4) & (result % 2 == 1)))
+    finite = np.where(nan > 0, nan, negative * SIGN) | result
+    finite = np.where((result < 2**23) | (top < 0), nan, finite)
+    finite = np.where(top >= 255, np.where(nan > 0, nan, negative * SIGN + INF), finite)
+    finite = np.where(total == 0, nan, finite)
+    finite = np.where(no_product & (nan == 0), plain, finite)
+    return np.where(special & (nan == 0), infinite, finite).astype(np.uint32)
+
+
+class V:
+    """Lanes of f32 with the unit's operations: + - * are one SFPMAD each, the rest moves bits."""
+
+    def __init__(self, lanes: Bits | int | float):
+        self.b = np.asarray(bits(lanes) if isinstance(lanes, float) else lanes, np.uint32)
+
+    def __add__(self, other: V | float) -> V:
+        return V(mad(bits(1.0), self.b, of(other).b))
+
+    def __sub__(self, other: V | float) -> V:
+        return V(mad(bits(1.0), self.b, of(other).b ^ np.uint32(SIGN)))
+
+    def __mul__(self, other: V | float) -> V:
+        return V(mad(self.b, of(other).b, 0))
+
+    def __neg__(self) -> V:
+        return V(self.b ^ np.uint32(SIGN))
+
+    def abs(self) -> V:
+        return V(self.b & np.uint32(SIGN - 1))
+
+    def signed(self, other: V) -> V:
+        return V(self.abs().b | (other.b & np.uint32(SIGN)))
+
+    def field(self) -> NDArray[np.int64]:
+        return self.b.astype(np.int64) // 2**23 % 256
+
+    def with_field(self, field: NDArray[np.int64]) -> V:
+        return V(((self.b & np.uint32(0x807FFFFF)) + (field % 256 << 23)).astype(np.uint32))
+
+    def negative(self) -> NDArray[np.bool_]:
+        return self.b >= SIGN
+
+    def less(self, other: V | float) -> NDArray[np.bool_]:
+        return (self - other).negative()
+
+    def order(self) -> NDArray[np.int64]:
+        """Integers in the order of sign and magnitude."""
+        wide = self.b.astype(np.int64)
+        return np.where(wide >= SIGN, SIGN - wide - 1, wide)
+
+    def min(self, other: V | float) -> V:
+        return V(np.where(self.order() <= of(other).order(), self.b, of(other).b).astype(np.uint32))
+
+    def max(self, other: V | float) -> V:
+        return V(np.where(self.order() >= of(other).order(), self.b, of(other).b).astype(np.uint32))
+
+
+def of(value: V | float) -> V:
+    return value if isinstance(value, V) else V(float(value))
+
+
+def fma(x: V, y: V | float, z: V | float) -> V:
+    return V(mad(x.b, of(y).b, of(z).b))
+
+
+def choose(condition: NDArray[np.bool_], yes: V | float, no: V | float) -> V:
+    return V(np.where(condition, of(yes).b, of(no).b).astype(np.uint32))
+
+
+def horner(x: V, *coefficients: float) -> V:
+    """Coefficients from the highest power down."""
+    result = of(coefficients[0])
+    for coefficient in coefficients[1:]:
+        result = fma(result, x, coefficient)
+    return result
+
+
+def integer(x: V, largest: int) -> NDArray[np.int64]:
+    """To nearest, ties away from zero, magnitude at most `largest`."""
+    magnitude = x.abs().b.view(np.float32)
+    with np.errstate(invalid="ignore"):
+        magnitude = magnitude.astype(np.float64)
+        rounded = np.where(magnitude < 65536, np.floor(np.where(magnitude < 65536, magnitude, 0) + 0.5), largest)
+    return np.where(x.field() < 126, 0, np.minimum(rounded, largest)).astype(np.int64)
+
+
+def number(values: NDArray[np.int64]) -> V:
+    return V(values.astype(np.float32).view(np.uint32))
+
+
+# ---------------------------------------------------------------------- functions
+
+
+def exp_21f(x: V) -> V:
+    t = fma(x, 1.4426950216293335, 127.0).max(0.0).min(255.0)
+    _, exponent, mantissa = split(t.b)
+    shift = exponent - 127
+    z = np.where(shift >= 0, mantissa << np.clip(shift, 0, 30), mantissa >> np.clip(-shift, 0, 60))
+    whole, part = z >> 23, number(z % 2**23)
+    p = fma(fma(part, 4.791750143340323e-15, 7.839635491371155e-08), part, 1.0017248)
+    return choose(whole >= 255, np.inf, p.with_field(whole))
+
+
+def exp_f32(x: V) -> V:
+    product = x * 1.442695
+    j = integer(product, 32767) * np.where(product.negative(), -1, 1)
+    f = fma(number(j), -1.42860677e-6, fma(number(j), -0.693145752, x))
+    p = horner(f, 1.37805939e-3, 8.37312452e-3, 4.16695364e-2, 1.66664720e-1, 4.99999851e-1, 1.0, 1.0)
+    exponent = p.field() + j
+    return choose(exponent >= 255, np.inf, choose(exponent < 1, 0.0, p.with_field(exponent)))
+
+
+def exp_approximate(x: V) -> V:
+    i = integer(fma(x.max(-88.5), 369.329925537109375, 32500.818359375), 65535)
+    return V((i << 15).astype(np.uint32))
+
+
+def reciprocal(x: V, steps: int) -> V:
+    n = V((x.b % np.uint32(2**23)) + np.uint32(bits(-1.0)))
+    y = fma(fma(n, 0.3232325017452239990234375, 1.4545459747314453125), n, 2.121212482452392578125)
+    scale = V((255 - x.field() << 23).astype(np.uint32)) * 0.5
+    for _ in range(steps):
+        y = fma(y, fma(n, y, 1.0), y)
+    return (y * scale).signed(x)
+
+
+def root(x: V, inverse: bool, approximate: bool) -> V:
+    seed = 0x5F0B3892 if approximate else 0x5F1110A0
+    y = V((seed - (x.b >> np.uint32(1)).astype(np.int64)).astype(np.uint32))
+    if approximate:
+        y = y * fma(-y, x * y, 1.89099014875)
+        result = y if inverse else y * x
+    else:
+        c = -y * (x * y)
+        y = y * fma(c, c + 2.2533049, 2.2825186)
+        w = x * y
+        h = fma(-y, w, 1.0)
+        result = fma(h, y * 0.5, y) if inverse else fma(h, w * 0.5, w)
+    result = choose(x.b == INF, 0.0 if inverse else np.inf, result)
+    result = choose(x.negative(), V(NAN), result)
+    return choose(x.field() == 0, np.inf if inverse else 0.0, result)
+
+
+def erf(x: V, wide: bool) -> V:
+    a = x.max(-10.0).min(10.0)
+    u = a * a
+    if wide:
+        top = horner(u, -2.8632063387e-10, 2.7384647439e-8, 1.7678321456e-5, 6.1307044234e-4, 5.6230435148e-3,
+                     6.2133435160e-2, 2.1477432549e-1, 1.1283791065)  # fmt: skip
+        bottom = horner(u, -6.7350725691e-12, -3.5153888689e-9, 1.3156344494e-6, 1.3179056987e-4, 1.9545555115e-3,
+                        1.9642570987e-2, 1.2961706519e-1, 5.2367275953e-1, 1.0)  # fmt: skip
+    else:
+        top = horner(u, 7.4481184425e-4, 4.5400281738e-2, 2.7609212279e-1, 1.1280932447)
+        bottom = horner(u, 2.4813862145e-5, 8.2844606784e-3, 1.3675764810e-1, 5.7439188334e-1, 1.0)
+    return (a * top * reciprocal(bottom, 2 if wide else 1)).max(-1.0).min(1.0)
+
+
+def gelu(x: V, wide: bool) -> V:
+    if wide:
+        return x * fma(erf(x * float(np.float32(0.5**0.5)), True), 0.5, 0.5)
+    u = x * x
+    middle = x * fma(x, horner(u, 7.9821413868e-8, -3.8082057209e-6, 8.1812159812e-5, -1.0717806322e-3,
+                               9.7720050615e-3, -6.6361041488e-2, 3.9894227818e-1), 0.5)  # fmt: skip
+    cubic = horner(x, 7.5950479368e-4, 1.3809983619e-2, 9.5413386822e-2, 3.0369991064e-1)
+    low = x * (exp_21f(u * -0.5) * cubic + 0.375 - 0.375)
+    below = x.less(-5.54259443) | (x.b == bits(-5.54259443))
+    result = choose(x.less(-3.125), choose(below, 0.0, low), middle)
+    return choose(x.less(2.78125), result, x)
+
+
+def tables(x: V, ends: list[float], slopes: list[float], intercepts: list[float]) -> V:
+    a = x.abs()
+    segment = sum((a.b >= bits(end)).astype(np.int64) for end in ends)
+    slope, intercept = (np.array(v, np.float32).view(np.uint32)[segment] for v in (slopes, intercepts))
+    return V(mad(slope, a.b, intercept))
+
+
+def byte(entry: int) -> float:
+    return 0.0 if entry == 0xFF else (-1) ** (entry >> 7) * 2.0 ** -(entry >> 4 & 7) * (1 + (entry & 15) / 16)
+
+
+def lines(x: V, words: list[int]) -> V:
+    return tables(x, [1.0, 2.0], [byte(w >> 8) for w in words], [byte(w & 255) for w in words]).signed(x)
+
+
+def half(word: int) -> float:
+    exponent = word >> 10 & 31
+    return (-1) ** (word >> 15) * (0.0 if exponent == 31 else 2.0 ** (exponent - 15) * (1 + (word & 1023) / 1024))
+
+
+def gelu_approximate(x: V) -> V:
+    def entries(words: list[int]) -> list[float]:
+        return [half(w >> place & 0xFFFF) for w in words for place in (0, 16)]
+
+    table = tables(x, [0.5, 1.0, 1.5, 2.0, 3.0], entries([0x37DC3220, 0x38E038F0, 0x38003855]),
+                   entries([0xB103A1EE, 0xB435B470, 0x7C00AFEE]))  # fmt: skip
+    return fma(x, 0.5, table)
+
+
+def sigmoid(x: V, wide: bool) -> V:
+    return reciprocal((exp_f32(-x) if wide else exp_21f(-x)) + 1.0, 2 if wide else 1)
+
+
+def tanh(x: V, wide: bool) -> V:
+    if not wide:
+        a = x.abs()
+        p = horner(a, 5.876733921468257904052734375e-3, -6.6649019718170166015625e-2, 0.281917631626129150390625,
+                   -0.4890659749507904, 3.0897438526153564453125e-2, 0.999004364013671875, 0.0)  # fmt: skip
+        return p.min(1.0).signed(x)
+    u = x * x
+    small = x * horner(u, 1.54979276e-2, -5.21197654e-2, 0.1331066936, -0.3333235979, 0.999999940395355)
+    return choose(x.abs().less(0.6), small, fma(sigmoid(x * 2.0, True), 2.0, -1.0))
+
+
+def log(x: V, wide: bool) -> V:
+    m, e = x.with_field(np.full_like(x.field(), 127)), number(x.field() - 127)
+    if wide:
+        big = ~m.less(1.41421354)
+        m, e = choose(big, m * 0.5, m), choose(big, e + 1.0, e)
+        z = (m - 1.0) * reciprocal(m + 1.0, 2)
+        series = horner(z * z, *(float(np.float32(1 / n)) for n in (11, 9, 7, 5, 3)), 1.0)
+        result = fma(e, 0.69314718, z * 2.0 * series)
+    else:
+        result = fma(e, 0.69314718246, horner(m, 0.0422401130, -0.3706687391, 1.3681391478, -2.8002324104,
+                                              3.7675004005, -2.0069785118))  # fmt: skip
+    return choose(x.field() == 0, -np.inf, choose(x.negative(), V(NAN), result))
+
+
+SHIFTER = 1.5 * 2.0**23
+
+
+def reduced(x: V, j: V, parts: list[str]) -> V:
+    for part in parts:
+        x = fma(j, float.fromhex(part), x)
+    return x
+
+
+HALVES = ["-0x1.92p+0", "-0x1.fbp-12", "-0x1.51p-22", "-0x1.0b4612p-34"]
+WHOLES = ["-0x1.92p+1", "-0x1.fbp-11", "-0x1.51p-21", "-0x1.0b4612p-33"]
+
+
+def sine(a: V, odd: NDArray[np.bool_], wide: bool) -> V:
+    u = a * a
+    a = choose(odd, -a, a)
+    texts = (["0x1.5dc908p-19", "-0x1.9f70fp-13", "0x1.110edap-7", "-0x1.55554cp-3"] if wide
+             else ["-0x1.8b10a4p-13", "0x1.10c2a2p-7", "-0x1.5554a4p-3"])  # fmt: skip
+    return fma(horner(u, *map(float.fromhex, texts)), a * u, a)
+
+
+def sin(x: V, wide: bool) -> V:
+    t = fma(x, 0.31830987334251404, SHIFTER)
+    return sine(reduced(x, t - SHIFTER, WHOLES), t.b % 2 == 1, wide)
+
+
+def cos(x: V, wide: bool) -> V:
+    t = fma(x, 0.31830987334251404, 0.5) + SHIFTER
+    return sine(reduced(x, fma(t - SHIFTER, 2.0, -1.0), HALVES), t.b % 2 == 1, wide)
+
+
+def tan(x: V) -> V:
+    t = fma(x, 0.6366197466850281, SHIFTER)
+    a = reduced(x, t - SHIFTER, HALVES)
+    u = a * a
+    r = fma(a, horner(u, *map(float.fromhex, ["0x1.4f1f4ep-4", "0x1.02b98p-3", "0x1.55953p-2"])) * u, a)
+    return choose(t.b % 2 == 1, -reciprocal(r, 1), r)
+
+
+def atan(x: V) -> V:
+    t = x.abs()
+    beyond = of(1.0).less(t)
+    t = choose(beyond, reciprocal(t, 1), t)
+    r = t * horner(t * t, -4.4326744973659515380859375e-2, 0.1555790007114410400390625, -0.325808584690093994140625,
+                   0.999787867069244384765625)  # fmt: skip
+    return choose(beyond, of(1.5707963705062866) - r, r).signed(x)
+
+
+def absolute(x: V) -> V:
+    return choose(x.abs().b > INF, x, x.abs())
+
+
+# Each takes lanes and whether the destination has 32 bits; `rounds`: to bf16 before a store in 16 bits.
+Function = Callable[[V, bool], V]
+FUNCTIONS: dict[str, tuple[Function, bool]] = {
+    "abs": (lambda x, wide: absolute(x), False),
+    "atan": (lambda x, wide: atan(x), False),
+    "cos": (cos, True),
+    "erf": (erf, True),
+    "exp": (lambda x, wide: exp_f32(x) if wide else exp_21f(x), True),
+    "gelu": (gelu, True),
+    "log": (log, False),
+    "reciprocal": (lambda x, wide: reciprocal(x, 2 if wide else 1), True),
+    "rsqrt": (lambda x, wide: root(x, True, False), True),
+    "sigmoid": (sigmoid, True),
+    "silu": (lambda x, wide: x * sigmoid(x, wide), True),
+    "sin": (sin, True),
+    "sqrt": (lambda x, wide: root(x, False, False), True),
+    "tan": (lambda x, wide: tan(x), True),
+    "tanh": (tanh, True),
+}
+NARROW_ONLY = {"atan", "tan"}
+APPROXIMATE: dict[str, Callable[[V], V]] = {
+    "exp": exp_approximate,
+    "gelu": gelu_approximate,
+    "rsqrt": lambda x: root(x, True, True),
+    "sigmoid": lambda x: lines(x, [0x3EFF, 0x3347, 0xFF10]) + 0.5,
+    "sqrt": lambda x: root(x, False, True),
+    "tanh": lambda x: lines(x, [0x1AFF, 0x3814, 0xFF00]),
+}
+
+
+def stored(x: V, wide: bool) -> Bits:
+    """What a store leaves in the destination."""
+    kept = x.b if wide else x.b & np.uint32(0xFFFF0000)
+    return np.where(x.field() == 0, x.b & np.uint32(SIGN), kept).astype(np.uint32)
