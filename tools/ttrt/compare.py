@@ -5,6 +5,8 @@
   ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
                                                                 a module before and after every pass
 
+  ttrt compare FILE --exact                                     a program by default, as a card computes, and goldens
+
 A and B are of any level: StableHLO and TTIR are computed by the goldens of their ops (torch), TTNN and .ttnn files on a
 simulated device; --via chooses otherwise. All get the same inputs. Ops are known by their source numbers (or by
 location, or order), and compared one by one; outputs decide whether the modules are equal.
@@ -31,6 +33,7 @@ EVALUATORS = ("auto", "goldens", "device")
 EXAMPLES = """
 ttrt compare a.mlir b.mlir
 ttrt compare a.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
+ttrt compare model.ttnn --exact
 """
 
 
@@ -42,6 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--pipeline",
         metavar="LIST",
         help="instead of B: passes and pipelines, as in name{option=value},name",
+    )
+    machine.exact_argument(
+        parser, "instead of B: the file itself by default and with the chip's arithmetic, op by op beside goldens"
     )
     parser.add_argument("--via", choices=EVALUATORS, default="auto", help="how to compute values (default: by level)")
     parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
@@ -100,8 +106,10 @@ class Result:
 
 
 def run(args: argparse.Namespace) -> int:
-    if (args.other is None) == (args.passes is None):
-        raise InputError("compare takes two files, or one and --passes")
+    if [args.other is not None, args.passes is not None, args.exact].count(True) != 1:
+        raise InputError("compare takes two files, or one and --passes or --exact")
+    if args.exact:
+        return three(args)
     from .divergence import Judge
     from .subject import Subject
 
@@ -130,6 +138,30 @@ def run(args: argparse.Namespace) -> int:
     if parted is None and not any(r.comparing is not None or not r.changed for r in results):
         raise InputError(f"nothing could be compared: {results[-1].reason}" if results else "there are no passes")
     return 0 if parted is None else 1
+
+
+def three(args: argparse.Namespace) -> int:
+    """One program with three arithmetics, op by op: goldens, the default of the device, and the chip's."""
+    from .divergence import Judge, rows_of, three_ways
+    from .subject import Subject
+
+    subject = Subject.load(args.file, args.mesh.shape if args.mesh else None)
+    judge = Judge(args.pcc, args.atol, args.rtol)
+    rows = list(rows_of(*three_ways(subject, args.seed, args.inputs), judge))
+    if args.json != "-":
+        show_three(args, rows)
+    wrong = [row for row in rows if row.pair.kind == "output" and strays(args, row)]
+    if args.json:
+        write_json(args.json, {"file": args.file, "seed": args.seed, "pcc": args.pcc, "equal": not wrong,
+                               "values": [row.to_dict() for row in rows]})  # fmt: skip
+    return 1 if wrong else 0
+
+
+def strays(args: argparse.Namespace, row: Any) -> list[str]:
+    """Which arithmetics do not agree with the golden: by correlation, and by tolerances where they are given."""
+    strict = args.atol is not None or args.rtol is not None
+    sides = (("default", row.default), ("exact", row.exact))
+    return [name for name, p in sides if p is not None and not (p.passed if strict else p.comparison.agrees(args.pcc))]
 
 
 def two(args: argparse.Namespace, first: Any, start: Any, inputs: Any, judge: Any) -> Iterator[Result]:
@@ -253,3 +285,35 @@ def difference_row(p: Any) -> tuple[str, ...]:
     shape = "x".join(map(str, p.shape)) + f" {p.dtype}"
     allowed = f"{atol:.3g} + {rtol:.3g}|a|"
     return (p.name, p.location or f"@{p.program}", shape, f"{c.pcc:.6f}", f"{c.max_abs:.3g}", allowed, c.problem)
+
+
+def show_three(args: argparse.Namespace, rows: Sequence[Any]) -> None:
+    columns = (
+        "value",
+        "where",
+        "type",
+        "default PCC>",
+        "error>",
+        "exact PCC>",
+        "error>",
+        "differ>",
+        "relative RMS>",
+        "",
+    )
+    table(
+        f"{args.file}: default and exact beside goldens, and beside each other",
+        columns,
+        [three_cells(args, r) for r in rows],
+    )
+
+
+def three_cells(args: argparse.Namespace, row: Any) -> tuple[str, ...]:
+    def errors(p: Any) -> tuple[str, str]:
+        return ("", "") if p is None else (f"{p.comparison.pcc:.6f}", f"{p.comparison.max_abs:.3g}")
+
+    type_ = "x".join(map(str, row.pair.shape)) + f" {row.pair.dtype}"
+    wrong = strays(args, row)
+    return (
+        row.pair.name, row.pair.location or f"@{row.pair.program}", type_, *errors(row.default), *errors(row.exact),
+        f"{row.share:.1%}", f"{row.rms:.2e}", f"{' and '.join(wrong)} not as golden" if wrong else "",
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
@@ -17,8 +17,11 @@ from golden.metrics import TOLERANCES
 from golden.optional import torch
 from ttmlir import ir, util
 
+from . import machine
 from .errors import InputError
-from .values import Value, Values
+from .flatbuffer_goldens import Source, constants_of
+from .inputs import given, random_inputs
+from .values import NotEvaluated, Value, Values, evaluated, formats_of, lowered, on_device, run_binary
 
 # Number formats from the most to the least precise, with (atol, rtol). In block formats, elements share the exponent of
 # the largest of 16, so that what is small beside it has few bits left.
@@ -267,3 +270,126 @@ def pair(
 def dtype_text(a: torch.Tensor, b: torch.Tensor) -> str:
     names = [str(t.dtype).removeprefix("torch.") for t in (a, b)]
     return names[0] if names[0] == names[1] else " -> ".join(names)
+
+
+# ---------------------------------------------------------------------- a program with three arithmetics
+
+
+@dataclass(frozen=True)
+class Arithmetics:
+    """A value beside its golden, computed in both ways (None: it has none), and one way beside the other.
+
+    share: of the elements that differ between the two; rms: of their differences, in units of the values' own.
+    """
+
+    pair: Pair
+    default: Pair | None
+    exact: Pair | None
+    share: float
+    rms: float
+
+    def to_dict(self) -> dict[str, Any]:
+        def errors(p: Pair | None) -> dict[str, Any] | None:
+            return None if p is None else p.comparison.to_dict() | {"passed": p.passed}
+
+        return {
+            "kind": self.pair.kind, "program": self.pair.program, "source": self.pair.key, "name": self.pair.name,
+            "location": self.pair.location, "shape": list(self.pair.shape), "dtype": self.pair.dtype,
+            "default": errors(self.default), "exact": errors(self.exact),
+            "differing_share": self.share, "relative_rms": self.rms,
+        }  # fmt: skip
+
+
+def three_ways(subject: Any, seed: int, path: str | None) -> tuple[Values, Values, Values]:
+    """The values of a `Subject`: goldens, the device's by default, and its exact ones. path: of a file of inputs."""
+    try:
+        if subject.file is None:
+            inputs = subject.inputs(seed, path)
+            # The goldens of what runs: a pass before it may have made other ops of the source's.
+            module = lowered(subject.module, subject.mesh)
+            golden = evaluated(module, inputs, subject.mesh, "goldens", seed)
+            return (
+                golden,
+                on_device(module, inputs, subject.mesh),
+                on_device(module, inputs, subject.mesh, exact=True),
+            )
+        programs = subject.programs()
+        if path and len(programs) != 1:
+            names = ", ".join(p.name for p in programs)
+            raise InputError(f"--inputs are for one program; {subject.path} has {names}")
+        shards = {p.name: given(path, p) if path else random_inputs(subject.file, p, seed) for p in programs}
+        golden = file_goldens(subject, shards, seed)
+        known = {name: [value.golden() for value in values] for name, values in shards.items()}
+        binary = subject.file.binary
+        return golden, run_binary(binary, known), run_binary(binary, known, exact=True)
+    except NotEvaluated as error:
+        raise InputError(f"{subject.path}: {error}") from error
+
+
+def file_goldens(subject: Any, inputs: dict[str, Any], seed: int) -> Values:
+    """The goldens of the MLIR that a flatbuffer carries."""
+    file = subject.file
+    assert file is not None
+    source = Source(file)
+    values: list[Value] = []
+    outputs, makers = {}, {}
+    with machine.opened(machine.DEFAULT_ARCH, subject.mesh) as device:
+        for program in subject.programs():
+            given_inputs = inputs[program.name]
+            constants = constants_of(device, file, program, given_inputs)
+            found = source.goldens(file, program, given_inputs, constants, seed)
+            outputs[program.name] = tuple(found.outputs)
+            for number, record in found.ops.items():
+                values.append(Value(number, program.name, record.op, record.location, tuple(record.results)))
+            for name, maker in found.makers.items():
+                number, _, place = name.partition("#")
+                if name.startswith("output_"):
+                    makers[program.name, "", int(name.removeprefix("output_"))] = maker
+                else:
+                    makers[program.name, number, int(place or 0)] = maker
+    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, file.binary.as_json()), makers)
+
+
+def rows_of(golden: Values, default: Values, exact: Values, judge: Judge) -> Iterable[Arithmetics]:
+    """In the order in which the device computes."""
+
+    def by_key(pairs: Iterable[Pair]) -> dict[tuple[str, str, str, str], Pair]:
+        return {key_of(p): p for p in pairs}
+
+    first, second = by_key(compared(golden, default, judge).pairs), by_key(compared(golden, exact, judge).pairs)
+    places = {(v.program, v.key): v for v in exact.values}
+    for pair in compared(default, exact, judge).pairs:
+        ours, theirs = shards_of(default, exact, places, pair)
+        key = key_of(pair)
+        yield Arithmetics(pair, first.get(key), second.get(key), *distance(ours, theirs))
+
+
+def key_of(pair: Pair) -> tuple[str, str, str, str]:
+    """Names of ops may differ between goldens and the device; their place among results does not."""
+    place = pair.name.partition("#")[2] if pair.kind == "op" else pair.name
+    return pair.kind, pair.program, pair.key, place
+
+
+def shards_of(default: Values, exact: Values, places: dict[tuple[str, str], Value], pair: Pair) -> tuple[Any, Any]:
+    place = key_of(pair)[3]
+    if pair.kind == "output":
+        index = int(place.removeprefix("output_"))
+        sides = default.outputs[pair.program][index], exact.outputs[pair.program][index]
+    else:
+        mine = next(v for v in reversed(default.values) if (v.program, v.key) == (pair.program, pair.key))
+        sides = mine.results[int(place or 0)], places[pair.program, pair.key].results[int(place or 0)]
+    return sides
+
+
+def distance(ours: Any, theirs: Any) -> tuple[float, float]:
+    """The share of elements that differ, and the root mean square of differences relative to that of the first."""
+    differing = elements = 0
+    squares = own = 0.0
+    for device in ours.shard_map:
+        a, b = ours.shard_at(device).to(torch.float64), theirs.shard_at(device).to(torch.float64)
+        differing += int(((a != b) & ~(a.isnan() & b.isnan())).sum())
+        elements += a.numel()
+        both = a.isfinite() & b.isfinite()
+        squares += float((a - b)[both].square().sum())
+        own += float(a[both].square().sum())
+    return differing / max(1, elements), (squares / own) ** 0.5 if own else 0.0

@@ -63,6 +63,10 @@ def arguments(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def exact_argument(parser: Any, text: str) -> None:
+    parser.add_argument("--exact", action="store_true", help=f"{text} (slow; see docs/numerics.md)")
+
+
 def chosen(args: argparse.Namespace, arch: str | None, shape: Mesh) -> tuple[str, Mesh]:
     """Architecture and mesh that the command line asks for; `arch` and `shape` where it does not say."""
     choice: MeshChoice | None = args.mesh
@@ -82,10 +86,10 @@ def rank() -> int:
 
 
 @contextlib.contextmanager
-def opened(arch: str, shape: Mesh) -> Iterator[Any]:
+def opened(arch: str, shape: Mesh, exact: bool = False) -> Iterator[Any]:
     import _ttmlir_runtime as rt
 
-    options = rt.runtime.MeshDeviceOptions()
+    options = rt.runtime.MeshDeviceOptions(exact=exact)
     options.arch = arch
     options.mesh_shape = shape
     with rt.runtime.open_mesh_device(options) as device:

@@ -95,6 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
     report_argument(parser, "report")
+    machine.exact_argument(parser, "compute with the chip's arithmetic, bit for bit where it is published")
     input_arguments.arguments(parser)
     checks = parser.add_argument_group("checks")
     checks.add_argument("--golden", "--enable-golden", action="store_true", help="compare outputs with their goldens")
@@ -134,6 +135,8 @@ def checked(args: argparse.Namespace) -> None:
 def run(args: argparse.Namespace) -> int:
     checked(args)
     file = load(args.file, allow_native=args.allow_native)
+    if args.exact and file.is_metal:
+        raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no exact arithmetic")
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
@@ -145,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     saved: dict[str, Any] = {}
     # What debug.print says is no part of a report on standard output.
     said = contextlib.redirect_stdout(sys.stderr) if args.json == "-" else contextlib.nullcontext()
-    with machine.opened(arch, shape) as device, said:
+    with machine.opened(arch, shape, args.exact) as device, said:
         reports = [run_program(args, file, program, device, saved, folder) for program in programs]
     # Every rank has the same results; the first one tells.
     first = machine.rank() == 0
@@ -159,6 +162,7 @@ def run(args: argparse.Namespace) -> int:
         "arch": arch,
         "mesh_shape": list(shape),
         "seed": args.seed,
+        "exact": args.exact,
         "passed": not wrong,
         "programs": reports,
     }

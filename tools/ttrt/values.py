@@ -166,16 +166,17 @@ def lowered(module: Any, mesh: Mesh) -> Any:
     return copy
 
 
-def on_device(module: Any, inputs: Inputs, mesh: Mesh) -> Values:
+def on_device(module: Any, inputs: Inputs, mesh: Mesh, exact: bool = False) -> Values:
     data = passes.ttnn_to_flatbuffer_bin(lowered(module, mesh))
-    return run_binary(rt.binary.load_binary_from_bytes(data, allow_native=True), inputs)  # compiled here
+    return run_binary(rt.binary.load_binary_from_bytes(data, allow_native=True), inputs, exact)  # compiled here
 
 
-def run_binary(binary: Any, inputs: Inputs) -> Values:
-    """Run the public programs of a flatbuffer and keep the value of every op of the source."""
+def run_binary(binary: Any, inputs: Inputs, exact: bool = False) -> Values:
+    """Run the public programs of a flatbuffer and keep the value of every op of the source. exact: with the chip's
+    arithmetic."""
     values: list[Value] = []
     outputs = {}
-    with opened(None, binary) as device:
+    with opened(None, binary, exact) as device:
         for index in range(binary.get_num_programs()):
             if binary.is_program_private(index):
                 continue

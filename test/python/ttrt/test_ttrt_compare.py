@@ -274,8 +274,8 @@ def test_wrong_input_is_named(ttrt, network, file, tmp_path):
     empty = file("empty.mlir", "module {}")
     other = file("other.mlir", NETWORK.replace("@main", "@one") + NETWORK.replace("@main", "@two"))
     for arguments, message in {
-        (network,): "compare takes two files, or one and --passes",
-        (network, network, "--passes", "cse"): "compare takes two files, or one and --passes",
+        (network,): "compare takes two files, or one and --passes or --exact",
+        (network, network, "--passes", "cse"): "compare takes two files, or one and --passes or --exact",
         (network, "none.mlir"): "none.mlir: No such file or directory",
         (network, bad): f"{bad}: not a valid module: ",
         (network, empty): f"{empty}: has no public function, and so nothing to compute",

@@ -459,6 +459,7 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         ttir_pipeline_options: Sequence[str] | str | None = None,
         shlo_pipeline_options: Sequence[str] | str | None = None,
         shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+        exact: bool = False,
     ) -> GoldenReport:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
@@ -485,11 +486,12 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
             return execute_emitted(
                 artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
                 disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
+                exact=exact,
             )  # fmt: skip
         return execute_fb(
             artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
             check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
-            dump_memory, breakpoint_callback,
+            dump_memory, breakpoint_callback, exact,
         )  # fmt: skip
 
     return named(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -170,16 +170,25 @@ def load_binary(compiled_bin: Any) -> Any:
 
 
 @contextmanager
-def opened(device: Any, executable: Any) -> Any:
-    """The device, or one of the mesh that the binary asks for while the block runs."""
+def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> Iterator[Any]:
+    """The device, or one of its own while the block runs. exact: it must have the chip's arithmetic."""
     if device is not None:
+        if exact and not device.exact:
+            raise ValueError("exact: the device was opened without it; open one with MeshDeviceOptions(exact=True)")
         yield device
         return
-    options = runtime.MeshDeviceOptions()
-    shape = executable.get_program_mesh_shape(0) if executable.get_num_programs() else (1, 1)
-    options.mesh_shape = tuple(shape)
+    options = runtime.MeshDeviceOptions(exact=exact)
+    options.mesh_shape = tuple(mesh_shape)
     own = runtime.open_mesh_device(options)
     try:
         yield own
     finally:
         runtime.close_mesh_device(own)
+
+
+@contextmanager
+def opened(device: Any, executable: Any, exact: bool = False) -> Iterator[Any]:
+    """The device, or one of the mesh that the binary asks for while the block runs."""
+    shape = executable.get_program_mesh_shape(0) if executable.get_num_programs() else (1, 1)
+    with device_for(device, shape, exact) as used:
+        yield used

@@ -13,8 +13,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -30,7 +29,7 @@ from builder.goldens.module_goldens import ProgramGoldens, Programs
 
 from .argument_checks import check_device, check_goldens, check_path, checked_arguments
 from .cpp_library import compiled
-from .device_tensors import create_tensor, fetched, runtime
+from .device_tensors import create_tensor, device_for, fetched, runtime
 from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
 from .report import GoldenReport, ProgramReport
 from .verdicts import Verdict, shards_of
@@ -199,21 +198,6 @@ def mesh_of(goldens: Mapping[int, Any] | None) -> tuple[int, int]:
     return max((v.mesh_shape for v in values if isinstance(v, GoldenMapTensor)), default=(1, 1))
 
 
-@contextmanager
-def device_for(device: Any, mesh_shape: tuple[int, int]) -> Iterator[Any]:
-    """The device, or one of its own while the block runs."""
-    if device is not None:
-        yield device
-        return
-    options = runtime.MeshDeviceOptions()
-    options.mesh_shape = mesh_shape
-    own = runtime.open_mesh_device(options)
-    try:
-        yield own
-    finally:
-        runtime.close_mesh_device(own)
-
-
 def placed_inputs(program: EmittedProgram, goldens: Mapping[str, Any], device: Any) -> list[Any]:
     """The goldens' inputs as the program wants them, or those that it makes for itself when there are none."""
     templates = list(program.create_inputs(device))
@@ -247,11 +231,12 @@ def execute(
     disable_golden: bool,
     device: Any,
     artifacts: Path | None,
+    exact: bool,
 ) -> GoldenReport:
     report = GoldenReport(pcc=verdict.pcc)
     # Goldens without shards are of any mesh.
     mesh = max([mesh_of(goldens), *(program.mesh for program in programs)])
-    with device_for(device, mesh) as used:
+    with device_for(device, mesh, exact) as used:
         for place, program in enumerate(programs):
             expected = goldens_of(goldens, place, source_name(goldens, program.name))
             entry = ProgramReport(program.name, place)
@@ -296,6 +281,7 @@ def execute_cpp(
     check_rtol: bool = False,
     save_artifacts: bool = False,
     artifact_dir: str | os.PathLike[str] = ".",
+    exact: bool = False,
 ) -> GoldenReport:
     """Compile emitted C++, run every program in it and compare its outputs with their goldens.
 
@@ -306,6 +292,7 @@ def execute_cpp(
         cpp_path: the file, as a target "emitc" wrote it or as somebody changed it.
         input_output_goldens: as for `execute_fb`; without it programs run with inputs that they make for themselves.
         device: an open mesh device; one is opened and closed when there is none.
+        exact: see `execute_fb`.
         save_artifacts, artifact_dir: write outputs and goldens as .pt files, the report as JSON.
         Others: see `execute_fb`.
     Raises:
@@ -318,7 +305,7 @@ def execute_cpp(
     check_device("execute_cpp", device)
     check_goldens("execute_cpp", input_output_goldens)
     artifacts = Path(artifact_dir) if save_artifacts else None
-    return execute(cpp_programs(cpp_path), input_output_goldens, verdict, disable_golden, device, artifacts)
+    return execute(cpp_programs(cpp_path), input_output_goldens, verdict, disable_golden, device, artifacts, exact)
 
 
 @checked_arguments
@@ -335,6 +322,7 @@ def execute_py(
     save_artifacts: bool = False,
     artifact_dir: str | os.PathLike[str] = ".",
     device: Any = None,
+    exact: bool = False,
 ) -> GoldenReport:
     """Run every program of an emitted Python file and compare its outputs with their goldens.
 
@@ -352,4 +340,6 @@ def execute_py(
     check_device("execute_py", device)
     check_goldens("execute_py", input_output_goldens)
     artifacts = Path(artifact_dir) if save_artifacts else None
-    return execute(python_programs(compiled_bin), input_output_goldens, verdict, disable_golden, device, artifacts)
+    return execute(
+        python_programs(compiled_bin), input_output_goldens, verdict, disable_golden, device, artifacts, exact
+    )

@@ -61,6 +61,7 @@ def execute_fb(
     artifact_dir: str | os.PathLike[str] = ".",
     dump_memory: bool = False,
     breakpoint_callback: BreakpointCallback | None = None,
+    exact: bool = False,
 ) -> GoldenReport:
     """Run every public program of a binary and compare its outputs with their goldens.
 
@@ -81,6 +82,8 @@ def execute_fb(
         breakpoint_callback: called with a `Breakpoint` at each of `builder.breakpoint`; without one, and without one
             of `set_breakpoint_callback`, a prompt opens on a terminal, and elsewhere the log gets a line. What it raises
             ends the run.
+        exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A `device`
+            that is given must have been opened so.
     Returns:
         The report; `print(report)` shows it as a table.
     Raises:
@@ -99,8 +102,10 @@ def execute_fb(
     verify = enable_intermediate_verification and not disable_golden
     memory: list[dict[str, Any]] = []
     check_observable(executable, enable_intermediate_verification=verify, bypass=bool(bypass), dump_memory=dump_memory)
+    if exact and executable.file_identifier == "TTM0":
+        raise TTBuilderRuntimeException("exact: the kernels of a TTMetal program have no exact arithmetic")
     check_sources(executable, bypass, intermediates)
-    with opened(device, executable) as used:
+    with opened(device, executable, exact) as used:
         programs = [i for i in range(executable.get_num_programs()) if not executable.is_program_private(i)]
         for place, index in enumerate(programs):
             watcher = None
