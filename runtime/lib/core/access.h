@@ -12,6 +12,15 @@
 
 namespace tt::ttnn {
 
+/// The integers of an attribute that is an array of them or one; none where it is absent.
+inline std::vector<int64_t> integersOf(const OpCall &call, std::string_view name) {
+  if (const auto *list = call.attributes.find<std::vector<int64_t>>(name))
+    return *list;
+  if (const auto *one = call.attributes.find<int64_t>(name))
+    return {*one};
+  return {};
+}
+
 /// The integers of an operand; floats are taken as well, as TTNN gives positions in bf16.
 class Positions {
 public:

@@ -65,6 +65,17 @@ void extend(int16_t (&range)[2], int16_t exponent) {
   range[1] = std::max(range[1], exponent);
 }
 constexpr int16_t emptyRange[2] = {INT16_MAX, zeroExponent};
+
+/// Writes the parts of a value, and counts its exponent in.
+void put(const MatrixProduct::Parts &to, int64_t place, float value, Split (*split)(uint32_t), int16_t (&range)[2]) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const Split parts = split(bits);
+  to.high[place] = parts.high;
+  to.low[place] = parts.low;
+  to.bits[place] = bits;
+  to.exponents[place] = parts.exponent;
+  extend(range, parts.exponent);
+}
 bool isEmpty(const int16_t *range) { return range[1] == zeroExponent; }
 
 /// Two rows by a block of columns, one tile of K.
@@ -191,16 +202,8 @@ void MatrixProduct::packLeft(const Io &io, int64_t row, int64_t rows, const Part
         std::ranges::fill(values, 0.0f);
       for (int64_t t = 0; t < kTiles; ++t) {
         int16_t range[2] = {emptyRange[0], emptyRange[1]};
-        for (int64_t i = t * tile; i < (t + 1) * tile; ++i) {
-          const int64_t place = r * depth + i;
-          const auto bits = std::bit_cast<uint32_t>(values[static_cast<size_t>(i)]);
-          const Split split = splitLeft(bits);
-          to.high[place] = split.high;
-          to.low[place] = split.low;
-          to.bits[place] = bits;
-          to.exponents[place] = split.exponent;
-          extend(range, split.exponent);
-        }
+        for (int64_t i = t * tile; i < (t + 1) * tile; ++i)
+          put(to, r * depth + i, values[static_cast<size_t>(i)], splitLeft, range);
         std::copy_n(range, 2, to.ranges + (r * kTiles + t) * 2);
       }
     }
@@ -220,16 +223,8 @@ void MatrixProduct::packRight(const Io &io, int64_t column, int64_t count, const
             io.right(i, column + first, width, values);
           else
             std::fill_n(values, columns, 0.0f);
-          for (int64_t c = 0; c < columns; ++c) {
-            const int64_t place = (block * depth + i) * columns + c;
-            const auto bits = std::bit_cast<uint32_t>(values[c]);
-            const Split split = splitRight(bits);
-            to.high[place] = split.high;
-            to.low[place] = split.low;
-            to.bits[place] = bits;
-            to.exponents[place] = split.exponent;
-            extend(range, split.exponent);
-          }
+          for (int64_t c = 0; c < columns; ++c)
+            put(to, (block * depth + i) * columns + c, values[c], splitRight, range);
         }
         std::copy_n(range, 2, to.ranges + (block * kTiles + t) * 2);
       }

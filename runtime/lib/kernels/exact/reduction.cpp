@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/access.h"
 #include "kernels/exact/rows.h"
 #include "tt/sim/formats.h"
 
@@ -17,11 +18,7 @@ namespace {
 /// The one reduced dimension, or nothing.
 std::optional<size_t> reducedDim(const OpCall &call) {
   const size_t rank = operand(call, 0).shape.size();
-  std::vector<int64_t> dims;
-  if (const auto *list = call.attributes.find<std::vector<int64_t>>("dim_arg"))
-    dims = *list;
-  else if (const auto *one = call.attributes.find<int64_t>("dim_arg"))
-    dims = {*one};
+  std::vector<int64_t> dims = integersOf(call, "dim_arg");
   if (dims.empty() && rank == 1)
     dims = {0};
   if (dims.size() != 1)

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/access.h"
 #include "core/op.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
@@ -219,11 +220,7 @@ private:
 /// The reduced dimensions: `dim_arg` as an array or one integer; absent or empty means all.
 std::vector<bool> reducedDims(const OpCall &call) {
   const size_t rank = operand(call, 0).shape.size();
-  std::vector<int64_t> dims;
-  if (const auto *list = call.attributes.find<std::vector<int64_t>>("dim_arg"))
-    dims = *list;
-  else if (const auto *one = call.attributes.find<int64_t>("dim_arg"))
-    dims = {*one};
+  const std::vector<int64_t> dims = integersOf(call, "dim_arg");
   std::vector<bool> reduce(rank, dims.empty());
   for (int64_t dim : dims) {
     const auto d = static_cast<size_t>(wrapDimension(call, "dim_arg", dim, rank));
