@@ -67,6 +67,8 @@ def open_mesh_device(
 
 
 def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str, exact: bool) -> Device:
+    if not isinstance(exact, bool):
+        raise TypeError(f"opening a device: exact is {exact!r}; expected True or False")
     options = _runtime.MeshDeviceOptions()
     options.mesh_shape = list(mesh_shape)
     options.l1_small_size = l1_small_size

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rank that runs a program again and again, until something happens to one of them.
 
-faulty.py FILE MESH FAULT: rank 1 has the fault, after a few runs.
+faulty.py FILE MESH FAULT: rank 1 has the fault, after a few runs. "exact": devices have exact arithmetic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def main(path: str, mesh: str, fault: str) -> None:
-    options = rt.runtime.MeshDeviceOptions()
+    options = rt.runtime.MeshDeviceOptions(exact=fault == "exact")
     options.mesh_shape = [int(n) for n in mesh.split("x")]
     device = rt.runtime.open_mesh_device(options)
     binary = rt.binary.load_binary_from_path(path)

@@ -134,6 +134,12 @@ def test_another_mesh(mlp: Path) -> None:
     assert "rank 1 of 2: mesh_shape is 4x2; expected 2x4, as on rank 0" in done.err
 
 
+def test_another_arithmetic(mlp: Path) -> None:
+    done = launched([(1, script("faulty.py", str(mlp), "2x4", fault)) for fault in ("none", "exact")])
+    assert done.code != 0
+    assert "rank 1 of 2: exact is on; expected off, as on rank 0" in done.err
+
+
 def test_another_file(mlp: Path, other_mlp: Path) -> None:
     files = [(1, script("faulty.py", str(path), "2x4", "none")) for path in (mlp, other_mlp)]
     done = launched(files)

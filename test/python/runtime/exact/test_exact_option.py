@@ -69,6 +69,12 @@ def test_other_chips_are_refused() -> None:
         ttnn.open_device(arch="blackhole", exact=True)
 
 
+@pytest.mark.parametrize("wrong", ["yes", 1, None])
+def test_it_is_true_or_false(wrong: object) -> None:
+    with pytest.raises(TypeError, match=f"exact is {wrong!r}; expected True or False"):
+        ttnn.open_device(exact=wrong)  # type: ignore[arg-type]
+
+
 def test_builder(compiled) -> None:
     path, goldens, intermediates = compiled
     report = execute_fb(path, goldens, intermediates, exact=True, enable_intermediate_verification=True)
