@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run has left for the performance analyzer: the netlist, and for each op what it takes by the clock.
 
-The compiler writes the netlist, NAME_netlist.yaml, and NAME_placement.json into its output folder (tt_build). With
-TT_BACKEND_PERF_ANALYZER=1 there is perf_results/NAME.json besides, and with PYBUDA_OP_PERF=1 op_perf.csv where the run
-was started.
+They are the files NAME_netlist.yaml, NAME_placement.json and perf_results/NAME.json of an output folder (tt_build), and
+op_perf.csv where the run was started. There is no placer: this compiler writes none of them yet.
 """
 
 from __future__ import annotations
@@ -207,9 +206,7 @@ def measured(folder: Path, names: set[str]) -> tuple[str, dict[str, Mapping[str,
             return path.stem, rows
         tried.append(f"{path.name} lacks {', '.join(sorted(names - set(rows))[:3])}")
     why = "; ".join(tried) or f"there is no {folder / RESULTS}"
-    raise PerformanceError(
-        f"no performance data of the ops of the netlist ({why}); run the model with TT_BACKEND_PERF_ANALYZER=1 first"
-    )
+    raise PerformanceError(f"no performance data of the ops of the netlist ({why}); runs here do not record any yet")
 
 
 def estimates(path: Path) -> dict[str, int]:
@@ -241,7 +238,9 @@ def collect(netlist: Path | None = None, folder: Path = Path(".")) -> Performanc
     if netlist is None:
         found = sorted(build.glob("*_netlist.yaml"), key=lambda p: p.stat().st_mtime)
         if not found:
-            raise PerformanceError(f"there is no netlist in {build}; run a model first, or name a netlist with -n")
+            raise PerformanceError(
+                f"there is no *_netlist.yaml in {build}, and no placer here that writes one; name one with -n"
+            )
         netlist = found[-1]
     text = read_netlist(netlist)
     graphs: Mapping[str, Any] = text["graphs"]

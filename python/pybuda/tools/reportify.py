@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from profiler.page import page
 from ttmlir import chips, ir
 from ttmlir.files import write_whole
 from ttmlir.passes import MLIRModuleLogger
@@ -261,6 +260,8 @@ def report_page(
     name: str, programs: Sequence[CompiledProgram], summary: Mapping[str, Any] | None = None, netlist: str = ""
 ) -> str:
     """The page. summary: what the placer says, as NAME_placement.json has it; what is not there is left out."""
+    from profiler.page import page  # the profiler is not loaded by those who ask for no report
+
     found: list[dict[str, Any]] = [
         {"kind": p.kind, "ops": p.ops, "stages": [{"name": s.name, **s.graph} for s in p.stages]} for p in programs
     ]
