@@ -110,13 +110,16 @@ install_build_python() {
   printf 'Metadata-Version: 2.1\nName: ttmlir-dev\nVersion: 0\n' >"$site/ttmlir_dev-0.dist-info/METADATA"
   sed -n '/^\[project\.entry-points\./,/^$/{s/^\[project\.entry-points\./[/;s/"//g;p}' pyproject.toml \
     >"$site/ttmlir_dev-0.dist-info/entry_points.txt"
-  cat >.venv/bin/ttrt <<END
+  local tool
+  for tool in ttrt tt-smi; do
+    cat >".venv/bin/$tool" <<END
 #!$PWD/.venv/bin/python
 import sys
-from ttrt.__main__ import main
+from ${tool/-/_}.__main__ import main
 sys.exit(main())
 END
-  chmod +x .venv/bin/ttrt
+    chmod +x ".venv/bin/$tool"
+  done
   say ".venv can build"
 }
 

@@ -231,6 +231,9 @@ void bindDevice(nb::module_ &module) {
     return names;
   });
   module.def(
+      "get_clock_mhz", [](std::string_view arch) { return sim::chip(sim::parseArch(arch)).speed.clockGHz * 1000; },
+      nb::arg("arch"), "That the clock of the chips of an architecture counts with.");
+  module.def(
       "get_mesh_presets",
       [] {
         nb::dict presets;

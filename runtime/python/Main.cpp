@@ -48,6 +48,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindTensor(runtime, ttnn);
   python::bindTtnnFunctions(ttnn);
   python::bindHooks(runtime);
+  python::bindPublished(runtime);
   python::bindReports(runtime);
   python::bindUtils(utils);
   python::bindArithmetic(arithmetic);

@@ -130,6 +130,7 @@ LAYERS = {
     "builder.sharding": Layer("tools/builder/sharding/", "builder.api"),
     "profiler": Layer("tools/profiler/", "ttmlir"),
     "ttrt": Layer("tools/ttrt/", "builder.api profiler"),
+    "tt_smi": Layer("tools/tt_smi/", "ttrt"),
 }
 # What a folder may take from outside of the project, by the first part of its name, and what no file of it may.
 ONLY = {"tools/golden/": {"torch", "numpy", "ml_dtypes"}}

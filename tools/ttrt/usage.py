@@ -87,8 +87,8 @@ def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> N
     """Say which arguments are paths, by their names in the help."""
     for action in parser._actions:
         name = str(action.metavar or action.dest).partition(".")[0]
-        if name in ("FILE", "A", "B", "DIR"):
-            vars(action)["complete"] = folder if name == "DIR" else file
+        if name in ("FILE", "A", "B", "DIR", "filename", "dirname"):
+            vars(action)["complete"] = folder if name in ("DIR", "dirname") else file
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 complete_paths(command, file, folder)
@@ -97,6 +97,11 @@ def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> N
 def add_common(parser: Parser) -> None:
     """--version and --print-completion."""
     parser.add_argument("-V", "--version", action="version", version=f"{parser.prog} {version()}")
+    add_completion(parser)
+
+
+def add_completion(parser: Parser) -> None:
+    """--print-completion."""
     parser.add_argument(
         "--print-completion", action=PrintCompletion, tool=parser, choices=SHELLS, metavar="SHELL",
         help=f"print what the shell needs to complete command lines of {parser.prog}: {', '.join(SHELLS)}",

@@ -3,6 +3,7 @@
 
 #include "api/callable.h"
 #include "tt/runtime/runtime.h"
+#include "tt/sim/published.h"
 #include "ttnn/detail/call.hpp"
 #include "ttnn/device.hpp"
 
@@ -240,6 +241,12 @@ void deallocate(const Tensor &tensor, bool force) { release(tensor, force); }
 // Devices, values
 //===----------------------------------------------------------------------===//
 
+static Device opened(const sim::MeshOptions &options) {
+  Device device = sim::MeshDevice::open(options);
+  sim::publish(*device);
+  return device;
+}
+
 Device open_device(int, const DeviceOptions &options) { return open_mesh_device(MeshShape{1, 1}, options); }
 
 Device open_mesh_device(MeshShape shape, const DeviceOptions &options) {
@@ -250,10 +257,10 @@ Device open_mesh_device(MeshShape shape, const DeviceOptions &options) {
   mesh.l1SmallSize = options.l1_small_size;
   mesh.traceRegionSize = options.trace_region_size;
   mesh.exact = options.exact;
-  return sim::MeshDevice::open(mesh);
+  return opened(mesh);
 }
 
-Device open_mesh_device(std::string_view preset) { return sim::MeshDevice::open(sim::meshOptions(preset)); }
+Device open_mesh_device(std::string_view preset) { return opened(sim::meshOptions(preset)); }
 
 void close_device(const Device &device) {
   if (!device)

@@ -13,6 +13,7 @@
 #include "tt/interrupt.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
+#include "tt/sim/published.h"
 
 #include <algorithm>
 #include <array>
@@ -548,6 +549,25 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
+/// Runs a call that is worked out.
+std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device) {
+  std::vector<Tensor> results;
+  results.reserve(made.results.size());
+  if (made.alias >= 0) {
+    results.push_back(newView(made, operands[static_cast<size_t>(made.alias)], device));
+    return results;
+  }
+  for (size_t i = 0; i < made.results.size(); ++i)
+    results.push_back(newResult(made, i, device));
+  std::lock_guard lock(made.running);
+  made.mesh ? runOnMesh(made, operands, results) : runOnDevices(made, operands, results);
+  if (made.reproducible &&
+      std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
+    for (const Tensor &result : results)
+      result.setConstant();
+  return results;
+}
+
 } // namespace
 
 std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
@@ -589,25 +609,14 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
   for (const int written : writes)
     if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
       Tensor(operands[static_cast<size_t>(written)]).unshare();
-  if (device && !device->isOpen())
+  if (!device)
+    return computed(*made, operands, device);
+  sim::endIfReset(*device);
+  if (!device->isOpen())
     device->requireOpen(made->label->text().c_str());
-
-  std::vector<Tensor> results;
-  results.reserve(made->results.size());
-  if (made->alias >= 0) {
-    results.push_back(newView(*made, operands[static_cast<size_t>(made->alias)], device));
-  } else {
-    for (size_t i = 0; i < made->results.size(); ++i)
-      results.push_back(newResult(*made, i, device));
-    std::lock_guard lock(made->running);
-    made->mesh ? runOnMesh(*made, operands, results) : runOnDevices(*made, operands, results);
-    if (made->reproducible &&
-        std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
-      for (const Tensor &result : results)
-        result.setConstant();
-  }
-  if (device)
-    device->addRun({0, 1, made->duration.cycles, made->duration.ns});
+  const sim::Busy busy(*device);
+  std::vector<Tensor> results = computed(*made, operands, device);
+  device->addRun({0, 1, made->duration.cycles, made->duration.ns});
   return results;
 }
 

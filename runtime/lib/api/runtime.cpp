@@ -7,6 +7,7 @@
 #include "program/executable.h"
 #include "program/pipeline.h"
 #include "tt/sim/host.h"
+#include "tt/sim/published.h"
 
 #include <cstring>
 #include <map>
@@ -102,7 +103,11 @@ TensorSpec hostSpec(Shape shape, DataType dtype) {
 
 //===- Devices ------------------------------------------------------------===//
 
-Device openMeshDevice(const sim::MeshOptions &options) { return sim::MeshDevice::open(options, sim::worldRanks()); }
+Device openMeshDevice(const sim::MeshOptions &options) {
+  Device device = sim::MeshDevice::open(options, sim::worldRanks());
+  sim::publish(*device);
+  return device;
+}
 
 void closeMeshDevice(const Device &device) {
   if (!device)
@@ -255,6 +260,7 @@ Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spe
   }
   if (!device)
     throw DeviceError("to_layout: no device");
+  sim::endIfReset(*device);
   device->requireOpen("to_layout");
   if (wanted.distributed && tensor.meshShape() != device->meshShape())
     throw DeviceError("to_layout: the tensor is distributed over a mesh of " + meshText(tensor.meshShape()) +
@@ -312,12 +318,21 @@ void copyData(const Tensor &to, const Tensor &from) {
 
 //===- Running ------------------------------------------------------------===//
 
-Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
-  if (!device)
-    throw DeviceError("submit: no device");
+namespace {
+
+/// Runs of the calling thread that are under way: hooks may submit.
+struct UnderWay {
+  static thread_local int count;
+  UnderWay() { ++count; }
+  ~UnderWay() { --count; }
+};
+thread_local int UnderWay::count = 0;
+
+Tensors submitted(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
   const Program &found = binary.program(program);
   std::lock_guard running(device->runMutex());
   device->requireOpen("submit");
+  const sim::Busy busy(*device);
   requireMatch(binary, found, device);
   if (binary.impl().metal) {
     auto report = reports().begin(device->id());
@@ -337,6 +352,23 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
   auto outputs = executable->run(binary, inputs, hooks.get(), *report);
   reports().end(device->id(), std::move(report));
   return outputs;
+}
+
+} // namespace
+
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
+  if (!device)
+    throw DeviceError("submit: no device");
+  if (UnderWay::count == 0)
+    sim::endIfReset(*device);
+  const UnderWay here;
+  try {
+    return submitted(device, binary, program, inputs);
+  } catch (const sim::ResetError &) { // between two ops of the run
+    if (UnderWay::count == 1)
+      sim::endIfReset(*device);
+    throw;
+  }
 }
 
 std::shared_ptr<const RunReport> lastRun(const Device &device) {

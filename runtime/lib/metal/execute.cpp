@@ -7,6 +7,7 @@
 #include "tt/interrupt.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
+#include "tt/sim/published.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,6 +65,7 @@ public:
     resident -= found->second.bytesPerBank();
     held.erase(found);
   }
+  void checkReset() const { sim::checkReset(*device); }
 
   int64_t resident = 0, peak = 0; // bytes per bank: of the program; of everything
 
@@ -121,6 +123,8 @@ public:
   void commands(runtime::RunReport &report, bool recording) {
     for (uint32_t i = 0; i < program.commands.size(); ++i) {
       checkInterrupt();
+      if (memory)
+        memory->checkReset();
       const Command &command = program.commands[i];
       OpPerf perf;
       const int64_t begin = recording ? nanoseconds() : 0;

@@ -7,6 +7,7 @@
 #include "tt/interrupt.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
+#include "tt/sim/published.h"
 
 #include <algorithm>
 #include <chrono>
@@ -181,15 +182,18 @@ std::vector<double> Executable::selectorsOf(const TensorSpec &spec, std::span<co
 }
 
 void Executable::runSteps(RunReport *perf) {
+  const Device on = device.lock();
   if (!perf) {
     for (const Step &step : plan.steps) {
       checkInterrupt();
+      sim::checkReset(*on);
       runStep(step);
     }
     return;
   }
   for (const Step &step : plan.steps) {
     checkInterrupt();
+    sim::checkReset(*on);
     const int64_t start = now();
     const sim::Duration before = inCallees;
     runStep(step);
@@ -429,6 +433,7 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
     const Operation &operation = program.operations[op];
     const OpContext opContext{binary, plan.programIndex, op};
     checkInterrupt();
+    sim::checkReset(*device);
     if (hooks.beforeOp)
       hooks.beforeOp(context, opContext);
     plan.memory.step(*device, moved, op, next, blocks);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/sim/device.h"
+#include "tt/sim/published.h"
 #include "tt/units.h"
 
 #include <algorithm>
@@ -178,8 +179,10 @@ void Allocation::release() noexcept {
     try {
       std::lock_guard lock(owner->memoryMutex());
       // After deallocateAll the address may belong to another buffer.
-      if (generation == owner->memories.generation())
+      if (generation == owner->memories.generation()) {
         owner->memories[memory].deallocate(block.address);
+        published::noteMemory(owner->number, memory, owner->memories, owner->whole ? &owner->whole->memories : nullptr);
+      }
     } catch (const Error &) { // in a forked child, where nothing can be allocated on this device any more
     }
   }
@@ -234,6 +237,7 @@ MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks,
       memories(desc, options, number) {}
 
 MeshDevice::~MeshDevice() {
+  published::withdraw(*this);
   if (whole && isOpen()) {
     std::lock_guard lock(whole->mutex);
     whole->memories.detach(memories);
@@ -272,11 +276,14 @@ std::shared_ptr<MeshDevice> MeshDevice::createSubMesh(const Rectangle &rectangle
   options.rows = rectangle.rows;
   options.columns = rectangle.columns;
   std::shared_ptr<MeshDevice> part(new MeshDevice(options, nullptr, shared_from_this(), rectangle, holder));
-  std::lock_guard lock(mutex);
-  memories.attach(part->memories);
-  inParts.resize(devices());
-  std::erase_if(parts, [](const std::weak_ptr<MeshDevice> &known) { return known.expired(); });
-  parts.push_back(part);
+  {
+    std::lock_guard lock(mutex);
+    memories.attach(part->memories);
+    inParts.resize(devices());
+    std::erase_if(parts, [](const std::weak_ptr<MeshDevice> &known) { return known.expired(); });
+    parts.push_back(part);
+  }
+  publish(*part);
   return part;
 }
 
@@ -293,7 +300,8 @@ void MeshDevice::requireOpen(const char *action) const {
   if (!isOpen())
     throw DeviceError(std::string(action) + ": device " + std::to_string(number) + " (" +
                       std::to_string(settings.rows) + "x" + std::to_string(settings.columns) + " " +
-                      std::string(toString(desc.arch)) + ") is closed");
+                      std::string(toString(desc.arch)) + ") is closed" +
+                      published::closedBy(whole ? whole->number : number));
 }
 
 void MeshDevice::close() {
@@ -307,6 +315,7 @@ void MeshDevice::close() {
     std::lock_guard lock(whole->mutex);
     whole->memories.detach(memories);
   }
+  published::withdraw(*this);
 }
 
 void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
@@ -321,6 +330,7 @@ void MeshDevice::reshape(uint32_t rows, uint32_t columns) {
                       "; release it first");
   settings.rows = rows;
   settings.columns = columns;
+  published::noteShape(number, rows, columns);
   clearProgramCache();
 }
 
@@ -329,12 +339,17 @@ Allocation MeshDevice::allocate(const Footprint &footprint, const Label &label) 
     return {};
   requireOpen("allocate");
   return withMemories([&](Memories &memories) {
-    return adopt(memoryOf(footprint.buffer), memories.allocate(footprint, label), memories.generation());
+    Allocation made = adopt(memoryOf(footprint.buffer), memories.allocate(footprint, label), memories.generation());
+    published::noteMemory(number, memoryOf(footprint.buffer), memories, whole ? &whole->memories : nullptr);
+    return made;
   });
 }
 
 void MeshDevice::deallocateAll() {
-  withMemories([](Memories &memories) { memories.clear(); });
+  withMemories([this](Memories &memories) {
+    memories.clear();
+    published::noteMemories(number, memories, whole ? &whole->memories : nullptr);
+  });
   for (const auto &part : subMeshes()) // its chips are this mesh's
     part->deallocateAll();
 }
@@ -392,6 +407,9 @@ void MeshDevice::addRun(const RunTotals &run) {
     to.programs += run.programs;
     to.ops += run.ops;
   };
+  published::noteRun(number, run);
+  if (run.programs) // a call alone has allocated by allocate()
+    published::noteMemories(number, memories, whole ? &whole->memories : nullptr);
   add(total);
   total.cycles += run.cycles;
   total.ns += run.ns;

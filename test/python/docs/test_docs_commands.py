@@ -123,9 +123,9 @@ def run_python(program: str, page: str) -> str:
 
 def run_commands(folder: Path, block: Block) -> None:
     """Line by line; one that ends in a pipe goes on in the next."""
-    for tool, package in {"ttrt": "ttrt", "python": ""}.items():
+    for tool, package in {"ttrt": "ttrt", "tt-smi": "tt_smi", "python": ""}.items():
         wrapper = folder / tool
-        program = f"import sys\nsys.path[:0] = {sys.path!r}\nfrom ttrt.__main__ import main\nsys.exit(main())\n"
+        program = f"import sys\nsys.path[:0] = {sys.path!r}\nfrom {package}.__main__ import main\nsys.exit(main())\n"
         wrapper.write_text(f"#!{sys.executable}\n{program}" if package else
                            f'#!/bin/sh\nPYTHONPATH={":".join(sys.path)} exec {sys.executable} "$@"\n')  # fmt: skip
         wrapper.chmod(0o755)

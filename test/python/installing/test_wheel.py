@@ -72,7 +72,7 @@ def test_what_is_in_it(wheel):
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
-    ours = "ttmlir", "ttnn", "ttrt", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt", "pybuda"
+    ours = "ttmlir", "ttnn", "ttrt", "tt_smi", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt", "pybuda"
     for package in ours:
         assert f"{package}/__init__.py" in names
         sources = ROOT / "python" / package
@@ -94,6 +94,7 @@ def test_tools(installed):
     run(installed, "ttmlir-opt", "--ttir-to-ttnn-backend-pipeline", "model.mlir", "-o", "ttnn.mlir")
     run(installed, "ttmlir-translate", "--ttnn-to-flatbuffer", "ttnn.mlir", "-o", "model.ttnn")
     assert "output_0" in run(installed, "ttrt", "run", "model.ttnn", "--non-zero")
+    assert '"board": "n150"' in run(installed, "tt-smi", "-s", "-f", "-")
 
 
 def test_packages(installed):

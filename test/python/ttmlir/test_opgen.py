@@ -15,7 +15,7 @@ from _ttmlir_runtime import runtime
 from _ttmlir_runtime import ttnn as native
 from builder.ops.op_infos import description
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OPGEN = ROOT / "tools" / "opgen"
 TBLGEN = next(filter(None, map(shutil.which, ("llvm-tblgen-22", "llvm-tblgen"))), "/usr/lib/llvm-22/bin/llvm-tblgen")
 

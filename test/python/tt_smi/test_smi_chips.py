@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What processes publish of their meshes, and what is made of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+from _ttmlir_runtime import runtime
+from tt_smi.machine import Work, discover
+from tt_smi.telemetry import FIELDS, Averages, Sampler
+
+KEYS = [field.key for field in FIELDS]
+ROWS = 32  # bytes before the rows of a published file
+
+
+def of(reading: tuple, key: str) -> float | None:
+    return reading[KEYS.index(key)]
+
+
+def test_without_processes_there_is_one_idle_chip():
+    (chip,) = discover().chips
+    assert (chip.board, chip.arch, chip.mesh, chip.process, chip.status) == (
+        "n150",
+        "wormhole_b0",
+        (1, 1),
+        None,
+        "idle",
+    )
+    assert chip.memories["DRAM"].banks == 12 and chip.memories["L1"].banks == 64
+    assert chip.memories["DRAM"].used == chip.memories["L1"].used == 0
+    assert chip.work == Work() and chip.clock_mhz == 1000
+
+
+def test_a_process_and_its_mesh(worker, folder, net):
+    one = worker("open_mesh a 1 2")
+    chips = discover().chips
+    assert [(c.index, c.board, c.number, c.place) for c in chips] == [(0, "n300", 0, (0, 0)), (1, "n300", 1, (0, 1))]
+    assert {c.process.number for c in chips} == {one.pid}
+    assert "-c" in chips[0].process.command and chips[0].process.user
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / str(one.pid)).stat().st_mode) == 0o600
+
+    one.do(f"allocate a {12 << 20}")
+    for chip in discover().chips:
+        assert chip.memories["DRAM"].bank_used == 1 << 20 and chip.memories["DRAM"].used == 12 << 20
+        assert chip.memories["L1"].used == 0
+    one.do("drop")
+    assert [c.memories["DRAM"].bank_used for c in discover().chips] == [0, 0]
+    assert [c.memories["DRAM"].bank_peak for c in discover().chips] == [1 << 20] * 2
+
+    one.do("submit a")
+    first = discover().chips[0].work
+    assert first.programs == 1 and first.ops > 1 and first.chip_ns > 0 and first.cycles > 0
+    one.do("submit a")
+    assert discover().chips[0].work.ops == 2 * first.ops
+    one.do("close a")
+    assert discover().chips[0].process is None
+
+
+def test_several_processes_and_architectures(worker):
+    first = worker("open_mesh a 1 1", "open_mesh b 2 4")
+    second = worker("open_mesh a 1 1 blackhole")
+    chips = discover().chips
+    assert len(chips) == 10 and [c.index for c in chips] == list(range(10))
+    assert [c.process.number for c in chips] == [first.pid] * 9 + [second.pid]
+    assert [c.board for c in chips] == ["n150", *["llmbox"] * 8, "p150"]
+    assert (chips[-1].arch, chips[-1].clock_mhz) == ("blackhole", round(runtime.get_clock_mhz("blackhole")))
+    assert chips[8].place == (1, 3)
+    second.end()
+    assert len(discover().chips) == 9
+
+
+def test_memory_of_a_sub_mesh_is_its_chips_alone(worker, net):
+    one = worker("open_mesh a 2 2", "part b a 1 2 1 0", f"allocate a {12 << 20}", f"allocate b {24 << 20}")
+    chips = discover().chips
+    assert [c.memories["DRAM"].bank_used >> 20 for c in chips] == [1, 1, 3, 3]
+    one.do("submit b")
+    ops = [c.work.ops for c in discover().chips]
+    assert ops[:2] == [0, 0] and ops[2] == ops[3] > 0
+    one.do("close b")
+    chips = discover().chips
+    assert [c.memories["DRAM"].bank_used >> 20 for c in chips] == [1, 1, 1, 1]
+    assert all(c.work.ops == ops[2] for c in chips), "what ran on a part is kept with the mesh"
+
+
+def test_rates_are_of_the_time_between_readings(worker, net):
+    one = worker("open_mesh a 1 1")
+    sampler = Sampler()
+    sampler.read(discover().chips)
+    one.send("forever a")
+    assert one.answer() == "running"
+    time.sleep(0.6)
+    sampler.read(discover().chips)
+    time.sleep(0.6)
+    (reading,) = sampler.read(discover().chips)
+    assert of(reading, "ops") > 100
+    assert 5 < of(reading, "busy") <= 100 and of(reading, "chip_time") > 0
+    assert of(reading, "aiclk") == 1000
+    for missing in ("core_voltage", "arcclk", "axiclk", "core_current", "core_power", "core_temp", "outlet_temp_2"):
+        assert of(reading, missing) is None
+
+
+def test_readings_and_averages():
+    (chip,) = discover().chips
+    sampler, means = Sampler(), Averages()
+    for now in (10.0, 10.0, 12.0):  # no time at all is no division by it
+        readings = sampler.read([chip], now)
+        means.add([chip], readings)
+    assert of(readings[0], "busy") == of(readings[0], "ops") == 0
+    assert of(means.of(chip), "aiclk") == 1000 and of(means.of(chip), "core_temp") is None
+
+
+def test_files_of_processes_that_were_killed_go(worker, folder):
+    one = worker("open_mesh a 1 1")
+    one.kill()
+    assert (folder / str(one.pid)).exists()
+    assert discover().chips[0].process is None
+    assert not (folder / str(one.pid)).exists()
+    # The next process that opens a mesh does so, too.
+    other = worker("open_mesh a 1 1")
+    other.kill()
+    worker("open_mesh a 1 1")
+    assert not (folder / str(other.pid)).exists()
+
+
+def test_a_file_of_an_earlier_process_of_the_same_number_goes(worker, folder):
+    one = worker("open_mesh a 1 1")
+    path = folder / str(one.pid)
+    page = bytearray(path.read_bytes())
+    (start,) = struct.unpack_from("<Q", page, 16)
+    copy = folder / str(os.getppid())
+    struct.pack_into("<IQ", page, 12, os.getppid(), start + 1)
+    copy.write_bytes(page)
+    assert [c.process.number for c in discover().chips] == [one.pid]
+    assert not copy.exists() and path.exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda page: page[:17], "17 bytes; expected"),
+        (lambda page: b"", "0 bytes; expected"),
+        (lambda page: b"X" + page[1:], "not written by this version of the runtime"),
+        (lambda page: page[:12] + struct.pack("<I", 77) + page[16:], "of process 77 by its contents"),
+        (lambda page: page[:28] + struct.pack("<I", 65) + page[32:], "65 meshes; expected at most 64"),
+        (lambda page: page[: ROWS + 8] + bytes(4) + page[ROWS + 12 :], "a mesh of 0x2 chips"),
+        (lambda page: page[: ROWS + 8] + b"\xff" * 8 + page[ROWS + 16 :], "a mesh of 4294967295x4294967295 chips"),
+        (lambda page: page[: ROWS + 16] + struct.pack("<II", 5, 2) + page[ROWS + 24 :], "chips 5 to 2 of a mesh"),
+        (lambda page: page[: ROWS + 40] + b"z" * 16 + page[ROWS + 56 :], "an unknown architecture"),
+    ],
+)  # fmt: skip
+def test_damaged_files(worker, folder, damage, message):
+    """They are named; the others are read all the same."""
+    one = worker("open_mesh a 1 2")
+    other = worker("open_mesh a 1 1")
+    path = folder / str(one.pid)
+    bad = damage(path.read_bytes())
+    path.unlink()  # the process keeps its memory
+    path.write_bytes(bad)
+    machine = discover()
+    assert [c.process.number for c in machine.chips] == [other.pid]
+    (problem,) = machine.problems
+    assert problem.startswith(f"{path}: damaged: ") and message in problem
+
+
+def test_what_is_no_file_of_a_process(worker, folder):
+    one = worker("open_mesh a 1 1")
+    (folder / "notes.txt").write_text("?")
+    os.mkfifo(folder / str(os.getppid()))
+    (folder / str(os.getpid())).symlink_to(folder / str(one.pid))
+    machine = discover()
+    assert [c.process.number for c in machine.chips] == [one.pid]
+    assert len(machine.problems) == 3
+    assert f"{folder}/notes.txt: damaged: its name is no number of a process" in machine.problems
+
+
+@pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "0", "/tmp/no/such/folder"])
+def test_programs_run_where_nothing_can_be_published(worker, net, place):
+    one = worker("open_mesh a 1 1", TTRT_PUBLISH=place)
+    one.do("submit a")
+    assert discover().chips[0].process is None
+
+
+def test_the_default_folder(worker, monkeypatch, tmp_path):
+    monkeypatch.delenv("TTRT_PUBLISH")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert runtime.publication_folder() == f"{tmp_path}/ttmlir"
+    one = worker("open_mesh a 1 1")
+    assert (tmp_path / "ttmlir" / str(one.pid)).exists()
+    assert one.pid in [chip.process.number for chip in discover().chips if chip.process]
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/no/such/folder")
+    assert runtime.publication_folder() == f"/tmp/ttmlir-{os.geteuid()}"
+
+
+def test_children_of_a_fork_leave_the_file_alone(worker, folder, net):
+    program = """
+import os, sys
+import _ttmlir_runtime as tt
+device = tt.runtime.open_mesh_device(tt.runtime.MeshDeviceOptions())
+child = os.fork()
+if not child:
+    other = tt.runtime.open_mesh_device(tt.runtime.MeshDeviceOptions())  # has a file of its own
+    print(len(tt.runtime.published_meshes()[0]), flush=True)
+    sys.exit(0)
+os.waitpid(child, 0)
+print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]], flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("2\n[True]\n", "")
+    assert list(folder.iterdir()) == [], "both have ended"
+
+
+def test_more_meshes_than_a_file_has_room_for(worker, net):
+    one = worker(*(f"open_mesh m{i} 1 1" for i in range(66)))
+    assert len(discover().chips) == 64
+    one.do("submit m65")
+    for i in range(64):
+        one.do(f"close m{i}")
+    one.do("open_mesh again 1 1")
+    assert len(discover().chips) == 1
+
+
+def test_processes_are_told_apart_while_they_come_and_go(worker):
+    for _ in range(5):
+        one = worker("open_mesh a 1 1")
+        assert [c.process.number for c in discover().chips] == [one.pid]
+        one.end()
+    assert discover().chips[0].process is None

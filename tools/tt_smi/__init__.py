@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tt-smi: what the simulated chips of running processes do; snapshots, telemetry, resets."""
