@@ -5,6 +5,7 @@
 #include "ttmlir/Target/OutputFile.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 #include <cctype>
@@ -14,6 +15,7 @@
 #include <iterator>
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 namespace tt::python {
 namespace {
@@ -159,6 +161,28 @@ SystemDesc load(const std::filesystem::path &path) {
   throw refuse("is not the description of a machine");
 }
 
+/// What is known of a chip of this architecture, by name; sizes in bytes.
+nb::dict figuresByName(const std::string &arch) {
+  const ChipDesc &chip = sim::chip(sim::parseArch(arch));
+  nb::dict figures;
+  figures["grid"] = nb::make_tuple(chip.gridRows, chip.gridColumns);
+  figures["clock_ghz"] = chip.speed.clockGHz;
+  for (const FigureRow &row : figureRows)
+    figures[row.name] = chip.*row.figure;
+  return figures;
+}
+
+/// Nanoseconds that work takes on so many cores: computing, L1, DRAM, fabric, launch.
+std::tuple<double, double, double, double, double> timesByName(const std::string &arch, double cores,
+                                                               const sim::Cost &work) {
+  if (!(cores > 0))
+    throw Error("estimate_times: cores is " + std::to_string(cores) + "; expected more than 0");
+  if (work.phases < 1 || work.phases > 4)
+    throw Error("estimate_times: phases is " + std::to_string(work.phases) + "; expected 1 to 4");
+  const ttmlir::cost::Times times = ttmlir::cost::timesOf(sim::chip(sim::parseArch(arch)).speed, cores, work);
+  return {times.computeNs, times.l1Ns, times.dramNs, times.fabricNs, times.launchNs};
+}
+
 void writeFile(const std::filesystem::path &path, const std::string &text) {
   ttmlir::OutputFile file(path.string());
   file.write(text + "\n");
@@ -190,6 +214,21 @@ void bindSystem(nb::module_ &runtime, nb::module_ &binary) {
       nb::sig("def get_current_system_desc(dispatch_core_type: DispatchCoreType | None = None, "
               "mesh_device: Device | None = None) -> SystemDesc"),
       "Of an open device, or else of one wormhole_b0 chip.");
+  runtime.def("chip_figures", &figuresByName, nb::arg("arch"),
+              "Grid, clock and memory of a chip of an architecture (\"wormhole_b0\"), by name; sizes in bytes.");
+  runtime.def(
+      "estimate_times",
+      [](const std::string &arch, double cores, int64_t matmulTiles, int64_t sfpuTiles, int64_t fpuTiles,
+         int64_t l1Bytes, int64_t dramBytes, int64_t fabricBytes, int phases) {
+        sim::Cost work;
+        work.matmulTiles = matmulTiles, work.sfpuTiles = sfpuTiles, work.fpuTiles = fpuTiles;
+        work.l1Bytes = l1Bytes, work.dramBytes = dramBytes, work.fabricBytes = fabricBytes, work.phases = phases;
+        return timesByName(arch, cores, work);
+      },
+      nb::arg("arch"), nb::arg("cores"), nb::kw_only(), nb::arg("matmul_tiles") = 0, nb::arg("sfpu_tiles") = 0,
+      nb::arg("fpu_tiles") = 0, nb::arg("l1_bytes") = 0, nb::arg("dram_bytes") = 0, nb::arg("fabric_bytes") = 0,
+      nb::arg("phases") = 4,
+      "What work takes on so many cores of a chip, by the cost model, in ns: computing, L1, DRAM, fabric, launch.");
 }
 
 } // namespace tt::python

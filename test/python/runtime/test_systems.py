@@ -70,3 +70,30 @@ def test_other_files_are_refused(text, message):
 def test_a_file_that_is_not_there():
     with pytest.raises(rt.BinaryError, match="nowhere: cannot be read"):
         load("nowhere")
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+def test_figures_of_chips(arch: str) -> None:
+    """By name what a description of the machine has in JSON."""
+    figures = rt.runtime.chip_figures(arch)
+    assert figures["l1_size"] > 2**20 and figures["clock_ghz"] >= 1
+    if arch == "wormhole_b0":
+        chip = json.loads(rt.runtime.get_current_system_desc().as_json())["chips"][0]
+        assert {k: v for k, v in chip.items() if k in figures and k != "grid"}.items() <= figures.items()
+        assert tuple(chip["grid"]) == figures["grid"]
+
+
+def test_times_of_work() -> None:
+    """The largest term is the time; each is in proportion to its work, and computing to the cores."""
+    compute, l1, dram, fabric, launch = rt.runtime.estimate_times(
+        "wormhole_b0", 64, matmul_tiles=6400, dram_bytes=267000
+    )
+    # docs/cost-model.md: 16 cycles at 0.75 of the peak in 4 phases, 267 GB/s, 4 us from op to op.
+    assert (compute, l1, dram, fabric, launch) == pytest.approx((100 * 16 / 0.75 * 4, 0, 1000, 0, 4000))
+    half = rt.runtime.estimate_times("wormhole_b0", 32, matmul_tiles=6400, phases=2)
+    assert half[0] == pytest.approx(compute)
+    for wrong, message in (((0, 4), "cores is 0.0"), ((1, 5), "phases is 5; expected 1 to 4")):
+        with pytest.raises(rt.Error, match=message):
+            rt.runtime.estimate_times("wormhole_b0", wrong[0], phases=wrong[1])
+    with pytest.raises(rt.Error, match="quasar"):
+        rt.runtime.chip_figures("quasar")
