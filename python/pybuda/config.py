@@ -108,6 +108,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "graph_solver_self_cut_type": (
         "None", "ConsumerOperandDataEdgesFirst", "ProducerUserDataEdgesFirst", "FastCut",
     ),
+    "chip_placement_policy": ("MMIO_LAST", "SNAKE"),
     "device_config": ("", "gs_e150", "gs_e300", "wh_n150", "wh_n300"),
     "backend_opt_level": (0, 1, 2, 3, 4),
 }  # fmt: skip
@@ -238,7 +239,9 @@ def configure_mixed_precision(
             check_float(value, name)
     if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
         raise TypeError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
-    _config.amp_properties.append(Precision(op_type, name_regex, output_df))
+    _config.amp_properties.append(
+        Precision(op_type, name_regex, output_df, math_fidelity, accumulate_df, intermediate_df)
+    )
 
 
 def precisions() -> list[Precision]:
@@ -260,8 +263,14 @@ WEIGHTS = r"(^|\.|_)(weights?\d*|bias)$"
 AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {
     "PYBUDA_AMP_LIGHT": {
         "0": [],
-        "1": [Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp8_b)],
-        "2": [Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp4_b)],
+        "1": [
+            Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp8_b),
+            Precision(op_type="matmul", math_fidelity=MathFidelity.HiFi2),
+        ],
+        "2": [
+            Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp4_b),
+            Precision(op_type="matmul", math_fidelity=MathFidelity.LoFi),
+        ],
     },
     "PYBUDA_AMP_LEVEL": {
         "0": [],
@@ -269,6 +278,7 @@ AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {
             Precision(name_regex="", output_df=DataFormat.Bfp8_b),
             Precision(op_type="Softmax", output_df=DataFormat.Float16_b),
             Precision(op_type="Layernorm", output_df=DataFormat.Float16_b),
+            Precision(op_type="matmul", math_fidelity=MathFidelity.HiFi2),
         ],
     },
 }

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.func import functional_call
 
 from .device import Device, loss_arguments
 from .errors import PyBudaError
-from .module import Module, PyTorchModule, leaves
+from .module import Module, PyTorchModule, called, leaves
 from .other_modules import FrameworkModule
 from .tensor import Tensor
 
@@ -84,7 +83,7 @@ class CPUDevice(Device):
         values = list(inputs)
         for module, part in zip(self.modules, self.split_state(state), strict=True):
             if isinstance(module, PyTorchModule):
-                values = leaves(functional_call(module.module, part, tuple(values)))
+                values = leaves(called(module.module, part, values))
             else:
                 assert isinstance(module, FrameworkModule)
                 values = list(module.forward(*values))

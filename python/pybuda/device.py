@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: what is common to CPUs and Tenstorrent devices."""
+"""Devices: what is common to CPUs and Tenstorrent devices, and the queues of their inputs.
+
+Who waits at a queue is woken by a failure or a shutdown.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,9 +15,61 @@ import torch
 
 from .errors import PyBudaError, ShapeError
 from .module import API, Module, PyTorchModule
-from .queues import InputQueue
+from .placement import Result
 from .tensor import Tensor, to_torch
 from .trace import Trace
+
+
+class Stopped(Exception):
+    """The pipeline is shut down while somebody waits for inputs."""
+
+
+class InputQueue:
+    """Tuples of tensors for a device."""
+
+    def __init__(self, capacity: int = 0) -> None:
+        self._items: deque[Any] = deque()
+        self._changed = threading.Condition()
+        self._stopped = False
+
+    def put(self, item: Any) -> None:
+        with self._changed:
+            self._items.append(item)
+            self._changed.notify_all()
+
+    def get(self, wait: bool = True) -> Any:
+        """The oldest item.
+
+        Raises:
+            Stopped: there is none, and no more will come (or `wait` is False).
+        """
+        with self._changed:
+            while not self._items:
+                if self._stopped or not wait:
+                    raise Stopped
+                self._changed.wait()
+            return self._items.popleft()
+
+    def peek(self) -> Any | None:
+        with self._changed:
+            return self._items[0] if self._items else None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def restart(self) -> None:
+        with self._changed:
+            self._stopped = False
+
+    def clear(self) -> None:
+        with self._changed:
+            self._items.clear()
+
 
 # Devices in the order in which they were made: the pipeline.
 _devices: list[Device] = []
@@ -38,6 +94,7 @@ class Device:
         self.shapes: list[torch.Size] | None = None  # of inputs, once it is compiled
         self.target_shapes: list[torch.Size] | None = None
         self.training = False
+        self.placement: Result | None = None  # of a Tenstorrent device, once it is compiled
         self._pending: deque[Any] = deque()  # what the backward pass of each forward pass needs
         _devices.append(self)
 

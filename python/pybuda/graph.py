@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 from functorch.compile import aot_function, make_boxed_func
-from torch.fx import GraphModule
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.traceback import preserve_node_meta
 from ttmlir.torch.decompositions import decompositions
 from ttmlir.torch.dynamo import compile_whole
 from ttmlir.torch.importer import ON_HOST, is_call, op_name
 from ttmlir.torch.options import Options
 from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
-from ttmlir.torch.saved import partition
+from ttmlir.torch.saved import partition, recomputing
 
 from .errors import PyBudaError
 from .tools.reportify import compiling, log_if_asked
@@ -25,12 +26,54 @@ from .tools.reportify import compiling, log_if_asked
 _tracing = threading.RLock()
 
 
+# Functions that only move elements, and light ones that may be among them.
+MOVES = frozenset({
+    "view", "_unsafe_view", "permute", "transpose", "t", "expand", "slice", "select", "split", "split_with_sizes",
+    "unsqueeze", "squeeze", "cat", "clone", "constant_pad_nd", "flip", "repeat", "unbind",
+})  # fmt: skip
+LIGHT = frozenset({"add", "sub", "mul", "neg"})
+
+
+def moves_on_host(graph: Graph, statics: Sequence[int], depth: int) -> set[str]:
+    """Marks what PyTorch runs of `enable_tm_cpu_fallback`: moves of inputs and of results that are `depth` ops from
+    them at most, and light ops that are followed by more of them. Returns the names of the functions."""
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    given = {node: 0 for i, node in enumerate(placeholders) if i not in set(statics)}
+
+    def name_of(node: Node) -> str:
+        return op_name(node.target).split(".")[0] if is_call(node) else ""
+
+    reached: dict[Node, int] = dict(given)
+    for node in graph.nodes:
+        is_part = node.op == "call_function" and not is_call(node)
+        if (is_part or name_of(node) in MOVES | LIGHT) and node.all_input_nodes:
+            far = max(reached.get(x, depth + 1) for x in node.all_input_nodes) + (not is_part)
+            if far <= depth:
+                reached[node] = far
+    wanted = {node for node in reached if name_of(node) in MOVES}
+    for node in reversed(graph.nodes):
+        if name_of(node) in LIGHT and node in reached and any(user in wanted for user in node.users):
+            wanted.add(node)
+    below: dict[Node, int] = {}
+    for node in reversed(graph.nodes):
+        if name_of(node) in MOVES and node.users:
+            far = max(0 if user.op == "output" else below.get(user, depth + 1) for user in node.users) + 1
+            if far <= depth:
+                below[node] = far
+    for node in wanted | set(below):
+        node.meta[ON_HOST] = "enable_tm_cpu_fallback"
+    return {str(node.target) for node in wanted | set(below)}
+
+
 class Compiled:
     """A function of a flat list of tensors, whose first `statics` are weights.
 
     log: what passes made of its programs, where reports are asked for.
     host_ops: names of ops that PyTorch runs. allow_host: whether it may run those that the chip lacks.
+    moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
+    recompute: the backward pass computes again what it can, and the forward pass keeps less.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
+    graphs: what they are made of, once the function was called.
     """
 
     def __init__(
@@ -42,10 +85,14 @@ class Compiled:
         training: bool = False,
         host_ops: Sequence[str] = (),
         allow_host: bool = True,
+        moves_depth: int = 0,
+        recompute: bool = False,
     ) -> None:
+        self.moves_depth, self.recompute = moves_depth, recompute
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
+        self.graphs: list[tuple[str, Graph]] = []
         self.on_host: list[str] = []
         self.log = log_if_asked()
         self._called = False
@@ -54,12 +101,18 @@ class Compiled:
             fw_compiler=self._compiler(FORWARD),
             bw_compiler=self._compiler(BACKWARD),
             inference_compiler=self._compiler(FORWARD),
-            partition_fn=partition,
+            partition_fn=self._partition,
             decompositions=decompositions(),
             num_params_buffers=statics,
             keep_inference_input_mutations=True,
             enable_log=False,
         )
+
+    def _partition(self, joint: GraphModule, inputs: Any, **keywords: Any) -> tuple[GraphModule, GraphModule]:
+        """The forward and the backward graph. The latter is compiled when it is first run."""
+        forward, backward = (recomputing if self.recompute else partition)(joint, inputs, **keywords)
+        self.graphs.append((BACKWARD, backward.graph))
+        return forward, backward
 
     def _compiler(self, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
         weights = {f"primals_{i + 1}" for i in range(self.statics)}
@@ -73,18 +126,22 @@ class Compiled:
             for node in graph.graph.nodes:
                 if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
                     node.meta[ON_HOST] = "cpu_fallback_ops"
-            with warnings.catch_warnings(), compiling(self.log, kind):
+            moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
+            with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind):
                 # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
                 warnings.filterwarnings("ignore", message="PyTorch runs what")
                 program = compile_whole(graph, parameters, self.options, kind, self.training)
             found, _ = left_on_host(graph.graph)
             self.on_host += list(found)
-            if found and not self.allow_host:
+            lacking = [name for name in found if name not in moved]
+            if lacking and not self.allow_host:
                 raise PyBudaError(
-                    f"the chip has no op for {', '.join(found)}, and enable_tvm_cpu_fallback is False; expected it to "
-                    "be True, or a module without these ops"
+                    f"the chip has no op for {', '.join(lacking)}, and enable_tvm_cpu_fallback is False; expected it "
+                    "to be True, or a module without these ops"
                 )
             self.programs.append((kind, program))
+            if kind == FORWARD:
+                self.graphs.insert(0, (kind, graph.graph))
             return make_boxed_func(lambda *arguments: program(arguments))
 
         return compile_one
@@ -94,7 +151,7 @@ class Compiled:
         with torch.set_grad_enabled(self.training):
             if self._called:
                 return self._function(*flat)
-            with _tracing:
+            with _tracing, preserve_node_meta():  # ops of modules mark the nodes that they make
                 self._called = True
                 return self._function(*flat)
 

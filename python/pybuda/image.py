@@ -28,7 +28,8 @@ from .config import _get_global_compiler_config
 from .enums import BackendDevice, BackendType
 from .errors import PyBudaError
 from .module import Module
-from .reports import Reports, described, grid_of
+from .placement.chip import descriptor, grid_of
+from .reports import Reports
 from .trace import Trace
 
 VERSION = 1
@@ -317,22 +318,18 @@ def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[
         list(program.tensors), [n for n in program.imported.results if n is not None],
         device.modules[0].input_names(len(inputs)),
     )  # fmt: skip
+    placement = device.placement
+    assert placement is not None
     path = config.backend_device_descriptor_path
-    if path:
-        described(Path(path))
-    rows, columns = description.grid
-    descriptor = (
-        Path(path).read_text(encoding="utf-8") if path
-        else f"arch_name: {device.arch.name.upper()}\ngrid: {{x_size: {columns}, y_size: {rows}}}\n"
-    )  # fmt: skip
+    described = Path(path).read_text(encoding="utf-8") if path else descriptor(placement.chip)
     members = {
         PROGRAM: program.flatbuffer,
         CONFIG: json.dumps({k: plain(v) for k, v in vars(config).items()}, indent=1).encode(),
-        f"{BINARIES}/device_desc.yaml": descriptor.encode(),
+        f"{BINARIES}/device_desc.yaml": described.encode(),
         f"{BINARIES}/cluster_desc.yaml": f"chips: {device.chip_ids}\n".encode(),
     }
+    members[f"{device.modules[0].name}.yaml"] = placement.netlist().encode()
     for module in device.modules:
-        members[f"{module.name}.yaml"] = netlist(device, module).encode()
         members[f"module_files/{module.name}.py"] = source_of(module).encode()
     return TTDeviceImage(description, state, members)
 
@@ -347,16 +344,3 @@ def source_of(module: Module) -> str:
         return inspect.getsource(type(inner))
     except (OSError, TypeError):
         return f"# {type(inner).__name__}: its source is not in a file\n"
-
-
-def netlist(device: Reports, module: Module) -> str:
-    """The ops of a module, in order, as YAML. PyTorch's ops have no names: their modules have none here."""
-    lines = [
-        "devices:",
-        f"  arch: {device.arch.name.lower()}",
-        "graphs:",
-        "  fwd_0:",
-        f"    target_device: {device.chip_ids[0]}",
-    ]
-    lines += [f"    {name}: {{type: {kind.lower()}}}" for name, kind in device.op_names.items()]
-    return "\n".join(lines) + "\n"

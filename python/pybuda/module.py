@@ -232,6 +232,18 @@ def _compiling() -> Any:
         torch.compiler._is_compiling_flag = before
 
 
+def called(module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor]) -> Any:
+    """What a module gives with this state. Its own is there again afterwards: PyTorch leaves that of modules that are
+    used twice exchanged."""
+    own = [(part, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
+    try:
+        return functional_call(module, dict(state), tuple(inputs))
+    finally:
+        for part, parameters, buffers in own:
+            part._parameters.update(parameters)
+            part._buffers.update(buffers)
+
+
 class PyTorchModule(Module):
     """A module of PyTorch. A CPUDevice calls it, a TTDevice compiles it."""
 
@@ -279,7 +291,7 @@ class PyTorchModule(Module):
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
         formats = trace.formats
         with _compiling(), Rounding(formats) if formats.is_mixed else nullcontext():
-            return leaves(functional_call(self.module, dict(state), tuple(inputs)))
+            return leaves(called(self.module, state, inputs))
 
 
 def leaves(result: Any) -> list[torch.Tensor]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -57,6 +57,10 @@ class Optimizer:
             return new, *others
 
         return self._steps.setdefault(data_format, OnChip(step))
+
+    def step_function(self, data_format: DataFormat) -> Callable[..., Any]:
+        """The step as a function of weight, gradient, what is kept, and numbers."""
+        return self._step(data_format).function
 
     def step_parameter(
         self, name: str, value: torch.Tensor, gradient: torch.Tensor, options: Options, data_format: DataFormat

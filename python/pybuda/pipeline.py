@@ -11,10 +11,31 @@ from typing import Any
 import torch
 
 from .config import _get_global_compiler_config
-from .device import Device
+from .device import Device, Stopped
 from .errors import PyBudaError
-from .queues import ResultQueue, Stopped
+from .placement import check_names
 from .tensor import Tensor
+
+
+class ResultQueue(queue.Queue):
+    """A queue of results. When the run has failed, `get` gives what there is and then raises the failure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._failure: BaseException | None = None
+
+    def fail(self, failure: BaseException) -> None:
+        with self.mutex:
+            self._failure = failure
+            self.not_empty.notify_all()
+
+    def _qsize(self) -> int:
+        return len(self.queue) or (1 if self._failure is not None else 0)
+
+    def _get(self) -> Any:
+        if not self.queue and self._failure is not None:
+            raise PyBudaError(f"the run has failed: {self._failure}") from self._failure
+        return super()._get()
 
 
 def wrapped(values: Sequence[torch.Tensor]) -> tuple[Tensor, ...]:
@@ -66,6 +87,9 @@ class Pipeline:
         for device in self.devices:
             values = device.compile(values, targets if device is self.devices[-1] else (), self.training)
         self._check_nops()
+        placements = [x.placement for x in self.devices if x.placement is not None]
+        if placements:
+            check_names(placements, _get_global_compiler_config())
 
     def _check_nops(self) -> None:
         """Refuses nops between ops that no device has.

@@ -6,15 +6,16 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.fx.traceback import annotate
 from torch.overrides import TorchFunctionMode
 
 from .errors import PyBudaError
-from .formats import FLOATS, DataFormat
+from .formats import FLOATS, DataFormat, MathFidelity
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Precision:
     op_type: str | None = None
     name_regex: str | None = None
     output_df: DataFormat | None = None
+    math_fidelity: MathFidelity | None = None
+    accumulate_df: DataFormat | None = None
+    intermediate_df: DataFormat | None = None
 
     def fits(self, name: str, op_type: str | None) -> bool:
         if self.op_type is not None and (op_type is None or self.op_type.lower() != op_type.lower()):
@@ -123,7 +127,8 @@ class Trace:
             key = name, source
             if key not in self._buffers:
                 self.ops[name] = "Nop"
-                self._buffers[key] = self.output(name, "Nop", value.clone())
+                with marked(name, "Nop"):
+                    self._buffers[key] = self.output(name, "Nop", value.clone())
             source, value = name, self._buffers[key]
         return source, value
 
@@ -133,6 +138,15 @@ class Trace:
         if name in self.to_save:
             self.saved[name] = value
         return value
+
+
+# On the nodes of graphs that are traced: the op that they are a part of, and its type.
+SOURCE, SOURCE_TYPE = "pybuda_op", "pybuda_type"
+
+
+def marked(name: str, op_type: str) -> AbstractContextManager[Any]:
+    """Marks the nodes that are traced in the block as parts of an op; their gradients' nodes are, too."""
+    return annotate({SOURCE: name, SOURCE_TYPE: op_type})
 
 
 # Functions of PyTorch whose results are products, by the name that their op has in PyBuda.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from .graph import Compiled, accumulate
 from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
+from .placement import Optimizing, Traced, place, write
 from .reports import Reports
 from .trace import Formats, Trace
 
@@ -75,6 +77,7 @@ class TTDevice(Reports):
         self.used_nops: set[int] = set()
         self._gradients: dict[str, torch.Tensor] = {}
         self.intermediates: list[torch.Tensor] = []
+        self._looped: dict[int, torch.Tensor] = {}  # inputs that are outputs of the run before, by number
         if module is not None:
             self.place_module(module)
 
@@ -169,13 +172,40 @@ class TTDevice(Reports):
 
         self._compiled = Compiled(
             function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
-            allow_host=config.enable_tvm_cpu_fallback,
+            allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
+            moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0,
         )  # fmt: skip
         # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
         buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]
         with torch.random.fork_rng():
             outputs = self._compiled(*buffers, *self._tracked(inputs), *(targets if losing else []))
+        self._place(formats, inputs, targets if losing else ())
         return [x.detach() for x in outputs[: self._results]]
+
+    def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
+        """Places what was compiled on the chips, and writes the netlist."""
+        config, first = _get_global_compiler_config(), self.modules[0]
+        optimizing = None
+        trained = set(self.trained())
+        if self.training and self.optimizer is not None:
+            o = self.optimizer
+            optimizing = Optimizing(o.step_function(DataFormat.Float32), o.kept, ["lr", *o.numbers])
+            trained &= o.parameters if o.parameters is not None else trained
+        traced = Traced(
+            first.name, self.arch, self.chip_ids, formats,
+            {name: (tuple(x.shape), name in trained) for name, x in self.parameters().items()},
+            first.input_names(len(inputs)), [f"target_{i}" for i in range(len(targets))], self._results, self._saved,
+            inputs[0].shape[0] if inputs and inputs[0].dim() > 1 else 1, self.training, bool(targets),
+            self.compiled.graphs, set(self.used_nops), self.op_names, optimizing,
+        )  # fmt: skip
+        self.placement = place(traced, config)
+        self._looped = {}
+        self.used_nops = traced.used_nops
+        self.compiled.graphs.clear()
+        try:
+            write(self.placement, config)
+        except OSError as error:
+            warnings.warn(f"the netlist of device {self.name!r} is not written: {error}", stacklevel=2)
 
     def _tracked(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Inputs; in training their gradients are computed."""
@@ -259,11 +289,14 @@ class TTDevice(Reports):
             raise PyBudaError(f"device {self.name!r} has device_mode CompileOnly; it does not run")
         if (image := self._image()) is not None:
             return image.run_program(inputs, self.chip())
-        given = self._tracked(self.typed(inputs, self._dtypes[: len(inputs)]))
+        looped = [self._looped.get(number, x) for number, x in enumerate(inputs)]
+        given = self._tracked(self.typed(looped, self._dtypes[: len(inputs)]))
         wanted = self.typed(targets, self._dtypes[len(inputs) :]) if self.needs_targets() else []
         outputs = self.compiled(*self.parameters().values(), *given, *wanted)
         results, saved = outputs[: self._results], outputs[self._results :]
         self.intermediates = [x.detach() for x in saved]
+        if self.placement is not None and self.placement.loops:
+            self._looped = {number: results[output].detach() for number, output in self.placement.loops}
         if self.training:
             self._pending.append((given, results))
         return [x.detach() for x in results]

@@ -12,7 +12,7 @@ import torch
 
 from ..errors import PyBudaError, ShapeError
 from ..tensor import OPS, Tensor
-from ..trace import Trace, current
+from ..trace import Trace, current, marked
 
 # Parameters that are tensors, in every op.
 OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
@@ -48,7 +48,8 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         check_dimensions(what, kind, found, operands[0].dim() if operands else 0)
         positional = found.pop("operands", ())
         try:
-            value = function(*positional, **found)
+            with marked(name, kind):
+                value = trace.output(name, kind, function(*positional, **found))
         except PyBudaError as error:
             raise type(error)(f"{what}: {error} (operands {shapes})") from None
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
@@ -56,7 +57,7 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         if function.__module__.endswith(".movement"):
             about = next(x.name for x in tensors_of(bound.arguments.values()))
             trace.roots[name] = trace.roots.get(about, about)
-        return Tensor(trace.output(name, kind, value), name)
+        return Tensor(value, name)
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     OPS[kind] = call

@@ -10,7 +10,6 @@ import math
 import sys
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ttmlir.files import write_whole
@@ -18,24 +17,12 @@ from ttmlir.files import write_whole
 from pybuda.enums import BackendDevice
 from pybuda.errors import PyBudaError
 from pybuda.image import CONFIG, MODELS, ImageError, TTDeviceImage, dtype_of
+from pybuda.placement.chip import MEMORY
 
 MEGABYTE = 1 << 20
 
 
-@dataclass(frozen=True)
-class Memory:
-    """Channels of DRAM on the device and on the host, and the bytes of each."""
-
-    channels: int
-    channel_bytes: int
-    host_channels: int = 4
-    host_bytes: int = 1 << 30
-
-
-MEMORY = {
-    "grayskull": (BackendDevice.Grayskull, Memory(8, 1 << 30)),
-    "wormhole_b0": (BackendDevice.Wormhole_B0, Memory(6, 2 << 30)),
-}
+MEMORIES = {device.name.lower(): device for device in MEMORY}
 
 
 class Channels:
@@ -109,11 +96,12 @@ def merge_models(
         PyBudaError: an arch that is not known, a model twice, or more memory than there is.
         ImageError: a model's file that is no image, or an image for another architecture.
     """
-    if arch not in MEMORY:
-        raise PyBudaError(f"arch is {arch!r}; expected one of {', '.join(MEMORY)}")
+    if arch not in MEMORIES:
+        raise PyBudaError(f"arch is {arch!r}; expected one of {', '.join(MEMORIES)}")
     if not models or len(set(models)) != len(models):
         raise PyBudaError(f"models is {list(models)}; expected names, each once")
-    device, memory = MEMORY[arch]
+    device = MEMORIES[arch]
+    memory = MEMORY[device]
     options = switch_chans_if_capacity_hit, overlap_dynamic_queues
     dram = Channels(memory.channels, memory.channel_bytes, "DRAM", *options)
     host = Channels(memory.host_channels, memory.host_bytes, "Host", *options)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from functorch.compile import default_partition
+from functorch.compile import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule, Node
 
 # On a forward graph's output: how many of its values are the model's. Those behind them are for the backward graph.
@@ -32,6 +32,18 @@ def partition(
     """
     weights = frozenset(f"primals_{i + 1}" for i in static_lifetime_input_indices or ())
     forward, backward = default_partition(
+        joint, inputs, num_fwd_outputs=num_fwd_outputs, static_lifetime_input_indices=static_lifetime_input_indices
+    )
+    keep_bases(forward, backward, num_fwd_outputs, weights)
+    return forward, backward
+
+
+def recomputing(
+    joint: GraphModule, inputs: Any, *, num_fwd_outputs: int, static_lifetime_input_indices: Sequence[int] | None = None
+) -> tuple[GraphModule, GraphModule]:
+    """As `partition`, but the backward graph computes again what is cheap, so that less is kept: PyTorch's choice."""
+    weights = frozenset(f"primals_{i + 1}" for i in static_lifetime_input_indices or ())
+    forward, backward = min_cut_rematerialization_partition(
         joint, inputs, num_fwd_outputs=num_fwd_outputs, static_lifetime_input_indices=static_lifetime_input_indices
     )
     keep_bases(forward, backward, num_fwd_outputs, weights)

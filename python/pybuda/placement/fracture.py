@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that are cut into several: groups of them along a dimension, and convolutions by the windows' places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..config import CompilerConfig
+from .graph import MOVES, TILE, Graph, Op, Operand, PlacementError
+
+
+def fracture(graph: Graph, config: CompilerConfig, chips: Sequence[int]) -> None:
+    """Cuts what `insert_fracture_group` and `override_multi_op_fracture_factor` name.
+
+    Raises:
+        PlacementError: a dimension that is not divisible, or an op that cannot be cut along it.
+    """
+    for nodes, chip_ids in config.fracture_groups:
+        group = {}
+        for name, dim, factor in (checked(node) for node in nodes):
+            for op in graph.named([name]):
+                group[op] = (dim, factor)
+        if bad := [x for x in chip_ids if x not in chips]:
+            raise PlacementError(f"insert_fracture_group: chip {bad[0]} is none of the device's, {list(chips)}")
+        if group:
+            cut(graph, group, chip_ids)
+    for name, asked in config.op_overrides.items():
+        factor = asked.get("fracture_factor", 1)
+        found = [op for op in graph.ops if op.name == name or op.name.startswith(f"{name}.dc.")]
+        if factor > 1 and found:
+            cut_convolution(graph, name, found, factor)
+
+
+def checked(node: Any) -> tuple[str, int, int]:
+    """(op, dimension, factor).
+
+    Raises:
+        PlacementError: something else.
+    """
+    right = isinstance(node, tuple | list) and len(node) == 3 and isinstance(node[0], str)
+    if not right or node[1] not in (-1, -2) or not isinstance(node[2], int) or node[2] < 1:
+        raise PlacementError(
+            f"insert_fracture_group has {node!r}; expected (op, -2 for rows or -1 for columns, factor)"
+        )
+    return node[0], node[1], node[2]
+
+
+def piece(shape: tuple[int, ...], dim: int, factor: int) -> tuple[int, ...]:
+    found = [*((1, 1, *shape)[-max(2, len(shape)) :])]
+    found[dim] //= factor
+    return tuple(found)
+
+
+def sliced(op: Op, number: int, dim: int) -> int | None:
+    """The dimension of an operand of which a part of the result reads a part."""
+    if op.type == "matmul":
+        if number == 2:
+            return -1 if dim == -1 else None
+        return dim if (number, dim) in ((0, -2), (1, -1)) else None
+    size = (1, 1, *op.operands[number].shape)[dim]
+    return None if size == 1 else dim
+
+
+def cut(graph: Graph, group: dict[Op, tuple[int, int]], chip_ids: Sequence[int]) -> None:
+    made: dict[Op, list[Op]] = {}
+    for op, (dim, factor) in group.items():
+        size = (1, 1, *op.shape)[dim]
+        if size % (factor * TILE):
+            raise PlacementError(
+                f"insert_fracture_group: dimension {dim} of op {op.name!r} has size {size}; expected a multiple of "
+                f"{factor} tiles ({factor * TILE})"
+            )
+        across = op.attributes.get("dim") == {-1: "c", -2: "r"}[dim]
+        if op.type in MOVES or op.type in ("sparse_matmul", "fused_op") or across:
+            raise PlacementError(f"insert_fracture_group: op {op.name!r} is a {op.type}, which is not cut along {dim}")
+        parts = []
+        for i in range(factor):
+            operands = []
+            for number, x in enumerate(op.operands):
+                along = sliced(op, number, dim)
+                parts_of = made.get(x.source) if isinstance(x.source, Op) else None
+                if along is None:
+                    operands.append(Operand(x.source, x.shape, x.tms))
+                elif parts_of and not x.tms and group[x.source] == (along, factor):  # type: ignore[index]
+                    operands.append(Operand(parts_of[i], parts_of[i].shape))
+                else:
+                    n = (1, 1, *x.shape)[along] // factor
+                    text = f"select: [{along}, {i * n}, {(i + 1) * n}]"
+                    operands.append(Operand(x.source, piece(x.shape, along, factor), (*x.tms, text)))
+            part = Op(
+                graph.unique(f"fractured_{i}_{op.name}"), piece(op.shape, dim, factor), op.df, op.type, operands,
+                op.epoch_type, op.source, op.inner, dict(op.attributes), op.fidelity, op.acc_df, op.intermed_df,
+                chip=chip_ids[i % len(chip_ids)] if chip_ids else op.chip,
+            )  # fmt: skip
+            parts.append(part)
+        made[op] = parts
+        graph.aliases[op.name] = f"it is cut into {', '.join(x.name for x in parts)}"
+    gather(graph, made, {op: dim for op, (dim, _) in group.items()})
+
+
+def gather(graph: Graph, made: dict[Op, list[Op]], dims: dict[Op, int]) -> None:
+    """Puts the parts into the op's place, and where the whole result is read joins them."""
+    written = graph.written()
+    ops: list[Op] = []
+    added = [x for parts in made.values() for x in parts]
+    inside = set(made)
+    for op in graph.ops:
+        if op not in made:
+            ops.append(op)
+            continue
+        ops += made[op]
+        others = [(r, i) for r, i in graph.readers().get(op, []) if r not in inside]
+        others += [(r, i) for r in added for i, x in enumerate(r.operands) if x.source is op]
+        if not others and op not in written:
+            continue
+        whole = Op(
+            graph.unique(f"fracture_gather_{op.name}"), op.shape, op.df, "splice",
+            [Operand(x, x.shape) for x in made[op]], op.epoch_type, attributes={"dim": "", "axis": dims[op]},
+        )  # fmt: skip
+        ops.append(whole)
+        for reader, number in others:
+            reader.operands[number].source = whole
+        for queue in written.get(op, []):
+            queue.producer = whole
+    graph.ops = ops
+
+
+def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -> None:
+    """A convolution as several, each with a part of the windows' places, whose results are added."""
+    products = [op for op in found if "conv" in op.attributes]
+    if not products:
+        kinds = ", ".join(sorted({op.type for op in found}))
+        raise PlacementError(f"override_multi_op_fracture_factor({name!r}): the op is {kinds}; expected a convolution")
+    product = products[0]
+    taps = math.prod(product.attributes["conv"])
+    if taps % factor:
+        raise PlacementError(
+            f"override_multi_op_fracture_factor({name!r}, {factor}): the windows have {taps} places; expected a divisor"
+        )
+    windows = product.operands[0].source
+    if not isinstance(windows, Op) or windows.type != "sparse_matmul":
+        raise PlacementError(f"override_multi_op_fracture_factor({name!r}): its windows have one place; none is cut")
+    new: list[Op] = []
+    sums: Op | None = None
+    n, places, width = windows.shape
+    for i in range(factor):
+        prefix = f"{name}.dc.conv2d.{2 * i + 1}.dc"
+        read = Op(
+            graph.unique(f"{prefix}.sparse_matmul.9.dc.sparse_matmul.1.lc2"), (n, places, width // factor), windows.df,
+            "sparse_matmul", [Operand(x.source, x.shape, x.tms) for x in windows.operands], windows.epoch_type,
+            windows.source, max(1, windows.inner // factor), {**windows.attributes}, windows.fidelity, windows.acc_df,
+            windows.intermed_df,
+        )  # fmt: skip
+        x, w, *bias = product.operands
+        rows = w.shape[0] // factor
+        weights = Operand(w.source, (rows, *w.shape[1:]), (*w.tms, f"select: [-2, {i * rows}, {(i + 1) * rows}]"))
+        part = Op(
+            graph.unique(f"{prefix}.matmul.11"), product.shape, product.df, "matmul",
+            [Operand(read, read.shape, x.tms), weights, *(bias if i == 0 else [])], product.epoch_type, product.source,
+            -(-(width // factor) // TILE), {k: v for k, v in product.attributes.items() if k != "bias" or i == 0},
+            product.fidelity, product.acc_df, product.intermed_df,
+        )  # fmt: skip
+        new += [read, part]
+        if sums is None:
+            sums = part
+        else:
+            operands = [Operand(sums, sums.shape), Operand(part, part.shape)]
+            sums = Op(
+                graph.unique(f"{name}.dc.add.{i}"), product.shape, product.df, "add", operands, product.epoch_type,
+                product.source,
+            )  # fmt: skip
+            new.append(sums)
+    assert sums is not None
+    at = graph.ops.index(product)
+    graph.ops[at : at + 1] = new
+    graph.ops.remove(windows)
+    for op in graph.ops:
+        for operand in op.operands:
+            if operand.source is product:
+                operand.source = sums
+    for queue in graph.queues:
+        if queue.producer is product:
+            queue.producer = sums

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph that is placed: ops, queues, and what moves elements on the way between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import PyBudaError
+from ..formats import DataFormat
+
+TILE = 32
+FORWARD, BACKWARD, OPTIMIZER = "fwd", "bwd", "opt"
+EPOCH_TYPES = (FORWARD, BACKWARD, OPTIMIZER)
+BITS = {
+    DataFormat.Float32: 32, DataFormat.Float16: 16, DataFormat.Float16_b: 16, DataFormat.Int32: 32,
+    DataFormat.Int8: 8, DataFormat.UInt16: 16, DataFormat.RawUInt8: 8, DataFormat.RawUInt16: 16,
+    DataFormat.RawUInt32: 32, DataFormat.Bfp8: 8, DataFormat.Bfp8_b: 8, DataFormat.Bfp4: 4, DataFormat.Bfp4_b: 4,
+    DataFormat.Bfp2: 2, DataFormat.Bfp2_b: 2,
+}  # fmt: skip
+
+
+class PlacementError(PyBudaError):
+    """Ops or queues that cannot be placed as the configuration asks."""
+
+
+def tile_bytes(data_format: DataFormat) -> int:
+    """Bytes of a tile; block formats have an exponent for 16 values."""
+    values = TILE * TILE
+    exponents = values // 16 if data_format.name.startswith("Bfp") else 0
+    return values * BITS[data_format] // 8 + exponents
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A tensor in tiles: matrices of rows and columns."""
+
+    z: int
+    r: int
+    c: int
+
+    @property
+    def count(self) -> int:
+        return self.z * self.r * self.c
+
+
+def tiles(shape: Sequence[int]) -> Tiles:
+    rows, columns = (1, 1, *shape)[-2:]
+    return Tiles(max(1, math.prod(shape[:-2])), max(1, -(-rows // TILE)), max(1, -(-columns // TILE)))
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    name: str
+    shape: tuple[int, ...]
+    df: DataFormat
+
+
+@dataclass(slots=True, eq=False)
+class Queue(Node):
+    """Memory that ops read, or write.
+
+    kind: input, parameter, constant, output, intermediate, gradient, state (of an optimizer), e2e (between epochs),
+        buffering (within one).
+    producer: the op that writes it; None: the host. entries: how many tensors it holds.
+    """
+
+    kind: str
+    producer: Op | None = None
+    entries: int = 1
+
+    @property
+    def is_ram(self) -> bool:
+        """Whether it keeps its values from run to run."""
+        return self.kind in ("parameter", "constant", "gradient", "state")
+
+
+@dataclass(slots=True, eq=False)
+class Operand:
+    """What an op reads, and how elements move on the way: text as the netlist has it. shape: as the op gets it."""
+
+    source: Node
+    shape: tuple[int, ...]
+    tms: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Op(Node):
+    """An op of the core set.
+
+    epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
+    inner: tiles of the inner dimension of a product, else 0. work: cost of the op by unit, whatever cores it gets.
+    parts: of a fused op the ops that it is made of. chip: which one it has to be on.
+    """
+
+    type: str
+    operands: list[Operand]
+    epoch_type: str = FORWARD
+    source: str = ""
+    inner: int = 0
+    attributes: dict[str, Any] = field(default_factory=dict)
+    fidelity: str = "HiFi3"
+    acc_df: DataFormat = DataFormat.Float16_b
+    intermed_df: DataFormat = DataFormat.Float16_b
+    parts: list[Op] = field(default_factory=list)
+    chip: int | None = None
+
+    @property
+    def tiles(self) -> Tiles:
+        return tiles(self.shape)
+
+    @property
+    def is_matmul(self) -> bool:
+        return self.type in MATMULS
+
+    @property
+    def is_elementwise(self) -> bool:
+        return not self.is_matmul and self.type not in MOVES and not self.type.startswith("reduce")
+
+
+MATMULS = frozenset({"matmul", "sparse_matmul"})
+# Ops that the vector unit computes; other elementwise ops are the matrix unit's.
+SFPU = frozenset({
+    "exp", "log", "sqrt", "reciprocal", "gelu", "gelu_derivative", "sigmoid", "tanh", "sine", "cosine", "power",
+    "log1p", "expm1", "erf", "softplus", "clip", "lrelu", "elu", "silu", "rsqrt", "dropout", "where", "compare",
+})  # fmt: skip
+FPU = frozenset({"add", "subtract", "multiply", "maximum", "minimum", "nop", "relu", "abs", "tilizer"})
+# Ops that only move elements.
+MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
+
+
+@dataclass
+class Graph:
+    """Ops in the order of their schedule, and queues.
+
+    aliases: names of ops of the module that are no ops here, with why.
+    """
+
+    name: str
+    ops: list[Op] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+    microbatch: int = 1
+    _names: set[str] = field(default_factory=set)
+
+    def unique(self, name: str) -> str:
+        """A name that no node has: `name`, or with a number behind it."""
+        found, number = name, 0
+        while found in self._names:
+            number += 1
+            found = f"{name}.{number}"
+        self._names.add(found)
+        return found
+
+    def queue(self, name: str, shape: Sequence[int], df: DataFormat, kind: str, producer: Op | None = None) -> Queue:
+        entries = 2 if kind in ("input", "output", "intermediate") else 1
+        found = Queue(self.unique(name), tuple(shape), df, kind, producer, entries)
+        self.queues.append(found)
+        return found
+
+    def op(self, name: str) -> Op | None:
+        return next((x for x in self.ops if x.name == name), None)
+
+    def readers(self) -> dict[Node, list[tuple[Op, int]]]:
+        """For each node the ops that read it, with the number of the operand."""
+        found: dict[Node, list[tuple[Op, int]]] = {}
+        for op in self.ops:
+            for number, operand in enumerate(op.operands):
+                found.setdefault(operand.source, []).append((op, number))
+        return found
+
+    def written(self) -> dict[Op, list[Queue]]:
+        """For each op the queues that it writes."""
+        found: dict[Op, list[Queue]] = {}
+        for queue in self.queues:
+            if queue.producer is not None:
+                found.setdefault(queue.producer, []).append(queue)
+        return found
+
+    def named(self, names: Sequence[str]) -> Iterator[Op]:
+        yield from (op for op in self.ops if op.name in names)
+
+
+def divisors(n: int) -> list[int]:
+    """From 1 to n."""
+    low = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return low + [n // d for d in reversed(low) if d * d != n]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the names that the configuration has are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..config import CompilerConfig
+from .graph import PlacementError
+from .summary import Result
+
+FUNCTIONS = {
+    "grid_shape": "override_op_size", "placement": "override_op_placement",
+    "t_stream_shape": "override_t_stream_shape", "t_stream_dir": "override_t_stream_dir", "u_kt": "override_u_kt",
+    "fracture_factor": "override_multi_op_fracture_factor", "force_dram_parameters": "override_dram_parameters",
+    "dram_channel": "override_dram_queue_placement", "dram_chip": "override_dram_queue_placement",
+}  # fmt: skip
+
+
+def asked_names(config: CompilerConfig) -> Iterator[tuple[str, str]]:
+    """Which function names which op, or queue."""
+    for name, asked in config.op_overrides.items():
+        key = next(iter(asked))
+        yield FUNCTIONS.get(key, "override_input_buffer_multiplier"), name
+    for what, groups in (
+        ("set_epoch_break", config.op_names_to_epoch_break), ("set_chip_break", config.op_names_to_chip_break),
+        ("add_schedule_constraint", config.scheduler_constraints), ("dont_fuse", [config.op_names_dont_fuse]),
+    ):  # fmt: skip
+        yield from ((what, name) for group in groups for name in group)
+    for source, reader, *_ in config.insert_queues:
+        yield from (("insert_queues", name) for name in (source, reader))
+    for nodes, _ in config.fracture_groups:
+        yield from (("insert_fracture_group", node[0]) for node in nodes)
+    yield from (("place_queue_to_chip_dram", name) for name in config.place_queue_to_chip_dram)
+    yield from (("loopback_outputs", name) for name in config.loopback_outputs)
+
+
+QUEUES = ("override_dram_queue_placement", "place_queue_to_chip_dram", "loopback_outputs")
+# Functions whose ops are other ops afterwards.
+REPLACE = ("insert_fracture_group", "override_multi_op_fracture_factor")
+BREAKS = ("set_epoch_break", "set_chip_break", "dont_fuse")
+
+
+def check_names(results: Sequence[Result], config: CompilerConfig) -> None:
+    """Refuses names that no device of the pipeline has.
+
+    Raises:
+        PlacementError: names the function, and what there is.
+    """
+    ops = {op.name for result in results for op in result.graph.ops}
+    queues = {q.name for result in results for q in result.graph.queues}
+    sources = {op.source for result in results for op in result.graph.ops}
+    aliases = {name: why for result in results for name, why in result.graph.aliases.items()}
+    for function, name in asked_names(config):
+        known = queues if function in QUEUES else ops
+        if name in known or (name in aliases and function in REPLACE) or (name in sources and function in BREAKS):
+            continue
+        if name in aliases and function not in QUEUES:
+            raise PlacementError(f"{function}: {name!r} is no op of the netlist: {aliases[name]}")
+        kind = "queue" if function in QUEUES else "op"
+        shown = sorted(known)
+        more = f" and {len(shown) - 20} more" if len(shown) > 20 else ""
+        raise PlacementError(
+            f"{function}: there is no {kind} {name!r}; {kind}s: {', '.join(shown[:20]) or 'none'}{more}"
+        )

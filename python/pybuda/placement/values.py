@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What functions of PyTorch make of nodes: values, and the ops and tensor manipulations between them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..formats import DataFormat
+from .graph import FORWARD, TILE, Graph, Node, Op, Operand, Queue
+
+Shape = tuple[int, ...]
+NO_CORES = "it moves elements, on the way to what reads them, and has no cores"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor: a node, and the manipulations behind it.
+
+    planes: the node has images [N, C, H, W] as [N, H W, C], as convolutions make them.
+    """
+
+    node: Node
+    shape: Shape
+    tms: tuple[str, ...] = ()
+    planes: bool = False
+
+    def moved(self, shape: Sequence[int], text: str) -> Value:
+        """Behind one more manipulation; without `text` only dimensions of size 1 come or go."""
+        known = ("reshape",) if self.planes else ()
+        return Value(self.node, tuple(shape), (*self.tms, *known, *((text,) if text else ())))
+
+    def reshaped(self, shape: Sequence[int]) -> Value:
+        shape = tuple(shape)
+        if shape == self.shape:
+            return self
+        squeezed = [[n for n in s if n != 1] for s in (shape, self.shape)]
+        same = squeezed[0] == squeezed[1] and matrix(shape) == matrix(self.shape)
+        return self.moved(shape, "" if same else f"reshape: [{', '.join(map(str, shape))}]")
+
+
+def matrix(shape: Shape) -> Shape:
+    """Rows and columns."""
+    return (1, 1, *shape)[-2:]
+
+
+def flat(shape: Shape) -> Shape:
+    """Images [N, C, H, W] as [N, H W, C]."""
+    n, c, h, w = shape
+    return (n, h * w, c)
+
+
+@dataclass(frozen=True)
+class Precisions:
+    """How ops compute: by rules, the last that fits; else by the defaults."""
+
+    out: Callable[[str, str], DataFormat]
+    setting: Callable[[str, str, str, str], Any]  # what, name, type, epoch type
+
+
+class Builder:
+    """Adds ops to a graph for one function of PyTorch at a time.
+
+    out: the shape that the function gives. base: its name. label: of its ops. source: the op of the module, or "".
+    """
+
+    def __init__(self, graph: Graph, precisions: Precisions, epoch_type: str) -> None:
+        self.graph, self.precisions, self.epoch_type = graph, precisions, epoch_type
+        self.out: Any = ()
+        self.base, self.label, self.source, self.kind = "", "", "", ""
+        self.made: list[Op] = []  # of the function
+        self.sources: dict[str, list[Op]] = {}  # of each op of the module, in this epoch type
+        self._count = 0
+
+    def begin(self, base: str, label: str, out: Any, source: str, kind: str) -> None:
+        self.out, self.source, self.kind, self.base, self.label = out, source, kind, base, label
+        self.made = []
+
+    def end(self) -> None:
+        """Names the ops of the function; those of an op of the module are named at the end."""
+        if self.source:
+            self.sources.setdefault(self.source, []).extend(self.made)
+            return
+        if self.made:
+            prefix = "" if self.epoch_type == FORWARD else f"{self.epoch_type}_"
+            self.name(f"{prefix}{self.label}_{self._count}", self.made)
+            self._count += 1
+
+    def name(self, name: str, ops: Sequence[Op]) -> None:
+        for number, op in enumerate(ops):
+            op.name = self.graph.unique(name if len(ops) == 1 else f"{name}.dc.{op.type}.{number}")
+        if len(ops) != 1:
+            self.graph.aliases.setdefault(name, f"it is {', '.join(x.name for x in ops)}" if ops else NO_CORES)
+
+    def finish(self) -> None:
+        for source, ops in self.sources.items():
+            self.name(source if self.epoch_type == FORWARD else f"{self.epoch_type}_{source}", ops)
+
+    def op(
+        self, type: str, *values: Value, shape: Shape | None = None, planes: bool = False, **attributes: Any
+    ) -> Value:
+        """An op whose result has this shape, by default that of the function."""
+        shape = tuple(self.out if shape is None else shape)
+        if not planes and len(shape) == 4 and attributes.get("dim") is None:
+            planes = any(x.planes and x.shape == shape for x in values)
+        label = self.kind or type
+        df = self.precisions.out(self.source, label)
+        setting = self.precisions.setting
+        op = Op(
+            "", flat(shape) if planes else shape, df, type,
+            [self.operand(x, planes) for x in values], self.epoch_type, self.source, attributes=attributes,
+        )  # fmt: skip
+        op.fidelity = setting("math_fidelity", self.source, label, self.epoch_type).name
+        op.acc_df = setting("accumulate_df", self.source, label, self.epoch_type)
+        op.intermed_df = setting("intermediate_df", self.source, label, self.epoch_type) or df
+        self.graph.ops.append(op)
+        self.made.append(op)
+        return Value(op, shape, planes=planes)
+
+    @staticmethod
+    def operand(x: Value, planes: bool) -> Operand:
+        if x.planes and planes:
+            return Operand(x.node, flat(x.shape), x.tms)
+        if x.planes:
+            x = x.moved(x.shape, "")
+        if planes and len(x.shape) == 4:
+            return Operand(x.node, flat(x.shape), (*x.tms, "reshape"))
+        return Operand(x.node, x.shape, x.tms)
+
+    def matmul(self, x: Value, y: Value, bias: Value | None = None, shape: Shape | None = None) -> Value:
+        """A product; one of its rows is added to a bias that has no more."""
+        product = self.op("matmul", x, y, *([bias] if bias else []), shape=shape)
+        assert isinstance(product.node, Op)
+        product.node.inner = -(-matrix(x.shape)[1] // TILE)
+        if bias:
+            product.node.attributes["bias"] = True
+        return product
+
+    def reduce(self, x: Value, kind: str, dims: Sequence[int], shape: Shape | None = None) -> Value:
+        """Along dimensions, one op for each of columns, rows and the rest; the result has `shape`."""
+        shape = tuple(self.out if shape is None else shape)
+        now = tuple(flat(x.shape)) if x.planes else x.shape
+        rank = len(x.shape)
+        picked = {d % rank for d in dims} if rank else set()
+        if x.planes and {2, 3} <= picked:
+            letters = {"r"} | ({"c"} if 1 in picked else set()) | ({"z"} if 0 in picked else set())
+        else:
+            x = x.moved(x.shape, "") if x.planes else x
+            now = x.shape
+            letters = {{1: "c", 2: "r"}.get(rank - d, "z") for d in picked}
+        planes = x.planes
+        value = Value(x.node, now, x.tms)
+        for letter in ("c", "r", "z"):
+            if letter not in letters:
+                continue
+            sizes = [*now]
+            for d in range(len(now)):
+                here = {1: "c", 2: "r"}.get(len(now) - d, "z")
+                if here == letter and (planes or letter != "z" or d in picked):
+                    sizes[d] = 1
+            now = tuple(sizes)
+            value = self.op(f"reduce_{kind}", value, shape=now, dim=letter)
+        if planes and len(shape) == 4:
+            return Value(value.node, shape, value.tms, planes=True)
+        return value.reshaped(shape)
+
+
+def compact(shape: Shape) -> Shape:
+    """How a parameter is stored: the small dimensions of windows beside each other."""
+    if len(shape) < 3 or shape[-1] >= TILE:
+        return shape
+    return (shape[0], math.prod(shape[1:]))
+
+
+def constant(graph: Graph, name: str, shape: Sequence[int], df: DataFormat) -> Value:
+    queue: Queue = graph.queue(name, shape, df, "constant")
+    return Value(queue, tuple(shape))
+
+
+def plain(name: str) -> str:
+    """A name with letters, digits, dots and underscores only."""
+    return re.sub(r"[^A-Za-z0-9_.]", "_", name)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs under random configurations: placed whole and without overlaps, or refused with a reason."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+
+import pybuda
+import pytest
+import torch
+from netlists import check_netlist
+from pybuda import op
+from pybuda.config import _get_global_compiler_config
+from pybuda.enums import BackendDevice, DRAMPlacementAlgorithm
+from pybuda.formats import DataFormat
+from pybuda.placement.build import chip_order
+from pybuda.placement.chip import chip_of
+from pybuda.placement.graph import BACKWARD, FORWARD, TILE, Graph, Op, Operand, PlacementError
+from pybuda.placement.memory import allocate, edges_through_memory
+from pybuda.placement.passes import asked_for, fuse
+from pybuda.placement.place import Placer
+from pybuda.placement.summary import Result
+from pybuda.placement.times import Clock
+
+POLICIES = ("default", "NLP", "Ribbon", "MaximizeTMinimizeGrid", "MinimizeGrid", "Random")
+FORMATS = (DataFormat.Float16_b, DataFormat.Bfp8_b, DataFormat.Float32)
+CUTS = ("FastCut", "ConsumerOperandDataEdgesFirst", "ProducerUserDataEdgesFirst")
+
+
+def random_graph(draw: random.Random, count: int, largest: Sequence[int] = (24, 96, 640)) -> Graph:
+    """Products, elementwise ops, reductions and moves over tensors of few sizes, some of them large."""
+    graph = Graph("random", microbatch=draw.choice([1, 4]))
+    sizes = [1, 2, 3, 4, 7, 12, draw.choice(largest)]
+    nodes = []
+    for i in range(2):
+        shape = (draw.choice([1, 1, 6]), draw.choice(sizes) * TILE, draw.choice(sizes) * TILE)
+        nodes.append(graph.queue(f"in_{i}", shape, draw.choice(FORMATS), "input"))
+    for i in range(count):
+        x = draw.choice(nodes[-6:])
+        kind = draw.choice(["matmul", "matmul", "unary", "unary", "binary", "reduce", "splice"])
+        operands, shape, inner, attributes = [Operand(x, x.shape)], x.shape, 0, {}
+        z, r, c = x.shape
+        if kind == "matmul":
+            n = draw.choice(sizes) * TILE
+            weights = graph.queue(f"w_{i}", (1, c, n), draw.choice(FORMATS), "parameter")
+            operands.append(Operand(weights, weights.shape))
+            shape, inner, kind = (z, r, n), -(-c // TILE), "matmul"
+        elif kind == "binary":
+            others = [n for n in nodes if n.shape == x.shape]
+            operands.append(Operand(draw.choice(others), x.shape))
+            kind = draw.choice(["add", "multiply", "subtract"])
+        elif kind == "unary":
+            kind = draw.choice(["exp", "gelu", "sqrt", "relu"])
+        elif kind == "reduce":
+            dim = draw.choice("rcz")
+            attributes["dim"] = dim
+            kind = "reduce_sum"
+            shape = {"r": (z, 1, c), "c": (z, r, 1), "z": (1, r, c)}[dim]
+        else:
+            operands.append(Operand(x, x.shape))
+            shape, attributes["dim"] = (z, r, 2 * c), ""
+            if 2 * c > 2000 * TILE:
+                continue
+        kind_of_epoch = FORWARD if i < count * 3 // 4 else BACKWARD
+        made = Op(graph.unique(f"op_{i}"), shape, draw.choice(FORMATS), kind, operands, kind_of_epoch, f"op_{i}", inner,
+                  attributes, draw.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), draw.choice(FORMATS))  # fmt: skip
+        graph.ops.append(made)
+        nodes.append(made)
+    read = {x.source for o in graph.ops for x in o.operands}
+    for made in [o for o in graph.ops if o not in read]:
+        graph.queue(f"out_{made.name}", made.shape, made.df, "output", made)
+    return graph
+
+
+def place(graph: Graph, chips: list[int]) -> Result:
+    """As `pybuda.placement.place`, of a graph that is there."""
+    config = _get_global_compiler_config()
+    chip = chip_of(BackendDevice.Wormhole_B0, config)
+    if config.enable_auto_fusing:
+        fuse(graph, asked_for(config))
+    placer = Placer(graph, chip, chip_order(chips, config), config)
+    placement = placer.run()
+    graph.ops = [x.op for epoch in placement.epochs for x in epoch.placed]
+    edges_through_memory(graph, placement, config.insert_queues)
+    layouts = allocate(graph, placement, chip, chips, config)
+    clock = Clock(chip, placement.epochs, graph.written(), config)
+    return Result("random", graph, chip, chips, placer.balancer.policy, placement, layouts, clock, [], {})
+
+
+def overridden(draw: random.Random, graph: Graph) -> dict[str, tuple[int, int]]:
+    """Sizes of grids that were asked for, right and wrong ones."""
+    asked = {}
+    for made in draw.sample(graph.ops, 3):
+        asked[made.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
+        pybuda.override_op_size(made.name, asked[made.name])
+    return asked
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_random_graphs(number: int, request: pytest.FixtureRequest) -> None:
+    seed = request.config.getoption("--seed", default=None) or number
+    draw = random.Random(seed)
+    graph = random_graph(draw, draw.choice([1, 5, 40]))
+    config = _get_global_compiler_config()
+    config.balancer_policy = draw.choice(POLICIES)
+    config.graph_solver_self_cut_type = draw.choice(CUTS)
+    config.enable_auto_fusing = draw.random() < 0.5
+    config.use_interactive_placer = draw.random() < 0.7
+    config.enable_auto_transposing_placement = draw.random() < 0.3
+    config.dram_placement_algorithm = draw.choice(list(DRAMPlacementAlgorithm))
+    chips = draw.choice([[0], [0], [0, 1, 2]])
+    asked = overridden(draw, graph) if len(graph.ops) > 3 and draw.random() < 0.5 else {}
+    before = [o.name for o in graph.ops]
+    try:
+        result = place(graph, chips)
+    except PlacementError as error:
+        assert any(name in str(error) for name in asked) and "No valid grids for op" in str(error), (
+            f"seed {seed}: {error}"
+        )
+        return
+    check_netlist(result.netlist())
+    inside = [part.name for o in graph.ops for part in o.parts]
+    after = [o.name for o in graph.ops if not o.parts] + inside
+    assert sorted(after) == sorted(before), f"seed {seed}"
+    for name, grid in asked.items():
+        assert result.placed(name).model.grid == grid, f"seed {seed}"
+    for epoch in result.epochs:
+        assert epoch.chip in chips
+    order = {x.op: e.number for e in result.epochs for x in e.placed}
+    by_time = [e.temporal for e in result.epochs]
+    assert by_time == sorted(by_time) and len(order) == len(graph.ops)
+
+
+def test_a_large_graph_is_placed_in_time() -> None:
+    """2,000 ops: linear, and far below what compiling them takes."""
+    taken = []
+    for count in (500, 2000):
+        graph = random_graph(random.Random(1), count, [12])
+        start = time.perf_counter()
+        place(graph, [0])
+        taken.append(time.perf_counter() - start)
+    assert taken[1] < 12 * taken[0] + 1, taken
+
+
+class RandomModule(pybuda.PyBudaModule):
+    """Ops of PyBuda in a random order."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(f"random_{seed}")
+        self.draw = random.Random(seed)
+        self.w = pybuda.Parameter(torch.rand(96, 96))
+        self.seed = seed
+
+    def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+        draw = random.Random(self.seed)
+        values = [x]
+        for i in range(12):
+            a, b = draw.choice(values[-3:]), draw.choice(values)
+            kind = draw.choice(
+                ["Matmul", "Add", "Multiply", "Softmax", "Transpose", "Slices", "Gelu", "Reduce", "Concat"]
+            )
+            if kind == "Matmul":
+                a = op.Matmul(f"n{i}", a, self.w)
+            elif kind in ("Add", "Multiply"):
+                a = getattr(op, kind)(f"n{i}", a, b)
+            elif kind == "Softmax":
+                a = op.Softmax(f"n{i}", a, dim=draw.choice([-1, -2]))
+            elif kind == "Transpose":
+                a = op.Transpose(f"n{i}", a, -1, -2)
+            elif kind == "Slices":
+                a = op.HStack(f"n{i}_stack", op.Exp(f"n{i}", op.HSlice(f"n{i}_slice", a, 3)), 3)
+            elif kind == "Gelu":
+                a = op.Gelu(f"n{i}", a)
+            elif kind == "Reduce":
+                a = op.Add(f"n{i}", a, op.ReduceSum(f"n{i}_sum", a, dim=draw.choice([-1, -2])))
+            else:
+                both = op.Concatenate(f"n{i}_both", a, b, axis=-1)
+                a = op.Index(f"n{i}", both, dim=-1, start=48, stop=144)
+            values.append(a)
+        return op.Add("last", values[-1], x)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_modules(seed: int) -> None:
+    tt0 = pybuda.TTDevice("tt0", module=RandomModule(seed))
+    pybuda.initialize_pipeline(False, sample_inputs=(torch.rand(1, 96, 96),))
+    assert tt0.placement is not None
+    check_netlist(tt0.placement.netlist())
