@@ -275,3 +275,21 @@ def test_a_buffer_that_the_model_writes_is_written_once_a_step() -> None:
     pybuda.sync()
     assert model.num_batches_tracked.item() == 1
     np.testing.assert_allclose(model.running_mean.numpy(), 0.1 * X.numpy().mean(0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [pybuda.TTDevice, pybuda.CPUDevice])
+def test_a_layer_that_is_used_twice(kind: type[pybuda.TTDevice], float32: None) -> None:
+    layer = torch.nn.Linear(8, 8)
+    model = torch.nn.Sequential(layer, torch.nn.Tanh(), layer)
+    x, y = torch.rand(4, 8), torch.rand(4, 8)
+    device = kind("one", module=pybuda.PyTorchModule("model", model))
+    device.place_loss_module(pybuda.PyTorchModule("loss", torch.nn.MSELoss()))
+    device.push_to_inputs(x)
+    device.push_to_target_inputs(y)
+    pybuda.initialize_pipeline(True)
+    pybuda.run_forward()
+    pybuda.run_backward(zero_grad=True)
+    (found,) = pybuda.get_parameter_gradients()
+    assert layer.weight.shape == (8, 8) and type(layer.weight) is torch.nn.Parameter
+    wanted = torch.autograd.grad(torch.nn.functional.mse_loss(model(x), y), [layer.weight])[0]
+    torch.testing.assert_close(found["0.weight"].value(), wanted, rtol=1e-4, atol=1e-5)
