@@ -123,6 +123,20 @@ END
   say ".venv can build"
 }
 
+# For programs of the documents that are written for version 4; beside .venv's packages, with what differs there.
+install_older_transformers() {
+  local folder=.venv/transformers-4
+  local wanted=(transformers==4.57.6 huggingface-hub==0.36.2 tokenizers==0.22.2 requests==2.34.2 urllib3 certifi
+    charset-normalizer)
+  if [ "$(cat "$folder/.installed" 2>/dev/null)" = "${wanted[*]}" ]; then
+    return
+  fi
+  say "installing ${wanted[0]} into $folder"
+  rm -rf "$folder"
+  .venv/bin/python -m pip install --quiet --no-deps --target "$folder" "${wanted[@]}"
+  echo "${wanted[*]}" >"$folder/.installed"
+}
+
 for part in "${parts[@]}"; do
   case $part in
     packages) install_packages ;;
@@ -131,7 +145,8 @@ for part in "${parts[@]}"; do
       pip_install .installed "${groups[@]}"
       # Not by a group: the torchvision that it asks for brings another PyTorch.
       .venv/bin/python -m pip show -q onnx2torch 2>/dev/null ||
-        .venv/bin/python -m pip install --quiet --no-deps onnx2torch==1.5.15 ;;
+        .venv/bin/python -m pip install --quiet --no-deps onnx2torch==1.5.15
+      install_older_transformers ;;
     sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
     browser) install_browser ;;
   esac

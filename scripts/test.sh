@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test of a built tree: C++ (ctest), MLIR (lit), the guide's programs, Python (pytest, last).
+# Runs every test of a built tree: C++ (ctest), MLIR (lit), the documents' programs, Python (pytest, last).
 #
 # usage: scripts/test.sh [--all]     --all: also the sanitizer build with the full count of mutations, and slow tests
 set -euo pipefail
@@ -21,12 +21,17 @@ echo "== MLIR tests"
 .venv/bin/lit --quiet --workers "$jobs" test/ttmlir
 acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
 if [ -d "$acceptance" ]; then
-  echo "== programs of the builder guide"
+  echo "== programs of the documents"
   pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
-  .venv/bin/python "$acceptance/run_snippets.py" --only "^($pattern)" -j "$jobs" --path build/python_packages --path tools --repo-root .
+  programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .)
+  "${programs[@]}" --only "^($pattern)"
+  # Version 5 of transformers does not take an argument that these pass.
+  "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4
+  echo "== checks of what these programs compute"
+  .venv/bin/python -m pytest -q -p no:cacheprovider "$acceptance/checks"
 else
   # Said by pytest at its end, where it is read (test/python/conftest.py).
-  export TTMLIR_TESTS_LEFT_OUT="the programs of the builder guide: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
+  export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
   echo "== NOT RUN: $TTMLIR_TESTS_LEFT_OUT"
 fi
 if [ "$all" = --all ]; then
