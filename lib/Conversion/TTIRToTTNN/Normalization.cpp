@@ -32,20 +32,29 @@ using namespace mlir::tt::ttnn;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// TTNN normalises the last dimension.
+/// TTNN normalises the last dimension, which several are joined to.
 template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (op.getNormalizedShape().size() != 1)
-      return notifyMatchFailure(rewriter, op,
-                                "normalized_shape has " + Twine(op.getNormalizedShape().size()) +
-                                    " dimensions; TTNN normalises the last one only");
+    RankedTensorType type = op.getType(), made = type;
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<Value> operands(adaptor.getOperands());
+    if (ArrayRef<int64_t> normalized = op.getNormalizedShape(); normalized.size() > 1) {
+      int64_t joined = 1;
+      for (int64_t size : normalized)
+        joined *= size;
+      SmallVector<int64_t> shape(type.getShape().drop_back(normalized.size()));
+      shape.push_back(joined);
+      made = typeLike(op.getResult(), shape);
+      for (auto [index, operand] : llvm::enumerate(operands))
+        operand = reshape(builder, operand, index == 0 ? ArrayRef(shape) : ArrayRef(joined));
+    }
     typename To::Properties properties;
     properties.epsilon = op.getEpsilonAttr();
     properties.operandSegmentSizes = op.getProperties().operandSegmentSizes;
-    rewriter.replaceOpWithNewOp<To>(op, TypeRange(op.getType()), adaptor.getOperands(), properties,
-                                    llvm::to_vector(op->getDiscardableAttrs()));
+    Value norm = To::create(builder, TypeRange(made), operands, properties, llvm::to_vector(op->getDiscardableAttrs()));
+    rewriter.replaceOp(op, reshape(builder, norm, type));
     return success();
   }
 };

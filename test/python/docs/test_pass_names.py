@@ -107,8 +107,7 @@ OPTIONS = {
 # What the tables say that a pass lacks.
 ABSENT_OPTIONS = {
     "ttir-erase-inverse-ops": {"force"},
-    "ttir-fusing": {"enable-permute-slice-after-matmul-fusion"},
-    "ttnn-fusing": {"enable-op-constraints", "enable-rope-fusion", "enable-sdpa-fusion", "max-fallback-attempts"},
+    "ttnn-fusing": {"enable-op-constraints", "enable-sdpa-fusion", "max-fallback-attempts"},
 }
 
 

@@ -80,7 +80,6 @@ NO_EXAMPLE = frozenset(
         "ttnn.prepare_conv_transpose2d_bias",
         "ttnn.prepare_conv_transpose2d_weights",
         "ttnn.reset_global_semaphore",
-        "ttnn.rotary_embedding",
         "ttnn.rotary_embedding_llama",
         "ttnn.to_tensor_spec",
         "ttnn.write_tensor",

@@ -48,7 +48,6 @@ static constexpr Row rows[] = {
     {"target-bit-width", "", "quantized tensors are not lowered"},
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
-    {"enable-permute-slice-after-matmul-fusion", "false", "permutes and slices of a product stay ops"},
 };
 
 bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef value, std::string &out) {

@@ -62,8 +62,8 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   auto addFusing = [&] {
     if (options.optimizations && options.fusing)
-      manager.addNestedPass<func::FuncOp>(
-          ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion}));
+      manager.addNestedPass<func::FuncOp>(ttir::createTTIRFusing(
+          {options.fusingConv2dWithMultiply, options.permuteMatmulFusion, options.sliceOfMatmulFusion}));
   };
   addFusing();
   if (options.optimizations && options.eraseInverseOps) {
@@ -84,7 +84,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addPass(createTTNNLayout());
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
-    manager.addNestedPass<func::FuncOp>(createTTNNFusing());
+    manager.addNestedPass<func::FuncOp>(createTTNNFusing({/*enableRoPEFusion=*/true}));
   // What a barrier keeps apart has been fused now.
   manager.addNestedPass<func::FuncOp>(ttcore::createTTCoreOptimizationBarrierFold());
   // Also without the option: ops may name the format of their weight.

@@ -35,6 +35,7 @@ public:
     return op && !observed.contains(op) ? op : Op();
   }
   bool isObserved(Operation *op) const { return observed.contains(op); }
+  bool isDead(Operation *op) const { return dead.contains(op); }
   bool isConstant(Value value) { return constants.isConstant(value); }
 
   /// To be called when `user` stops to use a value (nobody in particular: it has stopped already).

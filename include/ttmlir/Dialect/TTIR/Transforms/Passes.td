@@ -207,8 +207,16 @@ def TTIRFusing : Pass<"ttir-fusing"> {
     - batch_norm_inference of constant statistics scales the constant weights of the convolution before it; without
       one, it is a multiplication and an addition, whose operands are computed ahead;
     - a transpose (with an option, a permute) of matrices becomes the transposition flag of their matmul or linear;
-    - a dot_general of matrices is a matmul; max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, and
-      x * sigmoid(x) is silu.
+    - a slice of rows or columns of a matmul or linear, which nothing else uses, is the product of these rows of its
+      left or columns of its right side;
+    - a dot_general of matrices is a matmul, and a conv3d of single voxels a linear;
+    - max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, x * sigmoid(x) is silu, and x * tanh(softplus(x))
+      mish;
+    - a reshape, a broadcast and a reshape that repeat each element of a dimension are repeat_interleave;
+    - x * rsqrt(mean(x * x) + epsilon) is rms_norm, and what its rows are multiplied with its weight, also with a cast
+      between; exp(x - max(x)) / sum(exp(x - max(x))) is softmax;
+    - softmax(q @ k^T * scale + mask) @ v is scaled_dot_product_attention, with casts, scales of single sides, reshapes
+      of the leading dimensions, conditions as masks and repeated heads of keys and values.
 
     A value on the way that something else uses, or that `ttcore.observed` names, stays, and with it its ops. The fused
     op has the location of the last op of its group.
@@ -229,7 +237,9 @@ def TTIRFusing : Pass<"ttir-fusing"> {
     Option<"conv2dWithMultiplyEnabled", "ttnn-enable-conv2d-with-multiply-pattern", "bool", "false",
            "Scale the weights of a convolution by what its result is multiplied with">,
     Option<"permuteMatmulEnabled", "enable-permute-matmul-fusion", "bool", "false",
-           "Take permutes of operands of matmul and linear into their transposition flags">
+           "Take permutes of operands of matmul and linear into their transposition flags">,
+    Option<"permuteSliceAfterMatmulEnabled", "enable-permute-slice-after-matmul-fusion", "bool", "true",
+           "Compute only the rows and columns of a product that a slice takes">
   ];
 }
 

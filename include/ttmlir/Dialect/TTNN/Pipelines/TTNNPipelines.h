@@ -85,6 +85,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       *this, "enable-permute-matmul-fusion",
       llvm::cl::desc("Take permutes of operands of matmul and linear into their transposition flags"),
       llvm::cl::init(false)};
+  Option<bool> sliceOfMatmulFusion{*this, "enable-permute-slice-after-matmul-fusion",
+                                   llvm::cl::desc("Compute only what a slice takes of a product"),
+                                   llvm::cl::init(true)};
   Option<bool> constEval{*this, "enable-const-eval",
                          llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
                          llvm::cl::init(true)};

@@ -163,6 +163,9 @@ def TTNNFusing : Pass<"ttnn-fusing"> {
     before it, also past reshapes and permutes, while the result is at hand and not rounded yet. A value that something
     else uses, or that `ttcore.observed` names, stays. The ops take over the location of the activation.
 
+    With an option, x * cos + concat(-x[..., d / 2 :], x[..., : d / 2]) * sin is rotary_embedding, where cosines and sines
+    are the same for all heads.
+
     Before:
     ```mlir
     %0 = "ttnn.linear"(%x, %w, %b) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>, tensor<32xbf16, #c>) -> tensor<32x32xbf16, #d>
@@ -174,6 +177,7 @@ def TTNNFusing : Pass<"ttnn-fusing"> {
     ```
   }];
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [Option<"enableRoPEFusion", "enable-rope-fusion", "bool", "false", "Make rotary embeddings one op">];
 }
 
 def TTNNDeallocate : Pass<"ttnn-deallocate"> {

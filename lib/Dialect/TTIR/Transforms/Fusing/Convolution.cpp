@@ -1,13 +1,16 @@
-//===- FusingConvolution.cpp - fusion of biases and scales into convolutions -===//
+//===- Convolution.cpp - fusion of biases and scales into convolutions ----===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 
+#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
@@ -69,6 +72,8 @@ struct FusePadding : Fusion<Conv2dOp> {
       return rewriter.notifyMatchFailure(pad, "is not filled with zeros");
     const unsigned height = conv.getHeightDim(), width = conv.getWidthDim();
     ArrayRef<int32_t> sizes = pad.getPadding();
+    if (llvm::any_of(sizes, [](int32_t size) { return size < 0; }))
+      return rewriter.notifyMatchFailure(pad, "takes pixels away");
     std::array<int64_t, 4> sides = sidesOf(conv.getPadding());
     for (unsigned dim = 0; dim < sizes.size() / 2; ++dim) {
       const int32_t before = sizes[2 * dim], after = sizes[2 * dim + 1];
@@ -243,8 +248,52 @@ struct FuseMultiply : Fusion<MultiplyOp> {
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Pointwise
+//===----------------------------------------------------------------------===//
+
+/// Whether one number, or each of several, is this.
+static bool isAll(Attribute numbers, int64_t wanted) {
+  if (auto number = dyn_cast<IntegerAttr>(numbers))
+    return number.getInt() == wanted;
+  return llvm::all_of(cast<DenseI32ArrayAttr>(numbers).asArrayRef(), [&](int32_t each) { return each == wanted; });
+}
+
+namespace {
+/// A conv3d of single voxels is a product of the channels with a matrix.
+struct FusePointwise : Fusion<Conv3dOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(Conv3dOp conv, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> kernel = tensorType(conv.getWeight()).getShape();
+    if (conv.getGroups() != 1 || !isAll(conv.getStride(), 1) || !isAll(conv.getPadding(), 0) || kernel.size() != 5 ||
+        kernel.drop_front(2) != ArrayRef<int64_t>({1, 1, 1}) || tensorType(conv.getInput()).getEncoding() ||
+        tensorType(conv.getWeight()).getEncoding())
+      return rewriter.notifyMatchFailure(conv, "is not of single voxels");
+    SmallVector<int64_t> order, inverse(5);
+    for (uint64_t dim :
+         {conv.getBatchDim(), conv.getDepthDim(), conv.getHeightDim(), conv.getWidthDim(), conv.getChannelDim()}) {
+      inverse[dim] = order.size();
+      order.push_back(dim);
+    }
+    const Location loc = conv.getLoc(), own = ttcore::withoutSourceNumber(loc);
+    Value input =
+        move(rewriter, own, Movement::permutation(tensorType(conv.getInput()).getShape(), order), conv.getInput());
+    SmallVector<Value> operands = {input, reshape(rewriter, conv, conv.getWeight(), kernel.take_front(2))};
+    if (conv.getBias())
+      operands.push_back(reshape(rewriter, conv, conv.getBias(), kernel[0]));
+    SmallVector<int64_t> ordered = Movement::permutation(conv.getType().getShape(), order).to;
+    Movement back = Movement::permutation(ordered, inverse);
+    NamedAttribute transpose = rewriter.getNamedAttr("transpose_b", rewriter.getBoolAttr(true));
+    auto product = LinearOp::create(rewriter, back.isIdentity() ? loc : own, TypeRange(conv.getType().clone(ordered)),
+                                    ValueRange(operands), ArrayRef(transpose));
+    rewriter.replaceOp(conv, move(rewriter, loc, back, product));
+    return success();
+  }
+};
+} // namespace
+
 void ttir::populateConvolutionFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FusePadding, FuseConvolutionBias, FuseBatchNorm>(patterns.getContext(), state);
+  patterns.add<FusePadding, FuseConvolutionBias, FuseBatchNorm, FusePointwise>(patterns.getContext(), state);
   if (state.options.conv2dWithMultiplyEnabled)
     patterns.add<FuseMultiply>(patterns.getContext(), state);
 }

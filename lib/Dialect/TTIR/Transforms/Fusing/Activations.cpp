@@ -1,37 +1,30 @@
-//===- FusingActivations.cpp - recognition of decomposed activations ------===//
+//===- Activations.cpp - recognition of decomposed activations ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
 
-#include "ttmlir/Dialect/Families/Folds.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AbsOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Log1pOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MishOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Relu6Op.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReluOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SigmoidOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SiluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TanhOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
-
-/// The one value of a constant tensor that holds nothing else.
-static std::optional<double> splat(Value value) {
-  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  Attribute number = folds::splatOf(value);
-  if (auto real = dyn_cast_or_null<FloatAttr>(number))
-    return real.getValueAsDouble();
-  if (auto integer = dyn_cast_or_null<IntegerAttr>(number))
-    return static_cast<double>(integer.getValue().getSExtValue());
-  return std::nullopt;
-}
-
-static bool isFloat(Value value) { return isa<FloatType, ttcore::TileType>(tensorType(value).getElementType()); }
 
 /// The operand of a commutative op whose other operand is `number` everywhere; null if there is none of the result's
 /// type.
@@ -101,8 +94,67 @@ struct FuseSilu : Fusion<MultiplyOp> {
     return rewriter.notifyMatchFailure(op, "no operand is the sigmoid of the other, for this op alone");
   }
 };
+
+/// x * tanh(log(1 + e^x))
+struct FuseMish : Fusion<MultiplyOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value x = op->getOperand(1 - i);
+      Group group(state, op);
+      auto tanh = group.take<TanhOp>(op->getOperand(i));
+      if (!tanh || !isFloat(x) || !haveSameType(x, op.getResult()) || !isSoftplus(group, tanh.getInput(), x) ||
+          !group.isClosed())
+        continue;
+      rewriter.replaceOpWithNewOp<MishOp>(op, op.getType(), x);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no operand is the tanh of the other's softplus, for this op alone");
+  }
+
+private:
+  /// log1p(e^x), log(e^x + 1), one of them where x is not above a threshold and x else, or max(x, 0) + log1p(e^-|x|).
+  static bool isSoftplus(Group &group, Value value, Value x) {
+    if (!haveSameType(value, x))
+      return false;
+    if (auto where = group.take<WhereOp>(value)) {
+      // Above it, 1 is too little beside e^x.
+      auto above = group.take<GreaterThanOp>(where.getFirst());
+      std::optional<double> threshold = above ? splat(above.getRhs()) : std::nullopt;
+      return threshold && *threshold >= 17 && above.getLhs() == x && where.getSecond() == x &&
+             isPlain(group, where.getThird(), x);
+    }
+    if (auto add = group.take<AddOp>(value)) {
+      for (unsigned i : {0, 1}) {
+        Value positive = add->getOperand(i);
+        auto relu = group.take<ReluOp>(positive);
+        auto log = relu && relu.getInput() == x ? group.take<Log1pOp>(add->getOperand(1 - i)) : Log1pOp();
+        auto exp = log ? group.take<ExpOp>(log.getInput()) : ExpOp();
+        auto neg = exp ? group.take<NegOp>(exp.getInput()) : NegOp();
+        auto abs = neg ? group.take<AbsOp>(neg.getInput()) : AbsOp();
+        if (abs && abs.getInput() == x)
+          return true;
+      }
+      return false;
+    }
+    return isPlain(group, value, x);
+  }
+  static bool isPlain(Group &group, Value value, Value x) {
+    Value inside;
+    if (auto log1p = group.take<Log1pOp>(value)) {
+      inside = log1p.getInput();
+    } else if (auto log = group.take<LogOp>(value)) {
+      auto add = group.take<AddOp>(log.getInput());
+      for (unsigned i : {0, 1})
+        if (add && splat(add->getOperand(i)) == 1.0)
+          inside = add->getOperand(1 - i);
+    }
+    auto exp = inside ? group.take<ExpOp>(inside) : ExpOp();
+    return exp && exp.getInput() == x && haveSameType(exp.getResult(), x);
+  }
+};
 } // namespace
 
 void ttir::populateActivationFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu>(patterns.getContext(), state);
+  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu, FuseMish>(patterns.getContext(), state);
 }

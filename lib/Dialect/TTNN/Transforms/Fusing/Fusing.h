@@ -1,4 +1,4 @@
-//===- Fusing.h - fusion of activations into TTNN ops -----------*- C++ -*-===//
+//===- Fusing.h - fusion of TTNN ops ---------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
 #define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_FUSING_H
@@ -19,6 +19,7 @@ void setLocation(RewriterBase &rewriter, Operation *op, Location loc);
 
 void populateActivationFusions(RewritePatternSet &patterns, ttcore::FusionState &state);
 void populateGeluFusions(RewritePatternSet &patterns, ttcore::FusionState &state);
+void populateRopeFusions(RewritePatternSet &patterns, ttcore::FusionState &state);
 
 } // namespace mlir::tt::ttnn
 

@@ -1,4 +1,4 @@
-//===- FusingMatmul.cpp - fusion around matrix products -------------------===//
+//===- Matmul.cpp - fusion around matrix products -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"
@@ -25,12 +25,7 @@ static bool swapsLastTwo(TransposeOp op) {
   return std::min(first, second) == rank - 2 && std::max(first, second) == rank - 1;
 }
 
-static bool swapsLastTwo(PermuteOp op) {
-  ArrayRef<int64_t> order = op.getPermutation();
-  int64_t rank = order.size();
-  return rank >= 2 && order[rank - 1] == rank - 2 && order[rank - 2] == rank - 1 &&
-         llvm::equal(order.drop_back(2), llvm::seq<int64_t>(rank - 2));
-}
+static bool swapsLastTwo(PermuteOp op) { return swapsLastTwo(op.getPermutation()); }
 
 /// The matrices that `value` is the transposes of, or null.
 static Value transposed(Value value, const FusionState &state) {

@@ -133,11 +133,15 @@ private:
 };
 
 struct Fusing : ttnn::impl::TTNNFusingBase<Fusing> {
+  using Base::Base;
+
   void runOnOperation() override {
     ttcore::FusionState state(getOperation());
     RewritePatternSet patterns(&getContext());
     populateActivationFusions(patterns, state);
     populateGeluFusions(patterns, state);
+    if (enableRoPEFusion)
+      populateRopeFusions(patterns, state);
     state.apply(getOperation(), std::move(patterns));
     if (!state.hasChanged())
       markAllAnalysesPreserved();

@@ -1,4 +1,4 @@
-//===- FusingGelu.cpp - recognition of decomposed tanh gelu ---------------===//
+//===- Gelu.cpp - recognition of decomposed tanh gelu ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Fusing.h"

@@ -1,0 +1,75 @@
+//===- Fusing.h - fusion of TTIR ops ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_FUSING_H
+#define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_FUSING_H
+
+#include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+
+namespace mlir::tt::ttir {
+
+struct FusionState : ttcore::FusionState {
+  FusionState(Operation *op, const TTIRFusingOptions &options) : ttcore::FusionState(op), options(options) {}
+  TTIRFusingOptions options;
+};
+
+/// A fusion of the group that ends with an `Op`.
+template <class Op> struct Fusion : OpRewritePattern<Op> {
+  Fusion(MLIRContext *context, FusionState &state) : OpRewritePattern<Op>(context), state(state) {}
+  FusionState &state;
+};
+
+/// Ops that make place for one, found from the last of them upwards.
+class Group {
+public:
+  Group(const FusionState &state, Operation *root) : state(&state) { ops.insert(root); }
+
+  Operation *root() const { return ops.front(); }
+
+  /// The op of this kind that makes `value`, now part of the group; null if there is none, or it is observed.
+  template <class Op> Op take(Value value) {
+    auto op = state->passed<Op>(value);
+    if (op)
+      ops.insert(op);
+    return op;
+  }
+  void add(Operation *op) { ops.insert(op); }
+  /// The value before reshapes, which leave the order of its elements.
+  Value shaped(Value value);
+  /// What holds one number for each row of a tensor of this shape, where `dims` are the dimensions of a row: the value
+  /// before it is broadcast and shaped; null if it is no such thing.
+  Value perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
+  /// Whether nothing else reads what the ops before the root make.
+  bool isClosed() const;
+
+private:
+  const FusionState *state;
+  llvm::SetVector<Operation *> ops; // the root first
+};
+
+void populateActivationFusions(RewritePatternSet &patterns, FusionState &state);
+void populateMatmulFusions(RewritePatternSet &patterns, FusionState &state);
+void populateConvolutionFusions(RewritePatternSet &patterns, FusionState &state);
+void populateMovementFusions(RewritePatternSet &patterns, FusionState &state);
+void populateNormalizationFusions(RewritePatternSet &patterns, FusionState &state);
+void populateAttentionFusions(RewritePatternSet &patterns, FusionState &state);
+
+inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+/// Shape, element type and encoding are those of the other.
+inline bool haveSameType(Value lhs, Value rhs) { return lhs.getType() == rhs.getType(); }
+
+inline bool isFloat(Value value) { return isa<FloatType, ttcore::TileType>(tensorType(value).getElementType()); }
+/// The one number that a tensor holds, also behind broadcasts and reshapes.
+std::optional<double> splat(Value value);
+/// Whether a permutation transposes the matrices of the last two dimensions, and does nothing else.
+bool swapsLastTwo(ArrayRef<int64_t> order);
+/// The dimensions of a reduction, none of them negative.
+SmallVector<int64_t> reducedDims(int64_t rank, std::optional<ArrayAttr> dims);
+
+/// The value in another shape, on the way to the op that replaces `root`.
+Value reshape(OpBuilder &builder, Operation *root, Value value, ArrayRef<int64_t> shape);
+
+} // namespace mlir::tt::ttir
+
+#endif // TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_FUSING_H

@@ -1,0 +1,242 @@
+//===- Normalization.cpp - recognition of decomposed norms and softmax ----===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Fusing.h"
+
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReciprocalOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SoftmaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SquareOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttir;
+
+//===----------------------------------------------------------------------===//
+// rms_norm
+//===----------------------------------------------------------------------===//
+
+/// One value, or two casts of one.
+static bool areSame(Value lhs, Value rhs) {
+  if (lhs == rhs)
+    return true;
+  auto first = lhs.getDefiningOp<TypecastOp>(), second = rhs.getDefiningOp<TypecastOp>();
+  return first && second && first.getInput() == second.getInput() && lhs.getType() == rhs.getType();
+}
+
+static bool isSquare(Group &group, Value value, Value x) {
+  if (auto square = group.take<SquareOp>(value))
+    return areSame(square.getInput(), x);
+  if (auto multiply = group.take<MultiplyOp>(value))
+    return areSame(multiply.getLhs(), x) && areSame(multiply.getRhs(), x);
+  auto pow = group.take<PowOp>(value);
+  return pow && areSame(pow.getLhs(), x) && splat(pow.getRhs()) == 2.0;
+}
+
+/// What is summed and over which dimensions, where `value` is the mean over them.
+static Value meanOf(Group &group, Value value, SmallVector<int64_t> &dims) {
+  auto read = [&](auto op) {
+    dims = reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg());
+    return op.getInput();
+  };
+  if (auto mean = group.take<MeanOp>(value))
+    return read(mean);
+  auto sumOf = [&](Value sum, double factor) -> Value {
+    auto op = group.take<SumOp>(group.shaped(sum));
+    if (!op)
+      return {};
+    Value summed = read(op);
+    double count = 1;
+    for (int64_t dim : dims)
+      count *= tensorType(summed).getShape()[dim];
+    return std::abs(factor * count - 1) < 1e-6 ? summed : Value();
+  };
+  if (auto multiply = group.take<MultiplyOp>(value)) {
+    for (unsigned i : {0, 1})
+      if (std::optional<double> factor = splat(multiply->getOperand(i)))
+        return sumOf(multiply->getOperand(1 - i), *factor);
+  } else if (auto div = group.take<DivOp>(value)) {
+    if (std::optional<double> count = splat(div.getRhs()); count && *count != 0)
+      return sumOf(div.getLhs(), 1 / *count);
+  }
+  return {};
+}
+
+namespace {
+/// x / sqrt(mean(x^2) + epsilon), the mean over the last dimensions.
+struct RMSNormMatcher {
+  RMSNormMatcher(const FusionState &state, Operation *root) : group(state, root), root(root) {}
+
+  /// `factor`: what x is multiplied with, or divided by.
+  bool match(Value x, Value factor, bool divided) {
+    RankedTensorType type = tensorType(x);
+    if (!haveSameType(x, root->getResult(0)) || !isa<FloatType>(type.getElementType()) || type.getEncoding())
+      return false;
+    // From the dimensions of the factor on: those of size 1 are the ones that the mean is taken over.
+    const int64_t rank = type.getRank();
+    for (int64_t first = rank - 1; first >= 0; --first) {
+      Group kept = group;
+      SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(first, rank)), dims;
+      if (Value rows = group.perRow(factor, type.getShape(), last))
+        if (Value sum = rootOf(rows, divided); sum && matchSum(sum, x, dims) && dims == last && group.isClosed()) {
+          normalized.assign(type.getShape().begin() + first, type.getShape().end());
+          return true;
+        }
+      group = kept;
+    }
+    return false;
+  }
+
+  Group group;
+  Operation *root;
+  SmallVector<int64_t> normalized;
+  double epsilon = 0;
+
+private:
+  /// What `value` is one through the square root of, or the square root itself.
+  Value rootOf(Value value, bool divided) {
+    if (!divided) {
+      if (auto rsqrt = group.take<RsqrtOp>(value))
+        return group.shaped(rsqrt.getInput());
+      auto reciprocal = group.take<ReciprocalOp>(value);
+      if (!reciprocal)
+        return {};
+      value = group.shaped(reciprocal.getInput());
+    }
+    auto sqrt = group.take<SqrtOp>(value);
+    return sqrt ? group.shaped(sqrt.getInput()) : Value();
+  }
+
+  bool matchSum(Value value, Value x, SmallVector<int64_t> &dims) {
+    auto add = group.take<AddOp>(value);
+    for (unsigned i : {0, 1}) {
+      std::optional<double> number = add ? splat(add->getOperand(i)) : std::nullopt;
+      Value mean = number ? add->getOperand(1 - i) : Value();
+      if (!mean || tensorType(mean).getNumElements() != add.getType().getNumElements() || !(*number >= 0))
+        continue;
+      epsilon = *number;
+      Value squares = meanOf(group, group.shaped(mean), dims);
+      return squares && isSquare(group, squares, x) && tensorType(squares).getShape() == tensorType(x).getShape();
+    }
+    return false;
+  }
+};
+
+template <class Op> struct FuseRMSNorm : Fusion<Op> {
+  using Fusion<Op>::Fusion;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    constexpr bool divided = std::is_same_v<Op, DivOp>;
+    for (unsigned i : {0, 1}) {
+      if (divided && i == 1)
+        break;
+      RMSNormMatcher matcher(this->state, op);
+      Value x = op->getOperand(i);
+      if (!matcher.match(x, op->getOperand(1 - i), divided))
+        continue;
+      rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), x, Value(), Value(),
+                                             rewriter.getDenseI64ArrayAttr(matcher.normalized),
+                                             rewriter.getF32FloatAttr(matcher.epsilon));
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "scales no value by the root of the mean of its squares");
+  }
+};
+
+/// A norm times what is the same for every row. The norm may be rounded on the way, and its input have been wider than
+/// the result for the norm's sake: norms are computed in f32 in any case.
+struct FuseNormWeight : Fusion<MultiplyOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value normed = op->getOperand(i), weight = op->getOperand(1 - i);
+      if (!haveSameType(normed, op.getResult()))
+        continue;
+      auto cast = state.only<TypecastOp>(normed);
+      auto norm = state.only<RMSNormOp>(cast ? cast.getInput() : normed);
+      if (!norm || norm.getWeight() || norm.getBias())
+        continue;
+      while (auto broadcast = state.passed<BroadcastOp>(weight))
+        weight = broadcast.getInput();
+      ArrayRef<int64_t> rows = norm.getNormalizedShape(), shape = tensorType(weight).getShape();
+      if (shape.size() < rows.size() || shape.take_back(rows.size()) != rows || !isFloat(weight) ||
+          !llvm::all_of(shape.drop_back(rows.size()), [](int64_t size) { return size == 1; }) ||
+          tensorType(weight).getEncoding())
+        continue;
+      Value input = norm.getInput();
+      if (auto widened = cast ? state.passed<TypecastOp>(input) : TypecastOp();
+          widened && haveSameType(widened.getInput(), op.getResult()))
+        input = widened.getInput();
+      rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), input, reshape(rewriter, op, weight, rows), Value(),
+                                             norm.getNormalizedShapeAttr(), norm.getEpsilonAttr());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "is no norm times a weight");
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// softmax
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// e^(x - max(x)) / sum(e^(x - max(x))) along one dimension.
+struct FuseSoftmax : Fusion<DivOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
+    Group group(state, op);
+    auto exp = group.take<ExpOp>(op.getLhs());
+    if (!exp || !haveSameType(exp.getResult(), op.getResult()) || !isa<FloatType>(op.getType().getElementType()) ||
+        op.getType().getEncoding())
+      return rewriter.notifyMatchFailure(op, "divides no powers of e");
+    auto centred = group.take<SubtractOp>(exp.getInput());
+    if (!centred || !haveSameType(centred.getLhs(), op.getResult()) ||
+        !haveSameType(centred.getResult(), op.getResult()))
+      return rewriter.notifyMatchFailure(op, "the powers are not of differences");
+    const int64_t rank = op.getType().getRank();
+    for (int64_t dim = rank - 1; dim >= 0; --dim) {
+      Group along = group;
+      auto sum = reductionOf<SumOp>(along, op.getRhs(), dim);
+      if (!sum || sum.getInput() != exp.getResult())
+        continue;
+      auto top = reductionOf<MaxOp>(along, centred.getRhs(), dim);
+      if (!top || top.getInput() != centred.getLhs() || !along.isClosed())
+        continue;
+      rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), centred.getLhs(), static_cast<int32_t>(dim),
+                                             /*numericStable=*/true);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "is not the quotient of a softmax, for itself alone");
+  }
+
+private:
+  template <class Op> static Op reductionOf(Group &group, Value value, int64_t dim) {
+    Value rows = group.perRow(value, tensorType(group.root()->getResult(0)).getShape(), dim);
+    // A maximum of -infinity and something is that.
+    if (auto maximum = rows ? group.take<MaximumOp>(rows) : MaximumOp())
+      for (unsigned i : {0, 1})
+        if (splat(maximum->getOperand(i)) == -std::numeric_limits<double>::infinity())
+          rows = group.shaped(maximum->getOperand(1 - i));
+    auto op = rows ? group.take<Op>(rows) : Op();
+    return op && reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg()) == ArrayRef(dim) ? op : Op();
+  }
+};
+} // namespace
+
+void ttir::populateNormalizationFusions(RewritePatternSet &patterns, FusionState &state) {
+  patterns.add<FuseRMSNorm<MultiplyOp>, FuseRMSNorm<DivOp>, FuseNormWeight, FuseSoftmax>(patterns.getContext(), state);
+}
