@@ -87,6 +87,9 @@ def same(x: Tensor) -> Tensor:
 QUANTIZATION = {
     "stablehlo.uniform_quantize": Op(same),
     "stablehlo.uniform_dequantize": Op(same),
+    "ttir.quantize": Op(same),
+    "ttir.dequantize": Op(same),
+    "ttir.requantize": Op(same),
     "quantize_unrolled": Op(quantize),
     "dequantize_unrolled": Op(dequantize),
     "requantize_unrolled": Op(requantize),

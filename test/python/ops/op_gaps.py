@@ -67,7 +67,6 @@ NO_GOLDEN: dict[str, str] = {
         ttnn.allocate_moe_compute_semaphore""",
     ),
     **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
-    **reason("quantized types; their unrolled forms have one", "ttir.quantize ttir.dequantize ttir.requantize"),
     "stablehlo.return": "ends a region",
     **reason(
         "regions, calls, tokens and tuples, which no one tensor stands for",

@@ -44,8 +44,6 @@ static constexpr Row rows[] = {
     {"composite-resolution", "auto or inline or validate or force-promote",
      "composites of StableHLO become ops, or what they are made of, before"},
     {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
-    {"enable-quant-dequant-conversion-pass", "false", "quantized tensors are not lowered"},
-    {"target-bit-width", "", "quantized tensors are not lowered"},
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
 };

@@ -53,6 +53,12 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
     manager.addPass(createRemoveDeadValuesPass());
   manager.addPass(ttir::createTTIRMicroBatches({options.microBatches}));
   manager.addPass(ttir::createTTIRHoistConstants());
+  // Quantised tensors, before their integers get the chip's types.
+  if (options.optimizations && options.quantDequantConversion)
+    manager.addPass(ttir::createTTIRQuantDequantConversion());
+  if (options.targetBitWidth != 32)
+    manager.addPass(ttir::createTTIRQuantDataTypeConversion({options.targetBitWidth}));
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRQuantizedAsIntegers());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));

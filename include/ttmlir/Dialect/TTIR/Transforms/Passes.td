@@ -508,6 +508,28 @@ def TTIRQuantDataTypeConversion : Pass<"ttir-quant-data-type-conversion"> {
   let options = [Option<"targetBitWidth", "target-bit-width", "uint32_t", "32", "Bits of the integers: 8, 16 or 32">];
 }
 
+def TTIRQuantizedAsIntegers : Pass<"ttir-quantized-as-integers", "::mlir::func::FuncOp"> {
+  let summary = "Make integers of quantised tensors";
+  let description = [{
+    Where others see them - arguments, results, calls - and on the chip, a quantised tensor is its integers, of 32 bits.
+    Casts to and from quantised types become quantize_unrolled and dequantize_unrolled, with a clamp to the storage type's
+    range; data movement moves the integers, and any other op computes with the numbers that they stand for.
+
+    Before:
+    ```mlir
+    %0 = "ttir.quantize"(%x) : (tensor<4x28xf32>) -> tensor<4x28x!quant.uniform<i8:f32, 2.500000e-01:3>>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.constant"() <{value = dense<2.500000e-01> : tensor<1xf32>}> : () -> tensor<1xf32>
+    %1 = "ttir.constant"() <{value = dense<3> : tensor<1xi32>}> : () -> tensor<1xi32>
+    %2 = "ttir.quantize_unrolled"(%x, %0, %1) : (tensor<4x28xf32>, tensor<1xf32>, tensor<1xi32>) -> tensor<4x28xi32>
+    %3 = "ttir.clamp_scalar"(%2) <{max = 127 : i32, min = -128 : i32}> : (tensor<4x28xi32>) -> tensor<4x28xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
 def TTIRQuantDequantConversion : Pass<"ttir-quant-dequant-conversion"> {
   let summary = "Move quantised values, and not what they stand for";
   let description = [{

@@ -85,6 +85,11 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       *this, "enable-permute-matmul-fusion",
       llvm::cl::desc("Take permutes of operands of matmul and linear into their transposition flags"),
       llvm::cl::init(false)};
+  Option<bool> quantDequantConversion{*this, "enable-quant-dequant-conversion-pass",
+                                      llvm::cl::desc("Move data movement before what dequantizes"),
+                                      llvm::cl::init(true)};
+  Option<uint32_t> targetBitWidth{*this, "target-bit-width", llvm::cl::desc("Bits that quantised integers must fit"),
+                                  llvm::cl::init(32)};
   Option<bool> sliceOfMatmulFusion{*this, "enable-permute-slice-after-matmul-fusion",
                                    llvm::cl::desc("Compute only what a slice takes of a product"),
                                    llvm::cl::init(true)};
