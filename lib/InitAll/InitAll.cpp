@@ -8,6 +8,7 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
+#include "ttmlir/Conversion/ToTTIR/Passes.h"
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
@@ -37,6 +38,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -46,7 +48,7 @@ void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, d2m::D2MDialect,
                   ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, sdy::SdyDialect, debug::DebugDialect,
                   emitpy::EmitPyDialect, emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect,
-                  scf::SCFDialect, quant::QuantDialect>();
+                  scf::SCFDialect, quant::QuantDialect, tosa::TosaDialect>();
   registerStableHLODialects(registry);
   func::registerInlinerExtension(registry);
   registerHostDialects(registry);
@@ -64,6 +66,7 @@ void tt::registerAllPasses() {
   registerTTIRToD2MPasses();
   registerD2MToTTMetalPasses();
   registerTTNNToEmitPasses();
+  registerToTTIRPasses();
   ttnn::registerTTNNPipelines();
   registerLinalgToLLVMPipeline();
   ttmetal::registerTTMetalPipelines();
