@@ -57,6 +57,7 @@ NOT_CALLED = {
     "ttnn.generic",
     "ttnn.get_device",
     "ttnn.reset_global_semaphore",
+    "ttnn.tt_lang_op",
     "ttnn.write_tensor",
 }
 # Ops that only the runtime knows, as others of the dialect: older names that programs have.

@@ -15,6 +15,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SignbitOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTLangOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
@@ -208,5 +209,7 @@ template <class From, class To> struct LowerTruth : OpConversionPattern<From> {
 void ttnn::addDecompositionPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerDotGeneral, LowerRightShift, LowerSignbit, LowerTruth<ttir::ReduceAndOp, MinOp>,
                LowerTruth<ttir::ReduceOrOp, MaxOp>>(patterns.getContext());
+  patterns.add(std::make_unique<NoLowering>(patterns.getContext(), ttir::TTLangOp::getOperationName(),
+                                            "kernels of tt-lang are source, which nothing here compiles"));
   patterns.addWithLabel<LowerLinear>({LinearOp::getOperationName()}, patterns.getContext());
 }

@@ -43,6 +43,7 @@ NO_DESCRIPTION = frozenset(
         "ttnn.rand",
         "ttnn.reset_global_semaphore",
         "ttnn.slice_dynamic",
+        "ttnn.tt_lang_op",
         "ttnn.write_tensor",
         "d2m.dst_reinterpret_cast",
         "emitpy.global",

@@ -38,7 +38,7 @@ NO_KERNEL: dict[str, str] = {
         "part of a trace, which the runtime records by itself",
         "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace",
     ),
-    **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph"),
+    **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph ttnn.tt_lang_op"),
     **reason(
         "packed weights and records of tokens, whose layouts are published nowhere",
         """ttnn.moe_compute ttnn.moe_gpt ttnn.selective_reduce_combine ttnn.prepare_moe_compute_w0_w1_weights
@@ -59,7 +59,7 @@ NO_GOLDEN: dict[str, str] = {
         "traces",
         "ttnn.begin_trace_capture ttnn.capture_or_execute_trace ttnn.end_trace_capture ttnn.execute_trace",
     ),
-    **reason("kernel source", "ttir.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
+    **reason("kernel source", "ttir.tt_lang_op ttnn.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
     **reason(
         "layouts that are published nowhere",
         """ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine ttnn.moe_compute ttnn.moe_gpt

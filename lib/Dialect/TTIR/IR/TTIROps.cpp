@@ -1,6 +1,7 @@
 //===- TTIROps.cpp - hand-written TTIR verifiers and folders --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/ArgRoles.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AllocOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TTLangOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
@@ -59,23 +60,4 @@ void ToLayoutOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEf
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Roles are in, out or inout, one per input; each written input has a result of its type.
-LogicalResult TTLangOp::verify() {
-  SmallVector<StringRef> roles;
-  getArgRoles().split(roles, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  if (roles.size() != getInputs().size())
-    return emitOpError("attribute 'arg_roles' has ")
-           << roles.size() << " roles for " << getInputs().size() << " inputs";
-  SmallVector<Type> written;
-  for (auto [role, input] : llvm::zip(roles, getInputs())) {
-    StringRef name = role.trim();
-    if (name != "in" && name != "out" && name != "inout")
-      return emitOpError("attribute 'arg_roles' has \"") << name << "\"; expected in, out or inout";
-    if (name != "in")
-      written.push_back(input.getType());
-  }
-  if (TypeRange(written) != TypeRange(getResultTypes()))
-    return emitOpError("has results of types ")
-           << getResultTypes() << "; expected those of the written inputs, " << written;
-  return success();
-}
+LogicalResult TTLangOp::verify() { return verifyArgRoles(*this); }

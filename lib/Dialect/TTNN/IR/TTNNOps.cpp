@@ -1,12 +1,14 @@
 //===- TTNNOps.cpp - hand-written TTNN verifiers and folders --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/ArgRoles.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AllocOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/CaptureOrExecuteTraceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/D2MSubgraphOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DumpTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/TTLangOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -69,6 +71,8 @@ LogicalResult DumpTensorOp::verify() { return verifyPath(*this, getFilePath()); 
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
+
+LogicalResult TTLangOp::verify() { return verifyArgRoles(*this); }
 
 LogicalResult D2MSubgraphOp::verify() {
   if (getResultTypes() != getOutputs().getTypes())

@@ -174,6 +174,15 @@ def TTNN_ResetGlobalSemaphoreOp : Op<TTNN_Dialect, "reset_global_semaphore", [Me
   let arguments = (ins TTNN_GlobalSemaphore:$semaphore, UI32Attr:$value);
 }
 
+def TTNN_TTLangOp : Op<TTNN_Dialect, "tt_lang_op", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Runs a kernel of its own language; each input is read, written or both, as `arg_roles` says.";
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, StrAttr:$kernel_id, StrAttr:$version_tag, StrAttr:$arg_roles,
+                       DefaultValuedAttr<StrAttr, "\"\"">:$shard_spec, OptionalAttr<StrAttr>:$kernel_artifact);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` `(` type($inputs) `)` `->` `(` type($results) `)`";
+  let hasVerifier = 1;
+}
+
 def TTNN_D2MSubgraphOp : Op<TTNN_Dialect, "d2m_subgraph", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Calls a function that is compiled to kernels.";

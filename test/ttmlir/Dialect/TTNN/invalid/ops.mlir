@@ -269,3 +269,11 @@ func.func @subgraph_results(%a: tensor<2xf32>, %b: tensor<3xf32>) {
     outs(%b : tensor<3xf32>) : tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @roles(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'ttnn.tt_lang_op' op attribute 'arg_roles' has 2 roles for 1 inputs}}
+  %0 = ttnn.tt_lang_op(%a) {arg_roles = "in,out", kernel_id = "k", version_tag = "1"} : (tensor<4xf32>) -> (tensor<4xf32>)
+  return %0 : tensor<4xf32>
+}
