@@ -105,7 +105,7 @@ void reductionOfOne(const Op &op, Results &results) { reduce(op, results, 1); }
 
 /// Where the greatest value is: there must be one.
 void argmax(const Op &op, Results &results) {
-  reduce(op, results, 1);
+  reduction(op, results);
   const View input = operandAt(op, 0).shape;
   if (volume(op, input) == 0 && volume(op, results.back()) != 0)
     failOperand(op, op.operands[0].name, "has shape ", input, ", whose reduced dimension is empty");

@@ -229,15 +229,36 @@ void concat(const Op &op, Results &results) {
   results.push_back(shape);
 }
 
+/// Numbers of elements before and after each dimension.
+Sizes paddingOf(const Op &op, size_t rank) {
+  const Sizes padding = integers(op, "padding");
+  if (padding.size() != 2 * rank)
+    failAttribute(op, "padding", "has ", padding.size(), " numbers; expected two per dimension, ", 2 * rank);
+  return padding;
+}
+
 void pad(const Op &op, Results &results) {
   Sizes shape(shapeOf(op, "input"));
-  const Sizes padding = integers(op, "padding");
-  if (padding.size() != 2 * shape.size())
-    failAttribute(op, "padding", "has ", padding.size(), " numbers; expected two per dimension, ", 2 * shape.size());
+  const Sizes padding = paddingOf(op, shape.size());
   for (size_t i = 0; i < padding.size(); ++i) {
     if (padding[i] < 0)
       failAttribute(op, "padding", "is ", padding[i], " at position ", i, "; expected 0 or more");
     shape[i / 2] = sizeOr(op, i / 2, add(shape[i / 2], padding[i]));
+  }
+  results.push_back(shape);
+}
+
+/// As `pad`, where a negative number takes as many elements away.
+void padOrCrop(const Op &op, Results &results) {
+  Sizes shape(shapeOf(op, "input"));
+  const Sizes padding = paddingOf(op, shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t before = padding[2 * d], after = padding[2 * d + 1];
+    // They are numbers of 32 bits.
+    const int64_t cropped = std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    if (shape[d] + cropped < 0)
+      failAttribute(op, "padding", "takes ", -cropped, " elements of dimension ", d, ", which has ", shape[d]);
+    shape[d] = sizeOr(op, d, add(shape[d], before + after));
   }
   results.push_back(shape);
 }
@@ -410,6 +431,7 @@ std::span<const Rule> movementRules() {
       {"indexSelect", indexSelect},
       {"loadTensor", loadTensor},
       {"pad", pad},
+      {"padOrCrop", padOrCrop},
       {"permute", permute},
       {"rearrange", rearrange},
       {"repeat", repeat},

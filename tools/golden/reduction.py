@@ -56,8 +56,15 @@ def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | No
         y = torch.argmax(x)
         return y.reshape([1] * x.dim()) if keep_dim else y
     if len(dims) != 1:
-        raise ValueError(f"argmax of dimensions {dims}: one or all of them can be named")
+        y = torch.argmax(joined(x, dims), dim=-1)
+        return y.reshape([1 if d in dims else n for d, n in enumerate(x.shape)]) if keep_dim else y
     return torch.argmax(x, dim=dims[0], keepdim=keep_dim)
+
+
+def joined(x: Tensor, dims: list[int]) -> Tensor:
+    """The dimensions as one, the last, in row-major order."""
+    kept = [d for d in range(x.dim()) if d not in dims]
+    return x.permute(*kept, *sorted(dims)).flatten(len(kept))
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False) -> list[Tensor]:
@@ -99,6 +106,10 @@ def at_largest(
     if len(dims) == x.dim() and x.dim() != 1:
         inside(places, x.numel())
         return x.flatten()[places]
+    if len(dims) != 1:
+        x = joined(x, dims)
+        inside(places, x.shape[-1])
+        return x.gather(-1, places.reshape(*x.shape[:-1], 1)).reshape(places.shape)
     inside(places, x.shape[dims[0]])
     return x.gather(dims[0], places if keep_dim else places.unsqueeze(dims[0]))
 

@@ -195,8 +195,6 @@ static LogicalResult lowerRow(const Row &row, Lowering &lowering) {
     return lowering.refuse("its operands are not all integers");
   if (row.domain == Domain::Result)
     integers = integers && isWhole(result);
-  if (row.name == "ttir.pow" && isWhole(result))
-    return lowering.refuse("powers of integers are not computed on the host");
   // NumPy's rules: aligned at the last dimension, and a size of 1 is repeated.
   SmallVector<AffineMap> maps;
   for (Type type : op->getOperandTypes()) {

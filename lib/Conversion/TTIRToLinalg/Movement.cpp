@@ -102,16 +102,21 @@ static LogicalResult reverse(Lowering &lowering) {
   return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
 }
 
-/// Every `steps[d]`-th element from `begins[d]` on.
+/// Every `steps[d]`-th element from `begins[d]` on, as many as the type has.
+static Value extract(Lowering &lowering, Value value, RankedTensorType type, ArrayRef<int64_t> begins,
+                     ArrayRef<int64_t> steps) {
+  auto attributes = [&](ArrayRef<int64_t> numbers) {
+    return llvm::map_to_vector(numbers, [&](int64_t n) -> OpFoldResult { return lowering.b.getIndexAttr(n); });
+  };
+  return tensor::ExtractSliceOp::create(lowering.b, type, value, attributes(begins), attributes(type.getShape()),
+                                        attributes(steps));
+}
+
 static LogicalResult takeFrom(Lowering &lowering, ArrayRef<int64_t> begins, ArrayRef<int64_t> steps) {
   RankedTensorType type = hostType(lowering.result());
   if (type.getNumElements() == 0)
     return lowering.give(lowering.empty(type.getShape(), type.getElementType()));
-  auto attributes = [&](ArrayRef<int64_t> numbers) {
-    return llvm::map_to_vector(numbers, [&](int64_t n) -> OpFoldResult { return lowering.b.getIndexAttr(n); });
-  };
-  return lowering.give(tensor::ExtractSliceOp::create(lowering.b, type, lowering.operands[0], attributes(begins),
-                                                      attributes(type.getShape()), attributes(steps)));
+  return lowering.give(extract(lowering, lowering.operands[0], type, begins, steps));
 }
 
 static LogicalResult slice(Lowering &lowering) {
@@ -161,12 +166,25 @@ static LogicalResult concat(Lowering &lowering) {
 static LogicalResult pad(Lowering &lowering) {
   auto op = cast<ttir::PadOp>(lowering.op);
   RankedTensorType result = lowering.result();
-  SmallVector<int64_t> offsets;
-  for (int64_t d = 0; d < result.getRank(); ++d)
-    offsets.push_back(op.getPadding()[2 * d]);
+  if (result.getNumElements() == 0)
+    return lowering.give(lowering.empty(result.getShape(), hostElement(result.getElementType())));
+  // What is taken away goes first.
+  Value part = lowering.operands[0];
+  SmallVector<int64_t> offsets, begins, shape(lowering.type(0).getShape());
+  for (int64_t d = 0; d < result.getRank(); ++d) {
+    const int64_t before = op.getPadding()[2 * d], after = op.getPadding()[2 * d + 1];
+    offsets.push_back(std::max<int64_t>(before, 0));
+    begins.push_back(-std::min<int64_t>(before, 0));
+    shape[d] += std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+  }
+  auto given = cast<RankedTensorType>(part.getType());
+  if (ArrayRef(shape) != given.getShape())
+    part = llvm::is_contained(shape, 0)
+               ? lowering.empty(shape, given.getElementType())
+               : extract(lowering, part, given.clone(shape), begins, SmallVector<int64_t>(shape.size(), 1));
   Value whole =
       lowering.filled(result.getShape(), hostElement(result.getElementType()), op.getValue().convertToDouble());
-  return lowering.give(insert(lowering, lowering.operands[0], whole, offsets));
+  return lowering.give(insert(lowering, part, whole, offsets));
 }
 
 //===----------------------------------------------------------------------===//

@@ -142,9 +142,7 @@ static LogicalResult matmul(Lowering &lowering) {
   };
   shape.push_back(sizeAt(a, op.getTransposeA(), true));
   shape.push_back(sizeAt(b, op.getTransposeB(), false));
-  // A dimension that a vector does not have is 1, and no operand says its size.
-  if (a.size() == 1 || b.size() == 1)
-    return lowering.refuse("an operand has one dimension");
+  // A dimension that a vector does not have is 1, as the result says.
   return contract(lowering, left, right, shape, batches + 3);
 }
 

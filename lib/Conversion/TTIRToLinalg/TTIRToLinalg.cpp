@@ -4,6 +4,7 @@
 #include "Lowering.h"
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,6 +41,9 @@ std::string host::refusalOf(Operation *op) {
       llvm::raw_string_ostream(text) << type;
       return text;
     }
+  // What is evaluated ahead asks before it is moved here.
+  if (auto power = dyn_cast<ttir::PowOp>(op); power && isa<IntegerType>(power.getType().getElementType()))
+    return "powers of integers are not computed on the host";
   return "";
 }
 

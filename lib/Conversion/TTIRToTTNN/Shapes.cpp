@@ -85,8 +85,27 @@ struct LowerToLayout : OpConversionPattern<ttir::ToLayoutOp> {
 struct LowerPad : OpConversionPattern<ttir::PadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<PadOp>(op, op.getType(), adaptor.getInput(), op.getPaddingAttr(), op.getValueAttr(),
-                                       /*use_multicore=*/rewriter.getBoolAttr(true));
+    // What is taken away goes first.
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<int32_t> padding(op.getPadding());
+    Value value = adaptor.getInput();
+    for (int64_t dim = 0; dim < static_cast<int64_t>(padding.size()) / 2; ++dim) {
+      int32_t &before = padding[2 * dim], &after = padding[2 * dim + 1];
+      if (before >= 0 && after >= 0)
+        continue;
+      SmallVector<int64_t> shape(shapeOf(value));
+      const int64_t begin = -std::min<int64_t>(before, 0), end = shape[dim] + std::min<int64_t>(after, 0);
+      shape[dim] = end - begin;
+      value = slice(builder, value, typeLike(value, shape), dim, begin, end);
+      before = std::max(before, 0);
+      after = std::max(after, 0);
+    }
+    if (llvm::all_of(padding, [](int32_t size) { return size == 0; }) && value.getType() == op.getType()) {
+      rewriter.replaceOp(op, value);
+      return success();
+    }
+    rewriter.replaceOpWithNewOp<PadOp>(op, op.getType(), value, rewriter.getDenseI32ArrayAttr(padding),
+                                       op.getValueAttr(), /*use_multicore=*/rewriter.getBoolAttr(true));
     return success();
   }
 };
@@ -111,6 +130,45 @@ struct LowerProdOfSeveral : OpConversionPattern<ttir::ProdOp> {
                              builder.getBoolAttr(true));
     }
     rewriter.replaceOp(op, reshape(builder, value, typeOf(op.getResult())));
+    return success();
+  }
+};
+
+/// The position of the greatest value over several dimensions, in row-major order of these; TTNN takes one, or all.
+struct LowerArgMaxOfSeveral : OpConversionPattern<ttir::ArgMaxOp> {
+  explicit LowerArgMaxOfSeveral(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(ttir::ArgMaxOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> shape = shapeOf(adaptor.getInput());
+    const int64_t rank = shape.size();
+    ArrayAttr dims = op.getDimArgAttr();
+    if (!dims || dims.size() < 2)
+      return failure();
+    SmallVector<bool> reduced(rank);
+    for (Attribute attribute : dims) {
+      const int64_t dim = cast<IntegerAttr>(attribute).getValue().getSExtValue();
+      reduced[dim < 0 ? dim + rank : dim] = true;
+    }
+    // They go last, and become one.
+    SmallVector<int64_t> order, joined, kept;
+    int64_t count = 1;
+    for (bool last : {false, true})
+      for (int64_t dim = 0; dim < rank; ++dim)
+        if (reduced[dim] == last)
+          order.push_back(dim);
+    for (int64_t dim : order) {
+      if (reduced[dim])
+        count *= shape[dim];
+      else
+        kept.push_back(shape[dim]);
+    }
+    joined = kept;
+    joined.push_back(count);
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value rows = reshape(builder, permute(builder, adaptor.getInput(), order), joined);
+    auto dim = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/true), -1);
+    Value found = ArgMaxOp::create(builder, typeLike(op.getResult(), kept), rows, dim, builder.getBoolAttr(false));
+    rewriter.replaceOp(op, reshape(builder, found, typeOf(op.getResult())));
     return success();
   }
 };
@@ -164,7 +222,7 @@ struct LowerArange : OpConversionPattern<ttir::ArangeOp> {
 } // namespace
 
 void ttnn::addShapePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerArange, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
+  patterns.add<LowerArange, LowerArgMaxOfSeveral, LowerEmpty, LowerOneDimReduction<ttir::ArgMaxOp, ArgMaxOp, 32>,
                LowerOneDimReduction<ttir::ProdOp, ProdOp, 64>, LowerPad, LowerProdOfSeveral, LowerRearrange,
                LowerToLayout, LowerToReshape<ttir::SqueezeOp>, LowerToReshape<ttir::UnsqueezeOp>>(
       patterns.getContext());

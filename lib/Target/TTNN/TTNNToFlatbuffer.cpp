@@ -182,6 +182,12 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   if (!layout)
     return emitError() << " is " << type << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
+  // What the elements are said to be is what the runtime reads.
+  Type element = cast<RankedTensorType>(type).getElementType();
+  if (ttcore::elementTypeToDataType(element) != layout.getDataType() &&
+      !(ttcore::isBlockFormat(layout.getDataType()) && isa<FloatType>(element)))
+    return emitError() << " is " << type << ", whose elements are " << element << " where its layout holds "
+                       << ttcore::stringifyDataType(layout.getDataType());
   auto memoryLayout = fb::TensorMemoryLayout::Unset;
   if (layout.getMemLayout() && !rows)
     memoryLayout = static_cast<fb::TensorMemoryLayout>(layout.getMemLayout().getValue());

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,3 +203,31 @@ def compared(row: Compiled) -> Iterator[Outcome]:
 def outcomes(name: str, dtype: str, options: str = "") -> Iterator[Outcome]:
     """Compile a row's cases, run them on the chip, compare each result with its golden."""
     return compared(compiled(name, dtype, options))
+
+
+# ---------------------------------------------------------------------- the host
+
+# What lib/Conversion/TTIRToLinalg has rules for, and a row of the op table.
+_NAMES = """
+abs acos add arange asin asinh atan atan2 bitwise_and bitwise_not bitwise_or bitwise_xor broadcast cbrt ceil
+clamp_scalar clamp_tensor concat constant cos div dot_general eq erf erfc exp exp2 expm1 floor frac full ge gelu
+gt hardsigmoid index isfinite le leaky_relu log log1p log2 logical_and logical_left_shift logical_not logical_or
+logical_right_shift logical_xor lt matmul max maximum mean min minimum mish multiply ne neg ones pad permute pow
+prod rearrange reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu
+sigmoid sign silu sin slice_static softsign sqrt square squeeze subtract sum tan tanh transpose trunc typecast
+unsqueeze where zeros
+"""
+HOST = frozenset(f"ttir.{name}" for name in _NAMES.split())
+
+
+def tagged(module: ir.Module, chosen: Callable[[ir.Operation], bool]) -> ir.Module:
+    """The module with the chosen ops marked for the host."""
+    made = clone(module)
+
+    def mark(op: ir.Operation) -> ir.WalkResult:
+        if chosen(op):
+            op.attributes["ttir.should_hoist"] = ir.UnitAttr.get(op.context)
+        return ir.WalkResult.ADVANCE
+
+    made.operation.walk(mark)
+    return made

@@ -117,12 +117,12 @@ REDUCTION = {
         case((2, 3, 5, 33), dim_arg=[-1], keep_dim=False),
         case((7, 5), keep_dim=False),
         case((132, 7), dim_arg=[0], keep_dim=True),
+        case((3, 5, 2, 33), dim_arg=[-1, 1], keep_dim=True),
+        case((3, 5, 33), dim_arg=[0, 2], keep_dim=False),
+        case((4, 6), dim_arg=[1, 0], keep_dim=False),
         wrong=[
             (case((4, 4), dim_arg=[2], keep_dim=True), "attribute 'dim_arg' is 2; expected -2 to 1 for rank 2"),
-            (
-                case((4, 4), dim_arg=[0, 1], keep_dim=True),
-                "attribute 'dim_arg' names 2 dimensions; expected one, or no attribute for all",
-            ),
+            (case((4, 4), dim_arg=[1, -1], keep_dim=True), "attribute 'dim_arg' names dimension 1 twice"),
         ],
         dtypes=NUMBERS,
     ),
@@ -255,6 +255,7 @@ NORMALIZATION = {
         named({"normalized_shape": [128], "epsilon": 1e-5}, input=(64, 128), weight=(128,), bias=(128,)),
         named({"normalized_shape": [65]}, input=(33, 65)),
         named({"normalized_shape": [65]}, input=(2, 33, 65), weight=(65,)),
+        named({"normalized_shape": [5, 33]}, input=(3, 5, 33), weight=(5, 33), bias=(5, 33)),
         wrong=[
             (
                 named({"normalized_shape": [4]}, input=(4, 8)),
@@ -266,6 +267,7 @@ NORMALIZATION = {
     "rms_norm": row(
         named({"normalized_shape": [128], "epsilon": 1e-5}, input=(64, 128), weight=(128,)),
         named({"normalized_shape": [65]}, input=(33, 65)),
+        named({"normalized_shape": [3, 5, 33]}, input=(3, 5, 33), weight=(3, 5, 33)),
         wrong=[
             (
                 named({"normalized_shape": [4]}, input=(4, 8)),

@@ -148,11 +148,17 @@ DATA_MOVEMENT = {
     "pad": mover(
         case((33, 65), padding=[1, 2, 0, 3], value=0.0),
         case((2, 3, 7), padding=[0, 0, 1, 0, 0, 25], value=1.5),
+        case((33, 65), padding=[-1, 2, -3, -30], value=2.0),
+        case((2, 3, 7), padding=[0, 0, -2, 0, 1, -7], value=0.5),
         wrong=[
             (
                 case((4, 4), padding=[1, 1], value=0.0),
                 "attribute 'padding' has 2 numbers; expected two per dimension, 4",
-            )
+            ),
+            (
+                case((4, 4), padding=[0, 0, -2, -3], value=0.0),
+                "attribute 'padding' takes 5 elements of dimension 1, which has 4",
+            ),
         ],
         dtypes=FLOATS,
     ),

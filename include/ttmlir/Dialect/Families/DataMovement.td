@@ -13,10 +13,10 @@ class TT_PermuteOp<Dialect dialect, dag extra = (ins)>
   let hasFolder = 1;
 }
 
-class TT_PadOp<Dialect dialect, dag extra = (ins)>
+class TT_PadOp<Dialect dialect, string more, string rule, dag extra = (ins)>
     : TT_PureOp<dialect, "pad", TT_Unary, !con((ins DenseI32ArrayAttr:$padding, F32Attr:$value), extra),
-                "`value` around the input: `padding` has a number before and one after, for each dimension.",
-                "pad"> {
+                "`value` around the input: `padding` has a number before and one after, for each dimension" # more,
+                rule> {
   let hasFolder = 1;
 }
 
@@ -73,7 +73,7 @@ class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
 def TTIR_SliceDynamicOp : TT_SliceDynamicOp<TTIR_Dialect>;
 def TTNN_SliceDynamicOp : TT_SliceDynamicOp<TTNN_Dialect>;
 def TTIR_PermuteOp : TT_PermuteOp<TTIR_Dialect>;
-def TTIR_PadOp : TT_PadOp<TTIR_Dialect>;
+def TTIR_PadOp : TT_PadOp<TTIR_Dialect, "; a negative number takes elements away.", "padOrCrop">;
 def TTIR_GatherOp : TT_GatherOp<TTIR_Dialect, I32Attr>;
 def TTNN_GatherOp : TT_GatherOp<TTNN_Dialect, SI32Attr>;
 def TTIR_ScatterOp : TT_ScatterOp<TTIR_Dialect, I32Attr>;

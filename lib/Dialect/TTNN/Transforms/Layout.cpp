@@ -5,13 +5,18 @@
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv1dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
@@ -39,6 +44,31 @@ static bool staysOnHost(Value value) {
            llvm::all_of(value.getUsers(),
                         [&](Operation *user) { return isa<func::ReturnOp>(user) || goesToMesh(user); });
   return !value.use_empty() && llvm::all_of(value.getUsers(), goesToMesh);
+}
+
+/// A kernel of 1 x 1 that is given to the program and read as a matrix.
+static bool isKernelAsMatrix(ttir::ReshapeOp op) {
+  auto from = cast<RankedTensorType>(op.getInput().getType()), to = cast<RankedTensorType>(op.getType());
+  return isa<BlockArgument>(op.getInput()) && from.getRank() > 3 && to.getRank() == 2 && !from.getEncoding() &&
+         !to.getEncoding() && from.getShape().take_back(2) == ArrayRef<int64_t>({1, 1}) &&
+         llvm::all_of(op.getInput().getUsers(), llvm::IsaPred<ttir::ReshapeOp>) &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<ttir::LinearOp, ttir::MatmulOp, ttir::ToLayoutOp>);
+}
+
+/// Puts such matrices on the device by an op of their own, so that they may be shaped on the host.
+static void shapeKernelsOnHost(func::FuncOp function) {
+  for (auto op : llvm::to_vector(function.getBody().front().getOps<ttir::ReshapeOp>())) {
+    if (!isKernelAsMatrix(op))
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Location own = ttcore::withoutSourceNumber(op.getLoc());
+    auto place = ttir::EmptyOp::create(builder, own, op.getType());
+    auto placed = ttir::ToLayoutOp::create(builder, op.getLoc(), TypeRange(op.getType()), op.getResult(), place,
+                                           ttcore::MetalLayoutAttr());
+    op->setLoc(own);
+    op.getResult().replaceAllUsesExcept(placed->getResult(0), placed);
+  }
 }
 
 namespace {
@@ -85,6 +115,9 @@ private:
       Operation *user = use.getOwner();
       if (isa<ttir::Conv1dOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp, ttir::Conv3dOp>(user))
         return use.getOperandNumber() > 0;
+      if (auto placed = dyn_cast<ttir::ToLayoutOp>(user))
+        if (auto shaped = value.getDefiningOp<ttir::ReshapeOp>(); shaped && isKernelAsMatrix(shaped))
+          return use.getOperandNumber() == 0;
       return user->getNumResults() == 1 && values.contains(user->getResult(0));
     });
   }
@@ -123,6 +156,7 @@ private:
   LogicalResult assignIn(func::FuncOp function, const Distribution &distribution) {
     if (function.isExternal())
       return assignSignature(function);
+    shapeKernelsOnHost(function);
     ConvolutionWeights weights(function);
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<ttcore::GetGlobalOp>(op)) {

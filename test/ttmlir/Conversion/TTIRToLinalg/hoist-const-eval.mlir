@@ -16,12 +16,25 @@ func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type =
 // -----
 
 // The host has no code for cumsum: the device evaluates it.
+// CHECK-NOT: cpu_module
 // CHECK-LABEL: func.func @no_code
 // CHECK-NEXT: "ttir.cumsum"
 // CHECK-NEXT: "ttir.matmul"
-// CHECK-NOT: cpu_module
 func.func @no_code(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
   %0 = "ttir.cumsum"(%w) <{dim = 0 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
+}
+
+// -----
+
+// Vectors are multiplied on the host, powers of integers stay on the chip.
+// CHECK: func.func @cpu_hoisted_vectors_const_eval_0
+// CHECK-NEXT: "ttir.matmul"
+// CHECK-LABEL: func.func @vectors
+// CHECK: "ttir.pow"
+func.func @vectors(%x: tensor<4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}, %n: tensor<4xi32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> (tensor<f32>, tensor<4xi32>) {
+  %0 = "ttir.matmul"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  %1 = "ttir.pow"(%n, %n) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %0, %1 : tensor<f32>, tensor<4xi32>
 }

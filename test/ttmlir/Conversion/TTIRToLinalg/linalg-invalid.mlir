@@ -11,8 +11,8 @@ func.func @several(%x: tensor<4xf32>, %h: tensor<4xf16>) -> tensor<4xf16> {
 
 // -----
 
-func.func @vector(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<f32> {
-  // expected-error @below {{'ttir.matmul' is not lowered to linalg: an operand has one dimension}}
-  %0 = "ttir.matmul"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
-  return %0 : tensor<f32>
+func.func @power(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @below {{'ttir.pow' is not lowered to linalg: powers of integers are not computed on the host}}
+  %0 = "ttir.pow"(%x, %x) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
 }

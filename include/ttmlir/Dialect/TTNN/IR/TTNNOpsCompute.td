@@ -125,7 +125,7 @@ def TTNN_BatchNormTrainingOp : Op<TTNN_Dialect, "batch_norm_training", [
 //===----------------------------------------------------------------------===//
 
 def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F32Attr, "0.0f">:$pad_value)>;
-def TTNN_PadOp : TT_PadOp<TTNN_Dialect, (ins BoolAttr:$use_multicore)>;
+def TTNN_PadOp : TT_PadOp<TTNN_Dialect, ".", "pad", (ins BoolAttr:$use_multicore)>;
 def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
     "The whole input repeated along each dimension.",
     "repeat"> {

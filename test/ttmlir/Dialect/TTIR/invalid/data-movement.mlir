@@ -241,8 +241,8 @@ func.func @pad_count(%a0: tensor<2xf32>) {
 // -----
 
 func.func @pad_negative(%a0: tensor<2xf32>) {
-  // expected-error@+1 {{'ttir.pad' op attribute 'padding' is -1 at position 1; expected 0 or more}}
-  %0 = "ttir.pad"(%a0) <{padding = array<i32: 1, -1>, value = 0.0 : f32}> : (tensor<2xf32>) -> tensor<2xf32>
+  // expected-error@+1 {{'ttir.pad' op attribute 'padding' takes 3 elements of dimension 0, which has 2}}
+  %0 = "ttir.pad"(%a0) <{padding = array<i32: -1, -2>, value = 0.0 : f32}> : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
 

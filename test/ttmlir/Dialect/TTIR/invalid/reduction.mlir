@@ -40,9 +40,9 @@ func.func @scalar(%a0: tensor<f32>) {
 
 // -----
 
-func.func @argmax_two_dims(%a0: tensor<2x3xf32>) {
-  // expected-error@+1 {{'ttir.argmax' op attribute 'dim_arg' names 2 dimensions; expected one, or no attribute for all}}
-  %0 = "ttir.argmax"(%a0) <{dim_arg = [0 : i32, 1 : i32], keep_dim = false}> : (tensor<2x3xf32>) -> tensor<i32>
+func.func @argmax_one_dim_twice(%a0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'ttir.argmax' op attribute 'dim_arg' names dimension 1 twice}}
+  %0 = "ttir.argmax"(%a0) <{dim_arg = [1 : i32, -1 : i32], keep_dim = false}> : (tensor<2x3xf32>) -> tensor<2xi32>
   return
 }
 
