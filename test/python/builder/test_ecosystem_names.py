@@ -24,8 +24,6 @@ ABSENT = {
         "methods of the builders that have ops",
     r".*\.get_metal_tensor_layout|.*_d2m(_to_flatbuffer)?|d2m\..*|base\.builder_utils\.(affine_map_from_lambda)":
         "modules of D2M are made by passes, not by a builder",
-    r"base\.builder_runtime\.(CallbackRuntimeConfig|post_op_\w+|golden|memory|create_memory_dictionary|\w+_device_tensor|get_original_op_loc)":
-        "execute_fb sets hooks of its own, and DebugHooks takes others",
     r"base\.builder_utils\.(GridShapes|load_grid_shapes_from_system_desc|derive_canonical_core_range_set)":
         "layouts know the cores of a chip",
     r"base\.builder_utils\.(emitc_to_executable|emitpy_to_executable|run_ttir_pipeline|DeferredDevice)":

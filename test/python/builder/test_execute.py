@@ -164,7 +164,7 @@ def test_memory_of_every_op_of_every_program():
             builder.func([(32, 32)], [torch.float32])(function)
 
     compile_and_execute_ttir(module, dump_memory=True, output_root="out")
-    entries = json.loads(Path("out/ttir-builder-artifacts/test/memory.json").read_text())
+    entries = json.loads(Path("out/TTIRBuilder-builder-artifacts/test/memory.json").read_text())
     assert [(e["program"], e["op"]) for e in entries] == [("first", "ttnn.exp"), ("second", "ttnn.exp")]
     assert entries[0]["memories"]["DRAM"]["new"]
 
@@ -188,9 +188,9 @@ def test_artefacts_and_the_path_as_input(tmp_path):
 
 def test_save_artifacts_and_memory():
     compile_and_execute_ttir(of(lambda x, b: b.exp(x)), save_artifacts=True, dump_memory=True, test_base="case")
-    folder = Path("ttir-builder-artifacts/case")
+    folder = Path("TTIRBuilder-builder-artifacts/case")
     names = {p.name for p in folder.iterdir()}
-    assert {"test_ttir.mlir", "test_ttnn.mlir", "test_ttnn.mlir.ttnn", "golden_report.json", "memory.json"} <= names
+    assert {"test_ttir.mlir", "ttnn_compiled.mlir", "test_ttnn.mlir.ttnn", "golden_report.json", "memory.json"} <= names
     assert json.loads((folder / "memory.json").read_text())[0]["memories"]["DRAM"]["allocated_bytes_per_bank"] > 0
 
 

@@ -17,7 +17,8 @@ from builder.base.builder_apis import (
     experimental_build_stablehlo_module,
     load_mlir_file,
 )
-from builder.base.builder_utils import create_custom_ttir_pipeline_fn
+from builder.base.builder_runtime import CallbackRuntimeConfig, post_op_get_callback_fn
+from builder.base.builder_utils import create_custom_ttir_pipeline_fn, get_artifact_dir
 
 
 def of(function, *shapes, types=None):
@@ -105,3 +106,126 @@ def test_a_function_of_stablehlo(tmp_path):
     assert Path("double/stablehlo_module.mlir").read_text() == f"{module}\n" and type(builder).__name__ == "StableHLOBuilder"
     module, _ = experimental_build_stablehlo_module(double, [(2,), (2,)], [torch.int32, torch.int32], base="other")
     assert "tensor<2xi32>" in str(module) and not Path("other").exists()
+
+
+def test_saved_artifacts_are_where_programs_read_them():
+    """The lowered module in the folder of the builder's name; the report stands for its path."""
+    program = of(lambda x, b: b.exp(x), (4, 8))
+    report = compile_and_execute_ttir(program, save_artifacts=True, test_base="case")
+    path = Path(get_artifact_dir(".", "TTIRBuilder", "case", make_dir=False)) / "ttnn_compiled.mlir"
+    assert Path(report) == path and "ttnn.exp" in Path(report).read_text()
+    compile_ttir_to_flatbuffer(program, save_artifacts=True, artifact_dir="mine")
+    assert "ttnn.exp" in Path("mine/ttnn_compiled.mlir").read_text()
+    with pytest.raises(TypeError, match="save_artifacts=True writes the compiled module"):
+        open(compile_and_execute_ttir(program))
+
+
+def test_goldens_while_a_function_is_built():
+    """What an operand is then, it is afterwards."""
+    seen = {}
+
+    def module(b):
+        @b.func([(4, 8), (4, 8)], [torch.float32] * 2)
+        def f(x, y, b):
+            total = b.add(x, y)
+            seen["x"], seen["total"] = b._get_golden_tensor(x), b._get_golden_tensor(total)
+            b.set_operand_goldens({total: torch.ones(4, 8)})
+            seen["given"] = b._get_golden_tensor(total)
+            return b.exp(total)
+
+    _, builder = build_module(module, "ttir")
+    inputs = builder.golden_map[0][0]
+    assert torch.equal(seen["x"].shard_at(0), inputs["input_0"].shard_at(0))
+    assert torch.equal(seen["total"].shard_at(0), inputs["input_0"].shard_at(0) + inputs["input_1"].shard_at(0))
+    assert torch.equal(seen["given"].shard_at(0), torch.ones(4, 8))
+    assert torch.equal(inputs["output_0"].shard_at(0), torch.ones(4, 8).exp())
+
+
+def hooked(config, module):
+    """Runs a program with hooks of the config."""
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(module)
+    binary = rt.binary.load_binary_from_path(path)
+    kept = rt.runtime.DebugHooks.get(post_op=post_op_get_callback_fn(config))
+    try:
+        inputs = [rt.runtime.create_host_tensor(goldens[0][f"input_{i}"].shard_at(0)) for i in range(2)]
+        (result,) = rt.runtime.submit(config.device, binary, 0, inputs)
+        return torch.from_dlpack(rt.runtime.to_host(result, untilize=True)[0])
+    finally:
+        rt.runtime.unregister_hooks()
+        del kept
+
+
+def sum_and_exp(b):
+    @b.func([(4, 8), (4, 8)], [torch.float32] * 2)
+    def f(x, y, b):
+        return b.exp(b.add(x, y, loc="sum"), loc="power")
+
+
+def test_callbacks_of_programs_own(tmp_path):
+    builder, _, _, intermediates = compile_ttir_to_flatbuffer(sum_and_exp)
+    device = rt.runtime.open_mesh_device()
+    try:
+        config = CallbackRuntimeConfig(
+            device, goldens=intermediates, verify_intermediates=True, save_memory=True, save_artifacts=True,
+            artifact_dir=tmp_path,
+        )  # fmt: skip
+        hooked(config, sum_and_exp)
+        assert len(config.golden_report) == 2
+        assert all(found[0]["passed"] and found[0]["pcc"] > 0.99 for found in config.golden_report.values())
+        assert {entry["op"] for entry in config.memory_report.values()} >= {"ttnn.add", "ttnn.exp"}
+        assert config.memory_report[0]["dram"]["total_bytes_allocated_per_bank"] > 0
+        assert (tmp_path / "golden_report.json").exists() and (tmp_path / "memory_report.json").exists()
+        # Values by location, one of them wrong, which is given to the ops after it.
+        config = CallbackRuntimeConfig(
+            device, goldens={"sum": torch.zeros(4, 8)}, bypass_ops=["sum"], verify_intermediates=True
+        )
+        assert torch.equal(hooked(config, sum_and_exp), torch.ones(4, 8))
+        assert list(config.golden_report) == ["sum"] and not config.golden_report["sum"][0]["passed"]
+        config.start_new_program(tmp_path)
+        assert config.golden_report == {}
+    finally:
+        rt.runtime.close_mesh_device(device)
+
+
+def test_what_no_config_is():
+    with pytest.raises(ValueError, match="save_memory needs a device; expected an open mesh device, found None"):
+        CallbackRuntimeConfig(save_memory=True)
+
+
+def test_bypassed_ops_are_named():
+    def module(b):
+        @b.func([(4, 8), (4, 8)], [torch.float32] * 2)
+        def f(x, y, b):
+            total = b.add(x, y)
+            b.bypass(total)
+            return b.exp(total)
+
+    builder, path, goldens, intermediates = compile_ttir_to_flatbuffer(module)
+    assert builder._bypass_ops == ["0"]
+    execute_fb(path, goldens, intermediates, bypass_ops=builder._bypass_ops)
+
+
+@pytest.mark.parametrize("dtype", [torch.qint32, torch.qint8, torch.int8])
+def test_quantised_numbers(dtype):
+    """As the ecosystem's builder takes them, through another scale and a permute, and back."""
+
+    def module(b):
+        @b.func([(4, 8)], [torch.float32])
+        def f(x, b):
+            q = b.quantize(x, 0.1, 3, dtype)
+            q = b.requantize(b.permute(q, [1, 0]), 0.25, -1, dtype)
+            return b.dequantize(q, 0.25, -1, torch.float32)
+
+    report = compile_and_execute_ttir(module, check_atol=True, check_rtol=True)
+    assert report.passed
+    text = str(build_module(module, "ttir")[0])
+    storage = "i32" if dtype is torch.qint32 else "i8"
+    assert f"!quant.uniform<{storage}:f32, 1.000000e-01:3>" in text
+
+    def wrong(b):
+        @b.func([(4, 8)], [torch.float32])
+        def f(x, b):
+            return b.dequantize(b.quantize(x, 0.1, 3, dtype), 0.5, 3, torch.float32)
+
+    with pytest.raises(ValueError, match=r"scale and zero_point are 0\.5 and 3; in0 is of 0\.1 and 3"):
+        build_module(wrong, "ttir")

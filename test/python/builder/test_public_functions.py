@@ -36,6 +36,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     root = str(tmp_path_factory.mktemp("programs"))
     paths = {t: compile_ttir_to_flatbuffer(model, target=t, output_root=root)[1] for t in ("emitc", "emitpy")}
     tensor = torch.zeros(4, 8)
+    device = tt_runtime.runtime.open_mesh_device()
     return {
         "mod": model, "fn": model, "inputs_shapes": [(4, 8)], "builder_type": "ttir", "mlir_text": str(module), "module": module,
         "builder": builder, "execute_fb.compiled_bin": binary, "execute_py.compiled_bin": paths["emitpy"],
@@ -45,7 +46,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "bin": binary, "index": 0, "tensor_shards": {0: tensor}, "mesh_shape": (1, 1), "callback": None,
         "runtime_dtype_to_torch_dtype.dtype": tt_runtime.runtime.DataType.Float32,
         "runtime_str_dtype_to_torch_dtype.dtype": "Float32", "torch_dtype_to_runtime_dtype.dtype": torch.float32,
-        "inputs": [host_tensor(tensor)], "device": tt_runtime.runtime.open_mesh_device(),
+        "inputs": [host_tensor(tensor)], "device": device, "text": "loc",
+        "memory_view": next(iter(device.get_memory_view().values())),
+        "callback_runtime_config": builder_runtime.CallbackRuntimeConfig(),
     }  # fmt: skip
 
 
@@ -161,6 +164,7 @@ WITHOUT_EFFECT = {
     # A flatbuffer carries its module, of which goldens are computed.
     "ttnn_to_flatbuffer_file": {"goldenMap", "moduleCache"},
     "ttmetal_to_flatbuffer_file": {"goldenMap", "moduleCache"},
+    "memory": {"binary", "program_context"},  # what every callback is given
 }
 # Methods that are called with what another of the same name needs.
 INTERFACES = {"complete_type", "complete_attributes", "create_tensor_encoding", "before", "breakpoint", "print", "dump",

@@ -166,10 +166,10 @@ def test_compile_and_execute() -> None:
     module = one_function(lambda b, x: b.gelu(b.neg(x)), (40, 50), torch.bfloat16)
     report = compile_and_execute_ttir(module, target="ttmetal", save_artifacts=True)
     assert report.programs[0].outputs[0].passed
-    folder = Path("ttir-builder-artifacts/test")
+    folder = Path("TTIRBuilder-builder-artifacts/test")
     names = {path.name for path in folder.iterdir()}
-    assert {"test_ttir.mlir", "test_ttmetal.mlir", "test_ttmetal.mlir.ttm"} <= names
-    assert "ttmetal.enqueue_program" in (folder / "test_ttmetal.mlir").read_text()
+    assert {"test_ttir.mlir", "ttmetal_compiled.mlir", "test_ttmetal.mlir.ttm"} <= names
+    assert "ttmetal.enqueue_program" in (folder / "ttmetal_compiled.mlir").read_text()
 
 
 def test_runs_again_with_the_same_bits() -> None:

@@ -296,11 +296,13 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
     return emitted(clone, how.target, how.emit_options()), clone, snapshot
 
 
-def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> None:
-    into = lowering_of(target).dialect
+def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> Path:
+    """Write the module and the lowered module; returns the path of the latter."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / f"test_{dialect}.mlir", f"{module}\n")
-    write_whole(folder / f"test_{into}{'_lowered' if into == dialect else ''}.mlir", f"{lowered}\n")
+    path = folder / f"{lowering_of(target).dialect}_compiled.mlir"
+    write_whole(path, f"{lowered}\n")
+    return path
 
 
 @checked_arguments
@@ -382,7 +384,8 @@ def flatbuffer_compiler(
         folder = Path(root) / f"{dialect}-builder-artifacts" / target
         path = artifact.write(folder)
         if save_artifacts:
-            save_texts(folder, dialect, module, lowered, target)
+            # Programs of the ecosystem name the folder that they read from, others the root of all.
+            save_texts(folder if artifact_dir in (".", None) else Path(artifact_dir), dialect, module, lowered, target)
         return builder, path, snapshot.programs, snapshot.intermediates
 
     return named(
@@ -391,7 +394,8 @@ def flatbuffer_compiler(
         f"""Build a {dialect} module from `fn` and compile it.
 
         What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
-        for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too.
+        for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too:
+        test_{dialect}.mlir and ttnn_compiled.mlir, there or in artifact_dir.
         artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
 
         Returns:
@@ -474,25 +478,28 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         )  # fmt: skip
         module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
         artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
-        folder = "."
+        folder, path = ".", None
         if save_artifacts or dump_memory:
-            folder = get_artifact_dir(output_root, dialect, test_base)
+            folder = get_artifact_dir(output_root, type(builder).__name__, test_base)
         if save_artifacts:
-            save_texts(Path(folder), dialect, module, lowered, target)
+            path = save_texts(Path(folder), dialect, module, lowered, target)
             artifact.write(folder)
         if skip_exec:
-            return GoldenReport(pcc=pcc)
+            return GoldenReport(pcc=pcc, path=path)
         if target not in FLATBUFFERS:
-            return execute_emitted(
+            report = execute_emitted(
                 artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
                 disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
                 exact=exact,
             )  # fmt: skip
-        return execute_fb(
-            artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
-            check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
-            dump_memory, breakpoint_callback, exact,
-        )  # fmt: skip
+        else:
+            report = execute_fb(
+                artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
+                check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
+                dump_memory, breakpoint_callback, exact,
+            )  # fmt: skip
+        report.path = path
+        return report
 
     return named(
         compile_and_execute,
@@ -500,12 +507,13 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         f"""Build a {dialect} module from `fn`, compile it, run it and compare every output with its golden.
 
         Files are written only with save_artifacts or dump_memory, to
-        <output_root>/{dialect}-builder-artifacts/<test_base>.
+        <output_root>/<the builder's class>-builder-artifacts/<test_base>.
         Arguments: see `build_module`, `Lowering` and `execute_fb`. Programs of the targets "emitc" and "emitpy" are
         compared by their outputs; what looks at single ops is for "ttnn".
 
         Returns:
-            The report, as `execute_fb` does; an empty one with skip_exec.
+            The report, as `execute_fb` does; an empty one with skip_exec. With save_artifacts it stands for the path of
+            the lowered module, ttnn_compiled.mlir, where a path is expected: `open(report)`.
         Raises:
             TTBuilderCompileException, TTBuilderRuntimeException, TTBuilderGoldenException.
         """,

@@ -10,13 +10,14 @@ import numpy as np
 from golden import GoldenMapTensor
 from ttmlir import ir
 
+from builder.goldens.module_goldens import GoldenValue
+from builder.ops.methods import OpInfo, dialect_module, methods_of
+from builder.ops.structure import infos
+
 from . import loading
 from .builder_utils import Operand, element_type, is_tensor, retyped, tensor_type, torch_dtype
 from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
-from builder.goldens.module_goldens import GoldenValue
 from .module_builder import DEFAULT_MESH, ModuleBuilder
-from builder.ops.methods import OpInfo, dialect_module, methods_of
-from builder.ops.structure import infos
 
 
 class Builder(ModuleBuilder):
@@ -96,6 +97,17 @@ class Builder(ModuleBuilder):
     def bypass(self, operand: Operand) -> None:
         """On the device, give later ops the golden of `operand` instead of its computed value."""
         self.goldens.bypassed.append(self._value(operand))
+
+    # Programs of the ecosystem read these two.
+
+    def _get_golden_tensor(self, operand: Operand) -> GoldenMapTensor:
+        """The golden of an operand, also while its function is being built."""
+        return self.goldens.of(self._value(operand))
+
+    @property
+    def _bypass_ops(self) -> list[str]:
+        """Numbers of the ops that `bypass` named, for `execute_fb(bypass_ops=...)`."""
+        return sorted(self.goldens.snapshot(self._require_module()).intermediates.bypassed)
 
     # ------------------------------------------------------------------ ops
 

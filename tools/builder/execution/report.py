@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from golden import Comparison
@@ -76,6 +77,7 @@ class GoldenReport:
 
     programs: list[ProgramReport] = field(default_factory=list)
     pcc: float = 0.99
+    path: Path | None = None  # of the compiled module, where it was saved
 
     @property
     def passed(self) -> bool:
@@ -91,6 +93,11 @@ class GoldenReport:
 
     def __iter__(self) -> Iterator[ProgramReport]:
         return iter(self.programs)
+
+    def __fspath__(self) -> str:
+        if self.path is None:
+            raise TypeError("the report has no file: save_artifacts=True writes the compiled module, which it is of")
+        return str(self.path)
 
     def __bool__(self) -> bool:
         return True  # a report is there, whatever it says; see `passed`

@@ -232,6 +232,20 @@ class Evaluation:
             self._outputs[name] = self.run(function, list(self.inputs(function)), "")
         return self._outputs[name]
 
+    def value(self, function: Any, value: ir.Value) -> GoldenMapTensor:
+        """Of a value of a public function's block, which may still be open."""
+        block = function.regions[0].blocks[0]
+        values: dict[Any, Any] = dict(zip(block.arguments, self.inputs(function), strict=True))
+        self._program = function
+        self._kept[symbol(function)] = frozenset()
+        for override in self._after.get(None, ()):
+            self._replace(values, override)
+        for view in block.operations:
+            if value in values:
+                break
+            self.run_op(view.operation, values, "")
+        return values[value]
+
     def all_records(self, keep: Kept = None) -> dict[str, OpGoldens]:
         for function in self.functions:
             self.outputs(function, keep)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from golden.optional import torch
 from golden import GoldenMapTensor
 from golden.collective import split_over_mesh
+from golden.optional import torch
 from ttmlir import ir
 
 from builder.base.builder_utils import torch_dtype
@@ -97,6 +97,33 @@ class Goldens:
     def set_inputs(self, function: str, goldens: Sequence[GoldenMapTensor]) -> None:
         for i, golden in enumerate(goldens):
             self._overrides.append(Override(Key(function, i, True), golden, None))
+
+    def of(self, value: ir.Value) -> GoldenMapTensor:
+        """The golden of a value, also while its function is being built. What its arguments are given for it,
+        they keep.
+
+        Raises:
+            ValueError: a value of an inner block, which runs as often as its op says.
+        """
+        block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
+        root = function = block.owner.operation
+        while root.parent is not None:
+            root = root.parent.operation
+        if function.name != "func.func":
+            raise ValueError(
+                f"{value}: a golden is asked for inside of {function.name}; expected a value of a function"
+            )
+        so_far = Goldens(self.mesh_shape, self.seed)
+        so_far._open, so_far._overrides = list(self._open), list(self._overrides)
+        so_far._open_shards, so_far._sharded = list(self._open_shards), dict(self._sharded)
+        so_far.settle(root)
+        evaluation = Evaluation(root, self.mesh_shape, self.seed, tuple(so_far._overrides), so_far._sharded)
+        given = evaluation.inputs(function)
+        known = {(o.key.owner, o.key.index) for o in so_far._overrides if o.key.argument}
+        for argument, golden in zip(block.arguments, given, strict=True):
+            if (symbol(function), argument.arg_number) not in known:
+                self.override(argument, golden, None)
+        return evaluation.value(function, value)
 
     def snapshot(self, module: Any) -> Snapshot:
         """The goldens of the module as it is now; later changes of it have no effect on them."""

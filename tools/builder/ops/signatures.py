@@ -39,6 +39,13 @@ EACH: dict[str, tuple[str, str, int]] = {
 }
 
 SIGNATURES: dict[str, str] = {
+    "debug.annotate": "operand, annotation",
+    "debug.breakpoint": "operand",
+    "debug.dump": "operand, file_path",
+    "debug.memory_snapshot": "operand, file_path",
+    "debug.print": "operand, message",
+    "debug.region_end": "operand, region_id",
+    "debug.region_start": "operand, region_id",
     "ttir.adamw": (
         "param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq=None, lr=0.001, beta1=0.9, beta2=0.999, beta1_pow=0.9, "
         "beta2_pow=0.999, epsilon=1e-08, weight_decay=0.0, stochastic_rounding=False"
