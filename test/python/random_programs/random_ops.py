@@ -117,6 +117,54 @@ def typecast(g: Generator) -> None:
 # ---------------------------------------------------------------------- reductions, normalisation
 
 
+def written_attention(g: Generator) -> None:
+    """Of products and a softmax, as front ends write it: what fusions make one op."""
+    x = g.pick(lambda v: is_float(v) and v.rank in (3, 4) and max(abs(v.least), abs(v.most)) <= 4)
+    key = g.choice.choice([v for v in g.values if v.shape == x.shape and v.dtype == x.dtype])
+    scale = x.shape[-1] ** -0.5
+    one = f"builder.full([1], {scale}, output_type={NAMES[x.dtype]})"
+    scores = f"builder.multiply(builder.matmul({x.name}, {key.name}, transpose_b=True), {one})"
+    if g.choice.random() < 0.5:
+        chances = f"builder.softmax({scores}, dimension=-1, numericStable=True)"
+    else:
+        powers = "(lambda s: builder.exp(builder.subtract(s, builder.max(s, dim_arg=[-1]))))"
+        chances = f"(lambda e: builder.div(e, builder.sum(e, dim_arg=[-1])))({powers}({scores}))"
+    g.emit(
+        f"builder.matmul({chances}, {x.name})",
+        g.each(lambda q, k: (q @ k.transpose(-2, -1) * scale).softmax(-1) @ q, x, key),
+        False,
+    )
+
+
+def written_norm(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank > 0)
+    if min(float(s.float().square().mean(-1).min()) for s in x.shards) < 0.0625:
+        raise Refused
+    epsilon = f"builder.full([1], 1e-05, output_type={NAMES[x.dtype]})"
+    mean = f"builder.mean(builder.multiply({x.name}, {x.name}), dim_arg=[-1], keep_dim=True)"
+    g.emit(
+        f"builder.multiply({x.name}, builder.rsqrt(builder.add({mean}, {epsilon})))",
+        g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
+        False,
+    )
+
+
+def rope(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank == 4 and v.shape[-1] % 2 == 0)
+    table = g.new_input((1, 1, *x.shape[-2:]), x.dtype)
+    if table.shape != (1, 1, *x.shape[-2:]):
+        raise Refused
+    half, begins, step = x.shape[-1] // 2, [0] * 3, [1] * 4
+    first = f"builder.slice_static({x.name}, begins={[*begins, 0]}, ends={[*x.shape[:3], half]}, step={step})"
+    second = f"builder.slice_static({x.name}, begins={[*begins, half]}, ends={[*x.shape]}, step={step})"
+    turned = f"builder.multiply(builder.concat([builder.neg({second}), {first}], dim=3), {table.name})"
+    g.emit(
+        f"builder.add(builder.multiply({x.name}, {table.name}), {turned})",
+        g.each(lambda v, t: v * t + torch.cat([-v[..., half:], v[..., :half]], -1) * t, x, table),
+        False,
+    )
+
+
 def several_dims(g: Generator, x: Value) -> list[int]:
     if x.rank == 0:
         raise Refused
@@ -136,6 +184,18 @@ def reduction(g: Generator) -> None:
     name, dims, keep = g.choice.choice(list(REDUCTIONS)), several_dims(g, x), g.choice.random() < 0.5
     shards = g.each(lambda v: REDUCTIONS[name](v, dims, keep), x)
     g.emit(f"builder.{name}({x.name}, dim_arg={dims}, keep_dim={keep})", shards, x.exact and name in ("max", "min"))
+
+
+def argmax_of_several(g: Generator) -> None:
+    x = g.pick(lambda v: v.exact and v.dtype is torch.float32 and v.rank > 1)
+    dims = sorted(g.choice.sample(range(x.rank), g.choice.randint(2, x.rank)))
+    kept = [d for d in range(x.rank) if d not in dims]
+    rows = [s.permute(*kept, *dims).flatten(len(kept)) for s in x.shards]
+    for row in rows:  # of several that are largest, any may be named
+        if row.shape[-1] > 1 and bool((row.sort(-1).values.diff(dim=-1) == 0).any()):
+            raise Refused
+    shards = [row.argmax(-1).to(torch.int32) for row in rows]
+    g.emit(f"builder.argmax({x.name}, dim_arg={dims}, keep_dim=False)", shards, True)
 
 
 def argmax(g: Generator) -> None:
@@ -236,7 +296,9 @@ def piece(g: Generator) -> None:
 
 def pad(g: Generator) -> None:
     x = g.pick(lambda v: is_float(v) and v.rank > 0)
-    padding = [g.choice.choice([0, 0, 1, 3]) for _ in range(2 * x.rank)]
+    padding = [g.choice.choice([0, 0, 1, 3, -1]) for _ in range(2 * x.rank)]
+    if any(n + min(padding[2 * d], 0) + min(padding[2 * d + 1], 0) < 1 for d, n in enumerate(x.shape)):
+        raise Refused
     last_first = [n for d in reversed(range(x.rank)) for n in padding[2 * d : 2 * d + 2]]
     text = f"builder.pad({x.name}, padding={padding}, value=1.5)"
     g.emit(text, [torch.nn.functional.pad(s.float(), last_first, value=1.5).to(s.dtype) for s in x.shards], x.exact)
@@ -246,6 +308,32 @@ def repeat(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 0)
     times = [g.choice.choice([1, 1, 2, 3]) for _ in x.shape]
     g.emit(f"builder.repeat({x.name}, repeat_dimensions={times})", [s.repeat(times) for s in x.shards], x.exact)
+
+
+def repeat_interleave(g: Generator) -> None:
+    x = g.pick(lambda v: v.rank > 0)
+    dim, times = g.dim(x), g.choice.choice([1, 2, 3])
+    text = f"builder.repeat_interleave({x.name}, repeats={times}, dim={dim})"
+    g.emit(text, [s.repeat_interleave(times, dim) for s in x.shards], x.exact)
+
+
+def grouped(g: Generator) -> None:
+    """repeat_interleave, written out."""
+    x = g.pick(lambda v: 0 < v.rank < 4)
+    dim, times = g.choice.randrange(x.rank), g.choice.choice([2, 3])
+    inner = [*x.shape[: dim + 1], 1, *x.shape[dim + 1 :]]
+    copies = [times if d == dim + 1 else 1 for d in range(len(inner))]
+    shape = [n * times if d == dim else n for d, n in enumerate(x.shape)]
+    text = f"builder.broadcast(builder.reshape({x.name}, shape={inner}), broadcast_dimensions={copies})"
+    shards = [s.repeat_interleave(times, dim) for s in x.shards]
+    g.emit(f"builder.reshape({text}, shape={shape})", shards, x.exact)
+
+
+def bits(g: Generator) -> None:
+    x = g.pick(lambda v: v.dtype is torch.int32)
+    y = partner(g, x)
+    name = g.choice.choice(["bitwise_and", "bitwise_or", "bitwise_xor"])
+    g.emit(f"builder.{name}({x.name}, {y.name})", g.each(getattr(torch, name), x, y), x.exact and y.exact)
 
 
 def broadcast(g: Generator) -> None:
@@ -368,12 +456,19 @@ OPS: list[Draw] = [
     typecast,
     *[reduction] * 3,
     argmax,
+    argmax_of_several,
     cumsum,
     softmax,
     layer_norm,
     rms_norm,
     *[reshape, transpose, permute, concat, piece, pad, repeat, broadcast, unsqueeze, squeeze, reverse],
     *[reshape] * 2,
+    repeat_interleave,
+    grouped,
+    bits,
+    written_attention,
+    written_norm,
+    rope,
     embedding,
     *[matmul] * 3,
     *[pool] * 2,

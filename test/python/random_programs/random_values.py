@@ -120,7 +120,7 @@ class Generator:
     def draw(self, catalog: Sequence[Draw]) -> Module:
         for _ in range(self.choice.randint(1, 3)):
             self.new_input()
-        wanted = self.choice.randint(5, 20 if self.chips > 1 else 30)
+        wanted = self.choice.randint(5, 20 if self.chips > 1 else 50)
         for _ in range(20 * wanted):
             if len(self.values) >= wanted + len(self.module.inputs):
                 break

@@ -12,13 +12,19 @@ from builder.base.builder_apis import compile_ttir_module_to_flatbuffer
 from builder.base.builder_runtime import execute_fb
 from builder.execution.device_tensors import load_binary
 from emit_cases import Subject, assert_same, compare_python, of_flatbuffer
-from op_cases import lowered
+from op_cases import HOST, execute, lowered, tagged
 from random_modules import MESHES, drawn
 from random_values import Module, Value
+from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 ALL_MESHES = ((1, 1), *MESHES)
 SAMPLE = 10  # modules for each mesh
 MANY, BATCH = 2000, 50  # with --slow
+# Passes that are off by default, and change no value beyond rounding.
+OPTIONAL = (
+    "enable-permute-matmul-fusion=true enable-fusing-conv2d-with-multiply-pattern=true enable-remove-dead-values=true "
+    "enable-const-eval-inputs-to-system-memory=true enable-cpu-hoisted-const-eval=true enable-trace=true"
+)
 # Largest error beside the largest value of a result, after up to 30 ops.
 ERROR = {torch.float32: 2e-3, torch.bfloat16: 0.125}
 
@@ -55,6 +61,25 @@ def check_ops(module: Any, builder: Any) -> None:
     )
 
 
+def is_of_host(op: Any) -> bool:
+    """Whether the host has code for the op; of powers it has some."""
+    return op.name in HOST and op.name != "ttir.pow"
+
+
+def check_other_paths(drawn_module: Module, module: Any, inputs: Any) -> None:
+    """All optional passes, and on one chip the host as far as it goes: the same values."""
+    paths = {"optional passes": (module, OPTIONAL)}
+    if drawn_module.mesh == (1, 1):
+        paths["host"] = (tagged(module, is_of_host), "")
+    for name, (source, options) in paths.items():
+        data = ttnn_to_flatbuffer_bin(lowered(source, drawn_module.mesh, options))
+        binary = rt.binary.load_binary_from_bytes(data, allow_native=True)
+        index = next(i for i in range(binary.get_num_programs()) if not binary.is_program_private(i))
+        found = execute(binary, index, inputs, drawn_module.mesh)
+        for output, value in enumerate(drawn_module.outputs):
+            check_close(f"{name}: output {output}", value, found[output])
+
+
 def check_module(drawn_module: Module) -> None:
     module, builder = drawn_module.built()
     goldens = builder.golden_map[0][0]
@@ -67,6 +92,7 @@ def check_module(drawn_module: Module) -> None:
     found = of_flatbuffer(subject)
     for index, value in enumerate(drawn_module.outputs):
         check_close(f"output {index}", value, found[0][index])
+    check_other_paths(drawn_module, module, goldens.inputs)
     kept = rt.runtime.DebugHooks.get(post_op=lambda binary, program, op: None)
     try:
         assert_same("with hooks", found[0], of_flatbuffer(subject)[0])
