@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22
   libzstd-dev zlib1g-dev libxml2-dev libedit-dev libffi-dev
-  flatbuffers-compiler libflatbuffers-dev libdnnl-dev libgtest-dev openmpi-bin libopenmpi-dev
+  flatbuffers-compiler libflatbuffers-dev libdnnl-dev libzip-dev nlohmann-json3-dev libgtest-dev openmpi-bin libopenmpi-dev
   cmake ninja-build ccache dpkg-dev gcc g++ make git xz-utils python3 python3-venv python3-dev
 )
 groups=(dev)

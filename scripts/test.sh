@@ -23,7 +23,9 @@ acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
 if [ -d "$acceptance" ]; then
   echo "== programs of the documents"
   pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
-  programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .)
+  flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
+  programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .
+    --cxxflags="$flags")
   "${programs[@]}" --only "^($pattern)"
   # Version 5 of transformers does not take an argument that these pass.
   "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4

@@ -32,7 +32,7 @@ from .placement.chip import descriptor, grid_of
 from .reports import Reports
 from .trace import Trace
 
-VERSION = 1
+VERSION = 2  # runtime/backend/image.cpp reads it, too
 PYBUDA_VERSION = "0.1.0"
 DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
 MODELS = "models.json"  # of several images in one file
@@ -40,8 +40,10 @@ BINARIES = "backend_build_binaries"
 PROGRAM = f"{BINARIES}/epoch_programs/program.ttnn"
 # Folders of programs for the cores' processors. The simulated chip runs the flatbuffer: they are empty.
 FOLDERS = [f"{BINARIES}/{name}/" for name in ("brisc", "erisc", "nrisc", "hlks")]
-# How tensors are stored, by the variable of the environment that asks for it; the first is the default.
-TENSOR_FORMATS = {"": "pt", "PYBUDA_TTI_BACKEND_FORMAT": "bin", "PYBUDA_TTI_BACKEND_TILIZED_FORMAT": "tiles.bin"}
+# How tensors are stored, by the option tti_dump_format or the variable of the environment that asks for it. C++ reads
+# all but the first.
+TENSOR_FORMATS = {"default": "pt", "backend": "bin", "backend_tilized": "tiles.bin"}
+VARIABLES = {"PYBUDA_TTI_BACKEND_FORMAT": "backend", "PYBUDA_TTI_BACKEND_TILIZED_FORMAT": "backend_tilized"}
 
 
 class ImageError(PyBudaError):
@@ -55,6 +57,7 @@ class Description:
     inputs, outputs: shape and type of each. parameters: name, shape, type and file of each.
     arguments: for each input of the program, the number of the parameter, or behind these of the input.
     results: for each output, the number of the program's result.
+    program, input_names, output_names: as in the netlist; inputs have the names of forward's parameters.
     """
 
     version: int
@@ -72,6 +75,8 @@ class Description:
     arguments: list[int]
     results: list[int]
     input_names: list[str]
+    output_names: list[str]
+    program: str
 
 
 def dtype_of(name: str) -> torch.dtype:
@@ -179,7 +184,8 @@ Compilation Graph State...
     def save_to_disk(self, img_path: str | os.PathLike[str]) -> None:
         """Writes the archive; a file that cannot be written whole is not written."""
         d = self.description
-        kind = next((k for variable, k in TENSOR_FORMATS.items() if variable and os.environ.get(variable) == "1"), "pt")
+        asked = [name for variable, name in VARIABLES.items() if os.environ.get(variable) == "1"]
+        kind = TENSOR_FORMATS[asked[0] if asked else _get_global_compiler_config().tti_dump_format]
         members = dict(self.members)
         for entry, (name, value) in zip(d.parameters, self.parameters.items(), strict=True):
             entry[3] = f"tensors/{name}.{kind}"
@@ -309,6 +315,8 @@ def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[
         raise ImageError(
             f"device {device.name!r} cannot be an image: its program draws random numbers or writes buffers"
         )
+    placement = device.placement
+    assert placement is not None
     state = {name: value.detach().clone() for name, value in device.parameters().items()}
     description = Description(
         VERSION, device.name, device.arch.name, device.chip_ids, device.devtype.name,
@@ -317,9 +325,8 @@ def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[
         [[name, *typed(value), ""] for name, value in state.items()],
         list(program.tensors), [n for n in program.imported.results if n is not None],
         device.modules[0].input_names(len(inputs)),
+        placement.output_names(), "run_fwd_0",
     )  # fmt: skip
-    placement = device.placement
-    assert placement is not None
     path = config.backend_device_descriptor_path
     described = Path(path).read_text(encoding="utf-8") if path else descriptor(placement.chip)
     members = {

@@ -35,9 +35,26 @@ def cmake_dir() -> str:
     return _folder("lib", "cmake", "ttrt")
 
 
+def _link_flags(library: str) -> list[str]:
+    folder = library_dir()
+    # GCC can be set up to drop a library that nothing before it needs.
+    return [f"-I{include_dir()}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed", f"-l{library}"]
+
+
 def compile_flags() -> list[str]:
     """What a compiler needs to build and link a program that includes ttnn/ttnn.hpp, before the program or after it."""
-    libraries = library_dir()
-    # GCC can be set up to drop a library that nothing before it needs.
-    link = [f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-lttrt"]
-    return ["-std=c++20", f"-I{include_dir()}", *link]
+    return ["-std=c++20", *_link_flags("ttrt")]
+
+
+def backend_flags() -> list[str]:
+    """The same for a program that includes tt_backend.hpp and loads device images; C++17 or later, which it chooses.
+
+    Raises:
+        FileNotFoundError: the library was built without device images.
+    """
+    if not Path(library_dir(), "libttbackend.so").exists():
+        raise FileNotFoundError(
+            f"{library_dir()} has no libttbackend.so; install libzip-dev and nlohmann-json3-dev, and build anew"
+        )
+    # The last is for std::experimental::filesystem, which is no part of the C++ library's shared half.
+    return [*_link_flags("ttbackend"), "-lstdc++fs"]

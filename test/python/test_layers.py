@@ -65,6 +65,12 @@ LAYERS = {
     "api": Layer(
         "runtime/lib/api/ runtime/include/tt/runtime/ runtime/include/tt/ttnn/ runtime/include/ttnn/", "program metal"
     ),
+    # Device images in C++.
+    "backend": Layer(
+        "runtime/backend/ runtime/include/tt_backend.hpp runtime/include/tt_backend_api.hpp "
+        "runtime/include/tt_backend_api_types.hpp runtime/include/io_utils.h",
+        "api",
+    ),
     "runtime.python": Layer("runtime/python/ runtime/tools/", "api"),
     # The compiler: nothing of the runtime.
     "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema shapes"),

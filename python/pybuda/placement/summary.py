@@ -59,6 +59,10 @@ class Result:
             raise KeyError(f"no op {name!r}; ops: {', '.join(x.name for x in self.graph.ops)}")
         return self.placement.of[op]
 
+    def output_names(self) -> list[str]:
+        """Queues of the modules' outputs, in order."""
+        return [q.name for q in self.graph.queues if q.kind == "output" and q.name.startswith(f"{self.name}.output_")]
+
     def netlist(self) -> str:
         if not self._text:
             self._text = netlist(self.name, self.chip, self.epochs, self.layouts, self.loopback)

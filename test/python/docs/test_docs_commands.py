@@ -24,6 +24,7 @@ ELSEWHERE = {
     ("docs/builder.md", "python"): "builder/test_docs.py",
     ("docs/emitted-code.md", "python"): "builder/test_emitted_docs.py",
     ("docs/profiler.md", "python"): "profiler/test_profiler_docs.py",
+    ("docs/pybuda.md", "cpp"): "pybuda/test_pybuda_embedded.py",
     ("docs/ttnn.md", "python"): "ttnn/test_ttnn_docs.py",
     ("docs/ttrt.md", "sh"): "ttrt/test_ttrt_docs.py",
 }

@@ -86,7 +86,7 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
     "no program": (
         lambda m: m.pop("backend_build_binaries/epoch_programs/program.ttnn"), "it has no backend_build_binaries",
     ),
-    "version": (described(version=9), "version 9; this PyBuda reads 1"),
+    "version": (described(version=9), "version 9; this PyBuda reads 2"),
     "JSON": (lambda m: m.update({"device.json": b"{"}), "device.json is damaged: JSONDecodeError"),
     "JSON list": (lambda m: m.update({"device.json": b"[]"}), "device.json is damaged"),
     "field": (described(more=1), "device.json is damaged: TypeError"),
