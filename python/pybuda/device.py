@@ -6,6 +6,7 @@ Who waits at a queue is woken by a failure or a shutdown.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -24,15 +25,29 @@ class Stopped(Exception):
     """The pipeline is shut down while somebody waits for inputs."""
 
 
+def elsewhere(process: int) -> PyBudaError:
+    """The error of a process that was forked from the one with the pipeline: nothing here would run."""
+    return PyBudaError(
+        f"the pipeline runs in process {process}, which process {os.getpid()} was forked from; push, run and read "
+        "there, and exchange tensors with it by queues of multiprocessing (output_queue=)"
+    )
+
+
 class InputQueue:
-    """Tuples of tensors for a device."""
+    """Tuples of tensors for a device.
+
+    process: that of the pipeline that takes them, once there is one.
+    """
 
     def __init__(self, capacity: int = 0) -> None:
         self._items: deque[Any] = deque()
         self._changed = threading.Condition()
         self._stopped = False
+        self.process: int | None = None
 
     def put(self, item: Any) -> None:
+        if self.process not in (None, os.getpid()):
+            raise elsewhere(self.process or 0)
         with self._changed:
             self._items.append(item)
             self._changed.notify_all()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 
 from .config import _get_global_compiler_config
-from .device import Device, Stopped
+from .device import Device, InputQueue, Stopped, elsewhere
 from .errors import PyBudaError
 from .placement import check_names
 from .tensor import Tensor
@@ -23,6 +24,18 @@ class ResultQueue(queue.Queue):
     def __init__(self) -> None:
         super().__init__()
         self._failure: BaseException | None = None
+        self._process = os.getpid()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        if os.getpid() != self._process:
+            raise elsewhere(self._process)
+        return super().get(block, timeout)
+
+    def __reduce__(self) -> Any:
+        raise PyBudaError(
+            "a queue that PyBuda has made is of one process; give output_queue=, a queue of multiprocessing, to read "
+            "results in another"
+        )
 
     def fail(self, failure: BaseException) -> None:
         with self.mutex:
@@ -70,6 +83,10 @@ class Pipeline:
         self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._cancelled = threading.Event()
         self._thread: threading.Thread | None = None
+        self._undelivered: list[tuple[Any, Any]] = []  # what a queue of the user had no room for when a run was ended
+        self.process = os.getpid()
+        for device in self.devices:
+            device.inputs.process = device.targets.process = self.process
 
     def compile(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
         """Prepares each device for the outputs of the one before it."""
@@ -150,13 +167,19 @@ class Pipeline:
             if isinstance(results, ResultQueue):
                 results.fail(error)
 
+    def _check_process(self) -> None:
+        if os.getpid() != self.process:
+            raise elsewhere(self.process)
+
     def check(self) -> None:
-        """Raises PyBudaError if a command has failed."""
+        """Raises PyBudaError if a command has failed, or this is another process than that of the pipeline."""
+        self._check_process()
         if self.error is not None:
             raise PyBudaError(f"the run has failed: {self.error}") from self.error
 
     def sync(self) -> None:
         """Waits until all commands have run."""
+        self._check_process()
         if threading.current_thread() is not self._thread:
             self._commands.join()
         self.check()
@@ -172,7 +195,11 @@ class Pipeline:
         self._cancelled.clear()
 
     def stop(self) -> None:
-        """Ends the thread. Inputs that nobody has taken stay."""
+        """Ends the thread. Inputs that nobody has taken stay; in a process that was forked, nothing does."""
+        if os.getpid() != self.process:
+            for device in self.devices:
+                device.inputs, device.targets = InputQueue(), InputQueue()
+            return
         self._cancelled.set()
         for device in self.devices:
             device.inputs.stop()
@@ -182,16 +209,34 @@ class Pipeline:
             self._thread.join()
         self._thread = None
         for device in self.devices:
-            device.inputs.restart()
-            device.targets.restart()
+            for one in (device.inputs, device.targets):
+                one.restart()
+                one.process = None
 
     #
     # What commands do
     #
 
+    def _put(self, results: Any, values: Any) -> None:
+        """Puts into a queue. One of the user's may be full: the run waits for room, and the next one if it is ended."""
+        if isinstance(results, ResultQueue) or not hasattr(results, "full"):
+            results.put(values)
+            return
+        while True:
+            try:
+                results.put(values, timeout=0.1)
+                return
+            except queue.Full:
+                if self._cancelled.is_set():
+                    self._undelivered.append((results, values))
+                    return
+
     def forward(self, count: int) -> None:
         """So many inputs through all devices; 0: until the run is cancelled. Sequential: those that are there."""
         done = 0
+        kept, self._undelivered = self._undelivered, []
+        for results, values in kept:
+            self._put(results, values)
         while (count == 0 or done < count) and not self._cancelled.is_set():
             if self.sequential and not len(self.devices[0].inputs):
                 return
@@ -205,13 +250,13 @@ class Pipeline:
             targets = self._targets(device, wait)
             values = device.step_forward(values, targets)
             if number < len(self.devices) - 1 and number < len(self.forward_queues):
-                self.forward_queues[number].put(wrapped(values))
+                self._put(self.forward_queues[number], wrapped(values))
             if saved := getattr(device, "intermediates", []):
-                self.intermediates.put(wrapped(saved))
+                self._put(self.intermediates, wrapped(saved))
         if not self.training:
-            self.results.put(wrapped(values))
+            self._put(self.results, wrapped(values))
         elif self.losses is not None:
-            self.losses.put(wrapped(values))
+            self._put(self.losses, wrapped(values))
 
     def _targets(self, device: Device, wait: bool) -> Sequence[torch.Tensor]:
         if not device.needs_targets():
@@ -239,13 +284,13 @@ class Pipeline:
         for number in reversed(range(len(self.devices))):
             gradients = self.devices[number].step_backward(gradients)
             if 0 < number <= len(self.backward_queues):
-                self.backward_queues[number - 1].put(wrapped(gradients))
+                self._put(self.backward_queues[number - 1], wrapped(gradients))
 
     def optimize(self, checkpoint: bool) -> None:
         for device in self.devices:
             device.step_optimizer()
         if checkpoint:
-            self.checkpoints.put(self.checkpoint())
+            self._put(self.checkpoints, self.checkpoint())
 
     def schedule(self) -> None:
         for device in self.devices:
@@ -266,7 +311,7 @@ class Pipeline:
                 taken += 1
                 self.optimize(checkpoint=interval > 0 and taken % interval == 0)
             self.schedule()
-        self.checkpoints.put(self.checkpoint())
+        self._put(self.checkpoints, self.checkpoint())
 
     def update(self, devices: Sequence[Device], parameters: Sequence[Mapping[str, Any]]) -> None:
         for device, values in zip(devices, parameters, strict=True):

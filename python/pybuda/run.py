@@ -317,7 +317,7 @@ API.update(run_inference=run_inference, run_forward=run_forward, run_backward=ru
 @atexit.register
 def _stop() -> None:
     """A thread that runs programs while Python ends would be ended in the middle of one."""
-    if _pipeline is not None:
+    if _pipeline is not None and _pipeline.process == os.getpid():
         _pipeline.stop()
 
 

@@ -40,6 +40,13 @@ def to_torch(data: Any, what: str) -> torch.Tensor:
     raise TypeError(f"{what} is {type(data).__name__}; expected a tensor of PyBuda, PyTorch or NumPy")
 
 
+def _received(
+    values: bytes, dtype: torch.dtype, shape: torch.Size, name: str, data_format: DataFormat | None
+) -> Tensor:
+    flat = torch.frombuffer(bytearray(values), dtype=dtype) if values else torch.empty(0, dtype=dtype)
+    return Tensor(flat.reshape(shape), name, data_format)
+
+
 class Tensor:
     """A tensor of a PyBuda program: a value, or in a module's `forward` the result of an op.
 
@@ -89,6 +96,14 @@ class Tensor:
         value = self._value.detach()
         value = value.float() if value.dtype is torch.bfloat16 else value
         return getattr(importlib.import_module(module), function)(value.numpy())
+
+    def __reduce__(self) -> Any:
+        """Copies the values. PyTorch would keep a file open for each tensor, and need the process that sent it."""
+        if type(self) is not Tensor or self._value.layout is not torch.strided:
+            return super().__reduce__()
+        value = self._value.detach().contiguous()
+        values = value.reshape(-1).view(torch.uint8).numpy().tobytes()
+        return _received, (values, value.dtype, value.shape, self.name, self._data_format)
 
     def __repr__(self) -> str:
         return f"Buda Tensor {self.name + ' ' if self.name else ''}({self.data_format.name}): {self._value!r}"

@@ -13,12 +13,15 @@
 //   push QUEUE FILE, push-one QUEUE FILE, push-as QUEUE FILE FORMAT SIZE..., push-dummy QUEUE FILE
 //   run PROGRAM N           asks for N microbatches
 //   get QUEUE FILE, get-one QUEUE FILE, pop QUEUE, pop-one QUEUE
+//   push-numbers QUEUE FIRST COUNT LOG    tensors of one number each; LOG gets "begin N" before, "done N" behind a push
+//   get-numbers QUEUE LOG END             LOG gets "got N" and "popped N", until there is a file END and nothing more
 //   seconds N               timeout of what follows
 //   sleep MS, wait-for FILE, touch FILE
 #include "io_utils.h"
 #include "tt_backend.hpp"
 #include "tt_backend_api.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -122,6 +125,10 @@ private:
       return tt::backend::free_tensor(tensor);
     } else if (command == "pop" || command == "pop-one")
       return tt::backend::pop_output(utils::get_queue_descriptor(backend, next()), command == "pop-one", seconds);
+    else if (command == "push-numbers")
+      return pushNumbers();
+    else if (command == "get-numbers")
+      return getNumbers();
     else if (command == "seconds")
       seconds = std::stoi(next());
     else if (command == "sleep")
@@ -154,6 +161,49 @@ private:
         tensor.strides[i] = stride;
     }
     return tt::backend::push_input(queue, tensor, command == "push-one", seconds);
+  }
+
+  DEVICE_STATUS_CODE pushNumbers() {
+    const std::string name = next();
+    const auto queue = utils::get_queue_descriptor(backend, name);
+    auto tensor = utils::get_tensor_descriptor(name, model, queue);
+    std::vector<float> values(elements(tensor));
+    tensor.ptr = values.data();
+    const int first = std::stoi(next()), end = first + std::stoi(next());
+    std::ofstream log(next());
+    for (int number = first; number < end; ++number) {
+      std::fill(values.begin(), values.end(), float(number));
+      log << "begin " << number << std::endl;
+      if (const auto code = tt::backend::push_input(queue, tensor, false, seconds); code != DEVICE_STATUS_CODE::Success)
+        return code;
+      log << "done " << number << std::endl;
+    }
+    return DEVICE_STATUS_CODE::Success;
+  }
+
+  DEVICE_STATUS_CODE getNumbers() {
+    const auto queue = utils::get_queue_descriptor(backend, next());
+    std::ofstream log(next());
+    for (const std::string end = next();;) {
+      tt::tt_PytorchTensorDesc tensor;
+      const bool isLast = std::filesystem::exists(end);
+      const auto code = tt::backend::get_output(queue, tensor, false, isLast ? 1 : 0);
+      if (code == DEVICE_STATUS_CODE::TimeoutError && !isLast) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        continue;
+      }
+      if (code != DEVICE_STATUS_CODE::Success)
+        return code == DEVICE_STATUS_CODE::TimeoutError ? DEVICE_STATUS_CODE::Success : code;
+      const auto *const values = static_cast<const float *>(tensor.ptr);
+      const float number = values[0];
+      if (!std::all_of(values, values + elements(tensor), [&](float each) { return each == number; }))
+        throw std::runtime_error("a tensor has parts of two");
+      log << "got " << number << std::endl;
+      if (const auto popped = tt::backend::pop_output(queue, false, 0); popped != DEVICE_STATUS_CODE::Success)
+        return popped;
+      log << "popped " << number << std::endl;
+      tt::backend::free_tensor(tensor);
+    }
   }
 
   std::shared_ptr<tt::tt_device_image> model;

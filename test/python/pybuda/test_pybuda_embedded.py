@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import re
 import shutil
 import signal
@@ -335,6 +337,86 @@ def test_an_output_path_is_one_backends(embedded: Path, image: Path) -> None:
     assert said[-1] == "pop: RuntimeError" and "no backend with this output path" in errors
     said, _ = ran(embedded, image, "create", "init", "finish")
     assert said == ["create: Success", "init: Success", "finish: Success"]
+
+
+def logged(pattern: str) -> list[list[tuple[str, int]]]:
+    """What processes logged, one list each, in the order of their files' names."""
+    found = []
+    for path in sorted(Path().glob(pattern)):
+        # The last line of a process that was killed may be half.
+        lines = path.read_text().rpartition("\n")[0].splitlines()
+        found.append([(word, int(number)) for word, number in map(str.split, lines)])
+    return found
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
+    embedded: Path, tmp_path: Path, count: int, seed: int
+) -> None:
+    """Three processes push and one pops; a random one is killed now and then, and another takes its place."""
+    draw = random.Random(seed)
+    image = save(tmp_path / "plus.tti", Function("plus", lambda x: x + 1.0), torch.zeros(8, 4096))
+    about = pybuda.TTDeviceImage.load_from_disk(image).description
+    (source,), (output,) = about.input_names, about.output_names
+    runtime = started(embedded, image, "create", "init", "touch", "ready", "run", "run_fwd_0", 10**9, "wait-for", "end")
+    while not Path("ready").exists():
+        time.sleep(0.01)
+    numbers = itertools.count(0, 1000)  # each process that pushes has its own
+    logs = itertools.count()
+
+    def pushes() -> subprocess.Popen[str]:
+        return started(
+            embedded, image, "create", "seconds", 20, "push-numbers", source, next(numbers), count // 3 + 1,
+            f"push-{next(logs):04}",
+        )  # fmt: skip
+
+    def pops() -> subprocess.Popen[str]:
+        return started(embedded, image, "create", "get-numbers", output, f"pop-{next(logs):04}", "all")
+
+    pushing, popping = [pushes() for _ in range(3)], pops()
+    try:
+        while sum(word == "done" for log in logged("push-*") for word, _ in log) < count:
+            time.sleep(draw.uniform(0.01, 0.08))
+            victim = draw.randrange(4)
+            if victim == 3:
+                popping.kill()
+                popping.communicate()
+                popping = pops()
+            elif pushing[victim].poll() is None or pushing[victim].returncode == 0:
+                pushing[victim].kill()
+                pushing[victim].communicate()
+                pushing[victim] = pushes()
+            assert runtime.poll() is None
+        for process in pushing:
+            process.kill()
+            process.communicate()
+        Path("all").touch()
+        said, errors = popping.communicate(timeout=60)
+        assert said.endswith("get-numbers: Success\n"), said + errors
+        Path("end").touch()
+        runtime.communicate(timeout=60)
+    finally:
+        for process in (*pushing, popping, runtime):
+            process.kill()
+            process.communicate()
+    pushed, popped = logged("push-*"), logged("pop-*")
+    assert len(pushed) + len(popped) > 4  # some were killed
+    begun = {number for log in pushed for word, number in log if word == "begin"}
+    done = {number for log in pushed for word, number in log if word == "done"}
+    got: list[int] = []
+    for log in popped:
+        values = [number - 1 for word, number in log if word == "got"]  # the program adds one
+        # Who is killed between get and pop leaves the tensor to the next one.
+        if got and values and values[0] == got[-1]:
+            values = values[1:]
+        got += values
+    assert len(done) >= count
+    assert len(got) == len(set(got)), "a tensor came twice"
+    assert done <= set(got), "a tensor was lost"
+    assert set(got) <= begun, "a tensor came from nowhere"
+    for log in pushed:
+        mine = {number for word, number in log if word == "begin"}
+        assert [x for x in got if x in mine] == sorted(x for x in got if x in mine), "tensors changed their order"
 
 
 def test_who_waits_is_told_that_the_other_process_was_killed(embedded: Path, image: Path) -> None:
