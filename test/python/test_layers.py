@@ -38,7 +38,8 @@ LAYERS = {
     "schema": Layer(
         "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h lib/Target/Api/ "
         "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
-        "include/ttmlir/Target/OutputFile.h include/ttmlir/Target/CostModel.h"
+        "include/ttmlir/Target/OutputFile.h include/ttmlir/Target/CostModel.h include/ttmlir/Target/OpWork.h "
+        "include/ttmlir/Target/CircularBuffers.h"
     ),
     "shapes": Layer("include/ttmlir/shapes/ lib/shapes/"),
     # The runtime: nothing of MLIR.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace ttmlir::cost {
 
@@ -46,6 +47,8 @@ struct Work {
   int64_t fabricSteps = 0; // of rings, one after the other
   int64_t fabricHops = 0;  // of the longest way that is no ring's
   int phases = 4;          // of the matrix unit: LoFi 1 to HiFi4 4
+  int64_t cores = 0;       // among which it is divided evenly; 0: all of the chip
+  bool launched = true;    // false: another name for what lies there already
   /// What lies in DRAM is fetched, and computed on, by turns.
   bool fetchesByTurns = false;
 };
@@ -53,9 +56,14 @@ struct Work {
 /// What an op's time is mostly due to.
 enum class Bound : uint8_t { None, Compute, DRAM, L1, Fabric, Dispatch };
 
+inline constexpr std::string_view boundName(Bound bound) {
+  constexpr std::string_view names[] = {"", "compute", "DRAM", "L1", "fabric", "dispatch"};
+  return names[static_cast<size_t>(bound)];
+}
+
 struct Times {
-  double computeNs, l1Ns, dramNs, fabricNs, launchNs;
-  bool byTurns;
+  double computeNs = 0, l1Ns = 0, dramNs = 0, fabricNs = 0, launchNs = 0;
+  bool byTurns = false;
 
   /// Computing and moving data overlap, but where they go by turns; the launch overlaps with nothing.
   double total() const {
@@ -63,7 +71,8 @@ struct Times {
   }
   Bound bound() const {
     const double most = std::max({computeNs, l1Ns, dramNs, fabricNs, launchNs});
-    return most == launchNs    ? Bound::Dispatch
+    return most == 0           ? Bound::None
+           : most == launchNs  ? Bound::Dispatch
            : most == computeNs ? Bound::Compute
            : most == dramNs    ? Bound::DRAM
            : most == l1Ns      ? Bound::L1
@@ -72,6 +81,10 @@ struct Times {
 };
 
 inline Times timesOf(const Speed &speed, double cores, const Work &work) {
+  if (!work.launched)
+    return {};
+  if (work.cores)
+    cores = std::min(cores, static_cast<double>(work.cores));
   const auto number = [](int64_t count) { return static_cast<double>(count); };
   const double matrixCycles = number(work.matmulTiles) * speed.matmulTileCycles / speed.matmulShare * work.phases +
                               number(work.fpuTiles) * speed.fpuTileCycles;

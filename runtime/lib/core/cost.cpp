@@ -4,22 +4,49 @@
 #include "core/op.h"
 
 #include <algorithm>
-#include <array>
 
 namespace tt::ttnn {
 namespace {
 
-/// Transfers of a tensor that lies in the banks page by page: tiles, or rows. What is sharded comes in long bursts.
-int64_t interleavedPages(const TensorSpec &spec) {
-  if (spec.memory.layout != MemoryLayout::Interleaved && spec.memory.layout != MemoryLayout::Unset)
-    return 0;
-  if (spec.layout == Layout::Tile)
-    return tiles(spec);
-  return spec.shape.empty() || spec.shape.back() == 0 ? 1 : volume(spec.shape) / spec.shape.back();
+using ttmlir::cost::Lying, ttmlir::cost::Memory, ttmlir::cost::Shards;
+
+Shards shardsOf(const MemoryConfig &memory) {
+  switch (memory.layout) {
+  case MemoryLayout::Interleaved:
+  case MemoryLayout::Unset:
+    return Shards::None;
+  case MemoryLayout::HeightSharded:
+    return Shards::Height;
+  case MemoryLayout::WidthSharded:
+    return Shards::Width;
+  case MemoryLayout::BlockSharded:
+    return Shards::Block;
+  case MemoryLayout::NDSharded:
+    break;
+  }
+  return Shards::Other;
 }
 
-bool isInterleavedInDram(const TensorSpec &spec) {
-  return spec.memory.buffer == BufferType::DRAM && interleavedPages(spec) > 0;
+std::vector<Lying> operandsOf(const OpCall &call) {
+  std::vector<Lying> operands;
+  for (const auto &in : call.ins)
+    if (in)
+      operands.push_back(lying(*in));
+  return operands;
+}
+
+Cost trafficOf(const OpCall &call, bool moves) {
+  Cost cost;
+  const std::vector<Lying> operands = operandsOf(call);
+  if (call.outs.empty()) {
+    for (const Lying &operand : operands)
+      addTransfer(cost, operand);
+    return cost;
+  }
+  addTraffic(cost, operands, lying(call.outs[0]), moves);
+  for (size_t i = 1; i < call.outs.size(); ++i)
+    addTransfer(cost, lying(call.outs[i]));
+  return cost;
 }
 
 int phasesOf(const OpCall &call, Origin origin) {
@@ -43,25 +70,6 @@ int phasesOf(const OpCall &call, Origin origin) {
   }
 }
 
-/// Cycles of a tile through the vector unit, by type of the result, where they are published (docs/cost-model.md).
-struct VectorFunction {
-  std::string_view op;
-  int64_t bf16, f32;
-};
-constexpr std::array vectorFunctions = {
-    VectorFunction{"ttnn.gelu", 256, 256},       VectorFunction{"ttnn.reciprocal", 1070, 1070},
-    VectorFunction{"ttnn.rsqrt", 1008, 1008},    VectorFunction{"ttnn.sigmoid", 256, 256},
-    VectorFunction{"ttnn.softplus", 1500, 1500}, VectorFunction{"ttnn.sqrt", 880, 880},
-    VectorFunction{"ttnn.tanh", 530, 1601},      VectorFunction{"ttnn.typecast", 80, 80},
-};
-
-int64_t vectorCycles(std::string_view op, DataType type) {
-  const auto *found = std::ranges::find(vectorFunctions, op, &VectorFunction::op);
-  if (found == vectorFunctions.end())
-    return 0;
-  return type == DataType::Float32 ? found->f32 : found->bf16;
-}
-
 } // namespace
 
 int64_t tiles(const TensorSpec &spec) {
@@ -70,31 +78,37 @@ int64_t tiles(const TensorSpec &spec) {
   return static_cast<int64_t>(sim::deviceBytes(tiled) / sim::tileBytes(spec.dtype));
 }
 
-Cost traffic(const OpCall &call) {
-  Cost cost;
-  auto add = [&](const TensorSpec &spec) {
-    const auto bytes = static_cast<int64_t>(sim::deviceBytes(spec));
-    if (spec.memory.buffer == BufferType::DRAM) {
-      cost.dramBytes += bytes;
-      cost.dramPages += interleavedPages(spec);
-    } else if (spec.memory.buffer != BufferType::SystemMemory) {
-      cost.l1Bytes += bytes;
-    }
-  };
-  for (const auto &in : call.ins)
-    if (in)
-      add(*in);
-  for (const TensorSpec &out : call.outs)
-    add(out);
-  return cost;
+Lying lying(const TensorSpec &spec) {
+  Lying result;
+  const MemoryConfig &memory = spec.memory;
+  result.memory = memory.buffer == BufferType::SystemMemory ? Memory::Host
+                  : memory.buffer == BufferType::DRAM       ? Memory::DRAM
+                                                            : Memory::L1;
+  result.shards = shardsOf(memory);
+  result.tiled = spec.layout == Layout::Tile;
+  result.bytes = static_cast<int64_t>(sim::deviceBytes(spec));
+  const bool isEmpty = !spec.shape.empty() && spec.shape.back() == 0;
+  result.columns = spec.shape.empty() ? 1 : spec.shape.back();
+  result.rows = spec.shape.empty() || isEmpty ? 1 : volume(spec.shape) / spec.shape.back();
+  result.tiles = tiles(spec);
+  result.tileBytes = static_cast<int64_t>(sim::tileBytes(spec.dtype));
+  if (result.shards != Shards::None && memory.shardShape.size() == 2 && !memory.grid.empty()) {
+    result.gridRows = memory.grid.front();
+    result.gridColumns = memory.grid.back();
+    result.shardRows = memory.shardShape.front();
+    result.shardColumns = memory.shardShape.back();
+  }
+  return result;
 }
 
+Cost traffic(const OpCall &call) { return trafficOf(call, /*moves=*/true); }
+
+Cost trafficOfShards(const OpCall &call) { return trafficOf(call, /*moves=*/false); }
+
 Cost vectorCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  for (const TensorSpec &out : call.outs) {
-    cost.sfpuTiles += tiles(out);
-    cost.sfpuCycles += tiles(out) * vectorCycles(call.name, out.dtype);
-  }
+  Cost cost = trafficOfShards(call);
+  for (const TensorSpec &out : call.outs)
+    addVectorPass(cost, call.name, lying(out), out.dtype == DataType::Float32);
   return cost;
 }
 
@@ -109,12 +123,14 @@ Cost defaultCost(const OpCall &call) {
 }
 
 bool fetchesByTurns(const OpCall &call) {
-  return std::ranges::any_of(call.ins, [](const auto &in) { return in && isInterleavedInDram(*in); });
+  return std::ranges::any_of(call.ins, [](const auto &in) { return in && lying(*in).isInterleavedInDram(); });
 }
 
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin) {
   Cost cost = info.cost ? info.cost(call) : defaultCost(call);
   cost.phases = phasesOf(call, origin);
+  if (!call.outs.empty() && !cost.cores)
+    cost.cores = ttmlir::cost::busyCores(lying(call.outs[0]));
   return {cost, sim::estimate(chip, cost)};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tt/ttnn/kernel.h"
+#include "ttmlir/Target/OpWork.h"
 
 #include <functional>
 #include <initializer_list>
@@ -108,9 +109,13 @@ private:
 
 /// 32x32 tiles of a tensor.
 int64_t tiles(const TensorSpec &spec);
-/// Reading all operands and writing all results.
+/// A tensor as what counts work sees it.
+ttmlir::cost::Lying lying(const TensorSpec &spec);
+/// Reading all operands and writing all results, as ops do that bring values to other places.
 Cost traffic(const OpCall &call);
-/// traffic, and one pass of the vector unit over the results.
+/// The same where cores read what they have of an operand in place.
+Cost trafficOfShards(const OpCall &call);
+/// trafficOfShards, and one pass of the vector unit over the results.
 Cost vectorCost(const OpCall &call);
 /// No time on the chip: views and host bookkeeping.
 Cost noCost(const OpCall &call);

@@ -7,23 +7,7 @@
 
 namespace tt::sim {
 
-std::string_view nameOf(Bound bound) {
-  switch (bound) {
-  case Bound::None:
-    return "";
-  case Bound::Compute:
-    return "compute";
-  case Bound::DRAM:
-    return "DRAM";
-  case Bound::L1:
-    return "L1";
-  case Bound::Fabric:
-    return "fabric";
-  case Bound::Dispatch:
-    return "dispatch";
-  }
-  return "";
-}
+std::string_view nameOf(Bound bound) { return ttmlir::cost::boundName(bound); }
 
 Duration estimate(const ChipDesc &chip, const Cost &cost) {
   const ttmlir::cost::Times times = ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), cost);

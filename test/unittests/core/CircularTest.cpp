@@ -72,7 +72,7 @@ TEST(CircularBuffers, OfProductsFollowTheBlocksOfTheConfig) {
 }
 
 TEST(CircularBuffers, OfRowsFollowTheirWidthUntilTheyAreStreamed) {
-  const Named exact = {{"numeric_stable", ttnn::test::flag(true)}};
+  const Named exact = {{"numericStable", ttnn::test::flag(true)}};
   const TensorSpec row = placed(bf16, {32, 1024}); // 32 tiles
   EXPECT_EQ(bytesOf("ttnn.softmax", {row}, row), (16 + 16 + 32 + 1 + 1) * 2048);
   EXPECT_EQ(bytesOf("ttnn.softmax", {row}, row, exact), (32 + 16 + 32 + 1 + 1 + 1 + 32) * 2048);

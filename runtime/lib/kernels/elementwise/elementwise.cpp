@@ -136,8 +136,7 @@ const ElementwiseRow &specialised(const OpCall &call, const ElementwiseRow &row)
 
 Cost elementwiseCost(const OpCall &call) {
   Cost cost = vectorCost(call);
-  // The matrix unit adds, subtracts and multiplies; all else is the vector unit's.
-  if (call.name == "ttnn.add" || call.name == "ttnn.subtract" || call.name == "ttnn.multiply")
+  if (ttmlir::cost::isOfMatrixUnit(call.name))
     std::swap(cost.sfpuTiles, cost.fpuTiles);
   return cost;
 }

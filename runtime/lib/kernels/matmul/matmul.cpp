@@ -148,11 +148,18 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   }
 }
 
+int64_t tilesOfCore(const OpCall &call, std::string_view part) {
+  const Attribute *found = field(call, "matmul_program_config", part);
+  const auto *value = found ? std::get_if<int64_t>(&found->value) : nullptr;
+  return value ? *value : 0;
+}
+
 Cost matmulCost(const OpCall &call) {
   const Product p = productOf(call);
-  Cost cost = traffic(call);
-  auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
-  cost.matmulTiles = p.batches() * tilesOf(p.m) * tilesOf(p.n) * tilesOf(p.k);
+  Cost cost = trafficOfShards(call);
+  cost.matmulTiles = ttmlir::cost::productTiles(p.batches(), p.m, p.k, p.n);
+  cost.cores = ttmlir::cost::coresOfProduct(lying(result(call)),
+                                            {tilesOfCore(call, "per_core_m"), tilesOfCore(call, "per_core_n")});
   cost.fetchesByTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
   if (optionalOperand(call, 2))
     cost.fpuTiles += tiles(result(call));

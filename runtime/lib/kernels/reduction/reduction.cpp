@@ -292,7 +292,7 @@ std::unique_ptr<Kernel> makeArgMax(const OpCall &call) {
 }
 
 Cost reductionCost(const OpCall &call) {
-  Cost cost = traffic(call);
+  Cost cost = trafficOfShards(call);
   cost.fpuTiles = tiles(operand(call, 0)); // the matrix unit reduces
   return cost;
 }

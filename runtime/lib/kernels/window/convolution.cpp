@@ -8,6 +8,7 @@
 #include "tensor/storage.h"
 #include "tt/units.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tt::ttnn {
@@ -177,10 +178,12 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
 }
 
 Cost convolutionCost(const OpCall &call, const Convolution &c) {
-  Cost cost = traffic(call);
-  auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
-  cost.matmulTiles = tilesOf(c.window.positions()) * tilesOf(c.window.channels / c.groups * c.window.area()) *
-                     tilesOf(c.out / c.groups) * c.groups;
+  Cost cost = trafficOfShards(call);
+  const bool strided = c.transposed || std::ranges::any_of(c.window.axes, [](const Axis &axis) {
+                         return axis.stride != 1 || axis.low || axis.high;
+                       });
+  addConvolution(cost, {c.window.positions(), c.window.area(), c.window.channels, c.out, c.groups, strided},
+                 lying(operand(call, 0)), lying(operand(call, 1)));
   if (!activationOf(call).empty())
     cost.sfpuTiles += tiles(result(call));
   return cost;

@@ -141,7 +141,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
 }
 
 Cost poolCost(const OpCall &call) {
-  Cost cost = traffic(call);
+  Cost cost = trafficOfShards(call);
   const Window window = windowOf(call, "channels");
   cost.sfpuTiles = tiles(result(call)) * window.area();
   return cost;
