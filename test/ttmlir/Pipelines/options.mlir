@@ -10,9 +10,11 @@
 //
 // The values that say to do without what is not here are accepted.
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="optimization-level=0 enable-optimizer=false enable-trace=false disable-workarounds=true" | FileCheck %s --check-prefix=FUSED
-// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=optimization-level=2 2>&1 | FileCheck %s --check-prefix=LEVEL
-// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-optimizer 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
-// RUN: not ttmlir-opt %s --ttir-to-ttnn-runtime-pipeline=max-legal-layouts=8 2>&1 | FileCheck %s --check-prefix=LAYOUTS
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=optimization-level=3 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=tensor-l1-usage-cap=1.5 2>&1 | FileCheck %s --check-prefix=CAP
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=tensor-l1-usage-cap=0 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=max-legal-layouts=0 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-runtime-pipeline=row-major-enabled 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=enable-trace=true | FileCheck %s --check-prefix=TRACE
 
 // Of what has nothing to do, both.
@@ -21,10 +23,12 @@
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=composite-resolution=some 2>&1 | FileCheck %s --check-prefix=COMPOSITE
 
 // EITHER: for the --enable-layout-workaround-pass option: 'some' is not possible: the simulated library needs no workarounds; expected true or false, or nothing
-// LEVEL: for the --optimization-level option: '2' is not possible: there is no optimizer that searches for layouts; expected 0 or 1, or nothing
+// LEVEL: for the --optimization-level option: '3' is no level; expected 0, 1 or 2
+// CAP: for the --tensor-l1-usage-cap option: '1.5' is no share; expected a number above 0, and 1 at most
+// NOTHING: for the --tensor-l1-usage-cap option: '0' is no share; expected a number above 0, and 1 at most
+// COUNT: for the --max-legal-layouts option: '0' is no count; expected 1 or more
+// ROWS: for the --row-major-enabled option: 'true' is not possible: tensors of the device are tiles where an op computes; expected false, or nothing
 // COMPOSITE: for the --composite-resolution option: 'some' is not possible: composites of StableHLO become ops, or what they are made of, before; expected auto or inline or validate or force-promote, or nothing
-// OPTIMIZER: for the --enable-optimizer option: 'true' is not possible: there is no optimizer that searches for layouts; expected false, or nothing
-// LAYOUTS: for the --max-legal-layouts option: '8' is not possible: there is no optimizer that searches for layouts
 // TRACE: "ttnn.capture_or_execute_trace"
 
 // LOCS: 'ttir.neg' op has the same location as the 'ttir.exp' before it

@@ -17,25 +17,13 @@ struct Row {
 
 static constexpr StringLiteral either = "true or false";
 
-static constexpr StringLiteral noOptimizer = "there is no optimizer that searches for layouts";
 static constexpr StringLiteral noWorkarounds = "the simulated library needs no workarounds";
 static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their own";
 
 static constexpr Row rows[] = {
-    {"optimization-level", "0 or 1", noOptimizer},
-    {"enable-optimizer", "false", noOptimizer},
-    {"memory-layout-analysis-enabled", "false", noOptimizer},
-    {"row-major-enabled", "false", noOptimizer},
-    {"max-legal-layouts", "", noOptimizer},
-    {"tensor-l1-usage-cap", "", noOptimizer},
-    {"insert-memreconfig", "", noOptimizer},
-    {"override-output-layout", "", noOptimizer},
-    {"max-fallback-attempts", "", noOptimizer},
-    {"enable-decision-trace", "false", noOptimizer},
-    {"decision-trace-dir", "", noOptimizer},
-    {"use-mock-allocator-state", "", noOptimizer},
+    {"use-mock-allocator-state", "true", "the optimizer places tensors on an empty chip"},
+    {"row-major-enabled", "false", "tensors of the device are tiles where an op computes"},
     {"enable-compile-time-stats", "false", "--mlir-timing reports what each pass takes"},
-    {"override-conv2d-config", "", "a convolution has its own conv2d_config"},
     {"override-conv3d-config", "", "a convolution has its own conv3d_config"},
     {"disable-workarounds", either, noWorkarounds},
     {"enable-layout-workaround-pass", either, noWorkarounds},

@@ -17,6 +17,26 @@
 using namespace mlir;
 using namespace mlir::tt;
 
+bool ttnn::OptimizationLevelParser::parse(llvm::cl::Option &option, StringRef, StringRef value, int &out) {
+  if (!value.getAsInteger(10, out) && out >= 0 && out <= 2)
+    return false;
+  return option.error("'" + value + "' is no level; expected 0, 1 or 2");
+}
+
+bool ttnn::CountParser::parse(llvm::cl::Option &option, StringRef, StringRef value, int &out) {
+  if (!value.getAsInteger(10, out) && out >= 1)
+    return false;
+  return option.error("'" + value + "' is no count; expected 1 or more");
+}
+
+bool ttnn::ShareParser::parse(llvm::cl::Option &option, StringRef, StringRef value, float &out) {
+  double number;
+  if (value.getAsDouble(number) || !(number > 0 && number <= 1))
+    return option.error("'" + value + "' is no share; expected a number above 0, and 1 at most");
+  out = static_cast<float>(number);
+  return false;
+}
+
 /// The part of a mesh that each of `stages` has; all of it where it does not divide, which ttnn-pipeline-stages
 /// reports.
 static SmallVector<int64_t> meshOfStage(ArrayRef<int64_t> mesh, int64_t stages) {
@@ -40,7 +60,31 @@ void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &opti
   manager.addPass(ttcore::createTTCoreRegisterDevicePass(device));
 }
 
-void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+/// Layouts of results, by their estimated times and the room in L1.
+static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
+  const int level = options.level();
+  if (level == 0)
+    return;
+  ttnn::TTNNGreedyMemoryLayoutPropagationOptions layouts;
+  layouts.maxLegalLayouts = options.maxLegalLayouts;
+  layouts.maxReshardCandidatesPerType = level > 1 ? 4 : 0;
+  layouts.tensorL1UsageCap = options.tensorL1UsageCap;
+  layouts.overrideOutputLayout = options.overrideOutputLayout;
+  layouts.insertMemReconfig = options.insertMemReconfig;
+  layouts.overrideConv2dConfig = options.overrideConv2dConfig;
+  layouts.enableDecisionTrace = options.decisionTrace;
+  layouts.decisionTraceDir = options.decisionTraceDir;
+  manager.addPass(ttnn::createTTNNGreedyMemoryLayoutPropagation(layouts));
+  ttnn::TTNNGreedyL1SpillManagementOptions spills;
+  spills.enableDecisionTrace = options.decisionTrace;
+  spills.decisionTraceDir = options.decisionTraceDir;
+  spills.tensorL1UsageCap = options.tensorL1UsageCap;
+  manager.addPass(ttnn::createTTNNGreedyL1SpillManagement(spills));
+  manager.addPass(ttnn::createTTNNOperationValidationAndFallback({options.maxFallbackAttempts}));
+}
+
+static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
+  using namespace ttnn;
   if (options.uniqueLocations)
     manager.addPass(createTTNNUniqueLocations());
   addDevicePasses(manager, options, options.stages);
@@ -74,6 +118,9 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   addFusing();
   if (options.optimizations && options.eraseInverseOps) {
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRChannelsLast());
+    // In one form from op to op, so that nothing is reshaped in between.
+    if (options.level() > 0)
+      manager.addNestedPass<func::FuncOp>(ttir::createTTIRFlattenSlidingWindow());
     manager.addNestedPass<func::FuncOp>(ttir::createTTIREraseInverseOps());
     // Ops that data movement had kept apart.
     addFusing();
@@ -110,12 +157,25 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
   manager.addNestedPass<func::FuncOp>(createTTNNDecomposeLayouts());
 }
 
+void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
+  addTTIRToTTNN(manager, options);
+  addOptimizer(manager, options);
+}
+
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
-  createTTIRToTTNNCommonPipeline(manager, options);
+  addTTIRToTTNN(manager, options);
   manager.addPass(createTTNNPipelineStages({options.stages, llvm::to_vector(options.meshShape)}));
+  // Stages and traces are functions of their own: layouts are chosen when they have been cut off.
+  if (!options.trace)
+    addOptimizer(manager, options);
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
-  if (options.trace)
+  if (options.trace) {
     manager.addPass(createTTNNTraceHoistTransform());
+    addOptimizer(manager, options);
+    // Changes of layout that it made.
+    if (options.level() > 0)
+      manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
+  }
   if (options.perfMetrics)
     manager.addPass(createTTNNCollectPerfMetrics({options.perfMetricsFile, options.perfMetricsVerbose, options.trace}));
 }

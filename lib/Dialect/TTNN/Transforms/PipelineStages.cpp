@@ -1,7 +1,8 @@
 //===- PipelineStages.cpp - functions cut into stages ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "StageCost.h"
+#include "Optimizer/OpCost.h"
+#include "StageCuts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
@@ -154,7 +155,7 @@ private:
     auto system = getOperation()->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
     if (!system || system.getChipDescs().empty())
       return getOperation().emitError() << "module has no ttcore.system_desc; run ttcore-register-device first";
-    const StageCost cost(system.getChipDescs().front());
+    const OpCost cost(system.getChipDescs().front());
     DenseMap<Operation *, size_t> places;
     SmallVector<double> times;
     for (Operation *op : body.steps) {

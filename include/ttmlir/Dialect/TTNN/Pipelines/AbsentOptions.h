@@ -1,7 +1,7 @@
 //===- AbsentOptions.h - options accepted for compatibility only -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guide's pipelines have options of an optimizer, of traces and of more that
+// The guide's pipelines have options of kernels in programs, of workarounds and of more that
 // this project has no part for. They are known, so that what is said to do
 // without the part is accepted, and everything else is refused with the reason.
 //

@@ -9,6 +9,8 @@
 
 #include "mlir/Pass/PassOptions.h"
 
+#include <algorithm>
+
 namespace mlir::tt::ttnn {
 
 /// The system and the mesh that programs are made for.
@@ -26,6 +28,22 @@ struct TTNNDeviceOptions : PassPipelineOptions<TTNNDeviceOptions> {
   ListOption<int64_t> meshShape{*this, "mesh-shape", llvm::cl::desc("Rows and columns of the mesh")};
   ListOption<std::string> meshTopology{*this, "mesh-topology",
                                        llvm::cl::desc("Links of each mesh axis: ring, linear or disabled")};
+};
+
+/// 0, 1 or 2.
+struct OptimizationLevelParser : llvm::cl::parser<int> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, int &out);
+};
+/// 1 or more.
+struct CountParser : llvm::cl::parser<int> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, int &out);
+};
+/// Above 0, and 1 at most.
+struct ShareParser : llvm::cl::parser<float> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, float &out);
 };
 
 struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
@@ -112,6 +130,41 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                      llvm::cl::init(false)};
   Option<bool> activationDtypeLowering{*this, "enable-activation-dtype-lowering",
                                        llvm::cl::desc("Collectives exchange a block format"), llvm::cl::init(false)};
+  // Where tensors lie.
+  Option<int, OptimizationLevelParser> optimizationLevel{
+      *this, "optimization-level",
+      llvm::cl::desc("0: tensors lie in DRAM; 1: in L1 where that is faster; 2: also after changes of layout"),
+      llvm::cl::init(0)};
+  Option<bool> optimizer{*this, "enable-optimizer", llvm::cl::desc("At least what optimization-level=1 does"),
+                         llvm::cl::init(false)};
+  Option<bool> memoryLayoutAnalysis{*this, "memory-layout-analysis-enabled",
+                                    llvm::cl::desc("What optimization-level=2 does"), llvm::cl::init(false)};
+  Option<int, CountParser> maxLegalLayouts{*this, "max-legal-layouts",
+                                           llvm::cl::desc("Layouts that are tried for each op"), llvm::cl::init(64)};
+  Option<float, ShareParser> tensorL1UsageCap{
+      *this, "tensor-l1-usage-cap", llvm::cl::desc("Share of L1 that tensors may take"), llvm::cl::init(0.95f)};
+  Option<std::string> overrideOutputLayout{*this, "override-output-layout",
+                                           llvm::cl::desc("Layouts of results: NAME=8x8:l1:block_sharded,..."),
+                                           llvm::cl::init("")};
+  Option<std::string> insertMemReconfig{*this, "insert-memreconfig",
+                                        llvm::cl::desc("Operands whose layout is changed before the op: NAME=0:1,..."),
+                                        llvm::cl::init("")};
+  Option<std::string> overrideConv2dConfig{*this, "override-conv2d-config",
+                                           llvm::cl::desc("Fields of conv2d_config: NAME=FIELD#VALUE:...,..."),
+                                           llvm::cl::init("")};
+  Option<uint32_t> maxFallbackAttempts{*this, "max-fallback-attempts",
+                                       llvm::cl::desc("Layouts and configs that may be taken back"),
+                                       llvm::cl::init(10000)};
+  Option<bool> decisionTrace{*this, "enable-decision-trace",
+                             llvm::cl::desc("Write why each tensor lies where it lies, as JSON and as a page"),
+                             llvm::cl::init(false)};
+  Option<std::string> decisionTraceDir{*this, "decision-trace-dir", llvm::cl::desc("Folder of these files"),
+                                       llvm::cl::init("ttrt-artifacts/decision_trace")};
+  /// The level that the options ask for: who chooses layouts himself has at least 1.
+  int level() const {
+    const bool chooses = !overrideOutputLayout.empty() || !insertMemReconfig.empty() || !overrideConv2dConfig.empty();
+    return std::max<int>(optimizationLevel, memoryLayoutAnalysis ? 2 : optimizer || chooses ? 1 : 0);
+  }
   AbsentOptions absent{*this};
 };
 

@@ -1,26 +1,11 @@
-//===- StageCost.h - estimated times of TTNN ops ----------------*- C++ -*-===//
+//===- StageCuts.h - even cuts of a sequence of ops -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECOST_H
-#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECOST_H
+#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECUTS_H
+#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECUTS_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
-#include "ttmlir/Target/CostModel.h"
 
 namespace mlir::tt::ttnn {
-
-/// Estimates by types alone what the runtime's clock (docs/runtime.md) will say of an op.
-class StageCost {
-public:
-  explicit StageCost(ttcore::ChipDescAttr chip);
-
-  double opNs(Operation *op) const;
-  /// Sending a tensor to the next stage.
-  double sendNs(Value value) const;
-
-private:
-  const ::ttmlir::cost::Speed &speed;
-  double cores;
-};
 
 /// One part of a sequence of ops, [begin, end).
 using Part = std::pair<size_t, size_t>;
@@ -36,4 +21,4 @@ std::vector<Part> cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> crossing, 
 
 } // namespace mlir::tt::ttnn
 
-#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECOST_H
+#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_STAGECUTS_H

@@ -1,0 +1,456 @@
+//===- GreedyMemoryLayoutPropagation.cpp - layouts by estimated time ------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "DecisionTrace.h"
+#include "LegalLayouts.h"
+#include "MatmulConfigs.h"
+#include "Overrides.h"
+
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <limits>
+
+namespace mlir::tt::ttnn {
+#define GEN_PASS_DEF_TTNNGREEDYMEMORYLAYOUTPROPAGATION
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttnn
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::Times;
+
+static StringRef textOf(::ttmlir::cost::Bound bound) {
+  std::string_view name = ::ttmlir::cost::boundName(bound);
+  return {name.data(), name.size()};
+}
+
+static constexpr double never = std::numeric_limits<double>::infinity();
+
+namespace {
+/// Layouts of the results of an op, and the cheapest way to them.
+struct Candidate {
+  SmallVector<TTNNLayoutAttr, 1> layouts;
+  SmallVector<Lying, 1> outs;
+  int64_t l1Bytes = 0;           // of results, per core
+  double ownNs = 0;              // of the op, with operands as `from` says
+  double pathNs = never;         // with its share of what leads to it
+  SmallVector<unsigned, 4> from; // candidates of the makers of tensor operands
+  std::string refused;
+};
+
+struct Node {
+  Operation *op = nullptr;
+  SmallVector<Candidate, 5> candidates;
+  unsigned chosen = 0;
+  double users = 1; // at least 1
+  std::string reason;
+};
+
+/// The chain of decisions of a function: layouts are chosen op by op in the order of the program, each with the
+/// cheapest layouts of its operands, and settled from the end of it.
+class Propagation {
+public:
+  struct Settings {
+    bool sharded, moves;
+    int64_t mostLayouts, beam, mostInputs;
+    double l1Share;
+  };
+
+  Propagation(func::FuncOp function, ttcore::ChipDescAttr chip, const Settings &settings, const Overrides &overrides)
+      : function(function), memory(chip), cost(chip), settings(settings), overrides(overrides) {}
+
+  LogicalResult run() {
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (failed(propagate(&op)))
+        return failure();
+    for (Node &node : llvm::reverse(nodes))
+      settle(node);
+    for (Node &node : nodes)
+      apply(node);
+    return success();
+  }
+
+  llvm::json::Object trace(StringRef arch);
+
+private:
+  LogicalResult propagate(Operation *op);
+  void reach(Node &node, Candidate &candidate);
+  void settle(Node &node);
+  void apply(Node &node);
+  TTNNLayoutAttr wantedLayout(Operation *op, unsigned index, Value operand, ArrayRef<TTNNLayoutAttr> results) const;
+
+  const Node *makerOf(Value value) const {
+    auto found = value.getDefiningOp() ? numbers.find(value.getDefiningOp()) : numbers.end();
+    return found == numbers.end() ? nullptr : &nodes[found->second];
+  }
+  static Lying lyingOf(const Node &maker, unsigned candidate, Value value) {
+    return maker.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
+  }
+  /// Time of an op whose operand lies so, and what it takes to bring it where the op takes it.
+  double timeWith(const Node &user, Value value, const Lying &operand) const;
+  static SmallVector<Value, 4> tensorsOf(Operation *op) {
+    return llvm::filter_to_vector<4>(op->getOperands(),
+                                     [](Value value) { return isa<RankedTensorType>(value.getType()); });
+  }
+
+  func::FuncOp function;
+  ChipMemory memory;
+  OpCost cost;
+  Settings settings;
+  const Overrides &overrides;
+  std::vector<Node> nodes;
+  DenseMap<Operation *, size_t> numbers;
+  double dramNs = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Forwards
+//===----------------------------------------------------------------------===//
+
+/// Where an op that does not take an operand as it lies would have it.
+TTNNLayoutAttr Propagation::wantedLayout(Operation *op, unsigned index, Value operand,
+                                         ArrayRef<TTNNLayoutAttr> results) const {
+  auto type = cast<RankedTensorType>(operand.getType());
+  TTNNLayoutAttr plain = TTNNLayoutAttr::get(op->getContext(), type.getShape(), TTNNLayoutAttr::of(type).getDataType(),
+                                             Layout::Tile, BufferType::DRAM, TTNNLayoutAttr::of(type).getTensorMesh());
+  if (familyOf(op) == Family::Attention)
+    return plain;
+  if (!results.empty() && results[0].isSharded() && isTiledInDram(plain))
+    if (TTNNLayoutAttr made = shardedInL1(type, plain, results[0].getMemLayout().getValue(),
+                                          results[0].getGridShape()[0], results[0].getGridShape()[1], memory)) {
+      Lying lies = *lying(type, made);
+      if (accepts(op, index, lies, {*lying(op->getResult(0).getType(), results[0])}))
+        return made;
+    }
+  return interleavedInL1(type, plain);
+}
+
+LogicalResult Propagation::propagate(Operation *op) {
+  numbers[op] = nodes.size();
+  Node node;
+  node.op = op;
+  node.users = std::max<double>(1, llvm::range_size(op->getUsers()));
+  auto layouts = legalLayouts(op, memory, settings.sharded, settings.mostLayouts);
+  FailureOr<TTNNLayoutAttr> asked = op->getNumResults() ? overrides.layoutOf(op, memory) : TTNNLayoutAttr();
+  if (failed(asked))
+    return failure();
+  if (*asked) {
+    layouts.assign(1, SmallVector<TTNNLayoutAttr, 1>{*asked});
+    node.reason = "override-output-layout asks for it";
+  } else if (layouts.size() == 1) {
+    node.reason = familyOf(op) == Family::Attention ? "attention reads and writes DRAM"
+                  : isPlaceable(op)                 ? "only one layout is allowed"
+                                                    : "its place is not a choice: what it makes leaves the program, is "
+                                                      "written to, or it computes for other chips or the host";
+  }
+  const auto most = static_cast<int64_t>(settings.l1Share * static_cast<double>(memory.usable()));
+  for (auto &each : layouts) {
+    Candidate candidate;
+    for (auto [result, layout] : llvm::zip_equal(op->getResults(), each)) {
+      candidate.outs.push_back(lying(result.getType(), layout).value_or(Lying()));
+      candidate.l1Bytes += l1BytesOfBank(memory, candidate.outs.back());
+    }
+    candidate.layouts = std::move(each);
+    candidate.from.assign(tensorsOf(op).size(), 0);
+    node.candidates.push_back(std::move(candidate));
+    Candidate &last = node.candidates.back();
+    if (last.l1Bytes > most)
+      last.refused = llvm::formatv("needs {0} bytes of each core; tensors may have {1}", last.l1Bytes, most).str();
+    else
+      reach(node, last);
+  }
+  // Without a choice there is one way, whatever it takes.
+  if (node.candidates.size() == 1 && node.candidates[0].pathNs == never)
+    node.candidates[0].pathNs = 0;
+  // What is nowhere cheapest may be what a user needs; beyond the beam nobody looks.
+  if (static_cast<int64_t>(node.candidates.size()) > settings.beam) {
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(1, node.candidates.size()));
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(node.candidates[a].pathNs, a) < std::pair(node.candidates[b].pathNs, b);
+    });
+    for (unsigned index : llvm::drop_begin(order, std::max<int64_t>(0, settings.beam - 1))) {
+      node.candidates[index].pathNs = never;
+      node.candidates[index].refused = "beyond the beam";
+    }
+  }
+  OpTensors plain(op);
+  if (familyOf(op) != Family::None)
+    dramNs += cost.times(op, plain).total();
+  nodes.push_back(std::move(node));
+  return success();
+}
+
+/// The cheapest layouts of the operands for these of the results.
+void Propagation::reach(Node &node, Candidate &candidate) {
+  Operation *op = node.op;
+  SmallVector<Value, 4> operands = tensorsOf(op);
+  OpTensors tensors;
+  tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
+  SmallVector<double, 4> pathNs(operands.size(), 0);
+  SmallVector<int64_t, 4> l1(operands.size(), 0);
+  SmallVector<const Node *, 4> makers;
+  for (Value operand : operands) {
+    makers.push_back(makerOf(operand));
+    tensors.ins.push_back(lying(operand.getType()));
+  }
+  candidate.from.assign(operands.size(), 0);
+  const auto most = static_cast<int64_t>(settings.l1Share * static_cast<double>(memory.usable()));
+  SmallVector<unsigned, 4> from(operands.size(), 0);
+
+  auto choose = [&](size_t index, unsigned which) {
+    const Node &maker = *makers[index];
+    from[index] = which;
+    Lying given = lyingOf(maker, which, operands[index]);
+    pathNs[index] = maker.candidates[which].pathNs / maker.users;
+    if (!accepts(op, index, given, candidate.outs)) {
+      Lying wanted = *lying(operands[index].getType(), wantedLayout(op, index, operands[index], candidate.layouts));
+      pathNs[index] += settings.moves ? cost.moveNs(given, wanted) : never;
+      given = wanted;
+    }
+    tensors.ins[index] = given;
+    l1[index] = l1BytesOfBank(memory, given);
+  };
+  auto take = [&] {
+    double path = 0;
+    int64_t bytes = candidate.l1Bytes;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      path += pathNs[i];
+      if (llvm::find(ArrayRef(operands).take_front(i), operands[i]) == operands.begin() + i)
+        bytes += l1[i];
+    }
+    if (path >= candidate.pathNs)
+      return;
+    if (bytes + OpCost::circularBytes(op, tensors, memory.usable()) > most && bytes > 0)
+      return;
+    const double own = cost.times(op, tensors).total();
+    if (path + own >= candidate.pathNs)
+      return;
+    candidate.pathNs = path + own;
+    candidate.ownNs = own;
+    candidate.from = from;
+  };
+
+  // Layouts of the two first operands that have a choice are tried together, of others the cheapest by itself.
+  SmallVector<unsigned, 2> tried;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!makers[i])
+      continue;
+    choose(i, makers[i]->candidates.size() > 1 ? 0 : makers[i]->chosen);
+    if (makers[i]->candidates.size() == 1)
+      continue;
+    if (tried.size() < 2) {
+      tried.push_back(i);
+      continue;
+    }
+    unsigned best = 0;
+    for (unsigned k = 1; k < makers[i]->candidates.size(); ++k)
+      if (makers[i]->candidates[k].pathNs < makers[i]->candidates[best].pathNs &&
+          accepts(op, i, lyingOf(*makers[i], k, operands[i]), candidate.outs))
+        best = k;
+    choose(i, best);
+  }
+  auto countOf = [&](size_t place) -> unsigned {
+    return place < tried.size()
+               ? std::min<size_t>(makers[tried[place]]->candidates.size(), std::max<int64_t>(1, settings.mostInputs))
+               : 1;
+  };
+  for (unsigned first = 0; first < countOf(0); ++first) {
+    if (!tried.empty())
+      choose(tried[0], first);
+    for (unsigned second = 0; second < countOf(1); ++second) {
+      if (tried.size() > 1)
+        // One value lies in one way.
+        choose(tried[1], operands[tried[1]] == operands[tried[0]] ? first : second);
+      take();
+    }
+  }
+  if (candidate.pathNs == never)
+    candidate.refused = "does not fit into L1 beside its operands and circular buffers, or takes none of their layouts";
+}
+
+//===----------------------------------------------------------------------===//
+// Backwards
+//===----------------------------------------------------------------------===//
+
+double Propagation::timeWith(const Node &user, Value value, const Lying &operand) const {
+  const Candidate &candidate = user.candidates[user.chosen];
+  OpTensors tensors;
+  tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
+  double moves = 0;
+  for (auto [index, other] : llvm::enumerate(tensorsOf(user.op))) {
+    const Node *maker = makerOf(other);
+    std::optional<Lying> lies = lying(other.getType());
+    if (other == value)
+      lies = operand;
+    else if (maker)
+      lies = lyingOf(*maker, maker->candidates.size() > 1 ? candidate.from[index] : 0, other);
+    if (lies && !accepts(user.op, index, *lies, candidate.outs)) {
+      Lying wanted = *lying(other.getType(), wantedLayout(user.op, index, other, candidate.layouts));
+      if (other == value)
+        moves += settings.moves ? cost.moveNs(*lies, wanted) : never;
+      lies = wanted;
+    }
+    tensors.ins.push_back(lies);
+  }
+  return cost.times(user.op, tensors).total() + moves;
+}
+
+/// Users have their layouts already: of a value with several, the one that costs all of them the least.
+void Propagation::settle(Node &node) {
+  if (node.candidates.size() == 1)
+    return;
+  double best = never;
+  for (auto [index, candidate] : llvm::enumerate(node.candidates)) {
+    double ns = candidate.pathNs;
+    for (Value result : node.op->getResults())
+      for (Operation *user : llvm::SetVector<Operation *>(result.getUsers().begin(), result.getUsers().end())) {
+        auto found = numbers.find(user);
+        if (ns != never && found != numbers.end())
+          ns += timeWith(nodes[found->second], result, candidate.outs[cast<OpResult>(result).getResultNumber()]);
+      }
+    if (ns < best) {
+      best = ns;
+      node.chosen = index;
+    }
+  }
+  node.reason =
+      node.chosen == 0 ? "no place in L1 makes it, and what reads it, faster" : "cheapest for it and for what reads it";
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+void Propagation::apply(Node &node) {
+  Operation *op = node.op;
+  Candidate &candidate = node.candidates[node.chosen];
+  if (familyOf(op) == Family::None)
+    return;
+  for (auto [result, layout] : llvm::zip_equal(op->getResults(), candidate.layouts))
+    if (layout)
+      result.setType(withLayout(cast<RankedTensorType>(result.getType()), layout));
+  // Operands lie where they were settled by now.
+  ArrayRef<int64_t> asked = overrides.reconfiguredOperands(op);
+  unsigned index = 0;
+  for (OpOperand &use : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(use.get().getType()))
+      continue;
+    std::optional<Lying> lies = lying(use.get().getType());
+    const unsigned place = index++;
+    if (!lies || !lies->onDevice())
+      continue;
+    const bool isAsked = llvm::is_contained(asked, place);
+    if (accepts(op, place, *lies, candidate.outs) && !isAsked)
+      continue;
+    auto type = cast<RankedTensorType>(use.get().getType());
+    TTNNLayoutAttr wanted = wantedLayout(op, place, use.get(), candidate.layouts);
+    if (wanted == TTNNLayoutAttr::of(type))
+      continue;
+    OpBuilder builder(op);
+    auto moved = ToMemoryConfigOp::create(builder, ttcore::withoutSourceNumber(op->getLoc()), withLayout(type, wanted),
+                                          use.get());
+    use.set(moved.getResult());
+  }
+  candidate.ownNs = cost.times(op, OpTensors(op)).total();
+}
+
+llvm::json::Object Propagation::trace(StringRef arch) {
+  llvm::json::Array ops;
+  double all = 0;
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    if (familyOf(node.op) == Family::None)
+      continue;
+    const Candidate &chosen = node.candidates[node.chosen];
+    all += chosen.ownNs;
+    llvm::json::Array candidates;
+    for (const Candidate &each : node.candidates) {
+      OpTensors tensors(node.op);
+      tensors.outs.assign(each.outs.begin(), each.outs.end());
+      ::ttmlir::cost::Bound bound = cost.times(node.op, tensors).bound();
+      llvm::json::Object made{{"layout", describe(each.layouts[0])},
+                              {"l1_bytes", each.l1Bytes},
+                              {"bound", textOf(bound)},
+                              {"refused", each.refused}};
+      if (each.pathNs != never) {
+        made["ns"] = each.ownNs;
+        made["path_ns"] = each.pathNs;
+      }
+      candidates.push_back(std::move(made));
+    }
+    std::string type;
+    auto tensor = cast<RankedTensorType>(node.op->getResult(0).getType());
+    llvm::raw_string_ostream out(type);
+    llvm::interleave(tensor.getShape(), out, "x");
+    out << ' ' << ttcore::stringifyDataType(TTNNLayoutAttr::of(tensor).getDataType());
+    Times times = cost.times(node.op, OpTensors(node.op));
+    ops.push_back(llvm::json::Object{{"index", int64_t(index)},
+                                     {"op", node.op->getName().getStringRef()},
+                                     {"location", locationText(node.op)},
+                                     {"type", type},
+                                     {"candidates", std::move(candidates)},
+                                     {"chosen", describe(chosen.layouts[0])},
+                                     {"place", describe(chosen.layouts[0])},
+                                     {"ns", times.total()},
+                                     {"bound", textOf(times.bound())},
+                                     {"reason", node.reason}});
+  }
+  return llvm::json::Object{{"function", function.getSymName()},
+                            {"chip", arch},
+                            {"l1_bytes_per_core", memory.usable()},
+                            {"ns", all},
+                            {"dram_ns", dramNs},
+                            {"ops", std::move(ops)}};
+}
+
+namespace {
+struct GreedyMemoryLayoutPropagation
+    : ttnn::impl::TTNNGreedyMemoryLayoutPropagationBase<GreedyMemoryLayoutPropagation> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ttcore::ChipDescAttr chip = chipOf(module);
+    if (!chip)
+      return signalPassFailure();
+    FailureOr<Overrides> overrides =
+        Overrides::parse(module, overrideOutputLayout, insertMemReconfig, overrideConv2dConfig);
+    if (failed(overrides) || failed(overrides->applyConvConfigs(module)))
+      return signalPassFailure();
+    const ChipMemory memory(chip);
+    for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+      auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
+      if (function.isExternal() || !function.getBody().hasOneBlock() ||
+          (type && type.getValue() != ttcore::forwardDeviceType && type.getValue() != ttcore::traceMainType))
+        continue;
+      for (Operation &op : function.getBody().front())
+        if (Attribute config = matmulConfigOf(&op, memory))
+          op.setAttr("matmul_program_config", config);
+      Propagation propagation(function, chip,
+                              {enableL1ShardingLayouts, maxReshardCandidatesPerType > 0, maxLegalLayouts, beamWidth,
+                               maxInputCandidatesPerOperand, tensorL1UsageCap},
+                              *overrides);
+      if (failed(propagation.run()))
+        return signalPassFailure();
+      function.setFunctionType(FunctionType::get(&getContext(), function.getArgumentTypes(),
+                                                 function.getBody().front().getTerminator()->getOperandTypes()));
+      if (enableDecisionTrace &&
+          failed(writeDecisionTrace(function, decisionTraceDir, function.getSymName(),
+                                    propagation.trace(ttcore::stringifyArch(chip.getArch().getValue())))))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

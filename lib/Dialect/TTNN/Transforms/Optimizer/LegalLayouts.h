@@ -1,0 +1,57 @@
+//===- LegalLayouts.h - layouts that ops may be given -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_LEGALLAYOUTS_H
+#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_LEGALLAYOUTS_H
+
+#include "OpCost.h"
+
+#include "mlir/IR/Block.h"
+
+namespace mlir::tt::ttnn {
+
+/// Cores and L1 of a chip.
+struct ChipMemory {
+  explicit ChipMemory(ttcore::ChipDescAttr chip);
+  int64_t gridRows, gridColumns;
+  int64_t base, end; // of the L1 of a core that tensors and circular buffers share
+  int64_t l1Alignment, dramAlignment;
+  int64_t cores() const { return gridRows * gridColumns; }
+  int64_t usable() const { return end - base; }
+};
+
+/// The chip that the function around `op` is for; null, after an error, where the module has no system.
+ttcore::ChipDescAttr chipOf(Operation *op);
+
+/// Bytes that a tensor takes of each bank of L1; 0 where it lies elsewhere. As the runtime's sim::footprint.
+int64_t l1BytesOfBank(const ChipMemory &chip, const ::ttmlir::cost::Lying &tensor);
+
+/// Tiled, interleaved in DRAM: what the passes before give every tensor of the device.
+bool isTiledInDram(TTNNLayoutAttr layout);
+
+/// The layout in L1: interleaved, or in shards over as many cores as it takes. Null where the rules of shards do not
+/// allow it: shards are of whole tiles, a core has one, and they lie in the grid of the chip.
+TTNNLayoutAttr interleavedInL1(RankedTensorType type, TTNNLayoutAttr layout);
+TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind,
+                           const ChipMemory &chip);
+/// The same with a grid that somebody asks for.
+TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind, int64_t gridRows,
+                           int64_t gridColumns, const ChipMemory &chip);
+
+/// Whether layouts of the results of an op are a choice: it computes on the device, in the block of its function, of
+/// its operands alone, what only ops of the same kind read.
+bool isPlaceable(Operation *op);
+
+/// Layouts of the results of an op that it can give them; first the one they have. Results of one op lie alike.
+SmallVector<SmallVector<TTNNLayoutAttr, 1>> legalLayouts(Operation *op, const ChipMemory &chip, bool sharded,
+                                                         int64_t most);
+
+/// Whether an op whose results lie so takes operand `index` as it lies.
+bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::Lying &operand,
+             ArrayRef<::ttmlir::cost::Lying> results);
+
+/// "DRAM", "L1, interleaved", "L1, height sharded on 56x1 cores, 4x8 tiles each".
+std::string describe(TTNNLayoutAttr layout);
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_LEGALLAYOUTS_H

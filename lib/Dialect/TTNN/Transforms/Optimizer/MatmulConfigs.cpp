@@ -1,0 +1,88 @@
+//===- MatmulConfigs.cpp - program configs of matrix products -------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "MatmulConfigs.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+namespace {
+/// Tiles of a product, and of each core.
+struct Blocks {
+  int64_t rows, columns; // of a core
+  enum class Along { Both, Rows, Columns } along;
+  int64_t tiles() const { return rows * columns; }
+};
+} // namespace
+
+/// The largest divisor of `size` that is not above `most`.
+static int64_t divisor(int64_t size, int64_t most) {
+  int64_t found = std::min(size, most);
+  while (size % found)
+    --found;
+  return found;
+}
+
+static bool isTransposed(Operation *op) {
+  auto transposed = op->getAttrOfType<BoolAttr>("transpose_a");
+  return transposed && transposed.getValue();
+}
+
+Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
+  if (familyOf(op) != Family::Product || op->getAttr("matmul_program_config"))
+    return {};
+  auto left = dyn_cast<RankedTensorType>(op->getOperand(0).getType()),
+       right = dyn_cast<RankedTensorType>(op->getOperand(1).getType()),
+       result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!left || !right || !result || left.getRank() < 2 || right.getRank() < 2 || result.getRank() < 2 ||
+      isTransposed(op) || llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
+    return {};
+  std::optional<::ttmlir::cost::Lying> a = lying(left), b = lying(right), c = lying(result);
+  if (!a || !b || !c || !a->onDevice() || !b->onDevice() || !c->onDevice() || !c->tiled || c->tiles == 0 ||
+      !TTNNLayoutAttr::of(left).isTiled() || !TTNNLayoutAttr::of(right).isTiled())
+    return {};
+  const int64_t columns = ::ttmlir::cost::tilesAlong(c->columns), rows = c->tiles / columns,
+                inner = ::ttmlir::cost::tilesAlong(left.getShape().back());
+  if (inner == 0)
+    return {};
+  Blocks best{llvm::divideCeilSigned(rows, chip.gridRows), llvm::divideCeilSigned(columns, chip.gridColumns),
+              Blocks::Along::Both};
+  for (Blocks other : {Blocks{rows, llvm::divideCeilSigned(columns, chip.cores()), Blocks::Along::Columns},
+                       Blocks{llvm::divideCeilSigned(rows, chip.cores()), columns, Blocks::Along::Rows}})
+    if (other.tiles() < best.tiles())
+      best = other;
+
+  // What a core has at a time: its part of the result, or as much of it as has room.
+  const int64_t room = chip.usable() / 2, partial = 4096 + c->tileBytes;
+  int64_t blockRows = best.rows, blockColumns = best.columns, depth = divisor(inner, 8);
+  auto bytes = [&] {
+    return 2 * depth * (blockRows * a->tileBytes + blockColumns * b->tileBytes) + blockRows * blockColumns * partial;
+  };
+  while (bytes() > room) {
+    if (depth > 1 && depth * (blockRows + blockColumns) > blockRows * blockColumns)
+      depth = divisor(inner, depth - 1);
+    else if (blockRows >= blockColumns && blockRows > 1)
+      blockRows = divisor(best.rows, blockRows - 1);
+    else if (blockColumns > 1)
+      blockColumns = divisor(best.columns, blockColumns - 1);
+    else if (depth > 1)
+      depth = divisor(inner, depth - 1);
+    else
+      return {};
+  }
+  // Four tiles in f32 fit into the registers at a time.
+  const int64_t subColumns = divisor(blockColumns, 4), subRows = divisor(blockRows, 4 / subColumns);
+  MLIRContext *context = op->getContext();
+  auto grid = CoreCoordAttr::get(context, chip.gridColumns, chip.gridRows);
+  if (best.along == Blocks::Along::Both)
+    return MatmulMultiCoreReuseMultiCastProgramConfigAttr::get(
+        context, grid, depth, subRows, subColumns, blockRows, blockColumns, best.rows, best.columns,
+        /*transpose_mcast=*/false, UnaryWithParamAttr(), /*fuse_batch=*/true);
+  return MatmulMultiCoreReuseMultiCast1DProgramConfigAttr::get(
+      context, grid, depth, subRows, subColumns, blockRows, blockColumns, best.rows, best.columns, /*fuse_batch=*/true,
+      UnaryWithParamAttr(), /*mcast_in0=*/best.along == Blocks::Along::Columns, /*gather_in0=*/false,
+      CoreRangeSetAttr::get(context, {}), /*num_global_cb_receivers=*/0, /*untilize_out=*/false);
+}

@@ -1,0 +1,17 @@
+//===- MatmulConfigs.h - program configs of matrix products -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_MATMULCONFIGS_H
+#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_MATMULCONFIGS_H
+
+#include "LegalLayouts.h"
+
+namespace mlir::tt::ttnn {
+
+/// A config for a product with one matrix of weights that has none: blocks of the result for each core, by multicast
+/// along both axes of the grid or along one, whichever leaves a core the fewest tiles; null for other ops, and where no
+/// block's circular buffers fit into half of L1.
+Attribute matmulConfigOf(Operation *op, const ChipMemory &chip);
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_MATMULCONFIGS_H

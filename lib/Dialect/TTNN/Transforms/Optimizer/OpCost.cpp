@@ -1,0 +1,364 @@
+//===- OpCost.cpp - estimated times of TTNN ops ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "OpCost.h"
+
+#include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Target/CircularBuffers.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+using ::ttmlir::cost::KernelFacts;
+using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::Memory;
+using ::ttmlir::cost::Shards;
+using ::ttmlir::cost::tilesAlong;
+using ::ttmlir::cost::Work;
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+Family ttnn::familyOf(Operation *op) {
+  if (!isa_and_nonnull<TTNNDialect>(op->getDialect()) || op->getNumResults() == 0)
+    return Family::None;
+  if (op->hasTrait<trait::Elementwise>())
+    return Family::Elementwise;
+  if (op->hasTrait<trait::Reduction>())
+    return Family::Reduction;
+  return llvm::StringSwitch<Family>(op->getName().stripDialect())
+      .Cases({"get_device", "constant", "begin_trace_capture"}, Family::None)
+      .Cases({"matmul", "linear"}, Family::Product)
+      .Cases({"conv1d", "conv2d", "conv_transpose2d"}, Family::Convolution)
+      .Cases({"max_pool2d", "max_pool2d_with_indices", "avg_pool2d"}, Family::Pool)
+      .Cases({"softmax", "layer_norm", "rms_norm"}, Family::Norm)
+      .Case("reshape", Family::Reshape)
+      .Cases({"permute", "transpose", "slice_static", "repeat", "repeat_interleave", "concat", "pad"}, Family::Movement)
+      .Cases({"to_layout", "to_memory_config", "to_tensor_spec", "to_device", "from_device", "to_dtype"},
+             Family::Movement)
+      .Cases({"concatenate_heads", "nlp_concat_heads", "nlp_concat_heads_decode", "nlp_create_qkv_heads_decode"},
+             Family::Movement)
+      .Cases({"split_query_key_value_and_split_heads", "embedding"}, Family::Movement)
+      .Cases({"scaled_dot_product_attention", "scaled_dot_product_attention_decode"}, Family::Attention)
+      .Default(Family::Other);
+}
+
+static RankedTensorType tensorOf(ValueRange values, size_t index) {
+  return index < values.size() ? dyn_cast<RankedTensorType>(values[index].getType()) : RankedTensorType();
+}
+
+static int64_t sizeFromEnd(RankedTensorType type, int64_t place) {
+  return type.getRank() > place ? type.getDimSize(type.getRank() - 1 - place) : 1;
+}
+
+bool ttnn::keepsOrder(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (name == "reshape")
+    return true;
+  RankedTensorType in = tensorOf(op->getOperands(), 0);
+  if (!in || (name != "permute" && name != "transpose"))
+    return false;
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, in.getRank()));
+  if (auto permutation = op->getAttrOfType<DenseI64ArrayAttr>("permutation")) {
+    order = llvm::to_vector(permutation.asArrayRef());
+  } else {
+    auto dim = [&](StringRef which) {
+      auto attr = op->getAttrOfType<IntegerAttr>(which);
+      const int64_t value = attr ? attr.getValue().getSExtValue() : 0;
+      return value < 0 ? value + in.getRank() : value;
+    };
+    std::swap(order[dim("dim0")], order[dim("dim1")]);
+  }
+  llvm::erase_if(order, [&](int64_t dim) { return in.getDimSize(dim) == 1; });
+  return llvm::is_sorted(order);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+static Shards shardsOf(TTNNLayoutAttr layout) {
+  if (!layout.isSharded())
+    return Shards::None;
+  switch (layout.getMemLayout().getValue()) {
+  case TensorMemoryLayout::HeightSharded:
+    return Shards::Height;
+  case TensorMemoryLayout::WidthSharded:
+    return Shards::Width;
+  case TensorMemoryLayout::BlockSharded:
+    return Shards::Block;
+  default:
+    return Shards::Other;
+  }
+}
+
+std::optional<Lying> ttnn::lying(Type type, TTNNLayoutAttr layout) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !layout)
+    return std::nullopt;
+  Lying made;
+  made.memory = !layout.isOnDevice()                         ? Memory::Host
+                : layout.getBufferType() == BufferType::DRAM ? Memory::DRAM
+                                                             : Memory::L1;
+  made.shards = shardsOf(layout);
+  made.tiled = layout.isTiled();
+  made.columns = sizeFromEnd(tensor, 0);
+  made.rows = made.columns ? tensor.getNumElements() / made.columns : 1;
+  made.tiles = tilesAlong(sizeFromEnd(tensor, 1)) * tilesAlong(made.columns);
+  for (int64_t size : tensor.getShape().drop_back(std::min<int64_t>(2, tensor.getRank())))
+    made.tiles *= size;
+  made.tileBytes = ttcore::tileBytes(layout.getDataType());
+  made.bytes = made.tiled ? made.tiles * made.tileBytes : tensor.getNumElements() * (made.tileBytes / 1024);
+  if (made.shards != Shards::None) {
+    made.gridRows = layout.getGridShape()[0];
+    made.gridColumns = layout.getGridShape()[1];
+    SmallVector<int64_t> shard = layout.getShardShape();
+    made.shardRows = shard[0];
+    made.shardColumns = shard[1];
+  }
+  return made;
+}
+
+OpTensors::OpTensors(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      ins.push_back(lying(operand.getType()));
+  for (Value result : op->getResults())
+    if (std::optional<Lying> made = lying(result.getType()))
+      outs.push_back(*made);
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+static bool isF32(Type type) {
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
+  return layout && layout.getDataType() == ttcore::DataType::Float32;
+}
+
+static bool hasActivation(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>("activation"))
+    return !name.empty();
+  auto config = op->getAttrOfType<Conv2dConfigAttr>("conv2d_config");
+  return config && config.getActivation();
+}
+
+static bool flag(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<BoolAttr>(name);
+  return attr && attr.getValue();
+}
+
+static int64_t number(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getValue().getSExtValue() : 0;
+}
+
+static ArrayRef<int32_t> numbers(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<DenseI32ArrayAttr>(name);
+  return attr ? attr.asArrayRef() : ArrayRef<int32_t>();
+}
+
+static int64_t product(ArrayRef<int32_t> sizes) {
+  int64_t all = 1;
+  for (int32_t size : sizes)
+    all *= size;
+  return all;
+}
+
+/// Tiles of the result that a core makes, by the program config; 0 where there is none.
+static std::array<int64_t, 2> tilesOfCore(Operation *op) {
+  Attribute config = op->getAttr("matmul_program_config");
+  if (auto both = dyn_cast_or_null<MatmulMultiCoreReuseMultiCastProgramConfigAttr>(config))
+    return {int64_t(both.getPerCoreM()), int64_t(both.getPerCoreN())};
+  if (auto one = dyn_cast_or_null<MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>(config))
+    return {int64_t(one.getPerCoreM()), int64_t(one.getPerCoreN())};
+  return {0, 0};
+}
+
+static void addProduct(Operation *op, const OpTensors &tensors, Work &work) {
+  RankedTensorType left = tensorOf(op->getOperands(), 0), result = tensorOf(op->getResults(), 0);
+  const int64_t m = sizeFromEnd(result, 1), n = sizeFromEnd(result, 0);
+  const int64_t k = sizeFromEnd(left, flag(op, "transpose_a") ? 1 : 0);
+  const int64_t batches = m && n ? result.getNumElements() / (m * n) : 0;
+  work.matmulTiles = ::ttmlir::cost::productTiles(batches, m, k, n);
+  work.fetchesByTurns = !op->hasAttr("matmul_program_config") &&
+                        llvm::any_of(tensors.ins, [](const auto &in) { return in && in->isInterleavedInDram(); });
+  work.cores = ::ttmlir::cost::coresOfProduct(tensors.outs[0], tilesOfCore(op));
+  if (tensors.ins.size() > 2)
+    work.fpuTiles += tensors.outs[0].tiles;
+  if (hasActivation(op))
+    work.sfpuTiles += tensors.outs[0].tiles;
+}
+
+static void addConvolution(Operation *op, const OpTensors &tensors, Work &work) {
+  const int64_t channels = number(op, "in_channels"), results = number(op, "out_channels");
+  RankedTensorType result = tensorOf(op->getResults(), 0);
+  // A sequence has one number where an image has two.
+  auto size = [&](StringRef name) {
+    return std::max<int64_t>(1, product(numbers(op, name)) * std::max<int64_t>(1, number(op, name)));
+  };
+  const bool strided = op->getName().stripDialect() == "conv_transpose2d" || size("stride") != 1 ||
+                       number(op, "padding") ||
+                       llvm::any_of(numbers(op, "padding"), [](int32_t size) { return size != 0; });
+  if (results == 0 || tensors.ins.size() < 2 || !tensors.ins[0] || !tensors.ins[1])
+    return;
+  ::ttmlir::cost::addConvolution(work,
+                                 {result.getNumElements() / results, size("kernel_size"), channels, results,
+                                  std::max<int64_t>(1, number(op, "groups")), strided},
+                                 *tensors.ins[0], *tensors.ins[1]);
+  if (hasActivation(op))
+    work.sfpuTiles += tensors.outs[0].tiles;
+}
+
+static void addAttention(Operation *op, Work &work) {
+  RankedTensorType query = tensorOf(op->getOperands(), 0), key = tensorOf(op->getOperands(), 1),
+                   value = tensorOf(op->getOperands(), 2);
+  if (!query || !key || !value || query.getRank() != 4 || key.getRank() != 4)
+    return;
+  // A token of each user comes as [1, users, heads, size].
+  const bool decodes = op->getName().stripDialect() == "scaled_dot_product_attention_decode";
+  const int64_t scores = (decodes ? query.getDimSize(1) : query.getDimSize(0) * query.getDimSize(1)) *
+                         tilesAlong(query.getDimSize(2)) * tilesAlong(key.getDimSize(2));
+  work.matmulTiles = scores * (tilesAlong(query.getDimSize(3)) + tilesAlong(sizeFromEnd(value, 0)));
+  work.sfpuTiles = scores;
+}
+
+static void addVectorPass(Operation *op, const OpTensors &tensors, Work &work) {
+  StringRef name = op->getName().getStringRef();
+  for (const Lying &out : tensors.outs)
+    ::ttmlir::cost::addVectorPass(work, {name.data(), name.size()}, out, isF32(op->getResult(0).getType()));
+}
+
+static bool isViewOf(Operation *op, const OpTensors &tensors) {
+  RankedTensorType from = tensorOf(op->getOperands(), 0), to = tensorOf(op->getResults(), 0);
+  return from && tensors.ins[0] && from.getElementType() == to.getElementType() &&
+         liesAlike(*tensors.ins[0], tensors.outs[0]) &&
+         ::ttmlir::cost::keepsPlaces(sizeFromEnd(from, 1), sizeFromEnd(from, 0), sizeFromEnd(to, 1), sizeFromEnd(to, 0),
+                                     tensors.outs[0].tiled);
+}
+
+static Work workOf(Operation *op, const OpTensors &tensors) {
+  Work work;
+  const Family family = familyOf(op);
+  const bool runs = llvm::any_of(tensors.outs, [](const Lying &out) { return out.onDevice(); }) ||
+                    llvm::any_of(tensors.ins, [](const auto &in) { return in && in->onDevice(); });
+  if (family == Family::None || tensors.outs.empty() || !runs) {
+    work.launched = false;
+    return work;
+  }
+  if (family == Family::Reshape && isViewOf(op, tensors)) {
+    work.launched = false;
+    return work;
+  }
+  SmallVector<Lying, 4> operands;
+  for (const auto &in : tensors.ins)
+    if (in)
+      operands.push_back(*in);
+  const bool moves = family == Family::Movement || family == Family::Reshape || family == Family::Attention;
+  ::ttmlir::cost::addTraffic(work, {operands.data(), operands.size()}, tensors.outs[0], moves);
+  for (const Lying &out : llvm::drop_begin(tensors.outs))
+    ::ttmlir::cost::addTransfer(work, out);
+  switch (family) {
+  case Family::Product:
+    addProduct(op, tensors, work);
+    break;
+  case Family::Convolution:
+    addConvolution(op, tensors, work);
+    break;
+  case Family::Attention:
+    addAttention(op, work);
+    break;
+  case Family::Pool:
+    work.sfpuTiles = tensors.outs[0].tiles * product(numbers(op, "kernel_size"));
+    break;
+  case Family::Reduction:
+    work.fpuTiles = operands.empty() ? 0 : operands[0].tiles;
+    break;
+  case Family::Norm:
+    work.fpuTiles = operands.empty() ? 0 : 2 * operands[0].tiles;
+    addVectorPass(op, tensors, work);
+    break;
+  case Family::Elementwise:
+    addVectorPass(op, tensors, work);
+    if (StringRef name = op->getName().getStringRef(); ::ttmlir::cost::isOfMatrixUnit({name.data(), name.size()}))
+      std::swap(work.sfpuTiles, work.fpuTiles);
+    break;
+  case Family::Other:
+    addVectorPass(op, tensors, work);
+    break;
+  case Family::Movement:
+  case Family::Reshape:
+  case Family::None:
+    break;
+  }
+  if (auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>("compute_config"))
+    if (auto fidelity = config.getMathFidelity())
+      work.phases = std::clamp(static_cast<int>(*fidelity), 1, 4); // LoFi is 0
+  if (!work.cores)
+    work.cores = ::ttmlir::cost::busyCores(tensors.outs[0]);
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+OpCost::OpCost(ttcore::ChipDescAttr chip)
+    : speed(chip.getArch().getValue() == ttcore::Arch::Blackhole ? ::ttmlir::cost::blackhole
+                                                                 : ::ttmlir::cost::wormhole),
+      cores(static_cast<double>(chip.getGrid()[0] * chip.getGrid()[1])) {}
+
+::ttmlir::cost::Times OpCost::times(Operation *op, const OpTensors &tensors) const {
+  return ::ttmlir::cost::timesOf(speed, cores, workOf(op, tensors));
+}
+
+double OpCost::moveNs(const Lying &from, const Lying &to) const {
+  Work work;
+  ::ttmlir::cost::addTraffic(work, {&from, 1}, to, /*moves=*/true);
+  work.cores = ::ttmlir::cost::busyCores(to);
+  return ::ttmlir::cost::timesOf(speed, cores, work).total();
+}
+
+double OpCost::sendNs(Value value) const {
+  std::optional<Lying> tensor = lying(value.getType());
+  if (!tensor)
+    return 0;
+  Work work;
+  work.fabricBytes = tensor->bytes;
+  work.fabricHops = 1;
+  return ::ttmlir::cost::timesOf(speed, cores, work).total();
+}
+
+int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t usable) {
+  StringRef name = op->getName().getStringRef();
+  KernelFacts facts;
+  facts.op = {name.data(), name.size()};
+  facts.ins = {tensors.ins.data(), tensors.ins.size()};
+  facts.outs = {tensors.outs.data(), tensors.outs.size()};
+  facts.elementwise = op->hasTrait<trait::Elementwise>();
+  facts.accumulatesF32 = op->getNumResults() && isF32(op->getResult(0).getType());
+  if (auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>("compute_config"))
+    if (BoolAttr wide = config.getFp32DestAccEn())
+      facts.accumulatesF32 = wide.getValue();
+  facts.readsF32 = op->getNumOperands() && isF32(op->getOperand(0).getType());
+  facts.numericStable = flag(op, "numericStable");
+  auto block = [](int64_t size, int64_t whole) { return size > 0 ? std::min(size, whole) : whole; };
+  auto take = [&](auto config) {
+    facts.inner = config.getIn0BlockW();
+    facts.rows = block(config.getOutBlockH(), config.getPerCoreM());
+    facts.columns = block(config.getOutBlockW(), config.getPerCoreN());
+  };
+  Attribute config = op->getAttr("matmul_program_config");
+  if (auto both = dyn_cast_or_null<MatmulMultiCoreReuseMultiCastProgramConfigAttr>(config))
+    take(both);
+  else if (auto one = dyn_cast_or_null<MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>(config))
+    take(one);
+  return ::ttmlir::cost::circularBytes(facts, usable);
+}

@@ -1,0 +1,67 @@
+//===- OpCost.h - estimated times of TTNN ops -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OPCOST_H
+#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OPCOST_H
+
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Target/OpWork.h"
+
+namespace mlir::tt::ttnn {
+
+/// What ops have in common where it comes to time and to layouts.
+enum class Family {
+  None, // takes no time, or does not run on the chip
+  Elementwise,
+  Product,
+  Convolution,
+  Pool,
+  Norm, // softmax, too
+  Reduction,
+  Reshape,
+  Movement,
+  Attention,
+  Other
+};
+Family familyOf(Operation *op);
+
+/// Whether the order of the elements in rows is the same before and after an op that only moves: the runtime's memory
+/// takes the result for the operand where both have the same place.
+bool keepsOrder(Operation *op);
+
+/// A tensor of the type, in another layout than its own, as what counts work sees it. Null for what is no tensor with a
+/// layout.
+std::optional<::ttmlir::cost::Lying> lying(Type type, TTNNLayoutAttr layout);
+inline std::optional<::ttmlir::cost::Lying> lying(Type type) { return lying(type, TTNNLayoutAttr::of(type)); }
+
+/// Operands and results of an op as they lie, or would.
+struct OpTensors {
+  SmallVector<std::optional<::ttmlir::cost::Lying>, 4> ins;
+  SmallVector<::ttmlir::cost::Lying, 1> outs;
+
+  OpTensors() = default;
+  /// As the types say.
+  explicit OpTensors(Operation *op);
+};
+
+/// Estimates by types and layouts alone what the runtime's clock (docs/cost-model.md) will say of an op.
+class OpCost {
+public:
+  explicit OpCost(ttcore::ChipDescAttr chip);
+
+  ::ttmlir::cost::Times times(Operation *op, const OpTensors &tensors) const;
+  double opNs(Operation *op) const { return times(op, OpTensors(op)).total(); }
+  /// Of a change of layout that is an op by itself.
+  double moveNs(const ::ttmlir::cost::Lying &from, const ::ttmlir::cost::Lying &to) const;
+  /// Sending a tensor to another chip.
+  double sendNs(Value value) const;
+  /// What the op's kernels keep in the L1 of a core, of `usable` bytes.
+  static int64_t circularBytes(Operation *op, const OpTensors &tensors, int64_t usable);
+
+private:
+  const ::ttmlir::cost::Speed &speed;
+  double cores;
+};
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OPCOST_H

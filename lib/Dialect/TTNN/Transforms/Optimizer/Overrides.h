@@ -1,0 +1,45 @@
+//===- Overrides.h - layouts and configs that a user asks for ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OVERRIDES_H
+#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OVERRIDES_H
+
+#include "LegalLayouts.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::tt::ttnn {
+
+/// The name of a location: of `loc("relu_1")`, relu_1; empty where it has none.
+StringRef nameOf(Location loc);
+
+/// What the options override-output-layout, insert-memreconfig and override-conv2d-config say, by the names of ops'
+/// locations. What names no op of the module is an error, as is what the op cannot be given.
+class Overrides {
+public:
+  /// Emits errors at `module`.
+  static FailureOr<Overrides> parse(ModuleOp module, StringRef outputLayouts, StringRef memoryReconfigs,
+                                    StringRef convConfigs);
+
+  bool empty() const { return rows.empty(); }
+  /// The layout that is asked for the op's result; null where none is, or failure after an error.
+  FailureOr<TTNNLayoutAttr> layoutOf(Operation *op, const ChipMemory &chip) const;
+  /// Operands that a change of layout is to be inserted before.
+  ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
+  /// Gives convolutions the fields that are asked for.
+  LogicalResult applyConvConfigs(ModuleOp module) const;
+
+private:
+  struct Row {
+    SmallVector<std::string> layout; // parts between colons
+    SmallVector<int64_t> operands;
+    SmallVector<std::pair<std::string, std::string>> conv;
+  };
+  const Row *find(Operation *op) const;
+  LogicalResult check(ModuleOp module) const;
+  llvm::StringMap<Row> rows;
+};
+
+} // namespace mlir::tt::ttnn
+
+#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OVERRIDES_H
