@@ -16,7 +16,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module
-from emit_cases import Subject, assert_same, compare_python, of_flatbuffer
+from emit_cases import Subject, assert_same, compare_all, compare_python, of_flatbuffer
 from golden import GoldenMapTensor
 from op_cases import lowered
 from ttmlir.passes import ttnn_to_flatbuffer_bin
@@ -56,6 +56,54 @@ def test_networks_give_the_same_bits(name: str) -> None:
         found = of_flatbuffer(subject)
         assert_same(subject.name, expected[0], found[0])
         compare_python(subject, found)
+
+
+def one_row(transposed: bool, kind: torch.dtype = torch.bfloat16) -> tuple[Any, list[GoldenMapTensor]]:
+    """A product of one row of tiles with a weight that is a constant, twice."""
+    torch.manual_seed(0)
+    values = torch.randn(32, 256, dtype=kind)
+    first, second = torch.randn(256, 1024, dtype=kind), torch.randn(1024, 416, dtype=kind)
+
+    def module(builder: Any) -> None:
+        @builder.func([values.shape], [kind])
+        def main(x: Any, builder: Any) -> Any:
+            for weight in (first, second):
+                made = builder.constant(weight.T.contiguous() if transposed else weight)
+                x = builder.matmul(x, made, transpose_b=transposed)
+            return x
+
+    return build_module(module, "ttir")[0], [GoldenMapTensor({0: values})]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("weights", ["", "experimental-weight-dtype=bfp_bf8"])
+def test_weights_in_shards_of_dram_give_the_same_bits(transposed: bool, weights: str) -> None:
+    module, inputs = one_row(transposed)
+    expected = of_flatbuffer(Subject("level 0", lowered(module, (1, 1), weights), [inputs]))
+    compiled = at_level(module, 2, weights)
+    assert "dram_sharded_program_config" in str(compiled)
+    subject = Subject("level 2", compiled, [inputs])
+    found = of_flatbuffer(subject)
+    assert_same(subject.name, expected[0], found[0])
+    compare_python(subject, found)
+    assert estimate(compiled).device_ns < estimate(lowered(module, (1, 1), weights)).device_ns
+
+
+def test_emitted_cpp_gives_the_same_bits() -> None:
+    made = {name: network(name, torch.bfloat16) for name in ("resnet-50", "bert-base")} | {"row": one_row(True)}
+    subjects = [Subject(f"{name} at level 2", at_level(module, 2), [inputs]) for name, (module, inputs) in made.items()]
+    problems = compare_all(subjects)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("options", ["enable-trace=true", "pipeline-stages=2"])
+def test_traces_and_stages_give_the_same_bits(options: str) -> None:
+    mesh = (1, 2) if "stages" in options else (1, 1)
+    for name in ("resnet-18", "bert-base"):
+        module, inputs = network(name, torch.bfloat16)
+        expected = of_flatbuffer(Subject(name, lowered(module, (1, 1)), [inputs]))
+        subject = Subject(name, lowered(module, mesh, f"{options} optimization-level=2"), [inputs], mesh)
+        assert_same(f"{name}, {options}", expected[0], of_flatbuffer(subject)[0])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -435,6 +435,7 @@ struct GreedyMemoryLayoutPropagation
       if (function.isExternal() || !function.getBody().hasOneBlock() ||
           (type && type.getValue() != ttcore::forwardDeviceType && type.getValue() != ttcore::traceMainType))
         continue;
+      shardWeightsInDram(function.getBody().front(), memory);
       for (Operation &op : function.getBody().front())
         if (Attribute config = matmulConfigOf(&op, memory))
           op.setAttr("matmul_program_config", config);

@@ -27,7 +27,8 @@ ChipMemory::ChipMemory(ttcore::ChipDescAttr chip)
     : gridRows(chip.getGrid()[0]), gridColumns(chip.getGrid()[1]),
       base(llvm::alignTo(chip.getL1UnreservedBase(), chip.getNocL1AddressAlignBytes())),
       end(llvm::alignDown(chip.getL1Size(), chip.getNocL1AddressAlignBytes())),
-      l1Alignment(chip.getNocL1AddressAlignBytes()), dramAlignment(chip.getNocDRAMAddressAlignBytes()) {}
+      l1Alignment(chip.getNocL1AddressAlignBytes()), dramAlignment(chip.getNocDRAMAddressAlignBytes()),
+      channels(chip.getNumDramChannels()) {}
 
 ttcore::ChipDescAttr ttnn::chipOf(Operation *op) {
   auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();

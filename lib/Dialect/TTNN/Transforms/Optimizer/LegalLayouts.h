@@ -14,7 +14,7 @@ struct ChipMemory {
   explicit ChipMemory(ttcore::ChipDescAttr chip);
   int64_t gridRows, gridColumns;
   int64_t base, end; // of the L1 of a core that tensors and circular buffers share
-  int64_t l1Alignment, dramAlignment;
+  int64_t l1Alignment, dramAlignment, channels;
   int64_t cores() const { return gridRows * gridColumns; }
   int64_t usable() const { return end - base; }
 };

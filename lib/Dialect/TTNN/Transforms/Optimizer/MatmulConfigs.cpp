@@ -3,6 +3,9 @@
 
 #include "MatmulConfigs.h"
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,9 +29,9 @@ static int64_t divisor(int64_t size, int64_t most) {
   return found;
 }
 
-static bool isTransposed(Operation *op) {
-  auto transposed = op->getAttrOfType<BoolAttr>("transpose_a");
-  return transposed && transposed.getValue();
+static bool flag(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<BoolAttr>(name);
+  return attr && attr.getValue();
 }
 
 Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
@@ -38,7 +41,7 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
        right = dyn_cast<RankedTensorType>(op->getOperand(1).getType()),
        result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!left || !right || !result || left.getRank() < 2 || right.getRank() < 2 || result.getRank() < 2 ||
-      isTransposed(op) || llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
+      flag(op, "transpose_a") || llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
     return {};
   std::optional<::ttmlir::cost::Lying> a = lying(left), b = lying(right), c = lying(result);
   if (!a || !b || !c || !a->onDevice() || !b->onDevice() || !c->onDevice() || !c->tiled || c->tiles == 0 ||
@@ -85,4 +88,72 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
       context, grid, depth, subRows, subColumns, blockRows, blockColumns, best.rows, best.columns, /*fuse_batch=*/true,
       UnaryWithParamAttr(), /*mcast_in0=*/best.along == Blocks::Along::Columns, /*gather_in0=*/false,
       CoreRangeSetAttr::get(context, {}), /*num_global_cb_receivers=*/0, /*untilize_out=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Weights in DRAM
+//===----------------------------------------------------------------------===//
+
+/// Whether the op multiplies one row of tiles with the weight, and leaves it free how.
+static bool isOfOneRow(Operation *op, Value weight) {
+  if (familyOf(op) != Family::Product || op->getOperand(1) != weight || op->getOperand(0) == weight ||
+      op->getAttr("matmul_program_config") || flag(op, "transpose_a"))
+    return false;
+  std::optional<::ttmlir::cost::Lying> result = lying(op->getResult(0).getType()),
+                                       left = lying(op->getOperand(0).getType());
+  return result && left && left->onDevice() && result->onDevice() && result->tiled && result->tiles > 0 &&
+         result->tiles == ::ttmlir::cost::tilesAlong(result->columns) &&
+         cast<RankedTensorType>(op->getOperand(0).getType()).getRank() >= 2;
+}
+
+/// The result's columns are divided among the channels: columns of the weight, or rows of one that is transposed.
+static TTNNLayoutAttr shardedInDram(RankedTensorType type, bool byRows, const ChipMemory &chip) {
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
+  std::optional<std::array<int64_t, 2>> matrix = collapsedShape(type.getShape(), Layout::Tile);
+  if (!isTiledInDram(layout) || !matrix || type.getNumElements() == 0)
+    return {};
+  const size_t cut = byRows ? 0 : 1;
+  SmallVector<int64_t> shard = {(*matrix)[0] / tileHeight, (*matrix)[1] / tileWidth}, grid = {1, 1};
+  const int64_t tiles = shard[cut];
+  if (tiles < chip.channels)
+    return {};
+  shard[cut] = llvm::divideCeil(tiles, chip.channels);
+  grid[cut] = llvm::divideCeil(tiles, shard[cut]);
+  auto memref = MemRefType::get(shard, layout.getMemref().getElementType(), MemRefLayoutAttrInterface(),
+                                layout.getMemref().getMemorySpace());
+  return TTNNLayoutAttr::get(type.getContext(), layout.getLinear(), grid, memref,
+                             TensorMemoryLayoutAttr::get(type.getContext(), byRows ? TensorMemoryLayout::HeightSharded
+                                                                                   : TensorMemoryLayout::WidthSharded),
+                             layout.getTensorMesh(), layout.getIgnorePhysicalLayout(), CoreRangeSetAttr());
+}
+
+void ttnn::shardWeightsInDram(Block &block, const ChipMemory &chip) {
+  for (Operation &op : block) {
+    if (!isa<ConstantOp>(op) || op.use_empty())
+      continue;
+    Value weight = op.getResult(0);
+    auto type = cast<RankedTensorType>(weight.getType());
+    auto users = llvm::make_filter_range(weight.getUsers(), [](Operation *user) { return !isa<DeallocateOp>(user); });
+    const bool byRows = !users.empty() && flag(*users.begin(), "transpose_b");
+    if (users.empty() || type.getRank() < 2 ||
+        llvm::any_of(type.getShape().drop_back(2), [](int64_t size) { return size != 1; }) ||
+        !llvm::all_of(users, [&](Operation *user) {
+          return user->getBlock() == &block && isOfOneRow(user, weight) && flag(user, "transpose_b") == byRows;
+        }))
+      continue;
+    TTNNLayoutAttr layout = shardedInDram(type, byRows, chip);
+    if (!layout)
+      continue;
+    weight.setType(withLayout(type, layout));
+    for (Operation *user : users) {
+      auto left = cast<RankedTensorType>(user->getOperand(0).getType());
+      const int64_t columns = lying(user->getResult(0).getType())->tiles,
+                    inner = ::ttmlir::cost::tilesAlong(left.getShape().back());
+      if (inner > 0)
+        user->setAttr("matmul_program_config",
+                      MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr::get(
+                          type.getContext(), divisor(inner, 8), 1, llvm::divideCeilSigned(columns, chip.cores()),
+                          UnaryWithParamAttr()));
+    }
+  }
 }

@@ -12,6 +12,11 @@ namespace mlir::tt::ttnn {
 /// block's circular buffers fit into half of L1.
 Attribute matmulConfigOf(Operation *op, const ChipMemory &chip);
 
+/// Products of one row of tiles read their weights and do little else: a weight that is a constant, and that only such
+/// products read, is cut into shards over the channels of DRAM, and comes in long bursts. Sets the program configs of
+/// the products.
+void shardWeightsInDram(Block &block, const ChipMemory &chip);
+
 } // namespace mlir::tt::ttnn
 
 #endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_MATMULCONFIGS_H

@@ -179,6 +179,8 @@ static std::array<int64_t, 2> tilesOfCore(Operation *op) {
     return {int64_t(both.getPerCoreM()), int64_t(both.getPerCoreN())};
   if (auto one = dyn_cast_or_null<MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>(config))
     return {int64_t(one.getPerCoreM()), int64_t(one.getPerCoreN())};
+  if (auto sharded = dyn_cast_or_null<MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr>(config))
+    return {int64_t(sharded.getPerCoreM()), int64_t(sharded.getPerCoreN())};
   return {0, 0};
 }
 
@@ -349,16 +351,23 @@ int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t u
       facts.accumulatesF32 = wide.getValue();
   facts.readsF32 = op->getNumOperands() && isF32(op->getOperand(0).getType());
   facts.numericStable = flag(op, "numericStable");
+  auto take = [&](int64_t inner, int64_t rows, int64_t columns) {
+    facts.inner = inner;
+    facts.rows = rows;
+    facts.columns = columns;
+  };
+  // A core works on a block of its part of the result at a time.
   auto block = [](int64_t size, int64_t whole) { return size > 0 ? std::min(size, whole) : whole; };
-  auto take = [&](auto config) {
-    facts.inner = config.getIn0BlockW();
-    facts.rows = block(config.getOutBlockH(), config.getPerCoreM());
-    facts.columns = block(config.getOutBlockW(), config.getPerCoreN());
+  auto takeBlocks = [&](auto config) {
+    take(config.getIn0BlockW(), block(config.getOutBlockH(), config.getPerCoreM()),
+         block(config.getOutBlockW(), config.getPerCoreN()));
   };
   Attribute config = op->getAttr("matmul_program_config");
   if (auto both = dyn_cast_or_null<MatmulMultiCoreReuseMultiCastProgramConfigAttr>(config))
-    take(both);
+    takeBlocks(both);
   else if (auto one = dyn_cast_or_null<MatmulMultiCoreReuseMultiCast1DProgramConfigAttr>(config))
-    take(one);
+    takeBlocks(one);
+  else if (auto sharded = dyn_cast_or_null<MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr>(config))
+    take(sharded.getIn0BlockW(), sharded.getPerCoreM(), sharded.getPerCoreN());
   return ::ttmlir::cost::circularBytes(facts, usable);
 }
