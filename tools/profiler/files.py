@@ -144,9 +144,10 @@ def partners(exchange: Exchange | None, chip: int) -> dict[str, list[str]]:
 def memory_counters(program: ProgramInfo, start: float) -> list[dict[str, Any]]:
     events = []
     for op in program.ops:
-        for name, value in (("DRAM", op.dram_resident), ("L1", op.l1_resident)):
+        shares = {"bytes per bank": op.l1_resident, "circular buffers": op.circular_buffers}
+        for name, values in (("DRAM", {"bytes per bank": op.dram_resident}), ("L1", shares)):
             events.append({"ph": "C", "pid": CHIP, "name": f"{name} of device {program.device}",
-                           "ts": microseconds(start), "args": {"bytes per bank": value}})  # fmt: skip
+                           "ts": microseconds(start), "args": values})  # fmt: skip
         start += op.device_ns
     return events
 

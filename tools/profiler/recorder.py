@@ -33,7 +33,8 @@ class OpRecord:
     """What is the same in every run of an op.
 
     cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
-    per bank that the program's tensors take while the op runs. inputs, outputs: shape, data type, layout and memory.
+    per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's
+    kernels take beside them. inputs, outputs: shape, data type, layout and memory.
     """
 
     index: int
@@ -50,6 +51,7 @@ class OpRecord:
     sfpu_tiles: int
     dram_resident: int
     l1_resident: int
+    circular_buffers: int
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
@@ -204,7 +206,7 @@ def op_records(program: dict[str, Any], report: Any) -> tuple[OpRecord, ...]:
         OpRecord(
             perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,
             perf.l1_bytes, perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles,
-            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank,
+            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank, perf.circular_buffer_bytes,
             tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
         )
         for op, perf in zip(program["operations"], report.ops, strict=True)
