@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import cost_model
+from bench import cost_model, network_times
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/cost-model.md"
 # The blocks of small products do not fill the cores; the page says so.
@@ -26,3 +26,10 @@ def test_estimates_are_near_published_times(row: cost_model.Row) -> None:
     ratio = cost_model.estimate(row)[0] / row.published
     low = 0.65 if (row.work, row.sizes[0]) in TOO_SHORT else 0.75
     assert low < ratio < 1.25
+
+
+def test_a_network_is_estimated_as_the_page_says() -> None:
+    network = network_times.NETWORKS["resnet-50-b16-bf16"]
+    found = network_times.times(network)
+    assert network_times.row(network, found) in PAGE.read_text(encoding="utf-8")
+    assert found[0] > 4 * network.published and 0.75 < found[2] / network.published < 1.25
