@@ -70,7 +70,11 @@ void bindHooks(nb::module_ &module) {
       .def_prop_ro("name", [](const OpContext &self) { return self.operation().info->name; }, "\"ttnn.add\"");
   nb::class_<ProgramContext>(module, "CallbackContext", "A program that is being run.")
       .def_prop_ro("binary", &ProgramContext::binary)
-      .def_prop_ro("device", &ProgramContext::device);
+      .def_prop_ro("device", &ProgramContext::device)
+      .def(
+          "circular_buffer_bytes",
+          [](const ProgramContext &self, const OpContext &op) { return self.circularBytes(op.index); },
+          nb::arg("op_context"), "Bytes of the circular buffers of the op's kernels, on each core.");
   nb::class_<TensorRef>(module, "TensorRef", "A value of a program.")
       .def("get_shape", [](const TensorRef &self) { return self.spec().shape; })
       .def("get_dtype", [](const TensorRef &self) { return hostType(self.spec().dtype); })

@@ -117,7 +117,7 @@ def followed(
 
 @contextlib.contextmanager
 def memory_hooks(memory: MemoryLog) -> Any:
-    kept = rt.runtime.DebugHooks.get(post_op=lambda executable, values, op: memory.add(op))
+    kept = rt.runtime.DebugHooks.get(post_op=lambda executable, context, op: memory.add(context, op))
     try:
         yield kept
     finally:

@@ -113,7 +113,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="report the N elements of a failed output that differ most (default: %(default)s)",
     )  # fmt: skip
     look = parser.add_argument_group("looking inside")
-    look.add_argument("--memory", action="store_true", help="show what is allocated after every op")
+    look.add_argument(
+        "--memory", action="store_true", help="show what is allocated after every op, and its circular buffers"
+    )
     look.add_argument("--print-tensors", "--print-input-output-tensors", action="store_true",
                       help="print inputs and outputs")  # fmt: skip
     look.add_argument("--no-debug-ops", "--disable-ttrt-callbacks", action="store_true",
@@ -314,9 +316,13 @@ def chips_text(chips: Sequence[int]) -> str:
 def show_memory(report: dict[str, Any]) -> None:
     names = list(report["memory"][0]["memories"]) if report["memory"] else []
     rows = [
-        (entry["op"], *(grouped(entry["memories"][n]["allocated_bytes_per_bank"]) for n in names), entry["location"])
+        (
+            entry["op"],
+            *(grouped(entry["memories"][n]["allocated_bytes_per_bank"]) for n in names),
+            grouped(entry["circular_buffer_bytes"]),
+            entry["location"],
+        )
         for entry in report["memory"]
     ]
-    table(
-        f"allocated after each op of {report['name']}, bytes per bank", ("op", *(f"{n}>" for n in names), "where"), rows
-    )
+    columns = ("op", *(f"{n}>" for n in names), "circular buffers>", "where")
+    table(f"allocated after each op of {report['name']}, and what its kernels had in L1, bytes per bank", columns, rows)

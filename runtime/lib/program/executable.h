@@ -39,6 +39,7 @@ public:
 
   std::optional<Tensor> read(uint32_t value) const;
   void write(uint32_t value, const Tensor &tensor);
+  int64_t circularBytes(uint32_t op) const;
 
 private:
   using Home = Plan::Home;

@@ -30,6 +30,7 @@ public:
   const Binary &binary() const override { return image; }
   size_t program() const override { return index; }
   const Device &device() const override { return on; }
+  int64_t circularBytes(uint32_t op) const override { return running().circularBytes(op); }
   std::optional<Tensor> read(uint32_t value) const override { return running().read(value); }
   void write(uint32_t value, const Tensor &tensor) override { running().write(value, tensor); }
   void end() { executable = nullptr; }
@@ -549,6 +550,12 @@ void Executable::write(uint32_t value, const Tensor &tensor) {
   const Root &root = plan.roots[value];
   for (uint32_t d = root.first; d < root.last() && rounded.bytes(); ++d)
     std::memcpy(arenaAddress(root, d), rounded.data(shardOf(rounded, d)), rounded.bytes());
+}
+
+int64_t Executable::circularBytes(uint32_t op) const {
+  if (op >= plan.circular.size())
+    throw Error(name() + " has no op " + std::to_string(op) + "; it has " + std::to_string(plan.circular.size()));
+  return plan.circular[op];
 }
 
 RunReport Executable::report() const {

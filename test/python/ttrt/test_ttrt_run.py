@@ -243,7 +243,9 @@ def test_memory_after_every_op(ttrt, files):
     report = json.loads(ttrt("run", files.one, "--memory", "--json", "-").out)
     (entry,) = report["programs"][0]["memory"]
     assert entry["op"] == "ttnn.add" and entry["memories"]["DRAM"]["allocated_bytes_per_bank"] > 0
-    assert "allocated after each op of add" in ttrt("run", files.one, "--memory").out
+    assert entry["circular_buffer_bytes"] == 6 * 4096  # two tiles of each tensor
+    shown = ttrt("run", files.one, "--memory").out
+    assert "allocated after each op of add" in shown and "circular buffers" in shown
 
 
 def test_nothing_is_left_allocated(ttrt, files):

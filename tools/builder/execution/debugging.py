@@ -252,7 +252,7 @@ class Debugger:
 
     def after(self, executable: Any, program: Any, op: Any) -> None:
         if self.memory is not None:
-            self.memory.add(op)
+            self.memory.add(program, op)
         # Programs that this one calls are made by the compiler, of constants: nobody asked to look into them.
         if runtime.get_program_index(program) != self.index:
             return

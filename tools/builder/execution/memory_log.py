@@ -33,15 +33,16 @@ def buffers_of(view: Any) -> dict[int, dict[str, Any]]:
 
 @dataclass
 class MemoryLog:
-    """What each op of a run allocated and freed."""
+    """What each op of a run allocated and freed, and what its kernels' circular buffers took of a core's L1."""
 
     device: Any
     operations: list[dict[str, Any]] = field(default_factory=list)
     _known: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
 
-    def add(self, op: Any) -> None:
+    def add(self, program: Any, op: Any) -> None:
         entry: dict[str, Any] = {"index": op.index, "op": op.name, "location": location_of(op),
-                                 "source": runtime.get_op_source(op), "memories": {}}  # fmt: skip
+                                 "source": runtime.get_op_source(op), "memories": {},
+                                 "circular_buffer_bytes": program.circular_buffer_bytes(op)}  # fmt: skip
         for name, view in memory_views(self.device).items():
             now, before = buffers_of(view), self._known.get(name, {})
             entry["memories"][name] = {

@@ -69,7 +69,7 @@ class OpWatcher:
         source = runtime.get_op_source(op)
         self.seconds[source] = self.seconds.get(source, 0.0) + time.perf_counter() - self._started
         if self.memory is not None:
-            self.memory.add(op)
+            self.memory.add(program, op)
         if self.debugger is not None:
             self.debugger.after(executable, program, op)
         if not self.is_last(executable, program, op):

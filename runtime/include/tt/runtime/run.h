@@ -96,6 +96,8 @@ public:
   virtual const Binary &binary() const = 0;
   virtual size_t program() const = 0;
   virtual const Device &device() const = 0;
+  /// Of the circular buffers of an op's kernels, on each core.
+  virtual int64_t circularBytes(uint32_t op) const = 0;
   /// A copy of a value on the host, or nothing when it is not alive.
   virtual std::optional<Tensor> read(uint32_t value) const = 0;
   /// Replaces a value for all ops that follow, rounded to its data type. Throws Error when it is not alive, or the
