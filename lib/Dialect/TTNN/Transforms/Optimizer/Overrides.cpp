@@ -85,7 +85,8 @@ LogicalResult Overrides::check(ModuleOp module) const {
   if (rows.empty())
     return success();
   struct Found {
-    bool any = false, result = false, conv = false;
+    bool any = false, placeable = false, conv = false;
+    Operation *stays = nullptr; // a result that is not
     int64_t operands = 0;
   };
   llvm::StringMap<Found> names;
@@ -98,7 +99,10 @@ LogicalResult Overrides::check(ModuleOp module) const {
     found.conv |= isConvolution(op);
     if (familyOf(op) == Family::None)
       return;
-    found.result = true;
+    if (isPlaceable(op))
+      found.placeable = true;
+    else
+      found.stays = op;
     found.operands =
         std::max<int64_t>(found.operands, llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>));
   });
@@ -110,10 +114,15 @@ LogicalResult Overrides::check(ModuleOp module) const {
     if (!found.any)
       return module.emitError() << "option override-output-layout, insert-memreconfig or override-conv2d-config names '"
                                 << name << "', which is the location of no op";
-    if (!row.layout.empty() && !found.result)
-      return error("override-output-layout") << "where no op computes on the device";
+    if (!row.layout.empty() && !found.placeable)
+      return found.stays ? found.stays->emitOpError()
+                               << "option override-output-layout: the result stays in "
+                               << describe(TTNNLayoutAttr::of(found.stays->getResult(0).getType()))
+                               << ": it leaves the program, or is written to"
+                         : error("override-output-layout") << "where no op computes on the device";
     if (!row.conv.empty() && !found.conv)
-      return error("override-conv2d-config") << "which is no conv2d or conv_transpose2d";
+      return error("override-conv2d-config") << "which is no conv2d or conv_transpose2d; one that others were fused "
+                                                "into has the name of the last of them";
     for (int64_t operand : row.operands)
       if (operand >= found.operands)
         return error("insert-memreconfig") << "which has " << found.operands << " tensor operands; operand " << operand
@@ -140,7 +149,7 @@ ArrayRef<int64_t> Overrides::reconfiguredOperands(Operation *op) const {
 
 FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &chip) const {
   const Row *row = find(op);
-  if (!row || row->layout.empty() || familyOf(op) == Family::None)
+  if (!row || row->layout.empty() || !isPlaceable(op))
     return TTNNLayoutAttr();
   auto error = [&]() { return op->emitOpError() << "option override-output-layout: "; };
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(op->getResult(0).getType());
@@ -171,8 +180,6 @@ FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &c
                         "width_sharded, block_sharded), order (tile, row_major) or data type";
     }
   }
-  if (!isPlaceable(op))
-    return error() << "the result stays in " << describe(layout) << ": it leaves the program, or is written to";
   const TensorMemoryLayout kind = memory.value_or(TensorMemoryLayout::Interleaved);
   const BufferType where = buffer.value_or(kind == TensorMemoryLayout::Interleaved ? BufferType::DRAM : BufferType::L1);
   if (kind == TensorMemoryLayout::Interleaved) {

@@ -22,7 +22,8 @@ public:
                                     StringRef convConfigs);
 
   bool empty() const { return rows.empty(); }
-  /// The layout that is asked for the op's result; null where none is, or failure after an error.
+  /// The layout that is asked for the op's result; null where none is or the place of the result is no choice, failure
+  /// after an error.
   FailureOr<TTNNLayoutAttr> layoutOf(Operation *op, const ChipMemory &chip) const;
   /// Operands that a change of layout is to be inserted before.
   ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
