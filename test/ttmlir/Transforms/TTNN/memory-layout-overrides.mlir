@@ -20,6 +20,7 @@
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=l2 2>&1 | FileCheck %s --check-prefix=PART
 // PART: 'ttnn.exp' op option override-output-layout: 'l2' is no grid (8x8), buffer (dram, l1), memory layout
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=9x9:l1:block_sharded 2>&1 | FileCheck %s --check-prefix=GRID
+// RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=4294967296x4294967296:l1:height_sharded 2>&1 | FileCheck %s --check-prefix=GRID
 // GRID: 'ttnn.exp' op option override-output-layout: no shards of {{.*}}256{{.*}}256{{.*}} in whole tiles lie on that grid; the chip has 8x8 cores
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=f32 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: 'ttnn.exp' op option override-output-layout: the data type of the result is bf16, not 'f32'; only its place can be chosen

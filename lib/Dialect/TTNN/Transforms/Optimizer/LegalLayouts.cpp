@@ -84,7 +84,8 @@ TTNNLayoutAttr ttnn::shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, T
                                  int64_t gridRows, int64_t gridColumns, const ChipMemory &chip) {
   MLIRContext *context = type.getContext();
   std::optional<std::array<int64_t, 2>> matrix = collapsedShape(type.getShape(), Layout::Tile);
-  if (!matrix || !layout.isTiled() || gridRows < 1 || gridColumns < 1 || gridRows * gridColumns > chip.cores())
+  if (!matrix || !layout.isTiled() || gridRows < 1 || gridColumns < 1 || gridRows > chip.cores() ||
+      gridColumns > chip.cores() || gridRows * gridColumns > chip.cores())
     return {};
   const int64_t rows = (*matrix)[0] / tileHeight, columns = (*matrix)[1] / tileWidth;
   if (rows == 0 || columns == 0)
