@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import _core_aten_decompositions_post_autograd, core_aten_decompositions, get_decompositions
 
 from .importer import op_name
 from .lowering import RULES
@@ -43,9 +43,13 @@ def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.cache
-def decompositions() -> dict[Any, Callable[..., Any]]:
-    """PyTorch's core decompositions, without those of ops that have a rule."""
-    table = dict(core_aten_decompositions())
+def decompositions(composite: bool = False) -> dict[Any, Callable[..., Any]]:
+    """PyTorch's core decompositions, without those of ops that have a rule.
+
+    composite: with those of ops that PyTorch makes of others before a graph is captured, which `torch.export` keeps.
+        To list them takes PyTorch a fifth of a second.
+    """
+    table = dict(core_aten_decompositions() if composite else _core_aten_decompositions_post_autograd())
     table.update(get_decompositions([op for op in MORE if op]))
     for packet in FLOATS_ONLY:
         for overload in packet.overloads():

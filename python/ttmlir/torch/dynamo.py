@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backend of `torch.compile`: graphs of Dynamo, through AOTAutograd, to programs."""
+"""The backend of `torch.compile`: graphs of Dynamo, captured in one pass or through AOTAutograd, to programs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import Any
 import torch
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
+from torch._higher_order_ops.passes.inline_invoke_subgraph import inline_invoke_subgraph
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.fx import GraphModule
 
 from ..ir import MLIRError
+from .capture import UnsuitedError, capture
 from .decompositions import decompositions
 from .errors import UnsupportedError
 from .importer import ON_HOST, import_graph, source_line
@@ -57,16 +59,22 @@ def compile_graph(
 
 
 def compile_whole(
-    graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str = FORWARD, training: bool = False
+    graph_module: GraphModule,
+    parameters: Sequence[int],
+    options: Options,
+    kind: str = FORWARD,
+    training: bool = False,
+    unsuited: str = "",
 ) -> Callable[[Sequence[Any]], Any]:
     """A program of the graph, or several where PyTorch has to run ops in between.
 
     kind: FORWARD or BACKWARD, for the report. training: the graph has a backward pass, or is one.
+    unsuited: why AOTAutograd captured the graph, for the report.
 
     Warns:
         UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
     """
-    report = Report(kind, counted(graph_module.graph))
+    report = Report(kind, counted(graph_module.graph), unsuited=unsuited)
     add(report)
 
     def part(graph: GraphModule, weights: Sequence[int]) -> Program:
@@ -158,10 +166,16 @@ class Specialising:
     """A graph whose sizes change: a program for each set of sizes that it was called with."""
 
     def __init__(
-        self, graph_module: GraphModule, parameters: Sequence[int], options: Options, kind: str, training: bool
+        self,
+        graph_module: GraphModule,
+        parameters: Sequence[int],
+        options: Options,
+        kind: str,
+        training: bool,
+        unsuited: str,
     ) -> None:
-        self.graph_module, self.parameters, self.options = graph_module, parameters, options
-        self.kind, self.training = kind, training
+        self.graph_module, self.parameters = graph_module, parameters
+        self.rest = (options, kind, training, unsuited)
         self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -169,7 +183,7 @@ class Specialising:
         program = self.programs.get(key)
         if program is None:
             known = specialised(self.graph_module, arguments)
-            program = compile_whole(known, self.parameters, self.options, self.kind, self.training)
+            program = compile_whole(known, self.parameters, *self.rest)
             self.programs[key] = program
         return program(arguments)
 
@@ -191,7 +205,9 @@ def static_inputs(graph: torch.fx.Graph, kind: str) -> list[int]:
     return [i for i, node in enumerate(placeholders) if str(node.target) in names]
 
 
-def compiler(options: Options, kind: str, training: bool) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+def compiler(
+    options: Options, kind: str, training: bool, unsuited: str = ""
+) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
     """What AOTAutograd calls with each of its graphs: one for inference, or a forward and a backward one."""
 
     def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -200,12 +216,22 @@ def compiler(options: Options, kind: str, training: bool) -> Callable[[GraphModu
             warn_of_doubles(graph.graph)
         program: Callable[[Sequence[Any]], Any]
         if is_dynamic(graph):
-            program = Specialising(graph, parameters, options, kind, training)
+            program = Specialising(graph, parameters, options, kind, training, unsuited)
         else:
-            program = compile_whole(graph, parameters, options, kind, training)
+            program = compile_whole(graph, parameters, options, kind, training, unsuited)
         return make_boxed_func(lambda *arguments: program(arguments))
 
     return compile_one
+
+
+def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    """A program as Dynamo calls it. Ops that PyTorch runs have the types that autocast gave them, and no gradients."""
+
+    def run(*arguments: Any) -> Any:
+        with torch.no_grad(), torch._C._DisableAutocast():
+            return program(arguments)
+
+    return run
 
 
 def backend(
@@ -219,12 +245,25 @@ def backend(
     """
     chosen = Options.of(options)
     chosen.check()
-    compiled = aot_autograd(
-        fw_compiler=compiler(chosen, FORWARD, training=True),
-        bw_compiler=compiler(chosen, BACKWARD, training=True),
-        inference_compiler=compiler(chosen, FORWARD, training=False),
+    if graph_module.graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph):
+        # Regions that the user marked as repeated, which spares Dynamo's time.
+        graph_module = inline_invoke_subgraph(graph_module)
+        graph_module.recompile()
+    try:
+        graph, parameters = capture(graph_module, example_inputs)
+    except UnsuitedError as error:
+        return through_autograd(chosen, str(error))(graph_module, example_inputs)
+    warn_of_doubles(graph.graph)
+    return called(compile_whole(graph, parameters, chosen))
+
+
+def through_autograd(options: Options, unsuited: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+    """AOTAutograd's way to compile a graph of Dynamo: with gradients, writes to arguments, and sizes that change."""
+    return aot_autograd(
+        fw_compiler=compiler(options, FORWARD, True, unsuited),
+        bw_compiler=compiler(options, BACKWARD, True, unsuited),
+        inference_compiler=compiler(options, FORWARD, False, unsuited),
         decompositions=decompositions(),
         partition_fn=partition,
         keep_inference_input_mutations=True,
     )
-    return compiled(graph_module, example_inputs)

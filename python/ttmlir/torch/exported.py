@@ -167,4 +167,4 @@ def compile(
     """
     if not isinstance(model, ExportedProgram):
         model = torch.export.export(model, tuple(args), dict(kwargs or {}))
-    return CompiledModel(model.run_decompositions(decompositions()), Options.of(options))
+    return CompiledModel(model.run_decompositions(decompositions(composite=True)), Options.of(options))

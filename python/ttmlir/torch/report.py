@@ -26,6 +26,7 @@ class Report:
     reasons: why, of those ops that the chip has and that a rule or a pass refused.
     programs: what the rest became, in order.
     error: why it could not be compiled, or "".
+    unsuited: why AOTAutograd captured it, which takes longer than the one pass that was tried first; or "".
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Report:
     reasons: dict[str, str] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     error: str = ""
+    unsuited: str = ""
 
     @property
     def transfers(self) -> int:

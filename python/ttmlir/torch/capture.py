@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamo's graphs as graphs of aten ops in one pass, where nothing is differentiated.
+
+AOTAutograd runs a graph several times to learn what it writes, what its results share memory with, and what is
+differentiated, and records each op in Python twice. A graph that gives back values of its own, and no gradients, has
+one run to do: PyTorch's functionalization in C++ makes its writes results, and what arrives below it is recorded.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.fx.experimental.proxy_tensor import disable_autocast_cache
+from torch.fx.node import map_aggregate
+from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+
+from .decompositions import decompositions
+
+aten = torch.ops.aten
+ENTER_AUTOCAST, EXIT_AUTOCAST = torch.amp.autocast_mode._enter_autocast, torch.amp.autocast_mode._exit_autocast
+# What gives no value for the graph. Others would change a state of PyTorch that is not known here.
+VALUELESS = {ENTER_AUTOCAST, EXIT_AUTOCAST, torch._C._set_grad_enabled, torch._C._log_api_usage_once, operator.setitem}
+
+
+class UnsuitedError(Exception):
+    """Why one pass does not capture a graph."""
+
+
+class Recorder(TorchDispatchMode):
+    """Records the ops that run on fake tensors while it is active, with results in `meta["val"]`.
+
+    Raises (where it is active):
+        UnsuitedError: an op that writes, or a value that the graph does not have.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graph = Graph()
+        self.constants = torch.nn.Module()
+        self.stack_trace: str | None = None  # of what runs now
+        self.decompositions = decompositions()
+        # By a tensor's id: the tensor, which keeps the id its own, and a node, or the number of the node's result.
+        self.nodes: dict[int, tuple[torch.Tensor, Node, int | None]] = {}
+
+    def own(self, value: torch.Tensor, node: Node, number: int | None = None) -> Node:
+        """Says that a tensor is what a node gives."""
+        if value.dtype.is_complex or value.layout is not torch.strided or value._has_symbolic_sizes_strides:
+            raise UnsuitedError(f"a tensor of {value.dtype}, {value.layout}, {list(value.shape)}")
+        self.nodes[id(value)] = (value, node, number)
+        if number is None:
+            self.describe(node, value)
+        return node
+
+    def describe(self, node: Node, value: Any) -> None:
+        node.meta["val"] = value
+        if self.stack_trace:
+            node.meta["stack_trace"] = self.stack_trace
+
+    def node_of(self, value: Any) -> Any:
+        """A tensor's node; other values as they are."""
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise UnsuitedError("a number that is not known")
+        if not isinstance(value, torch.Tensor):
+            return value
+        if id(value) not in self.nodes:
+            raise UnsuitedError("a tensor that is neither an argument nor a result")
+        tensor, node, number = self.nodes[id(value)]
+        return node if number is None else self.own(tensor, self.graph.call_function(operator.getitem, (node, number)))
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not isinstance(func, OpOverload):
+            raise UnsuitedError(f"{func}, which is no op")
+        if func.namespace == "prim":  # asks what device or layout a tensor has
+            return func(*args, **kwargs)
+        # Most ops that PyTorch makes of others are so above; not those of tensors made in inference mode.
+        for function in (self.decompositions.get(func), func.decompose):
+            if function is not None:
+                with self:
+                    result = function(*args, **kwargs)
+                if result is not NotImplemented:
+                    return result
+        result = func(*args, **kwargs)
+        if func is aten.lift_fresh.default:  # gives numbers of Python as a tensor
+            name = f"constant_{len(vars(self.constants))}"
+            vars(self.constants)[name] = args[0]
+            self.own(result, self.graph.get_attr(name))
+            return result
+        if func._schema.is_mutable:
+            raise UnsuitedError(f"{func}, which writes")
+        node = self.graph.call_function(func, map_aggregate(args, self.node_of), map_aggregate(kwargs, self.node_of))
+        if isinstance(result, torch.Tensor):
+            self.own(result, node)
+        elif isinstance(result, tuple | list):
+            self.describe(node, result)
+            for number, value in enumerate(result):
+                if isinstance(value, torch.Tensor):
+                    self.own(value, node, number)
+        else:
+            raise UnsuitedError(f"{func}, whose result is {type(result).__name__}")
+        return result
+
+
+class Run(Interpreter):
+    """Runs a graph of Dynamo. `autocasts`: states of `torch.autocast` that the graph entered and did not leave yet."""
+
+    def __init__(self, graph_module: GraphModule, recorder: Recorder) -> None:
+        super().__init__(graph_module)
+        self.recorder, self.autocasts = recorder, list[Any]()
+        self.extra_traceback = False  # errors are reasons to be read
+
+    def run_node(self, n: Node) -> Any:
+        self.recorder.stack_trace = n.stack_trace
+        result = super().run_node(n)
+        if n.target is ENTER_AUTOCAST:
+            self.autocasts.append(result)
+        elif n.target is EXIT_AUTOCAST:
+            self.autocasts.pop()
+        return result
+
+
+@contextmanager
+def functionalization() -> Iterator[None]:
+    torch._enable_functionalization(reapply_views=True)
+    try:
+        yield
+    finally:
+        torch._disable_functionalization()
+
+
+def memory(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
+    """The mode of the graph's fake tensors.
+
+    inputs: the arguments of the first call.
+
+    Raises:
+        UnsuitedError: what the graph has that one pass does not capture, as far as that is seen before.
+    """
+    modes = set()
+    for node, given in zip(graph.find_nodes(op="placeholder"), inputs, strict=True):
+        value = node.meta.get("example_value")
+        if not isinstance(value, FakeTensor) or is_traceable_wrapper_subclass(value):
+            raise UnsuitedError("sizes that change" if isinstance(value, torch.SymInt) else
+                                f"an argument that is {type(given).__name__}")  # fmt: skip
+        if value._has_symbolic_sizes_strides:
+            raise UnsuitedError("sizes that change")
+        if (value.shape, value.stride(), value.dtype) != (given.shape, given.stride(), given.dtype):
+            raise UnsuitedError("an argument that gets another shape")
+        modes.add(value.fake_mode)
+    for node in graph.nodes:
+        if node.op in ("call_module", "get_attr") or isinstance(node.target, HigherOrderOperator):
+            raise UnsuitedError(f"{node.target}, which the graph holds or which has a graph of its own")
+        called = node.op in ("call_function", "call_method")
+        if called and "example_value" not in node.meta and node.target not in VALUELESS:
+            raise UnsuitedError(f"{getattr(node.target, '__name__', node.target)}, which gives no value")
+    if any(isinstance(value, torch.Tensor) and value.requires_grad for value in results(graph)):
+        raise UnsuitedError("gradients")
+    if len(modes) > 1:
+        raise UnsuitedError("fake tensors of several modes")
+    return modes.pop() if modes else FakeTensorMode()
+
+
+def results(graph: Graph) -> list[Any]:
+    (output,) = graph.find_nodes(op="output")
+    return [node.meta.get("example_value") if isinstance(node, Node) else node for node in output.args[0]]
+
+
+def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, list[int]]:
+    """A graph of Dynamo as one of aten ops, and the numbers of its arguments that are parameters and buffers.
+
+    inputs: the arguments of the first call.
+
+    Raises:
+        UnsuitedError: says what AOTAutograd is needed for.
+    """
+    mode, run = check(graph_module.graph, inputs), Run(graph_module, Recorder())
+    placeholders = graph_module.graph.find_nodes(op="placeholder")
+    differentiable = torch.is_grad_enabled() or bool(
+        graph_module.graph.find_nodes(op="call_function", target=torch._C._set_grad_enabled)
+    )
+    try:
+        with torch.no_grad(), disable_autocast_cache(), enable_python_dispatcher(), mode, run.recorder:
+            return recorded(run, placeholders, differentiable), [i for i, n in enumerate(placeholders) if is_static(n)]
+    except UnsuitedError:
+        raise
+    except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
+        raise UnsuitedError(f"{type(error).__name__}: {error}") from error
+    finally:
+        while run.autocasts:
+            EXIT_AUTOCAST(run.autocasts.pop())
+
+
+def is_static(placeholder: Node) -> bool:
+    return bool(placeholder.meta.get("tensor_dict", {}).get("_dynamo_static_input_type"))
+
+
+def recorded(run: Run, placeholders: Sequence[Node], differentiable: bool) -> GraphModule:
+    """What a graph of Dynamo does, with the arguments that it writes written at its end.
+
+    differentiable: writes to arguments can be parts of a gradient.
+    """
+    recorder, fakes = run.recorder, [node.meta["example_value"] for node in placeholders]
+    nodes = [
+        recorder.own(fake, recorder.graph.placeholder(node.name))
+        for node, fake in zip(placeholders, fakes, strict=True)
+    ]
+    with functionalization():
+        given = [torch._to_functional_tensor(fake) for fake in fakes]
+        outputs = run.run(*given, enable_io_processing=False)
+        places = [memory(value) for value in outputs if isinstance(value, torch.Tensor)]
+        if len(set(places)) < len(places) or not set(places).isdisjoint(map(memory, given)):
+            raise UnsuitedError("a result that shares memory with another one or an argument")
+        returned = [recorder.node_of(settled(value)) for value in outputs]
+        written = [(i, value) for i, fake in enumerate(fakes) if (value := settled(given[i])) is not fake]
+    sharers = Counter(map(memory, fakes))
+    for number, value in written:
+        if sharers[memory(fakes[number])] > 1:
+            raise UnsuitedError("an argument that is written and shares memory with another one")
+        if differentiable and any(fake.requires_grad for fake in fakes):
+            raise UnsuitedError("gradients of what is written to an argument")
+        node = recorder.graph.call_function(aten.copy_.default, (nodes[number], recorder.node_of(value)))
+        recorder.describe(node, fakes[number])
+    recorder.graph.output(tuple(returned))
+    recorder.graph.eliminate_dead_code()
+    return _LazyGraphModule(recorder.constants, recorder.graph)  # its Python is needed where PyTorch runs a part of it
+
+
+def settled(value: Any) -> Any:
+    """What a functional tensor holds after all writes to its memory."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    torch._sync(value)
+    return torch._from_functional_tensor(value)
