@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import functorch.compile  # noqa: F401  PyTorch's, loaded where torch.compile is called first: no time of a backend
 import torch
 import torch_zoo
 from golden.metrics import compare

@@ -9,15 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from functorch.compile import aot_function, make_boxed_func
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.traceback import preserve_node_meta
+from ttmlir.torch.compilation import compile_whole
 from ttmlir.torch.decompositions import decompositions
-from ttmlir.torch.dynamo import compile_whole
 from ttmlir.torch.importer import ON_HOST, is_call, op_name
 from ttmlir.torch.options import Options
 from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
-from ttmlir.torch.saved import partition, recomputing
+from ttmlir.torch.saved import partition
 
 from .errors import PyBudaError
 from .tools.reportify import compiling, log_if_asked
@@ -88,6 +87,8 @@ class Compiled:
         moves_depth: int = 0,
         recompute: bool = False,
     ) -> None:
+        from functorch.compile import aot_function  # loads Dynamo, which importing pybuda does not
+
         self.moves_depth, self.recompute = moves_depth, recompute
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
@@ -110,11 +111,13 @@ class Compiled:
 
     def _partition(self, joint: GraphModule, inputs: Any, **keywords: Any) -> tuple[GraphModule, GraphModule]:
         """The forward and the backward graph. The latter is compiled when it is first run."""
-        forward, backward = (recomputing if self.recompute else partition)(joint, inputs, **keywords)
+        forward, backward = partition(joint, inputs, recompute=self.recompute, **keywords)
         self.graphs.append((BACKWARD, backward.graph))
         return forward, backward
 
     def _compiler(self, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+        from functorch.compile import make_boxed_func
+
         weights = {f"primals_{i + 1}" for i in range(self.statics)}
 
         def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError("ttmlir.torch needs PyTorch: pip install 'ttmlir[torch]'", name="torch") from None
 
-from .dynamo import backend, compile_graph
+from .compilation import compile_graph
+from .entry import backend
 from .errors import UnsupportedError
 from .exported import CompiledModel, compile, export
 from .importer import import_graph

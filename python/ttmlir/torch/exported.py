@@ -20,8 +20,8 @@ from .. import ir, passes, safetensors
 from ..chips import lower
 from ..emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ..files import write_whole
+from .compilation import compile_graph
 from .decompositions import decompositions
-from .dynamo import compile_graph
 from .errors import UnsupportedError
 from .importer import import_graph
 from .options import Options

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from ..files import write_whole
-from .dynamo import backend
+from .entry import backend
 from .options import Options
 from .report import BACKWARD, FORWARD, Report, record, total
 

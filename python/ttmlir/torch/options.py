@@ -11,7 +11,6 @@ from _ttmlir_runtime import runtime
 
 from .. import ir
 from ..passes import ttir_to_ttnn_backend_pipeline
-from .errors import OptionTypeError, OptionValueError
 
 _taken: set[str] = set()  # what pipelines were found to take
 
@@ -37,17 +36,17 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.device is not None and not isinstance(self.device, runtime.Device):
-            raise OptionTypeError(
+            raise TypeError(
                 f"option device is {self.device!r}; expected an open device, as of ttnn.open_device, or None"
             )
         for name in ("target_format", "weight_format"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise OptionTypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
+                raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
         if self.watch_weights not in (None, False, True):
-            raise OptionTypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
+            raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
         if not isinstance(self.pipeline, str):
-            raise OptionTypeError(f"option pipeline is {self.pipeline!r}; expected text")
+            raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
 
     @classmethod
     def of(cls, given: Options | Mapping[str, Any] | None) -> Options:
@@ -62,10 +61,10 @@ class Options:
         if isinstance(given, Options):
             return given
         if not isinstance(given, Mapping):
-            raise OptionTypeError(f"options is {type(given).__name__}; expected TorchTtnnOption or a dictionary")
+            raise TypeError(f"options is {type(given).__name__}; expected TorchTtnnOption or a dictionary")
         known = [f.name for f in fields(cls)]
         if unknown := [name for name in given if name not in known]:
-            raise OptionValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
+            raise ValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
         return cls(**given)
 
     def check(self) -> None:
@@ -82,7 +81,7 @@ class Options:
                 ttir_to_ttnn_backend_pipeline(ir.Module.parse(""), text)
             except (ir.MLIRError, ValueError) as error:
                 reason = error.error_diagnostics[0].message if isinstance(error, ir.MLIRError) else str(error).strip()
-                raise OptionValueError(f"options {text!r}: {reason}") from None
+                raise ValueError(f"options {text!r}: {reason}") from None
         _taken.add(text)
 
     def pipeline_options(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from functorch.compile import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule, Node
 
 # On a forward graph's output: how many of its values are the model's. Those behind them are for the backward graph.
@@ -23,27 +22,24 @@ PARTS = frozenset({aten.select.int, aten.slice.Tensor})
 
 
 def partition(
-    joint: GraphModule, inputs: Any, *, num_fwd_outputs: int, static_lifetime_input_indices: Sequence[int] | None = None
+    joint: GraphModule,
+    inputs: Any,
+    *,
+    num_fwd_outputs: int,
+    static_lifetime_input_indices: Sequence[int] | None = None,
+    recompute: bool = False,
 ) -> tuple[GraphModule, GraphModule]:
     """PyTorch's default partition of a joint graph, but of a view that it keeps its base is kept.
 
     The backward graph takes the view again. A program that returns a view returns a copy of it: of weights at each
     step, and a second one of values that are kept themselves.
+
+    recompute: the backward graph computes again what is cheap, so that less is kept: PyTorch's choice.
     """
-    weights = frozenset(f"primals_{i + 1}" for i in static_lifetime_input_indices or ())
-    forward, backward = default_partition(
-        joint, inputs, num_fwd_outputs=num_fwd_outputs, static_lifetime_input_indices=static_lifetime_input_indices
-    )
-    keep_bases(forward, backward, num_fwd_outputs, weights)
-    return forward, backward
+    from functorch.compile import default_partition, min_cut_rematerialization_partition  # loads Dynamo
 
-
-def recomputing(
-    joint: GraphModule, inputs: Any, *, num_fwd_outputs: int, static_lifetime_input_indices: Sequence[int] | None = None
-) -> tuple[GraphModule, GraphModule]:
-    """As `partition`, but the backward graph computes again what is cheap, so that less is kept: PyTorch's choice."""
     weights = frozenset(f"primals_{i + 1}" for i in static_lifetime_input_indices or ())
-    forward, backward = min_cut_rematerialization_partition(
+    forward, backward = (min_cut_rematerialization_partition if recompute else default_partition)(
         joint, inputs, num_fwd_outputs=num_fwd_outputs, static_lifetime_input_indices=static_lifetime_input_indices
     )
     keep_bases(forward, backward, num_fwd_outputs, weights)

@@ -5,6 +5,8 @@ that the chip lacks, options, files."""
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -265,3 +267,16 @@ def test_causal_attention_begins_with_the_first_key(lengths: tuple[int, int], dt
         # Of one range: the gradient of a query that sees one key is 0, and what is computed is its rounding.
         grads.append(torch.cat([x.grad.flatten() for x in given]))
     assert_agree(grads[1], grads[0])
+
+
+def test_importing_loads_no_dynamo() -> None:
+    """It takes PyTorch more than a second, which programs that do not use it do not wait for."""
+    program = """
+import sys
+import pybuda, torch, torch_ttnn, ttmlir.onnx, ttmlir.torch
+assert torch_ttnn.backend is ttmlir.torch.backend
+print([name for name in ("torch._dynamo", "functorch", "sympy", "networkx") if name in sys.modules])
+print(torch.compile(lambda x: x + 1, backend="tt")(torch.ones(2)), "torch._dynamo" in sys.modules)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.stdout.splitlines() == ["[]", "tensor([2., 2.]) True"], found.stderr

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of aten ops to programs, whoever captured them."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.fx import GraphModule
+
+from ..ir import MLIRError
+from .errors import UnsupportedError
+from .importer import ON_HOST, import_graph, source_line
+from .options import Options
+from .partition import split
+from .program import Program, Times
+from .report import FORWARD, Report, add, counted, left_on_host
+
+
+def compile_graph(
+    graph_module: GraphModule,
+    parameters: Sequence[int] = (),
+    options: Options | None = None,
+    keep_text: bool = False,
+    training: bool = False,
+) -> Program:
+    """A graph of aten ops, functional and with fake tensors, as a program.
+
+    training: the graph has a backward pass, or is one.
+    """
+    started = time.perf_counter()
+    graph = graph_module.graph
+    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
+    values = [n.meta.get("val") for n in placeholders]
+    tensors = {i: value.dtype for i, value in enumerate(values) if isinstance(value, torch.Tensor)}
+    with unset_fake_temporarily():  # constants are computed while importing
+        imported = import_graph(graph_module, parameters)
+    (output,) = [n for n in graph.nodes if n.op == "output"]
+    returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
+    outputs = [n.meta["val"] if isinstance(n, torch.fx.Node) else n for n in returned]
+    outputs += [placeholders[number].meta["val"] for number, _ in imported.writes]
+    times = Times(import_graph=time.perf_counter() - started)
+    options = options or Options()
+    watch = training if options.watch_weights is None else options.watch_weights
+    weights = frozenset(parameters)
+    return Program(imported, tensors, weights, outputs, options, watch, times=times, keep_text=keep_text)
+
+
+def compile_whole(
+    graph_module: GraphModule,
+    parameters: Sequence[int],
+    options: Options,
+    kind: str = FORWARD,
+    training: bool = False,
+    unsuited: str = "",
+) -> Callable[[Sequence[Any]], Any]:
+    """A program of the graph, or several where PyTorch has to run ops in between.
+
+    kind: FORWARD or BACKWARD, for the report. training: the graph has a backward pass, or is one.
+    unsuited: why AOTAutograd captured the graph, for the report.
+
+    Warns:
+        UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
+    """
+    report = Report(kind, counted(graph_module.graph), unsuited=unsuited)
+    add(report)
+
+    def part(graph: GraphModule, weights: Sequence[int]) -> Program:
+        program = compile_graph(graph, weights, options, training=training)
+        report.programs.append(program)
+        return program
+
+    while True:
+        report.on_host, report.reasons = left_on_host(graph_module.graph)
+        report.programs.clear()
+        try:
+            if not report.on_host:
+                return part(graph_module, parameters)
+            program = split(graph_module, parameters, part)
+        except (UnsupportedError, MLIRError) as error:
+            refused = blamed(graph_module.graph, error)
+            if not refused:
+                report.error = str(error)
+                raise
+            reason = str(error) if isinstance(error, UnsupportedError) else error.error_diagnostics[0].message
+            for node in refused:
+                node.meta[ON_HOST] = reason
+        else:
+            warnings.warn(f"PyTorch runs what the chip has no op for: {report.host_text()}", stacklevel=2)
+            return program
+
+
+def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[torch.fx.Node]:
+    """The nodes that an error is about and that are not on the host yet: a rule's, or where a pass points."""
+    if isinstance(error, UnsupportedError):
+        names = {getattr(error.node, "name", None)}
+    else:
+        names = {name for d in error.error_diagnostics for name in re.findall(r'"([^"]*)"', str(d.location))}
+    named = [n for n in graph.nodes if n.name in names]
+    # A constant that the chip does not hold is the host's with the ops that read it.
+    found = [n for node in named for n in (node.users if node.op == "get_attr" else [node])]
+    return [n for n in found if n.op == "call_function" and not n.meta.get(ON_HOST)]
+
+
+def warn_of_doubles(graph: torch.fx.Graph) -> None:
+    """Says where 64-bit floats come from, which the chip computes in 32 bits."""
+
+    def is_double(node: torch.fx.Node) -> bool:
+        value = node.meta.get("val")
+        return isinstance(value, torch.Tensor) and value.dtype is torch.float64
+
+    named = []
+    for node in graph.nodes:
+        if is_double(node) and not any(map(is_double, node.all_input_nodes)):
+            place = next((p for n in (node, *node.users) if (p := source_line(n))), None)
+            what = f"{node.name} float64{list(node.meta['val'].shape)}"
+            named.append(what + (f" ({place[0]}:{place[1]})" if place else ""))
+    if named:
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        warnings.warn(f"float64 is computed in float32 on the chip: {', '.join(named[:3])}{more}", stacklevel=2)

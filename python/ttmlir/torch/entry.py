@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where PyTorch enters: importing it loads nothing of Dynamo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torch.fx import GraphModule
+
+from .options import Options
+
+
+def backend(
+    graph_module: GraphModule, example_inputs: Sequence[Any], options: Options | Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """`torch.compile(model, backend=backend)`, or `backend="tt"`: Dynamo's graph as a function that runs on the chip.
+
+    Raises:
+        TypeError, ValueError: an option that is not known, or of another type.
+        UnsupportedError: an op that neither the chip nor PyTorch runs; names the line of Python.
+    """
+    from .dynamo import compile_captured
+
+    return compile_captured(graph_module, example_inputs, options)
