@@ -16,8 +16,9 @@ from builder.base.builder_apis import (
     compile_ttir_to_flatbuffer,
 )
 from builder.base.errors import TTBuilderGoldenException
+from builder.execution.device_tensors import create_tensor, fetched
 from builder.execution.op_watcher import OpWatcher
-from ttmlir import passes
+from ttmlir import ir, passes
 from ttrt.__main__ import main
 
 runtime = rt.runtime
@@ -189,3 +190,39 @@ def test_stages_of_several_chips():
     values = inputs_of(binary)
     expected = run(binary_of(mlp), values)[0]
     torch.testing.assert_close(run(binary, values)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+SPLIT = """sdy.mesh @mesh = <["x"=1, "y"=2]>
+func.func @main(%x: tensor<8x64xf32>, %u: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+                %d: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x64xf32> {
+  %0 = stablehlo.dot_general %x, %u, contracting_dims = [1] x [0]
+    : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+  %1 = stablehlo.tanh %0 : tensor<8x32xf32>
+  %2 = stablehlo.dot_general %1, %d, contracting_dims = [1] x [0]
+    : (tensor<8x32xf32>, tensor<32x64xf32>) -> tensor<8x64xf32>
+  %3 = stablehlo.tanh %2 : tensor<8x64xf32>
+  return %3 : tensor<8x64xf32>
+}"""
+
+
+@pytest.mark.parametrize("mesh", [(2, 2), (1, 4)])
+def test_a_program_that_is_split_over_the_chips_of_a_stage(mesh):
+    """Its sums go over the chips of a row, however the stages lie."""
+    with ir.Context():
+        module = ir.Module.parse(SPLIT)
+        passes.stablehlo_pipeline(module)
+        passes.stablehlo_to_ttir_pipeline(module)
+        passes.ttir_to_ttnn_backend_pipeline(module, f"mesh-shape={mesh[0]},{mesh[1]} pipeline-stages=2")
+        binary = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+    generator = torch.Generator().manual_seed(3)
+    x, u, d = (torch.rand(shape, generator=generator) - 0.5 for shape in [(8, 64), (64, 32), (32, 64)])
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = mesh
+    with runtime.open_mesh_device(options) as device:
+        shards = [dict(enumerate(value.chunk(2, dim))) for value, dim in ((u, 1), (d, 0))]
+        given = [create_tensor({0: x}, (1, 1))]
+        given += [create_tensor({k: v.contiguous() for k, v in each.items()}, (1, 2)) for each in shards]
+        (found,) = fetched(runtime.submit(device, binary, 0, given)[0])
+        stages = [tuple(stage.mesh_shape) for stage in runtime.last_run(device).stages]
+    assert stages == [(1, 2), (1, 2)]
+    torch.testing.assert_close(found, torch.tanh(torch.tanh(x @ u) @ d), rtol=1e-5, atol=1e-5)

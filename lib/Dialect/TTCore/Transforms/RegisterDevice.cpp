@@ -85,11 +85,15 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
 
   /// Rows and columns; an error for what no mesh can be.
   FailureOr<SmallVector<int64_t>> findMesh(ModuleOp module) {
-    SmallVector<int64_t> mesh(meshShape.begin(), meshShape.end());
-    if (mesh.empty())
-      mesh = lookupMeshShape(module).value_or(SmallVector<int64_t>{1, 1});
-    if (mesh.size() == 1)
-      mesh.insert(mesh.begin(), 1);
+    auto inRows = [](SmallVector<int64_t> shape) {
+      if (shape.size() == 1)
+        shape.insert(shape.begin(), 1);
+      return shape;
+    };
+    SmallVector<int64_t> mesh = inRows(SmallVector<int64_t>(meshShape.begin(), meshShape.end()));
+    const SmallVector<int64_t> own = inRows(lookupMeshShape(module).value_or(SmallVector<int64_t>{1, 1}));
+    const bool isGiven = !mesh.empty();
+    mesh = isGiven ? meshOfStage(mesh, own) : own;
     if (mesh.size() != 2)
       return module.emitError() << "mesh " << spell(mesh) << " has " << mesh.size()
                                 << " dimensions; expected rows and columns";
@@ -97,7 +101,31 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
       if (size <= 0 || size > maxMeshSize ||
           (mesh[0] <= maxMeshSize && mesh[1] <= maxMeshSize && mesh[0] * mesh[1] > maxMeshSize))
         return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxMeshSize << " chips";
+    // Collectives go along the axes of the mesh that the program was split for.
+    if (isGiven && own != mesh && ShapedType::getNumElements(own) > 1 && ShapedType::getNumElements(mesh) > 1 &&
+        !module.lookupSymbol<DeviceOp>(defaultDeviceName)) {
+      InFlightDiagnostic error = module.emitError() << "the module is for a mesh of " << spell(own) << ", but ";
+      if (pipelineStages > 1)
+        return error << "a stage of " << pipelineStages.getValue() << " has " << spell(mesh) << " of the mesh-shape "
+                     << spell(inRows(SmallVector<int64_t>(meshShape.begin(), meshShape.end())));
+      return error << "mesh-shape is " << spell(mesh);
+    }
     return mesh;
+  }
+
+  /// The part of a mesh that each of the stages has: that of the program, or as many columns, or rows, as there are for
+  /// it; all of it where it does not divide, which ttnn-pipeline-stages reports.
+  SmallVector<int64_t> meshOfStage(SmallVector<int64_t> whole, ArrayRef<int64_t> own) const {
+    if (pipelineStages <= 1)
+      return whole;
+    SmallVector<SmallVector<int64_t>> parts;
+    for (size_t axis = whole.size(); axis-- > 0;)
+      if (whole[axis] % pipelineStages == 0) {
+        parts.push_back(whole);
+        parts.back()[axis] /= pipelineStages;
+      }
+    auto *found = llvm::find_if(parts, [&](ArrayRef<int64_t> part) { return part == own; });
+    return found != parts.end() ? *found : parts.empty() ? whole : parts.front();
   }
 
   FailureOr<SystemDescAttr> findSystem(ModuleOp module, ArrayRef<int64_t> mesh) {

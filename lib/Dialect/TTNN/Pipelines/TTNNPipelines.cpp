@@ -37,23 +37,12 @@ bool ttnn::ShareParser::parse(llvm::cl::Option &option, StringRef, StringRef val
   return false;
 }
 
-/// The part of a mesh that each of `stages` has; all of it where it does not divide, which ttnn-pipeline-stages
-/// reports.
-static SmallVector<int64_t> meshOfStage(ArrayRef<int64_t> mesh, int64_t stages) {
-  SmallVector<int64_t> part(mesh);
-  for (int64_t &size : llvm::reverse(part))
-    if (stages > 1 && size % stages == 0) {
-      size /= stages;
-      break;
-    }
-  return part;
-}
-
 void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages) {
   ttcore::TTCoreRegisterDevicePassOptions device;
   device.mockSystemDescArch = options.mockSystemDescArch;
   device.systemDescPath = options.systemDescPath;
-  device.meshShape = meshOfStage(llvm::to_vector(options.meshShape), stages);
+  device.meshShape = llvm::to_vector(options.meshShape);
+  device.pipelineStages = stages;
   device.meshTopology = llvm::to_vector(options.meshTopology);
   manager.addPass(ttir::createTTIRNumberOps());
   manager.addPass(ttcore::createTTCoreUnwrapDeviceModulePass());

@@ -11,8 +11,9 @@ def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"
   let summary = "Register the system descriptor and the default device";
   let description = [{
     The system is that of `system-desc-path`, else a chip of `mock-system-desc-arch` for every device of the mesh. The
-    mesh is `mesh-shape`, else the first of `ttcore.meshes`, else 1x1; one number is a row of devices. What the module
-    already has stays.
+    mesh is `mesh-shape`, else the first of `ttcore.meshes`, else 1x1; one number is a row of devices. Of so many
+    `pipeline-stages` the program is for one, which has a part of the mesh: that of `ttcore.meshes`, or of columns, or of
+    rows. What the module already has stays.
 
     Before:
     ```mlir
@@ -37,6 +38,7 @@ def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"
     Option<"systemDescPath", "system-desc-path", "std::string", "\"\"",
            "File with a #ttcore.system_desc attribute in text form">,
     ListOption<"meshShape", "mesh-shape", "int64_t", "Rows and columns of the mesh">,
+    Option<"pipelineStages", "pipeline-stages", "int64_t", "1", "Stages that the mesh is for, of which the program is one">,
     // Lists of enums do not parse: LLVM's list option asks a parser that knows no values.
     ListOption<"meshTopology", "mesh-topology", "std::string", "Links of each mesh axis: ring, linear or disabled">
   ];
