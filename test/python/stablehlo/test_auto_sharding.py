@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from ttmlir import ir
 from ttmlir.passmanager import PassManager
 
 MESHES: tuple[Mesh, ...] = ((1, 1), (1, 2), (2, 4), (8, 4))
+BIN = Path(__file__).resolve().parents[3] / "build" / "bin"
 
 
 def with_mesh(text: str, mesh: Mesh) -> str:
@@ -212,6 +216,31 @@ def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
                 raise AssertionError(f"{error}\n{where}") from error
             for shard in found[0]:
                 assert torch.equal(wanted[0], shard), where
+
+
+def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
+    """Of prices for memory that is too small by far; where no terminal is, nothing is written but the warning."""
+    text = transformer(layers=24, batch=8, sequence=512, hidden=1024, heads=16, kv_heads=16, ffn=4096).text
+    (tmp_path / "model.mlir").write_text(with_mesh(text, (8, 4)))
+    command = [BIN / "ttmlir-opt", tmp_path / "model.mlir", "--auto-sharding=dram-bytes=4096", "-o", "/dev/null"]
+    ours, theirs = os.openpty()
+    shown = b""
+    with subprocess.Popen(command, stderr=theirs) as job:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # of a terminal that its last user has closed
+            while more := os.read(ours, 1 << 16):
+                shown += more
+        assert job.wait() == 0
+    os.close(ours)
+    bars = re.findall(r"auto-sharding @main \[(#*)(\.*)\] +(\d+)% (\w+)", shown.decode())
+    assert len(bars) > 3
+    assert {len(done) + len(rest) for done, rest, *_ in bars} == {30}
+    assert [int(percent) for *_, percent, _ in bars] == sorted(int(percent) for *_, percent, _ in bars)
+    last = shown.decode().rindex("\r\x1b[K")
+    assert "auto-sharding @main [" not in shown.decode()[last:], "the bar is removed"
+    assert "the least that a chip must hold is" in shown.decode()[last:]
+    silent = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert "auto-sharding @main [" not in silent and "the least that a chip must hold is" in silent
 
 
 def test_weights_that_do_not_fit_are_split() -> None:
