@@ -184,6 +184,25 @@ def random_graph(rng: random.Random, ops: int, side: int) -> Model:
         half = tensor(n // 2, n)
         return w.op(f"concatenate {', '.join(parts)}, dim = 0 : ({half}, {half}) -> {square}")
 
+    def windowed() -> str:
+        """The greatest of each element and its neighbours."""
+        size, body = rng.choice(["3, 3", "1, 5", "3, 1"]), f"^bb0(%p: {tensor()}, %q: {tensor()}):"
+        pads = ", ".join(f"[{(int(n) - 1) // 2}, {(int(n) - 1) // 2}]" for n in size.split(", "))
+        window = f"window_dimensions = array<i64: {size}>, padding = dense<[{pads}]> : tensor<2x2xi64>"
+        maximum = f"%m = stablehlo.maximum %p, %q : {tensor()} stablehlo.return %m : {tensor()}"
+        w.lines.append(
+            f'  %{len(w.lines)} = "stablehlo.reduce_window"({pick()}, {lowest}) <{{{window}}}> '
+            f"({{ {body} {maximum} }}) : ({square}, {tensor()}) -> {square}"
+        )
+        return f"%{len(w.lines) - 1}"
+
+    def moved() -> str:
+        low = rng.choice([-2, -1, 1, 3])
+        return w.op(
+            f"pad {pick()}, {seven}, low = [{low}, 0], high = [{-low}, 0], interior = [0, 0] : "
+            f"({square}, {tensor()}) -> {square}"
+        )
+
     families: list[Callable[[], str]] = [
         lambda: small(w.op(f"{rng.choice(['add', 'subtract', 'multiply'])} {pick()}, {pick()} : {square}")),
         lambda: w.op(f"{rng.choice(['maximum', 'minimum'])} {pick()}, {pick()} : {square}"),
@@ -194,6 +213,8 @@ def random_graph(rng: random.Random, ops: int, side: int) -> Model:
         batched,
         centred,
         shifted,
+        windowed,
+        moved,
     ]
     start = len(w.lines)
     total = values[0]

@@ -50,6 +50,7 @@ private:
     manager.addPass(sdy::createSdyShardingGroupImport());
     sdy::SdyUserPriorityPropagateOptions propagation;
     propagation.isConservative = true;
+    propagation.enableHaloExchange = true;
     manager.addPass(sdy::createSdyUserPriorityPropagate(propagation));
     manager.addNestedPass<func::FuncOp>(sdy::createSdySinkDataFlowEdges());
     manager.addPass(sdy::createSdyRemoveShardingGroups());
@@ -58,7 +59,8 @@ private:
     manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
     manager.addPass(createReplicateNonSplittableValues());
     manager.addPass(createInsertReshardsForUnpropagatedOps());
-    manager.addNestedPass<func::FuncOp>(sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true}));
+    manager.addNestedPass<func::FuncOp>(
+        sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true, /*enableHaloExchange=*/true}));
     // Arguments of functions have shardings, those of regions are found by edges only.
     manager.addNestedPass<func::FuncOp>(sdy::createSdyReshardToCollectives());
     manager.addPass(createShardyCCLCanonicalization());

@@ -1,6 +1,7 @@
 //===- Replicate.cpp - what is computed whole -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../../Sdy/Transforms/Rules/Windows.h"
 #include "Factors.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -108,8 +109,25 @@ private:
     });
   }
 
+  /// Along windows, edges of neighbours may be all that a device needs.
+  static void leaveExchanged(Operation *op, sdy::MeshAttr mesh, MutableArrayRef<SmallVector<int64_t>> dims) {
+    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
+    for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
+      auto leave = [&](Value value, int64_t dim, SmallVector<int64_t> &whole) {
+        if (sdy::getFootprint(window, sizeOf(op->getOperand(0), window.operand),
+                              sizeOf(op->getResult(0), window.result), partsOf(shardingOf(value), dim, mesh)))
+          llvm::erase(whole, dim);
+      };
+      for (unsigned i = 0; i < sdy::getNumWindowedOperands(op); ++i)
+        leave(op->getOperand(i), window.operand, dims[i]);
+      for (OpResult result : op->getResults())
+        leave(result, window.result, dims[op->getNumOperands() + result.getResultNumber()]);
+    }
+  }
+
   static void makeWhole(Operation *op, sdy::MeshAttr mesh) {
-    const SmallVector<SmallVector<int64_t>> dims = wholeDims(op);
+    SmallVector<SmallVector<int64_t>> dims = wholeDims(op);
+    leaveExchanged(op, mesh, dims);
     OpBuilder builder(op);
     auto changed = [&](Value value, ArrayRef<int64_t> whole) -> sdy::TensorShardingAttr {
       sdy::TensorShardingAttr sharding = shardingOf(value);

@@ -18,9 +18,42 @@ func.func @contraction(%a: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh
 // -----
 
 // What shifts elements between devices is computed whole, then split again.
-// CHECK-LABEL: func.func @slice
+// CHECK-LABEL: func.func @reverse
 // CHECK: %[[G:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0
-// CHECK: stablehlo.slice %[[G]] [1:7, 0:16] : (tensor<8x16xf32>) -> tensor<6x16xf32>
+// CHECK: %[[R:.*]] = stablehlo.reverse %[[G]], dims = [0] : tensor<8x16xf32>
+// CHECK: stablehlo.composite "sdy.all_slice" %[[R]]
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @reverse(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
+  %0 = stablehlo.reverse %a, dims = [0] : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// -----
+
+// Windows take the last row of the device before and the first one of that after; the ends have zeros.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[LAST:.*]] = stablehlo.slice %[[X:arg[0-9]+]] [0:1, 15:16, 0:64, 0:8]
+// CHECK: %[[LASTS:.*]] = "stablehlo.all_gather"(%[[LAST]]) <{all_gather_dim = 1
+// CHECK: %[[KEPT:.*]] = stablehlo.slice %[[LASTS]] [0:1, 0:3, 0:64, 0:8]
+// CHECK: %[[MOVED:.*]] = stablehlo.pad %[[KEPT]], %{{.*}}, low = [0, 1, 0, 0], high = [0, 0, 0, 0]
+// CHECK: %[[BEFORE:.*]] = stablehlo.composite "sdy.all_slice" %[[MOVED]]
+// CHECK: stablehlo.slice %[[X]] [0:1, 0:1, 0:64, 0:8]
+// CHECK: stablehlo.pad {{.*}} high = [0, 1, 0, 0]
+// CHECK: %[[AFTER:.*]] = stablehlo.composite "sdy.all_slice"
+// CHECK: %[[ALL:.*]] = stablehlo.concatenate %[[BEFORE]], %[[X]], %[[AFTER]], dim = 1
+// CHECK: stablehlo.convolution(%[[ALL]], {{.*}}pad = {{\[\[}}0, 0], [1, 1]]{{.*}} -> tensor<1x16x64x16xf32>
+sdy.mesh @mesh = <["x"=1, "y"=4]>
+func.func @rows(%x: tensor<1x64x64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {}, {}]>}, %w: tensor<3x3x8x16xf32>) -> tensor<1x64x64x16xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x64x64x8xf32>, tensor<3x3x8x16xf32>) -> tensor<1x64x64x16xf32>
+  return %0 : tensor<1x64x64x16xf32>
+}
+
+// -----
+
+// Devices begin at different places of what they have, and need nothing of others.
+// CHECK-LABEL: func.func @slice
+// CHECK-NOT: all_gather
+// CHECK: stablehlo.dynamic_slice {{.*}} sizes = [3, 16] : (tensor<4x16xf32>, tensor<i32>, tensor<i32>) -> tensor<3x16xf32>
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<6x16xf32> {
   %0 = stablehlo.slice %a [1:7, 0:16] : (tensor<8x16xf32>) -> tensor<6x16xf32>

@@ -37,7 +37,9 @@ class Sdy_Propagation<string argument, string text> : Sdy_Pass<argument, "::mlir
   list<Option> common = [
     Option<"keepsShardingRules", "keep-sharding-rules", "bool", "false", "Leave the rules on the ops">,
     Option<"isConservative", "conservative-propagation", "bool", "false",
-           "Split no axis, and nothing that needs data of its neighbours">];
+           "Split no axis, and nothing that needs data of its neighbours">,
+    Option<"enableHaloExchange", "enable-halo-exchange", "bool", "false",
+           "In the conservative mode, split windows that edges of neighbours make whole">];
   Option strategy = Option<"strategy", "propagation-strategy", "::mlir::sdy::PropagationStrategy",
                            "::mlir::sdy::PropagationStrategy::Aggressive", "Who wins a conflict", [{::llvm::cl::values(
     clEnumValN(::mlir::sdy::PropagationStrategy::Aggressive, "aggressive", "the factor of the largest tensor"),
@@ -72,7 +74,9 @@ class Sdy_InsertExplicitReshards<string argument> : Sdy_Pass<argument, "::mlir::
     After: the same, and `%1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]> : tensor<8x16xf32>`
   }];
   let options = [Option<"enableFullVersion", "enable-full-version", "bool", "false",
-                        "Reshard for all ops; else for calls, concatenations and partial results only">];
+                        "Reshard for all ops; else for calls, concatenations and partial results only">,
+                 Option<"enableHaloExchange", "enable-halo-exchange", "bool", "false",
+                        "Leave windows split where edges of neighbours make them whole">];
 }
 def SdyInsertExplicitReshards : Sdy_InsertExplicitReshards<"sdy-insert-explicit-reshards">;
 def InsertExplicitReshards : Sdy_InsertExplicitReshards<"insert-explicit-reshards">;

@@ -43,6 +43,13 @@ const Rule *RuleCache::get(OpShardingRuleAttr attribute) {
   return rule.get();
 }
 
+bool sdy::isWindowed(const Rule &rule, ArrayRef<WindowedDim> windows, int32_t factor) {
+  return llvm::any_of(windows, [&](const WindowedDim &window) {
+    return llvm::is_contained(rule.tensors[0][window.operand], factor) &&
+           llvm::is_contained(rule.tensors[rule.operands][window.result], factor);
+  });
+}
+
 FactorShardings sdy::project(const Rule &rule, size_t tensor, const Sharding *sharding, bool isMissingClosed) {
   FactorShardings result;
   result.factors.resize(rule.numFactors());

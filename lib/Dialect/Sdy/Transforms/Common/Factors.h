@@ -5,6 +5,7 @@
 #define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H
 
 #include "../Rules/Rules.h"
+#include "../Rules/Windows.h"
 #include "Sharding.h"
 
 namespace mlir::sdy {
@@ -51,6 +52,9 @@ struct FactorShardings {
   SmallVector<FactorSharding, 4> factors;
   Axes replicated, unreduced;
 };
+
+/// The factor splits one of these dimensions, of the operand and of the result.
+bool isWindowed(const Rule &rule, ArrayRef<WindowedDim> windows, int32_t factor);
 
 /// The axes of each dimension, distributed over its factors from the first; the last takes what is left. A missing
 /// sharding is open, or closed.

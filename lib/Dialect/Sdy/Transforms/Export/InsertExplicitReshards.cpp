@@ -53,7 +53,8 @@ using MaybeSharding = std::optional<Sharding>;
 
 class Inserter {
 public:
-  Inserter(func::FuncOp function, bool isFull) : function(function), isFull(isFull), meshes(function) {}
+  Inserter(func::FuncOp function, bool isFull, bool exchangesEdges)
+      : function(function), isFull(isFull), exchangesEdges(exchangesEdges), meshes(function) {}
 
   LogicalResult run() {
     if (function.isExternal())
@@ -290,6 +291,10 @@ private:
       view.needsWhole[factor] = kind == FactorKind::NeedReplication || kind == FactorKind::Permutation ||
                                 (kind == FactorKind::Reduction && !canReduce);
     }
+    // All but what edges of neighbours make whole.
+    SmallVector<WindowedDim, 2> windows;
+    if (exchangesEdges)
+      windows = getWindowedDims(op);
     SmallVector<Value> values(op->getOperands());
     llvm::append_range(values, op->getResults());
     for (auto [value, tensor] : llvm::zip(values, rule.tensors)) {
@@ -302,11 +307,15 @@ private:
             view.needsWhole[factor] = true;
       }
     }
+    for (size_t factor = 0; factor < rule.numFactors(); ++factor)
+      if (rule.sizes[factor] > 1 && isWindowed(rule, windows, static_cast<int32_t>(factor)))
+        view.needsWhole[factor] = false;
     if (!isFullHere && !areCompatible(view))
       return false;
     assigned = findCommonAxes(view);
     if (isFullHere)
       keepDivisible(rule, values, shardings, assigned);
+    keepNeighbours(op, rule, windows, assigned);
     return true;
   }
 
@@ -328,6 +337,18 @@ private:
             assigned[factor].pop_back();
       }
     }
+  }
+
+  /// Gives back axes along which windows reach further than to the neighbours.
+  static void keepNeighbours(Operation *op, const Rule &rule, ArrayRef<WindowedDim> windows,
+                             MutableArrayRef<Axes> assigned) {
+    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
+    for (const WindowedDim &window : windows)
+      for (int32_t factor : rule.tensors[0][window.operand])
+        while (!assigned[factor].empty() &&
+               !getFootprint(window, sizeOf(op->getOperand(0), window.operand), sizeOf(op->getResult(0), window.result),
+                             product(assigned[factor])))
+          assigned[factor].pop_back();
   }
 
   /// Without a rule all tensors are whole.
@@ -392,7 +413,7 @@ private:
   }
 
   func::FuncOp function;
-  bool isFull;
+  bool isFull, exchangesEdges;
   Meshes meshes;
   RuleCache rules;
   DenseMap<Value, TensorShardingAttr> insideOf;
@@ -402,7 +423,7 @@ private:
 template <typename Base> struct InsertReshards : Base {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(Inserter(this->getOperation(), this->enableFullVersion).run()))
+    if (failed(Inserter(this->getOperation(), this->enableFullVersion, this->enableHaloExchange).run()))
       this->signalPassFailure();
   }
 };

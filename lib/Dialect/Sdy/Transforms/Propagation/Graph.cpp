@@ -136,7 +136,7 @@ static SmallVector<SmallVector<int64_t>, 0> findSizes(Operation *op, const Rule 
 }
 
 void Graph::addOp(Operation *op) {
-  OpShardingRuleAttr attribute = getShardingRule(op, options.isConservative);
+  OpShardingRuleAttr attribute = getShardingRule(op, options.mode());
   if (!attribute)
     return;
   Node node;
@@ -402,10 +402,10 @@ void Graph::writeBack() {
 // Rules as attributes
 //===----------------------------------------------------------------------===//
 
-void sdy::populateShardingRules(Operation *root, bool isConservative) {
+void sdy::populateShardingRules(Operation *root, RuleMode mode) {
   root->walk([&](Operation *op) {
     if (!isa<FunctionOpInterface>(op))
-      if (OpShardingRuleAttr rule = getShardingRule(op, isConservative))
+      if (OpShardingRuleAttr rule = getShardingRule(op, mode))
         op->setAttr(kShardingRuleAttr, rule);
   });
 }

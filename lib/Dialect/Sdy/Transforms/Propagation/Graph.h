@@ -13,8 +13,13 @@ namespace mlir::sdy {
 
 struct PropagationOptions {
   PropagationStrategy strategy = PropagationStrategy::Aggressive;
-  bool isConservative = false, keepsShardingRules = false;
+  /// In the conservative mode axes are not split; windows are split only if devices exchange edges.
+  bool isConservative = false, exchangesEdges = false, keepsShardingRules = false;
   bool usesOpPriorities = false, usesUserPriorities = false;
+
+  RuleMode mode() const {
+    return !isConservative ? RuleMode::Full : exchangesEdges ? RuleMode::Edges : RuleMode::Conservative;
+  }
 };
 
 /// The values of a module that can have a sharding, and the ops, edges and returns between them. Shardings live here
@@ -79,7 +84,7 @@ private:
 };
 
 /// Rules of ops as attributes; those that are there are kept.
-void populateShardingRules(Operation *root, bool isConservative);
+void populateShardingRules(Operation *root, RuleMode mode);
 /// Removes them, but for those of a user.
 void dropShardingRules(Operation *root);
 

@@ -18,7 +18,9 @@ using namespace mlir::sdy;
 namespace {
 struct PopulateOpShardingRules : sdy::impl::SdyPopulateOpShardingRulesBase<PopulateOpShardingRules> {
   using Base::Base;
-  void runOnOperation() override { populateShardingRules(getOperation(), isConservative); }
+  void runOnOperation() override {
+    populateShardingRules(getOperation(), isConservative ? RuleMode::Conservative : RuleMode::Full);
+  }
 };
 
 /// Each pass has the order of the one before it inside of its own.
@@ -31,13 +33,14 @@ template <typename Base, bool usesOpPriorities, bool usesUserPriorities> struct 
     if constexpr (requires { this->strategy; })
       options.strategy = this->strategy;
     options.isConservative = this->isConservative;
+    options.exchangesEdges = this->enableHaloExchange;
     options.usesOpPriorities = usesOpPriorities;
     options.usesUserPriorities = usesUserPriorities;
     Graph graph(this->getOperation(), options);
     graph.propagate();
     graph.writeBack();
     if (this->keepsShardingRules)
-      populateShardingRules(this->getOperation(), this->isConservative);
+      populateShardingRules(this->getOperation(), options.mode());
     else
       dropShardingRules(this->getOperation());
   }

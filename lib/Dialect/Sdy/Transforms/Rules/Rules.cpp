@@ -14,12 +14,12 @@ namespace hlo = mlir::stablehlo;
 // Families
 //===----------------------------------------------------------------------===//
 
-static OpShardingRuleAttr pointwiseRule(Operation *op, bool) {
+static OpShardingRuleAttr pointwiseRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   return builder.pointwise(builder.result(0)).build();
 }
 
-static OpShardingRuleAttr bitcastConvertRule(Operation *op, bool) {
+static OpShardingRuleAttr bitcastConvertRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   for (size_t dim = 0, rank = std::min(in.size(), out.size()); dim < rank; ++dim)
@@ -45,24 +45,24 @@ static OpShardingRuleAttr broadcastRule(Operation *op, ArrayRef<int64_t> dims) {
   return builder.build();
 }
 
-static OpShardingRuleAttr broadcastInDimRule(Operation *op, bool) {
+static OpShardingRuleAttr broadcastInDimRule(Operation *op, RuleMode) {
   return broadcastRule(op, cast<hlo::BroadcastInDimOp>(op).getBroadcastDimensions());
 }
 
-static OpShardingRuleAttr leadingBroadcastRule(Operation *op, bool) {
+static OpShardingRuleAttr leadingBroadcastRule(Operation *op, RuleMode) {
   int64_t added = cast<hlo::BroadcastOp>(op).getBroadcastSizes().size();
   int64_t rank = cast<ShapedType>(op->getOperand(0).getType()).getRank();
   return broadcastRule(op, llvm::to_vector(llvm::seq<int64_t>(added, added + rank)));
 }
 
-static OpShardingRuleAttr transposeRule(Operation *op, bool) {
+static OpShardingRuleAttr transposeRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   for (auto [out, in] : llvm::enumerate(cast<hlo::TransposeOp>(op).getPermutation()))
     builder.add({in, static_cast<int64_t>(out)}, builder.operand(0)[in]);
   return builder.build();
 }
 
-static OpShardingRuleAttr reverseRule(Operation *op, bool) {
+static OpShardingRuleAttr reverseRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> reversed = cast<hlo::ReverseOp>(op).getDimensions();
   return builder
@@ -72,18 +72,15 @@ static OpShardingRuleAttr reverseRule(Operation *op, bool) {
 }
 
 /// Slices and pads: dimensions that stay whole pass.
-static OpShardingRuleAttr resizeRule(Operation *op, bool isConservative) {
+static OpShardingRuleAttr resizeRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   return builder
-      .pointwise(in,
-                 [&](int64_t dim) {
-                   return in[dim] == out[dim] ? kPassThrough : FactorType{FactorKind::Permutation, isConservative};
-                 })
+      .pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : windowFactor(op, dim, mode); })
       .build();
 }
 
-static OpShardingRuleAttr dotGeneralRule(Operation *op, bool) {
+static OpShardingRuleAttr dotGeneralRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   hlo::DotDimensionNumbersAttr numbers = cast<hlo::DotGeneralOp>(op).getDotDimensionNumbers();
   ArrayRef<int64_t> lhs = builder.operand(0), rhs = builder.operand(1);
@@ -104,7 +101,7 @@ static OpShardingRuleAttr dotGeneralRule(Operation *op, bool) {
   return builder.build();
 }
 
-static OpShardingRuleAttr dotRule(Operation *op, bool) {
+static OpShardingRuleAttr dotRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> lhs = builder.operand(0), rhs = builder.operand(1);
   int64_t out = 0;
@@ -116,7 +113,7 @@ static OpShardingRuleAttr dotRule(Operation *op, bool) {
 }
 
 /// A factor for each letter: one that the result lacks is summed over.
-static OpShardingRuleAttr einsumRule(Operation *op, bool) {
+static OpShardingRuleAttr einsumRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   StringRef config = op->getAttrOfType<StringAttr>("einsum_config").getValue();
   auto [inputs, output] = config.split("->");
@@ -147,7 +144,7 @@ static OpShardingRuleAttr einsumRule(Operation *op, bool) {
   return builder.build();
 }
 
-static OpShardingRuleAttr reduceRule(Operation *op, bool) {
+static OpShardingRuleAttr reduceRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   auto reduce = cast<hlo::ReduceOp>(op);
   int64_t inputs = reduce.getInputs().size(), out = 0;
@@ -162,7 +159,7 @@ static OpShardingRuleAttr reduceRule(Operation *op, bool) {
   return builder.build();
 }
 
-static OpShardingRuleAttr sortRule(Operation *op, bool) {
+static OpShardingRuleAttr sortRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> shape = builder.result(0);
   int64_t rank = shape.size(), dimension = cast<hlo::SortOp>(op).getDimension();
@@ -177,7 +174,7 @@ static OpShardingRuleAttr sortRule(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr choleskyRule(Operation *op, bool) {
+static OpShardingRuleAttr choleskyRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   int64_t batch = static_cast<int64_t>(builder.result(0).size()) - 2;
   return builder
@@ -185,7 +182,7 @@ static OpShardingRuleAttr choleskyRule(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr triangularSolveRule(Operation *op, bool) {
+static OpShardingRuleAttr triangularSolveRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   auto solve = cast<hlo::TriangularSolveOp>(op);
   ArrayRef<int64_t> b = builder.operand(1);
@@ -202,7 +199,7 @@ static OpShardingRuleAttr triangularSolveRule(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr fftRule(Operation *op, bool) {
+static OpShardingRuleAttr fftRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   int64_t rank = in.size(), first = rank - cast<hlo::FftOp>(op).getFftLength().size();
@@ -214,7 +211,7 @@ static OpShardingRuleAttr fftRule(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr rngBitGeneratorRule(Operation *op, bool) {
+static OpShardingRuleAttr rngBitGeneratorRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   for (auto [dim, size] : llvm::enumerate(builder.operand(0)))
     builder.add({static_cast<int64_t>(dim), static_cast<int64_t>(dim), kNone}, size, kBlockedReplication);
@@ -243,8 +240,8 @@ static OpShardingRuleAttr batchNormRule(Operation *op, bool needsOthers) {
   return builder.build();
 }
 
-static OpShardingRuleAttr batchNormInferenceRule(Operation *op, bool) { return batchNormRule(op, false); }
-static OpShardingRuleAttr batchNormStatisticsRule(Operation *op, bool) { return batchNormRule(op, true); }
+static OpShardingRuleAttr batchNormInferenceRule(Operation *op, RuleMode) { return batchNormRule(op, false); }
+static OpShardingRuleAttr batchNormStatisticsRule(Operation *op, RuleMode) { return batchNormRule(op, true); }
 
 /// StableHLO collectives: some dimensions are whole in the operands, and whole in the results.
 static OpShardingRuleAttr collectiveRule(Operation *op, ArrayRef<int64_t> whole) {
@@ -266,20 +263,20 @@ static OpShardingRuleAttr collectiveRule(Operation *op, ArrayRef<int64_t> whole)
   return builder.build();
 }
 
-static OpShardingRuleAttr allGatherRule(Operation *op, bool) {
+static OpShardingRuleAttr allGatherRule(Operation *op, RuleMode) {
   return collectiveRule(op, static_cast<int64_t>(cast<hlo::AllGatherOp>(op).getAllGatherDim()));
 }
-static OpShardingRuleAttr reduceScatterRule(Operation *op, bool) {
+static OpShardingRuleAttr reduceScatterRule(Operation *op, RuleMode) {
   return collectiveRule(op, static_cast<int64_t>(cast<hlo::ReduceScatterOp>(op).getScatterDimension()));
 }
-static OpShardingRuleAttr allToAllRule(Operation *op, bool) {
+static OpShardingRuleAttr allToAllRule(Operation *op, RuleMode) {
   auto allToAll = cast<hlo::AllToAllOp>(op);
   return collectiveRule(
       op, {static_cast<int64_t>(allToAll.getSplitDimension()), static_cast<int64_t>(allToAll.getConcatDimension())});
 }
 
 /// A constant of its own for each use is split as the use wants it.
-static OpShardingRuleAttr topKRule(Operation *op, bool) {
+static OpShardingRuleAttr topKRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   return builder.pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
@@ -345,7 +342,7 @@ bool sdy::isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() || isa<hlo::CompareOp, hlo::ComplexOp, hlo::ConvertOp>(op);
 }
 
-OpShardingRuleAttr sdy::getShardingRule(Operation *op, bool isConservative) {
+OpShardingRuleAttr sdy::getShardingRule(Operation *op, RuleMode mode) {
   if (auto rule = op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr))
     return rule;
   if (op->getNumResults() == 0)
@@ -358,8 +355,7 @@ OpShardingRuleAttr sdy::getShardingRule(Operation *op, bool isConservative) {
     if (auto shaped = dyn_cast<ShapedType>(type); shaped && (!shaped.hasRank() || !shaped.hasStaticShape()))
       return {};
   if (RuleFunction rule = getTable().lookup(op->getName().getTypeID()))
-    return rule(op, isConservative);
-  return isElementwise(op) && op->getDialect() != op->getContext()->getLoadedDialect("sdy")
-             ? pointwiseRule(op, isConservative)
-             : OpShardingRuleAttr();
+    return rule(op, mode);
+  return isElementwise(op) && op->getDialect() != op->getContext()->getLoadedDialect("sdy") ? pointwiseRule(op, mode)
+                                                                                            : OpShardingRuleAttr();
 }

@@ -22,6 +22,10 @@ inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction},
     kNeedReplication{FactorKind::NeedReplication}, kPermutation{FactorKind::Permutation},
     kBlocked{FactorKind::PassThrough, true}, kBlockedReplication{FactorKind::NeedReplication, true};
 
+/// Which factors shardings pass along: all; those along which no device needs data of others; these and the windows
+/// that edges of neighbours make whole.
+enum class RuleMode { Full, Conservative, Edges };
+
 /// A dimension of no tensor, or a tensor without the factor.
 inline constexpr int64_t kNone = -1;
 
@@ -55,27 +59,30 @@ private:
 };
 
 /// The rule of an op: its attribute, or one by the table. None for ops without one and for shapes that are not static.
-/// The conservative mode leaves out factors along which each device would need data of its neighbours.
-OpShardingRuleAttr getShardingRule(Operation *op, bool isConservative = false);
+/// Modes other than the full one leave out or block factors along which each device would need data of its neighbours.
+OpShardingRuleAttr getShardingRule(Operation *op, RuleMode mode = RuleMode::Full);
 /// One factor for each dimension, in all tensors.
 OpShardingRuleAttr getIdentityRule(MLIRContext *context, ArrayRef<int64_t> shape, unsigned operands, unsigned results);
+
+/// Of a dimension, the same in operand 0 and the result, along which an op looks at neighbours.
+FactorType windowFactor(Operation *op, int64_t dim, RuleMode mode);
 
 /// Every result element is computed of the operand elements at the same place.
 bool isElementwise(Operation *op);
 
-using RuleFunction = OpShardingRuleAttr (*)(Operation *op, bool isConservative);
+using RuleFunction = OpShardingRuleAttr (*)(Operation *op, RuleMode mode);
 
 // The families; each is a row of the table.
-OpShardingRuleAttr reshapeRule(Operation *op, bool);
-OpShardingRuleAttr concatenateRule(Operation *op, bool isConservative);
-OpShardingRuleAttr gatherRule(Operation *op, bool);
-OpShardingRuleAttr scatterRule(Operation *op, bool);
-OpShardingRuleAttr dynamicSliceRule(Operation *op, bool);
-OpShardingRuleAttr dynamicUpdateSliceRule(Operation *op, bool);
-OpShardingRuleAttr convolutionRule(Operation *op, bool isConservative);
-OpShardingRuleAttr reduceWindowRule(Operation *op, bool isConservative);
-OpShardingRuleAttr selectAndScatterRule(Operation *op, bool isConservative);
-OpShardingRuleAttr customCallRule(Operation *op, bool);
+OpShardingRuleAttr reshapeRule(Operation *op, RuleMode);
+OpShardingRuleAttr concatenateRule(Operation *op, RuleMode mode);
+OpShardingRuleAttr gatherRule(Operation *op, RuleMode);
+OpShardingRuleAttr scatterRule(Operation *op, RuleMode);
+OpShardingRuleAttr dynamicSliceRule(Operation *op, RuleMode);
+OpShardingRuleAttr dynamicUpdateSliceRule(Operation *op, RuleMode);
+OpShardingRuleAttr convolutionRule(Operation *op, RuleMode mode);
+OpShardingRuleAttr reduceWindowRule(Operation *op, RuleMode mode);
+OpShardingRuleAttr selectAndScatterRule(Operation *op, RuleMode mode);
+OpShardingRuleAttr customCallRule(Operation *op, RuleMode);
 
 } // namespace mlir::sdy
 

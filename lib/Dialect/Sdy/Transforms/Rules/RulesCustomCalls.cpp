@@ -15,13 +15,13 @@ static int64_t rankOf(ArrayRef<int64_t> shape) { return shape.size(); }
 /// Calls are not verified: what is not there has size 1, and gets no factor.
 static int64_t sizeOf(ArrayRef<int64_t> shape, int64_t dim) { return dim >= 0 && dim < rankOf(shape) ? shape[dim] : 1; }
 
-static OpShardingRuleAttr pointwise(Operation *op, bool) {
+static OpShardingRuleAttr pointwise(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   return builder.pointwise(builder.result(0)).build();
 }
 
 /// Dimensions that change are taken whole.
-static OpShardingRuleAttr sameSizes(Operation *op, bool) {
+static OpShardingRuleAttr sameSizes(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   if (in.size() != out.size())
@@ -32,7 +32,7 @@ static OpShardingRuleAttr sameSizes(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr eigenvalues(Operation *op, bool) {
+static OpShardingRuleAttr eigenvalues(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   int64_t batch = rankOf(in) - 2;
@@ -43,7 +43,7 @@ static OpShardingRuleAttr eigenvalues(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr qrDecomposition(Operation *op, bool) {
+static OpShardingRuleAttr qrDecomposition(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   int64_t batch = rankOf(in) - 2;
@@ -54,7 +54,7 @@ static OpShardingRuleAttr qrDecomposition(Operation *op, bool) {
   return builder.addAt({{2, batch}}, sizeOf(builder.result(1), batch), kNeedReplication).build();
 }
 
-static OpShardingRuleAttr householder(Operation *op, bool) {
+static OpShardingRuleAttr householder(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   int64_t batch = rankOf(in) - 2;
@@ -65,7 +65,7 @@ static OpShardingRuleAttr householder(Operation *op, bool) {
   return builder.addAt({{1, batch}}, sizeOf(builder.operand(1), batch), kNeedReplication).build();
 }
 
-static OpShardingRuleAttr approximateTopK(Operation *op, bool) {
+static OpShardingRuleAttr approximateTopK(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   int64_t first = builder.numOperands();
@@ -84,7 +84,7 @@ static OpShardingRuleAttr approximateTopK(Operation *op, bool) {
 // Ops of this compiler
 //===----------------------------------------------------------------------===//
 
-static OpShardingRuleAttr scaledDotProductAttention(Operation *op, bool) {
+static OpShardingRuleAttr scaledDotProductAttention(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> query = builder.operand(0);
   int64_t out = builder.numOperands(), rank = rankOf(query);
@@ -102,7 +102,7 @@ static OpShardingRuleAttr scaledDotProductAttention(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr pagedDecode(Operation *op, bool) {
+static OpShardingRuleAttr pagedDecode(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> query = builder.operand(0);
   int64_t out = builder.numOperands();
@@ -111,7 +111,7 @@ static OpShardingRuleAttr pagedDecode(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr chunkedAttention(Operation *op, bool) {
+static OpShardingRuleAttr chunkedAttention(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> query = builder.operand(0);
   int64_t out = builder.numOperands();
@@ -120,7 +120,7 @@ static OpShardingRuleAttr chunkedAttention(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr pagedUpdateCache(Operation *op, bool) {
+static OpShardingRuleAttr pagedUpdateCache(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> cache = builder.operand(0), fill = builder.operand(1);
   int64_t out = builder.numOperands();
@@ -129,7 +129,7 @@ static OpShardingRuleAttr pagedUpdateCache(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr pagedFillCache(Operation *op, bool) {
+static OpShardingRuleAttr pagedFillCache(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> cache = builder.operand(0), fill = builder.operand(1);
   int64_t out = builder.numOperands();
@@ -139,7 +139,7 @@ static OpShardingRuleAttr pagedFillCache(Operation *op, bool) {
 }
 
 /// Leading dimensions pass; the normalized ones, which are those of the weight, are taken whole.
-static OpShardingRuleAttr rmsNorm(Operation *op, bool) {
+static OpShardingRuleAttr rmsNorm(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   int64_t out = builder.numOperands(), rank = rankOf(in);
@@ -154,7 +154,7 @@ static OpShardingRuleAttr rmsNorm(Operation *op, bool) {
   return builder.build();
 }
 
-static OpShardingRuleAttr topK(Operation *op, bool) {
+static OpShardingRuleAttr topK(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   int64_t first = builder.numOperands();
@@ -171,7 +171,7 @@ static OpShardingRuleAttr topK(Operation *op, bool) {
       .build();
 }
 
-static OpShardingRuleAttr sampling(Operation *op, bool) {
+static OpShardingRuleAttr sampling(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0);
   SmallVector<std::pair<int64_t, int64_t>> batch;
@@ -196,7 +196,7 @@ struct CustomCallRow {
 };
 } // namespace
 
-OpShardingRuleAttr sdy::customCallRule(Operation *op, bool isConservative) {
+OpShardingRuleAttr sdy::customCallRule(Operation *op, RuleMode mode) {
   static const llvm::StringMap<CustomCallRow> table = {
       {"annotate_device_placement", {pointwise, 1, 1, 0}},
       {"Cholesky", {pointwise, 1, 1, 0}},
@@ -242,5 +242,5 @@ OpShardingRuleAttr sdy::customCallRule(Operation *op, bool isConservative) {
     return {};
   if (row.rank > 0 && cast<ShapedType>(op->getOperand(0).getType()).getRank() < row.rank)
     return {};
-  return row.rule(op, isConservative);
+  return row.rule(op, mode);
 }

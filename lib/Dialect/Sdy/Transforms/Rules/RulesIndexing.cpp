@@ -8,14 +8,14 @@ using namespace mlir;
 using namespace mlir::sdy;
 namespace hlo = mlir::stablehlo;
 
-OpShardingRuleAttr sdy::dynamicSliceRule(Operation *op, bool) {
+OpShardingRuleAttr sdy::dynamicSliceRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   return builder.pointwise(in, [&](int64_t dim) { return in[dim] == out[dim] ? kPassThrough : kBlockedReplication; })
       .build();
 }
 
-OpShardingRuleAttr sdy::dynamicUpdateSliceRule(Operation *op, bool) {
+OpShardingRuleAttr sdy::dynamicUpdateSliceRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), update = builder.operand(1);
   int64_t result = builder.numOperands();
@@ -89,7 +89,7 @@ struct SliceAccess {
 };
 } // namespace
 
-OpShardingRuleAttr sdy::gatherRule(Operation *op, bool) {
+OpShardingRuleAttr sdy::gatherRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   auto numbers = cast<hlo::GatherOp>(op).getDimensionNumbers();
   SliceAccess access = {{0},
@@ -108,7 +108,7 @@ OpShardingRuleAttr sdy::gatherRule(Operation *op, bool) {
   return access.build(builder);
 }
 
-OpShardingRuleAttr sdy::scatterRule(Operation *op, bool) {
+OpShardingRuleAttr sdy::scatterRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   auto scatter = cast<hlo::ScatterOp>(op);
   auto numbers = scatter.getScatterDimensionNumbers();

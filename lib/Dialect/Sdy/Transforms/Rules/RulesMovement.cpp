@@ -18,7 +18,7 @@ static int64_t catchUp(int64_t size, int64_t fewer, int64_t more, int64_t shared
 }
 
 /// Both shapes are read from the front, and split into factors that both have where their products agree.
-OpShardingRuleAttr sdy::reshapeRule(Operation *op, bool) {
+OpShardingRuleAttr sdy::reshapeRule(Operation *op, RuleMode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> in = builder.operand(0), out = builder.result(0);
   if (llvm::is_contained(in, 0) || llvm::is_contained(out, 0))
@@ -62,7 +62,7 @@ OpShardingRuleAttr sdy::reshapeRule(Operation *op, bool) {
   return builder.build();
 }
 
-OpShardingRuleAttr sdy::concatenateRule(Operation *op, bool isConservative) {
+OpShardingRuleAttr sdy::concatenateRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   auto concatenate = cast<hlo::ConcatenateOp>(op);
   // Parts of one value keep their places near each other, so that neighbours have what a device lacks.
@@ -83,7 +83,7 @@ OpShardingRuleAttr sdy::concatenateRule(Operation *op, bool isConservative) {
                  [&](int64_t dim) {
                    if (dim != dimension)
                      return std::optional(kPassThrough);
-                   return isConservative ? std::nullopt : std::optional(joined);
+                   return mode == RuleMode::Full ? std::optional(joined) : std::nullopt;
                  })
       .build();
 }

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
+#include "Windows.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
 namespace hlo = mlir::stablehlo;
 
-OpShardingRuleAttr sdy::convolutionRule(Operation *op, bool isConservative) {
+FactorType sdy::windowFactor(Operation *op, int64_t dim, RuleMode mode) {
+  const bool passes = mode == RuleMode::Full || (mode == RuleMode::Edges && mayExchangeEdges(op, dim));
+  return {FactorKind::Permutation, /*isBlocked=*/!passes};
+}
+
+OpShardingRuleAttr sdy::convolutionRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   auto convolution = cast<hlo::ConvolutionOp>(op);
   auto numbers = convolution.getDimensionNumbers();
@@ -25,8 +31,8 @@ OpShardingRuleAttr sdy::convolutionRule(Operation *op, bool isConservative) {
   for (auto [lhsDim, kernelDim, outDim] :
        llvm::zip(numbers.getInputSpatialDimensions(), numbers.getKernelSpatialDimensions(),
                  numbers.getOutputSpatialDimensions())) {
-    if (isConservative)
-      break;
+    if (mode == RuleMode::Conservative || (mode == RuleMode::Edges && !mayExchangeEdges(op, lhsDim)))
+      continue;
     int64_t rest = lhs[lhsDim];
     auto add = [&, lhsDim = lhsDim](int64_t size, int64_t inKernel, int64_t inOut, FactorType type) {
       size = std::min(rest, size);
@@ -37,7 +43,8 @@ OpShardingRuleAttr sdy::convolutionRule(Operation *op, bool isConservative) {
     };
     if (out[outDim] >= kernel[kernelDim])
       add(out[outDim], kNone, outDim, kPermutation);
-    add(kernel[kernelDim], kernelDim, kNone, kReduction);
+    if (mode == RuleMode::Full)
+      add(kernel[kernelDim], kernelDim, kNone, kReduction);
     if (out[outDim] < kernel[kernelDim])
       add(out[outDim], kNone, outDim, kPermutation);
   }
@@ -60,21 +67,20 @@ template <typename OpT> static bool isTrivialWindow(OpT op, int64_t dim) {
   return padding[2 * dim] == 0 && padding[2 * dim + 1] == 0;
 }
 
-OpShardingRuleAttr sdy::reduceWindowRule(Operation *op, bool isConservative) {
+OpShardingRuleAttr sdy::reduceWindowRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   auto reduce = cast<hlo::ReduceWindowOp>(op);
   auto dilation = [&](int64_t dim) { return reduce.getBaseDilations() ? (*reduce.getBaseDilations())[dim] : 1; };
   return builder
       .pointwise(builder.result(0),
                  [&](int64_t dim) {
-                   return isTrivialWindow(reduce, dim) && dilation(dim) == 1
-                              ? kPassThrough
-                              : FactorType{FactorKind::Permutation, isConservative};
+                   return isTrivialWindow(reduce, dim) && dilation(dim) == 1 ? kPassThrough
+                                                                             : windowFactor(op, dim, mode);
                  })
       .build();
 }
 
-OpShardingRuleAttr sdy::selectAndScatterRule(Operation *op, bool isConservative) {
+OpShardingRuleAttr sdy::selectAndScatterRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   auto select = cast<hlo::SelectAndScatterOp>(op);
   ArrayRef<int64_t> operand = builder.operand(0), source = builder.operand(1);
@@ -83,8 +89,8 @@ OpShardingRuleAttr sdy::selectAndScatterRule(Operation *op, bool isConservative)
       builder.add({dim, dim, kNone, dim}, operand[dim]);
       continue;
     }
-    builder.add({kNone, dim, kNone, kNone}, source[dim], {FactorKind::NeedReplication, isConservative});
-    builder.add({dim, kNone, kNone, dim}, operand[dim], {FactorKind::Permutation, isConservative});
+    builder.add({kNone, dim, kNone, kNone}, source[dim], {FactorKind::NeedReplication, mode != RuleMode::Full});
+    builder.add({dim, kNone, kNone, dim}, operand[dim], {FactorKind::Permutation, mode != RuleMode::Full});
   }
   return builder.build();
 }

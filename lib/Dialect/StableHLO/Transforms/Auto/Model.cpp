@@ -80,6 +80,20 @@ static int64_t productTiles(const sdy::Rule &rule, ArrayRef<Dims> tensors) {
   return batch * ceilDiv(rows, tileSide) * ceilDiv(columns, tileSide) * ceilDiv(summed, tileSide);
 }
 
+/// Places of a kernel that no factor of the rule counts: where a window lies at each position, the position has the
+/// factor, and the place within the window none.
+static int64_t uncountedTaps(Operation *op, const sdy::Rule &rule) {
+  int64_t taps = 1;
+  if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op))
+    for (int64_t dim : convolution.getDimensionNumbers().getKernelSpatialDimensions()) {
+      int64_t size = cast<RankedTensorType>(convolution.getRhs().getType()).getDimSize(dim);
+      for (int32_t factor : rule.tensors[1][dim])
+        size = ceilDiv(size, rule.sizes[factor]);
+      taps *= size;
+    }
+  return taps;
+}
+
 /// Moves elements and computes none.
 static bool isMovement(Operation *op) {
   return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
@@ -100,7 +114,7 @@ Time Model::timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors)
   bool isProduct = rule && isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
   work.fetchesByTurns = isProduct;
   if (isProduct)
-    work.matmulTiles = productTiles(*rule, tensors);
+    work.matmulTiles = productTiles(*rule, tensors) * uncountedTaps(op, *rule);
   else if (!isMovement(op))
     work.sfpuTiles = mostTiles;
   return timeOf(work);
@@ -123,6 +137,43 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
     if (isScattered)
       bytes /= axis.size;
   }
+  return time;
+}
+
+Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim, const sdy::Footprint &print) const {
+  Time time;
+  const int64_t parts = sdy::product(dims[dim]);
+  auto edgesOf = [&](int64_t count) {
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = parts * count;
+    return bytesOf(type.clone(shape), dims);
+  };
+  auto move = [&](int64_t bytes) {
+    Work work;
+    moveInDram(work, type, bytes);
+    time += timeOf(work);
+  };
+  for (int64_t count : {print.before, print.after}) {
+    if (count <= 0)
+      continue;
+    // The edge is cut off, gathered, moved by one part, and the device takes its own.
+    const int64_t edge = edgesOf(count);
+    int64_t held = edge;
+    move(2 * edge);
+    for (sdy::Axis axis : llvm::reverse(dims[dim])) {
+      Work work;
+      work.fabricBytes = held * (axis.size - 1);
+      work.fabricSteps = axis.size / 2;
+      held *= axis.size;
+      moveInDram(work, type, held + held / axis.size);
+      time += timeOf(work);
+    }
+    move(2 * held);
+    move(2 * held);
+    move(2 * edge);
+  }
+  if (print.before > 0 || print.after > 0)
+    move(bytesOf(type, dims) + edgesOf(print.size));
   return time;
 }
 

@@ -3,8 +3,6 @@
 
 #include "Problem.h"
 
-#include "../../../Sdy/Transforms/Export/CommonAxes.h"
-#include "../Factors.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -14,7 +12,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 using namespace mlir::tt::shlo::autosharding;
 
-static Dims wholeOf(Type type) {
+Dims autosharding::wholeOf(Type type) {
   auto tensor = sdy::getStaticTensor(type);
   return Dims(tensor ? tensor.getRank() : 0);
 }
@@ -132,143 +130,6 @@ void Problem::addOp(Operation *op) {
   for (OpResult result : op->getResults())
     sources[result] = {static_cast<unsigned>(variables.size()), result.getResultNumber()};
   variables.push_back(std::move(variable));
-}
-
-/// Partial results can be combined.
-static bool canReduce(Operation *op) {
-  return isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op) ||
-         (isa<stablehlo::ReduceOp>(op) && sdy::getReductionOp(op).has_value());
-}
-
-/// Factors that all devices may compute their part of.
-static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &rule) {
-  SmallVector<bool> isWhole(rule.numFactors());
-  for (size_t factor = 0; factor < rule.numFactors(); ++factor) {
-    sdy::FactorKind kind = rule.types[factor].kind;
-    isWhole[factor] = rule.sizes[factor] == 1 || kind == sdy::FactorKind::NeedReplication ||
-                      kind == sdy::FactorKind::Permutation || (kind == sdy::FactorKind::Reduction && !canReduce(op));
-  }
-  SmallVector<Type> types(op->getOperandTypes());
-  llvm::append_range(types, op->getResultTypes());
-  for (auto [type, tensor, whole] : llvm::zip(types, rule.tensors, wholeDims(op)))
-    for (auto [dim, factors] : llvm::enumerate(tensor)) {
-      bool isWindow =
-          llvm::any_of(factors, [&](int32_t f) { return rule.types[f].kind == sdy::FactorKind::Permutation; });
-      for (int32_t factor : factors)
-        if (isWindow || llvm::is_contained(whole, static_cast<int64_t>(dim)))
-          isWhole[factor] = true;
-    }
-  SmallVector<int64_t> splittable;
-  for (auto [factor, whole] : llvm::enumerate(isWhole))
-    if (!whole)
-      splittable.push_back(static_cast<int64_t>(factor));
-  return splittable;
-}
-
-/// The axes of each dimension of all tensors; none if a dimension does not divide, or its parts would lie in strides.
-static std::optional<SmallVector<Dims, 4>> tensorsOf(const sdy::Rule &rule, ArrayRef<sdy::Axes> factors,
-                                                     ArrayRef<Type> types) {
-  SmallVector<Dims, 4> tensors;
-  for (auto [tensor, type] : llvm::zip(rule.tensors, types)) {
-    Dims &dims = tensors.emplace_back(tensor.size());
-    for (auto [dim, indices] : llvm::enumerate(tensor)) {
-      bool isFull = true;
-      for (int32_t factor : indices) {
-        if (!factors[factor].empty() && !isFull)
-          return std::nullopt;
-        sdy::addOrMerge(dims[dim], factors[factor]);
-        isFull = sdy::product(factors[factor]) == rule.sizes[factor];
-      }
-      if (cast<RankedTensorType>(type).getDimSize(dim) % sdy::product(dims[dim]) != 0)
-        return std::nullopt;
-    }
-  }
-  return tensors;
-}
-
-Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
-  SmallVector<Type> types(op->getOperandTypes());
-  llvm::append_range(types, op->getResultTypes());
-  bool isStatic = llvm::all_of(types, [](Type type) { return sdy::getStaticTensor(type) != nullptr; });
-  sdy::OpShardingRuleAttr attribute = isStatic ? sdy::getShardingRule(op) : sdy::OpShardingRuleAttr();
-  const sdy::Rule *rule = attribute ? rules.get(attribute) : nullptr;
-  std::optional<Dims> fixed = op->getNumResults() ? given(op->getResult(0)) : std::nullopt;
-
-  // Layers repeat their ops.
-  std::vector<const void *> key = {op->getName().getAsOpaquePointer(), attribute.getAsOpaquePointer(),
-                                   op->getRawDictionaryAttrs().getAsOpaquePointer(),
-                                   op->getPropertiesAsAttribute().getAsOpaquePointer()};
-  for (Type type : types)
-    key.push_back(type.getAsOpaquePointer());
-  if (op->getNumRegions() == 0)
-    if (auto found = known.find(key); found != known.end())
-      return found->second;
-
-  auto found = std::make_shared<std::vector<Candidate>>();
-  auto add = [&](SmallVector<Dims, 4> tensors, const sdy::Axes &reduced) {
-    Time time = model.timeOf(op, rule, tensors);
-    Candidate candidate;
-    candidate.operands.assign(tensors.begin(), tensors.begin() + op->getNumOperands());
-    for (Value captured : inputs.drop_front(op->getNumOperands()))
-      candidate.operands.push_back(wholeOf(captured.getType()));
-    candidate.results.assign(tensors.begin() + op->getNumOperands(), tensors.end());
-    candidate.time = time;
-    if (reduced.empty()) {
-      found->push_back(std::move(candidate));
-      return;
-    }
-    candidate.reduced = reduced;
-    SmallVector<RankedTensorType> results;
-    for (Type type : op->getResultTypes())
-      results.push_back(cast<RankedTensorType>(type));
-    for (auto [type, dims] : llvm::zip(results, candidate.results))
-      candidate.time += model.timeOfReduction(type, dims, reduced, /*isScattered=*/false);
-    found->push_back(candidate);
-    for (int64_t dim = 0; results.size() == 1 && dim < results[0].getRank(); ++dim) {
-      if (results[0].getDimSize(dim) % (sdy::product(candidate.results[0][dim]) * sdy::product(reduced)) != 0)
-        continue;
-      candidate.scattered = dim;
-      candidate.time = time;
-      candidate.time += model.timeOfReduction(results[0], candidate.results[0], reduced, /*isScattered=*/true);
-      found->push_back(candidate);
-    }
-  };
-
-  if (rule) {
-    SmallVector<int64_t> splittable = splittableFactors(op, *rule);
-    std::vector<SmallVector<sdy::Axes>> assignments = {SmallVector<sdy::Axes>(rule->numFactors())};
-    for (sdy::Axis axis : axes) {
-      size_t count = assignments.size();
-      for (size_t index = 0; index < count; ++index)
-        for (int64_t factor : splittable)
-          if (rule->sizes[factor] % (sdy::product(assignments[index][factor]) * axis.size) == 0) {
-            SmallVector<sdy::Axes> more = assignments[index];
-            more[factor].push_back(axis);
-            assignments.push_back(std::move(more));
-          }
-    }
-    for (const auto &factors : assignments) {
-      sdy::Axes reduced;
-      for (auto [factor, list] : llvm::enumerate(factors))
-        if (rule->types[factor].kind == sdy::FactorKind::Reduction)
-          llvm::append_range(reduced, list);
-      sdy::sortAndMerge(reduced);
-      if (std::optional<SmallVector<Dims, 4>> tensors = tensorsOf(*rule, factors, types))
-        add(std::move(*tensors), reduced);
-    }
-  } else {
-    add(llvm::map_to_vector<4>(types, wholeOf), {});
-  }
-  if (fixed) {
-    auto matching = std::make_shared<std::vector<Candidate>>();
-    llvm::copy_if(*found, std::back_inserter(*matching),
-                  [&](const Candidate &candidate) { return candidate.given(0) == *fixed; });
-    if (!matching->empty())
-      found = matching;
-  }
-  if (op->getNumRegions() == 0)
-    known[key] = found;
-  return found;
 }
 
 /// A value with several users may be brought to a sharding once, for all of them.
@@ -459,82 +320,4 @@ Time Problem::timeOf(ArrayRef<unsigned> choice) const {
     time += model.timeOfReshard(join.type, dimsOf(join.from, choice),
                                 (*variables[join.to].candidates)[choice[join.to]].operands[join.operand]);
   return time;
-}
-
-//===----------------------------------------------------------------------===//
-// The module
-//===----------------------------------------------------------------------===//
-
-void Problem::apply(ArrayRef<unsigned> choice, Attribute meshOrRef) const {
-  auto toAttribute = [&](const Dims &dims) {
-    sdy::Sharding sharding = sdy::Sharding::open(meshOrRef, mesh, dims.size(), /*isClosed=*/true);
-    for (auto [dim, axes] : llvm::zip(sharding.dims, dims))
-      dim.axes = axes;
-    return sdy::toAttribute(sharding);
-  };
-  DenseMap<std::pair<Value, Attribute>, Value> reshards;
-  auto bring = [&](OpBuilder &builder, Value value, const Dims &from, const Dims &to) {
-    if (from == to)
-      return value;
-    sdy::TensorShardingAttr target = toAttribute(to);
-    Value &known = reshards[{value, target}];
-    if (!known)
-      known = sdy::ReshardOp::create(builder, value.getLoc(), value, target);
-    return known;
-  };
-
-  DenseMap<Value, Dims> copies;
-  for (auto [variable, chosen] : llvm::zip(variables, choice))
-    if (variable.isCopy)
-      copies[variable.value] = (*variable.candidates)[chosen].results[0];
-  // What users take, and how it is split.
-  DenseMap<Value, std::pair<Value, Dims>> values;
-  for (auto [variable, chosen] : llvm::zip(variables, choice)) {
-    const Candidate &candidate = (*variable.candidates)[chosen];
-    if (variable.isArgument()) {
-      if (!variable.value || !sdy::getStaticTensor(variable.value.getType()))
-        continue;
-      sdy::setShardingAttr(variable.value, toAttribute(candidate.results[0]));
-      values[variable.value] = {variable.value, candidate.results[0]};
-    }
-    if (!variable.op)
-      continue;
-    OpBuilder builder(variable.op);
-    for (auto [index, input] : llvm::enumerate(variable.inputs)) {
-      auto source = values.find(input);
-      if (source == values.end())
-        continue;
-      auto [value, dims] = source->second;
-      const Dims &wanted = candidate.operands[index];
-      if (auto copy = copies.find(input); copy != copies.end() && dims != wanted) {
-        value = bring(builder, value, dims, copy->second);
-        dims = copy->second;
-      }
-      value = bring(builder, value, dims, wanted);
-      if (index < variable.op->getNumOperands())
-        variable.op->setOperand(index, value);
-      else if (value != input)
-        for (Region &region : variable.op->getRegions())
-          replaceAllUsesInRegionWith(input, value, region);
-    }
-    builder.setInsertionPointAfter(variable.op);
-    for (OpResult result : variable.op->getResults()) {
-      if (!sdy::getStaticTensor(result.getType()) || !sdy::canHoldSharding(result))
-        continue;
-      const Dims &computed = candidate.results[result.getResultNumber()];
-      Dims dims = candidate.given(result.getResultNumber());
-      sdy::setShardingAttr(result, toAttribute(computed));
-      values[result] = {bring(builder, result, computed, dims), dims};
-    }
-  }
-  auto terminator = cast<func::ReturnOp>(function.front().getTerminator());
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    auto source = values.find(operand.get());
-    if (source == values.end())
-      continue;
-    auto [value, dims] = source->second;
-    operand.set(value);
-    if (!sdy::getResultShardingAttr(function, operand.getOperandNumber()))
-      sdy::setResultShardingAttr(function, operand.getOperandNumber(), toAttribute(dims));
-  }
 }

@@ -26,6 +26,9 @@ struct Candidate {
 };
 using Candidates = std::shared_ptr<const std::vector<Candidate>>;
 
+/// No dimension of a tensor of the type is split; none of another type.
+Dims wholeOf(Type type);
+
 /// An argument, an op, or the copy that the users of a value share.
 struct Variable {
   Value value;

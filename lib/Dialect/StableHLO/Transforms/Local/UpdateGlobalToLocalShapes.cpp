@@ -1,8 +1,8 @@
 //===- UpdateGlobalToLocalShapes.cpp - what one device holds --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../Factors.h"
 #include "Collectives.h"
-#include "Factors.h"
 
 namespace mlir::tt::shlo {
 #define GEN_PASS_DEF_UPDATEGLOBALTOLOCALSHAPES
@@ -127,6 +127,8 @@ private:
       all.push_back(shardings[result] = shardingOf(result));
     for (sdy::TensorShardingAttr sharding : all)
       split |= isSplit(sharding, mesh);
+    if (split)
+      exchangeEdges(op, all);
     if (split && failed(check(op, all)))
       return failure();
     // Sizes are asked for before the types change.
@@ -210,6 +212,49 @@ private:
     return success();
   }
 
+  /// Along windows, what neighbours hold at their edges may be all that the device lacks. `all` is then whole there.
+  void exchangeEdges(Operation *op, MutableArrayRef<sdy::TensorShardingAttr> all) {
+    const unsigned inputs = std::min(sdy::getNumWindowedOperands(op), op->getNumOperands());
+    if (!inputs || !op->getNumResults())
+      return;
+    auto axesAlong = [&](unsigned tensor, int64_t dim) {
+      auto lists = axesOf(all[tensor]);
+      return dim < static_cast<int64_t>(lists.size()) ? lists[dim] : SmallVector<sdy::AxisRefAttr>();
+    };
+    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
+    SmallVector<std::pair<sdy::WindowedDim, sdy::Footprint>> found;
+    withGlobalOperands(op, [&] {
+      for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
+        const SmallVector<sdy::AxisRefAttr> axes = axesAlong(0, window.operand);
+        auto isAlike = [&](unsigned tensor) {
+          return axesAlong(tensor, tensor < inputs ? window.operand : window.result) == axes;
+        };
+        auto print = sdy::getFootprint(window, sizeOf(op->getOperand(0), window.operand),
+                                       sizeOf(op->getResult(0), window.result), partsOf(all[0], window.operand, mesh));
+        if (print && llvm::all_of(llvm::seq(0u, inputs), isAlike) &&
+            llvm::all_of(llvm::seq(op->getNumOperands(), static_cast<unsigned>(all.size())), isAlike))
+          found.emplace_back(window, *print);
+      }
+    });
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    for (auto &[window, print] : found) {
+      for (unsigned i = 0; i < inputs; ++i) {
+        Value value =
+            collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), all[i]);
+        op->setOperand(i, value);
+        shardings[value] = all[i] = withWhole(all[i], window.operand);
+      }
+      for (sdy::TensorShardingAttr &sharding : all.drop_front(op->getNumOperands()))
+        sharding = withWhole(sharding, window.result);
+      setWindow(op, window, print);
+    }
+  }
+  sdy::TensorShardingAttr withWhole(sdy::TensorShardingAttr sharding, int64_t dim) const {
+    auto lists = axesOf(sharding);
+    lists[dim].clear();
+    return withAxes(sharding, lists);
+  }
+
   /// The types of operands are local already, those of results are not.
   LogicalResult check(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
     if (isa<stablehlo::CompositeOp>(op) || isa<func::CallOp>(op))
@@ -242,8 +287,12 @@ private:
 
   /// `wholeDims` looks at global types.
   SmallVector<SmallVector<int64_t>> wholeOf(Operation *op) {
-    SmallVector<Type> local(op->getOperandTypes());
-    SmallVector<OpOperand *> changed;
+    SmallVector<SmallVector<int64_t>> dims;
+    withGlobalOperands(op, [&] { dims = wholeDims(op); });
+    return dims;
+  }
+
+  void withGlobalOperands(Operation *op, function_ref<void()> look) {
     OpBuilder builder(op);
     SmallVector<Operation *> temporary;
     SmallVector<Value> operands(op->getOperands());
@@ -255,11 +304,10 @@ private:
       temporary.push_back(cast);
       operand.set(cast.getResult(0));
     }
-    SmallVector<SmallVector<int64_t>> dims = wholeDims(op);
+    look();
     op->setOperands(operands);
     for (Operation *cast : temporary)
       cast->erase();
-    return dims;
   }
 
   Type globalType(Value value) {

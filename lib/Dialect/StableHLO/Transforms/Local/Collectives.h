@@ -1,8 +1,9 @@
 //===- Collectives.h - collectives of sdy by StableHLO's --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H
-#define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H
+#ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVES_H
+#define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVES_H
 
+#include "../../../Sdy/Transforms/Rules/Windows.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -21,6 +22,11 @@ public:
   /// What the device keeps of a value that is whole along these axes of each dimension.
   Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
               sdy::TensorShardingAttr result);
+
+  /// The elements of the footprint of a value that is split along `dim` as the sharding says: own ones and edges of
+  /// neighbours. What is outside of the whole is `fill`, or 0.
+  Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print, Value fill,
+               sdy::TensorShardingAttr sharding);
 
 private:
   Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
@@ -44,6 +50,11 @@ private:
   DenseMap<std::pair<Type, Attribute>, func::FuncOp> slices;
 };
 
+/// The op takes the elements of the footprint in place of the whole operand.
+void setWindow(Operation *op, const sdy::WindowedDim &window, const sdy::Footprint &print);
+/// What an op finds outside of an operand; null for zeros, and for what never looks there.
+Value getWindowFill(Operation *op, unsigned operand);
+
 } // namespace mlir::tt::shlo
 
-#endif // TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_COLLECTIVES_H
+#endif // TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVES_H

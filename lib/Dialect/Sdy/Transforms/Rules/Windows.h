@@ -1,0 +1,42 @@
+//===- Windows.h - what parts of a dimension need of others -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
+#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
+
+#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+
+namespace mlir::sdy {
+
+/// A dimension along which an op looks at windows of its operand: convolutions, reductions of windows, slices, pads.
+struct WindowedDim {
+  int64_t operand, result; // of operand 0 (of all inputs), of results
+  /// Result element i is computed of `extent` places from i * stride - low on; every `dilation`-th place is an element
+  /// of the operand, those between and outside of it are padding.
+  int64_t stride = 1, low = 0, extent = 1, dilation = 1;
+  /// Nothing is computed, so that exchanging pays only where it is little.
+  bool isMovement = false;
+};
+/// Of an op; none for those that look at single elements only.
+SmallVector<WindowedDim, 2> getWindowedDims(Operation *op);
+/// The first of its operands have these dimensions: several inputs of a reduction, one of all others.
+unsigned getNumWindowedOperands(Operation *op);
+
+/// What each of so many equal parts of a result needs of the operand.
+struct Footprint {
+  SmallVector<int64_t> starts; // by part: the first element, which may be outside of the operand
+  int64_t size;                // elements
+  int64_t low, high;           // padding that the op still adds to them
+  /// The most that a part needs of the one before it and of the one after it; below 0 if it needs less than it holds.
+  int64_t before, after;
+};
+/// None if the sizes of the dimension, of operand and result, do not divide, if parts would need more than their
+/// neighbours hold, or if gathering is cheaper.
+std::optional<Footprint> getFootprint(const WindowedDim &dim, int64_t operandSize, int64_t resultSize, int64_t parts);
+
+/// Whether two devices could compute the op along the dimension of its operand by exchanging edges.
+bool mayExchangeEdges(Operation *op, int64_t operandDim);
+
+} // namespace mlir::sdy
+
+#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
