@@ -84,17 +84,20 @@ void allReduce(const Op &op, Results &results) {
 
 enum class Chips : uint8_t { Pairs, Groups, FullGroups }; // -1 in a group that is not full stands for none
 
-/// Chips in rows of `columns` (0: any number): different ones of the mesh, in all groups, or as sources and as targets.
+/// Chips in rows of `columns` (0: any number), or one row after another: different ones of the mesh, in all groups, or
+/// as sources and as targets.
 void checkChips(const Op &op, std::string_view name, Chips kind, int64_t columns, std::string_view expected) {
   const bool eachColumn = kind == Chips::Pairs;
   const Attribute found = op.attribute(name);
-  if (found.kind != Attribute::Kind::Integers || found.columns < 1 || (columns && found.columns != columns))
+  const int64_t width = found.columns ? found.columns : columns;
+  if (found.kind != Attribute::Kind::Integers || width < 1 || (columns && width != columns) ||
+      found.integers.size() % static_cast<size_t>(width) != 0)
     failAttribute(op, name, "is no list of ", expected);
   const int64_t chips = op.mesh().empty() ? INT64_MAX : volume(op, op.mesh());
-  const auto width = static_cast<size_t>(found.columns);
-  for (size_t first = 0; first < (eachColumn ? width : 1); ++first) {
+  const size_t step = eachColumn ? static_cast<size_t>(width) : 1;
+  for (size_t first = 0; first < step; ++first) {
     Sizes column;
-    for (size_t i = first; i < found.integers.size(); i += eachColumn ? width : 1)
+    for (size_t i = first; i < found.integers.size(); i += step)
       if (kind != Chips::Groups || found.integers[i] != -1)
         column.push_back(found.integers[i]);
     std::sort(column.begin(), column.end());

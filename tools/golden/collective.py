@@ -166,7 +166,8 @@ def by_axis(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
 
 def by_replicas(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
     """The groups of the attribute, in which -1 fills up short ones; no group means all devices together."""
-    groups = torch.as_tensor(attributes["replica_groups"]).tolist()
+    listed = torch.as_tensor(attributes["replica_groups"])
+    groups = (listed.reshape(-1, attributes["split_count"]) if listed.dim() == 1 else listed).tolist()
     return [[d for d in g if d >= 0] for g in groups] or [list(range(x.mesh_shape[0] * x.mesh_shape[1]))]
 
 

@@ -346,6 +346,7 @@ FUNCTIONS: dict[str, Row] = {
         "input_tensor, *, ...", names="experimental.all_reduce_async", doc="all_reduce that does not wait."
     ),
     "ttnn.reduce_scatter": Row("input_tensor, dim, *, ..."),
+    "ttnn.all_to_all": Row("input_tensor, split_dim, concat_dim, *, ..."),
     "ttnn.point_to_point": Row("..., *, output_tensor=optional_output_tensor"),
     # Marks for those who look at a program
 }

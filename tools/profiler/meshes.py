@@ -21,6 +21,7 @@ runtime = tt_runtime.runtime
 AXES = ("rows", "columns")  # of a mesh; a value may differ from row to row, and from column to column
 # Ops after which chips along `cluster_axis` hold the same, and those after which they do not.
 JOINING = ("ttnn.all_gather", "ttnn.all_reduce", "ttnn.all_reduce_async")
+SENDING = ("ttnn.all_to_all", "ttnn.collective_permute", "ttnn.point_to_point")
 SPLITTING = ("ttnn.reduce_scatter", "ttnn.mesh_partition")
 
 
@@ -213,7 +214,7 @@ class Values:
             return [a for a in differs if a != axis], dims
         if name in SPLITTING:
             return (everywhere if axis is None else [*differs, axis]), None
-        if name == "ttnn.point_to_point" or name.startswith("ttcore.") or "rand" in name:
+        if name in SENDING or name.startswith("ttcore.") or "rand" in name:
             return everywhere, None
         # Where all operands are cut alike and the result has their shape, the file does not say whether the op mixes
         # dimensions, so that only the axes are known.

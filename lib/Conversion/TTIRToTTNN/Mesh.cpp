@@ -8,7 +8,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/CollectivePermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AllToAllOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/CollectivePermuteOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DistributeTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/PointToPointOp.h"
 
@@ -123,16 +124,6 @@ struct LowerMeshShard : OpConversionPattern<ttir::MeshShardOp> {
 // Transfers from chip to chip
 //===----------------------------------------------------------------------===//
 
-/// Rows of chips, -1 for none.
-static SmallVector<SmallVector<int64_t>> groupsOf(DenseIntElementsAttr attr) {
-  SmallVector<SmallVector<int64_t>> groups(attr.getType().getDimSize(0));
-  int64_t size = attr.getType().getDimSize(1);
-  for (auto [index, chip] : llvm::enumerate(attr))
-    if (int64_t id = chip.getSExtValue(); id >= 0)
-      groups[index / size].push_back(id);
-  return groups;
-}
-
 /// Refuses chips that the mesh, which is returned, does not have; -1 stands for none.
 static FailureOr<SmallVector<int64_t>> meshFor(Operation *op, DenseIntElementsAttr chips,
                                                ConversionPatternRewriter &rewriter) {
@@ -150,43 +141,40 @@ static FailureOr<SmallVector<int64_t>> meshFor(Operation *op, DenseIntElementsAt
   return mesh;
 }
 
+/// One row after another.
+static DenseI64ArrayAttr listOf(Builder &builder, DenseIntElementsAttr chips) {
+  return builder.getDenseI64ArrayAttr(
+      llvm::map_to_vector(chips, [](const APInt &chip) { return chip.getSExtValue(); }));
+}
+
 namespace {
-/// Sends tensors from chip to chip, one after another into one distributed tensor; what nothing was sent to is zero.
-class Sender {
-public:
-  Sender(ImplicitLocOpBuilder &builder, ArrayRef<int64_t> mesh) : builder(builder), columns(mesh[1]) {}
-
-  /// `received` with the tensor that `from` has in `value` at chip `to`; `received` may be null.
-  Value send(Value value, Value received, int64_t from, int64_t to, RankedTensorType type) {
-    auto place = [&](int64_t chip) { return builder.getDenseI64ArrayAttr({chip / columns, chip % columns}); };
-    return PointToPointOp::create(builder, type, value, received, place(from), place(to));
-  }
-
-private:
-  ImplicitLocOpBuilder &builder;
-  int64_t columns;
-};
-
 struct LowerCollectivePermute : OpConversionPattern<ttir::CollectivePermuteOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::CollectivePermuteOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    FailureOr<SmallVector<int64_t>> mesh = meshFor(op, op.getSourceTargetPairs(), rewriter);
-    if (failed(mesh))
+    if (failed(meshFor(op, op.getSourceTargetPairs(), rewriter)))
       return failure();
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Sender sender(builder, *mesh);
-    Value received;
-    for (ArrayRef<int64_t> pair : groupsOf(op.getSourceTargetPairs()))
-      if (pair.size() == 2)
-        received = sender.send(adaptor.getInput(), received, pair[0], pair[1], op.getType());
-    if (!received)
-      return notifyMatchFailure(rewriter, op, "it sends nothing");
-    rewriter.replaceOp(op, received);
+    rewriter.replaceOpWithNewOp<CollectivePermuteOp>(op, op.getType(), adaptor.getInput(),
+                                                     listOf(rewriter, op.getSourceTargetPairs()));
     return success();
   }
 };
 
+struct LowerAllToAll : OpConversionPattern<ttir::AllToAllOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ttir::AllToAllOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (failed(meshFor(op, op.getReplicaGroups(), rewriter)))
+      return failure();
+    rewriter.replaceOpWithNewOp<AllToAllOp>(op, op.getType(), adaptor.getInput(), op.getSplitDimAttr(),
+                                            op.getConcatDimAttr(), op.getSplitCountAttr(),
+                                            listOf(rewriter, op.getReplicaGroups()));
+    return success();
+  }
+};
+
+/// TTNN has no such op, and a tensor is sent to one chip after another, into one distributed tensor; what nothing was
+/// sent to is zero.
 struct LowerCollectiveBroadcast : OpConversionPattern<ttir::CollectiveBroadcastOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::CollectiveBroadcastOp op, OpAdaptor adaptor,
@@ -194,51 +182,23 @@ struct LowerCollectiveBroadcast : OpConversionPattern<ttir::CollectiveBroadcastO
     FailureOr<SmallVector<int64_t>> mesh = meshFor(op, op.getReplicaGroups(), rewriter);
     if (failed(mesh))
       return failure();
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Sender sender(builder, *mesh);
+    const int64_t columns = (*mesh)[1], width = op.getReplicaGroups().getType().getDimSize(1);
+    auto place = [&](int64_t chip) { return rewriter.getDenseI64ArrayAttr({chip / columns, chip % columns}); };
     Value received;
-    for (ArrayRef<int64_t> group : groupsOf(op.getReplicaGroups()))
-      for (int64_t chip : group)
-        received = sender.send(adaptor.getInput(), received, group[0], chip, op.getType());
+    int64_t first = -1;
+    for (auto [index, entry] : llvm::enumerate(op.getReplicaGroups())) {
+      const int64_t chip = entry.getSExtValue();
+      if (static_cast<int64_t>(index) % width == 0)
+        first = -1;
+      if (chip < 0)
+        continue;
+      first = first < 0 ? chip : first;
+      received = PointToPointOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getInput(), received, place(first),
+                                        place(chip));
+    }
     if (!received)
       return notifyMatchFailure(rewriter, op, "its groups are empty");
     rewriter.replaceOp(op, received);
-    return success();
-  }
-};
-
-/// Chip i of a group gets part i of every chip of the group.
-struct LowerAllToAll : OpConversionPattern<ttir::AllToAllOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ttir::AllToAllOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    FailureOr<SmallVector<int64_t>> mesh = meshFor(op, op.getReplicaGroups(), rewriter);
-    if (failed(mesh))
-      return failure();
-    SmallVector<SmallVector<int64_t>> groups = groupsOf(op.getReplicaGroups());
-    const int64_t parts = op.getSplitCount();
-    if (groups.empty() || parts < 1)
-      return notifyMatchFailure(rewriter, op, "it has no groups");
-    for (ArrayRef<int64_t> group : groups)
-      if (static_cast<int64_t>(group.size()) != parts)
-        return notifyMatchFailure(
-            rewriter, op, "a group has " + Twine(group.size()) + " chips; expected split_count " + Twine(parts));
-    auto positive = [&](int64_t dim) { return dim < 0 ? dim + typeOf(op.getResult()).getRank() : dim; };
-    const int64_t split = positive(op.getSplitDim()), joined = positive(op.getConcatDim());
-    Value input = adaptor.getInput();
-    SmallVector<int64_t> shape(shapeOf(input));
-    shape[split] /= parts;
-
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Sender sender(builder, *mesh);
-    SmallVector<Value> slices, pieces(parts);
-    for (int64_t i = 0; i < parts; ++i)
-      slices.push_back(slice(builder, input, typeLike(input, shape), split, i * shape[split], (i + 1) * shape[split]));
-    for (auto [source, piece] : llvm::enumerate(pieces))
-      for (ArrayRef<int64_t> group : groups)
-        for (auto [target, chip] : llvm::enumerate(group))
-          piece = sender.send(slices[target], piece, group[source], chip, typeLike(op.getResult(), shape));
-    rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), pieces, static_cast<int32_t>(joined));
     return success();
   }
 };

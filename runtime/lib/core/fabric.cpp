@@ -75,19 +75,52 @@ std::vector<Send> ringSends(const OpCall &call, RingBytes bytesOf) {
   return sends;
 }
 
+void addSend(std::vector<Send> &sends, const OpCall &call, size_t from, size_t to, int64_t bytes) {
+  if (from != to && bytes > 0)
+    sends.push_back({routeBetween(static_cast<uint32_t>(from), static_cast<uint32_t>(to), call.meshShape[1]), bytes});
+}
+
 std::vector<Send> pointToPointSends(const OpCall &call) {
   const auto from = integers(call, "sender_coord", 2, 0), to = integers(call, "receiver_coord", 2, 0);
   for (const auto &[name, coordinate] : {std::pair("sender_coord", from), std::pair("receiver_coord", to)})
     if (coordinate[0] >= call.meshShape[0] || coordinate[1] >= call.meshShape[1])
       fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
   const auto chip = [&](const std::vector<int64_t> &at) {
-    return static_cast<uint32_t>(at[0] * call.meshShape[1] + at[1]);
+    return static_cast<size_t>(at[0] * call.meshShape[1] + at[1]);
   };
-  Send send{routeBetween(chip(from), chip(to), call.meshShape[1]), operandBytes(call)};
-  if (send.hops() == 0 || send.bytes == 0)
-    return {};
-  return {std::move(send)};
+  std::vector<Send> sends;
+  addSend(sends, call, chip(from), chip(to), operandBytes(call));
+  return sends;
 }
+
+std::vector<Send> permuteSends(const OpCall &call) {
+  std::vector<Send> sends;
+  for (const auto &pair : rowsOf(call, "source_target_pairs", 2))
+    addSend(sends, call, pair[0], pair[1], operandBytes(call));
+  return sends;
+}
+
+/// An equal part from each chip of a group to each other one.
+std::vector<Send> exchangeSends(const OpCall &call) {
+  const auto parts = call.attributes.get<int64_t>("split_count");
+  std::vector<Send> sends;
+  for (const auto &group : rowsOf(call, "replica_groups", parts))
+    for (size_t from : group)
+      for (size_t to : group)
+        addSend(sends, call, from, to, operandBytes(call) / parts);
+  return sends;
+}
+
+/// The ops that name chips.
+struct NamingOp {
+  std::string_view name;
+  std::vector<Send> (*sends)(const OpCall &call);
+};
+constexpr std::array namingOps = {
+    NamingOp{"ttnn.point_to_point", pointToPointSends},
+    NamingOp{"ttnn.collective_permute", permuteSends},
+    NamingOp{"ttnn.all_to_all", exchangeSends},
+};
 
 } // namespace
 
@@ -103,8 +136,9 @@ std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns)
 }
 
 std::vector<Send> sendsOf(const OpCall &call) {
-  if (call.name == "ttnn.point_to_point")
-    return pointToPointSends(call);
+  for (const NamingOp &row : namingOps)
+    if (row.name == call.name)
+      return row.sends(call);
   for (const RingOp &row : ringOps)
     if (row.name == call.name)
       return ringSends(call, row.bytes);

@@ -17,6 +17,24 @@ std::vector<std::vector<size_t>> groupsOf(const OpCall &call, int64_t axis) {
   return groups;
 }
 
+std::vector<std::vector<size_t>> rowsOf(const OpCall &call, std::string_view name, int64_t columns) {
+  const auto &numbers = call.attributes.get<std::vector<int64_t>>(name);
+  const int64_t devices = int64_t(call.meshShape[0]) * call.meshShape[1];
+  if (columns < 1 || numbers.size() % static_cast<size_t>(columns) != 0)
+    fail(call, "attribute '" + std::string(name) + "' has " + std::to_string(numbers.size()) +
+                   " numbers; expected rows of " + std::to_string(columns));
+  std::vector<std::vector<size_t>> rows;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] < 0 || numbers[i] >= devices)
+      fail(call, "attribute '" + std::string(name) + "' has " + std::to_string(numbers[i]) +
+                     "; the mesh has devices 0 to " + std::to_string(devices - 1));
+    if (i % static_cast<size_t>(columns) == 0)
+      rows.emplace_back();
+    rows.back().push_back(static_cast<size_t>(numbers[i]));
+  }
+  return rows;
+}
+
 std::vector<MeshKernel::Need> needsOf(const std::vector<std::vector<size_t>> &groups, uint32_t operand) {
   std::vector<MeshKernel::Need> needs;
   for (const auto &group : groups)
@@ -24,6 +42,13 @@ std::vector<MeshKernel::Need> needsOf(const std::vector<std::vector<size_t>> &gr
       for (size_t from : group)
         needs.push_back({operand, from, to});
   return needs;
+}
+
+int64_t partOf(const OpCall &call, int64_t dim, int64_t size, int64_t parts) {
+  if (size % parts != 0)
+    fail(call, "dimension " + std::to_string(dim) + " of size " + std::to_string(size) + " does not divide among " +
+                   std::to_string(parts) + " devices");
+  return size / parts;
 }
 
 ExchangePlan planExchange(std::span<const MeshKernel::Need> needs, const sim::Partition &partition,

@@ -123,8 +123,22 @@ def test_the_way_from_chip_to_chip(pair, route):
     assert [(s.route, s.bytes, s.hops) for s in sends] == [(route, 4096, len(route) - 1)]
     assert program.links() == dict(sorted(dict.fromkeys(pairwise(route), 4096).items()))
     (op,) = [op for op in program.ops if op.sends]
-    assert op.name == "ttnn.point_to_point" and op.groups == (tuple(sorted(pair)),)
+    assert op.name == "ttnn.collective_permute" and op.groups == (tuple(sorted(pair)),)
     assert op.fabric_ns == pytest.approx(4096 * (len(route) - 1) / 12 + 711 * (len(route) - 1))
+
+
+def test_what_an_exchange_sends():
+    """An equal part to each chip of the group, along the row; chips at its ends have the longest ways."""
+    text = "split_dim = 1 : si32, concat_dim = 0 : si32, split_count = 4 : si32, "
+    text += "replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
+    program = mesh_program(collective("all_to_all", "64x128", "256x32", (2, 4), text), 0, "wormhole_b0")
+    (op,) = [op for op in program.ops if op.sends]
+    part = 64 * 128 * 4 // 4
+    assert op.name == "ttnn.all_to_all" and op.groups == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert {(s.route[0], s.route[-1]): (s.bytes, s.hops) for s in op.sends} == {
+        (row + a, row + b): (part, abs(a - b)) for row in (0, 4) for a in range(4) for b in range(4) if a != b
+    }
+    assert op.fabric_ns == pytest.approx((1 + 2 + 3) * part / 12 + 711 * 3)
 
 
 def test_values_say_how_they_are_split():

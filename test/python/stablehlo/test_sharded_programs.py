@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import _ttmlir_runtime as rt
 import numpy as np
 import pytest
 import torch
@@ -234,3 +235,26 @@ def test_random_windows(mesh: Mesh, request: pytest.FixtureRequest) -> None:
         for found in outputs[0]:
             limit = 0.0 if program.exact else 1e-5 * max(1.0, float(wanted.max() - wanted.min()))
             assert found.shape == wanted.shape and np.abs(found.numpy() - wanted).max(initial=0) <= limit, where
+
+
+@pytest.mark.parametrize("chips", [2, 4, 8])
+@pytest.mark.parametrize(
+    ("window", "sent"),
+    [
+        (Window(3, low=1, high=1), 1 + 1),
+        (Window(5, low=2, high=2), 2 + 2),
+        (Window(3, gap=2, low=2, high=2), 2 + 2),
+        (Window(4, low=0, high=3), 3),
+        (Window(4, stride=2, low=1, high=1), 1 + 1),
+        (Window(2, stride=2), 0),
+        (Window(4, base=2, low=2, high=2), 1 + 1),
+    ],
+)
+def test_devices_send_edges_only(window: Window, sent: int, chips: int) -> None:
+    """Rows of 64 places of 32 features, to each neighbour those that it lacks; a gather would send them all to all."""
+    mesh = (1, chips)
+    program = text("convolution", [window, Window(1)], (1, 64, 64, 32), (window.size, 1, 32, 32), False)
+    binary = compiled(program.text([("", "y", "", ""), None], mesh), mesh).binary
+    sends = [send for op in rt.runtime.sends(binary, 0) for send in op.sends]
+    assert all(abs(send.route[0] - send.route[-1]) == 1 == send.hops for send in sends)
+    assert sum(send.bytes for send in sends) == (chips - 1) * sent * 64 * 32 * 4

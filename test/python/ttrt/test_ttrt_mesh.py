@@ -164,7 +164,9 @@ PERMUTED = """module { func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128x
     : (tensor<64x128xf32>) -> tensor<32x32xf32>
   %1 = "ttir.collective_permute"(%0) <{source_target_pairs = dense<[[0, 7], [2, 1]]> : tensor<2x2xi64>}>
     : (tensor<32x32xf32>) -> tensor<32x32xf32>
-  %2 = "ttir.mesh_shard"(%1) <{shard_dims = array<i64: 0, 1>, shard_direction = #ttcore.shard_direction<shard_to_full>,
+  %b = "ttir.collective_broadcast"(%1) <{replica_groups = dense<[[7, 0]]> : tensor<1x2xi64>}>
+    : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  %2 = "ttir.mesh_shard"(%b) <{shard_dims = array<i64: 0, 1>, shard_direction = #ttcore.shard_direction<shard_to_full>,
     shard_shape = array<i64: 2, 4>, shard_type = #ttcore.shard_type<devices>}>
     : (tensor<32x32xf32>) -> tensor<64x128xf32>
   return %2 : tensor<64x128xf32>
@@ -176,10 +178,13 @@ def test_single_messages(ttrt):
     ttir_to_ttnn_backend_pipeline(module, "mesh-shape=2,4")
     ttnn_to_flatbuffer_file(module, "permuted.ttnn")
     found = ttrt("read", "permuted.ttnn", "--mesh").out
-    assert re.search(r"point_to_point .* chip 0 to 7, 4,096 B, 4 hops\n", found)
-    assert re.search(r"point_to_point .* chip 2 to 1, 4,096 B\n", found)
+    assert re.search(r"collective_permute .* 2 groups of 2 chips, 8,192 B\n", found)
+    assert re.search(r"point_to_point .* chip 7 to 0, 4,096 B, 4 hops\n", found)
     assert re.search(
-        r"\d point_to_point  0 -> 1  4,096     4  4\.209 us\n +1 -> 2  4,096\n +2 -> 3  4,096\n +3 -> 7", found
+        r"\d collective_permute  0 -> 1  4,096     4  4\.209 us\n +1 -> 2  4,096\n +2 -> 1  4,096\n", found
+    )
+    assert re.search(
+        r"\d point_to_point      4 -> 0  4,096     4  4\.209 us\n +5 -> 4  4,096\n +6 -> 5  4,096\n +7 -> 6", found
     )
 
 

@@ -3,6 +3,8 @@
 
 #include "OpTest.h"
 
+#include <array>
+
 using namespace tt;
 using namespace tt::ttnn;
 using namespace tt::ttnn::test;
@@ -111,6 +113,30 @@ TEST(Collectives, PartitionAndPointToPoint) {
   EXPECT_EQ(sent[0].get(0), 0);
 }
 
+TEST(Collectives, PermuteAndAllToAll) {
+  const auto x = perDevice(f32, {8, 3});
+  const auto moved =
+      runMesh("ttnn.collective_permute", x, f32, {8, 3}, {{"source_target_pairs", ints({0, 5, 5, 0, 1, 1, 7, 2})}});
+  for (const auto &[to, from] : {std::pair(5, 0), {0, 5}, {1, 1}, {2, 7}})
+    expectEqual(moved[static_cast<size_t>(to)], x[static_cast<size_t>(from)].values());
+  for (size_t idle : {3, 4, 6, 7})
+    for (size_t i = 0; i < 24; ++i)
+      EXPECT_EQ(moved[idle].get(i), 0);
+  // Parts of rows become parts of columns; who is in no group has zeros.
+  const auto parts = runMesh("ttnn.all_to_all", x, f32, {4, 6},
+                             {{"split_dim", integer(0)},
+                              {"concat_dim", integer(1)},
+                              {"split_count", integer(2)},
+                              {"replica_groups", ints({6, 1, 2, 3})}});
+  for (const auto &group : {std::array<size_t, 2>{6, 1}, {2, 3}})
+    for (size_t place = 0; place < 2; ++place)
+      for (size_t row = 0; row < 4; ++row)
+        for (size_t column = 0; column < 6; ++column)
+          EXPECT_EQ(parts[group[place]].get(row * 6 + column),
+                    x[group[column / 3]].get((place * 4 + row) * 3 + column % 3));
+  EXPECT_EQ(parts[0].get(0), 0);
+}
+
 /// Operands that every device has alike come once; results are per device all the same.
 TEST(Collectives, OfOneValue) {
   const Value x = random(f32, {8, 4}, -50, 50);
@@ -130,6 +156,13 @@ TEST(Collectives, OfOneValue) {
        {{"reduce_type", sum}, {"scatter_dim", integer(0)}, {"cluster_axis", integer(1)}}},
       {"ttnn.mesh_partition", {1, 4}, {{"dim", integer(0)}}},
       {"ttnn.point_to_point", {8, 4}, {{"sender_coord", ints({0, 1})}, {"receiver_coord", ints({1, 3})}}},
+      {"ttnn.collective_permute", {8, 4}, {{"source_target_pairs", ints({0, 7, 3, 1})}}},
+      {"ttnn.all_to_all",
+       {4, 8},
+       {{"split_dim", integer(0)},
+        {"concat_dim", integer(1)},
+        {"split_count", integer(2)},
+        {"replica_groups", ints({0, 1, 2, 3, 4, 5, 6, 7})}}},
       {"ttnn.distributed_rms_norm", {8, 4}, {{"cluster_axis", integer(1)}}},
       {"ttnn.distribute_tensor", {4, 1}, mapper(shard(0), shard(1))},
   };

@@ -155,8 +155,14 @@ Bytes collectives() {
                            {b.integers("sender_coord", {0, 1}), b.integers("receiver_coord", {1, 3})});
     const auto more = b.op("ttnn.point_to_point", {x, sent}, onEachDevice({8, 16}),
                            {b.integers("sender_coord", {1, 0}), b.integers("receiver_coord", {0, 2})});
+    const auto moved = b.op("ttnn.collective_permute", {more}, onEachDevice({8, 16}),
+                            {b.integers("source_target_pairs", {0, 1, 1, 0, 6, 3})});
+    const auto exchanged = b.op("ttnn.all_to_all", {moved}, onEachDevice({4, 32}),
+                                {b.integer("split_dim", 0), b.integer("concat_dim", 1), b.integer("split_count", 2),
+                                 b.integers("replica_groups", {0, 4, 1, 5, 2, 6, 3, 7})});
+    outputs.push_back(exchanged);
     const auto normed =
-        b.op("ttnn.distributed_rms_norm", {more}, onEachDevice({8, 16}), {axis(1), b.real("epsilon", 1e-5)});
+        b.op("ttnn.distributed_rms_norm", {moved}, onEachDevice({8, 16}), {axis(1), b.real("epsilon", 1e-5)});
     outputs.push_back(b.op("ttnn.distributed_layer_norm", {normed}, onEachDevice({8, 16}), {axis(0)}));
     outputs.push_back(mine);
     outputs.push_back(b.op("ttnn.all_reduce", {x}, onEachDevice({8, 16}), {sum(), axis(1)}));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/mesh.h"
+#include "reduce.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
@@ -169,7 +170,15 @@ private:
   std::map<size_t, std::vector<size_t>> groups;
 };
 
-/// Runs moves between whole tensors and their parts, then requantises what a block format cut anew.
+/// Of values that were cut anew, in a block format.
+void requantise(const TensorSpec &spec, std::byte *values) {
+  if (!values || !sim::isBlockFormat(spec.dtype) || spec.shape.empty() || spec.shape.back() == 0)
+    return;
+  const auto row = static_cast<size_t>(spec.shape.back()), rows = static_cast<size_t>(volume(spec.shape)) / row;
+  sim::quantiseRows(spec.dtype, reinterpret_cast<uint16_t *>(values), rows, row);
+}
+
+/// Runs moves between whole tensors and their parts.
 class MoveKernel final : public MeshKernel {
 public:
   enum Direction : uint8_t { Extract, Insert };
@@ -197,12 +206,8 @@ public:
       else
         move.region.insert(on(ins[0], move.from), to);
     }
-    if (!sim::isBlockFormat(out.dtype) || out.shape.empty() || out.shape.back() == 0)
-      return;
-    const auto row = static_cast<size_t>(out.shape.back()), rows = static_cast<size_t>(volume(out.shape)) / row;
     for (std::byte *values : outs[0])
-      if (values)
-        sim::quantiseRows(out.dtype, reinterpret_cast<uint16_t *>(values), rows, row);
+      requantise(out, values);
   }
 
 private:
@@ -216,14 +221,6 @@ void expectSameType(const OpCall &call) {
   if (operand(call, 0).dtype != result(call).dtype)
     fail(call, "operand and result are of types " + std::string(toString(operand(call, 0).dtype)) + " and " +
                    std::string(toString(result(call).dtype)) + "; expected the same");
-}
-
-/// A dimension of size `size` in `parts` equal parts.
-int64_t partOf(const OpCall &call, int64_t dim, int64_t size, int64_t parts) {
-  if (size % parts != 0)
-    fail(call, "dimension " + std::to_string(dim) + " of size " + std::to_string(size) + " does not divide among " +
-                   std::to_string(parts) + " devices");
-  return size / parts;
 }
 
 //===----------------------------------------------------------------------===//
@@ -331,7 +328,7 @@ std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// all_gather, mesh_partition, point_to_point
+// all_gather, mesh_partition
 //===----------------------------------------------------------------------===//
 
 std::unique_ptr<MeshKernel> makeAllGather(const OpCall &call) {
@@ -376,27 +373,41 @@ std::unique_ptr<MeshKernel> makeMeshPartition(const OpCall &call) {
   return std::make_unique<MoveKernel>(std::move(moves), MoveKernel::Extract, out);
 }
 
-class PointToPointKernel final : public MeshKernel {
+//===----------------------------------------------------------------------===//
+// point_to_point, collective_permute, all_to_all
+//===----------------------------------------------------------------------===//
+
+/// Devices that get the operand of another one. All others keep the optional output tensor, or have zeros.
+class SendKernel final : public MeshKernel {
 public:
-  PointToPointKernel(size_t from, size_t to, size_t bytes) : from(from), to(to), bytes(bytes) {}
-  std::vector<Need> needs() const override { return {{0, from, to}}; }
+  SendKernel(const OpCall &call, const std::vector<std::vector<size_t>> &pairs) : bytes(result(call).bytes()) {
+    for (const auto &pair : pairs)
+      sources[pair[1]] = pair[0];
+  }
+  std::vector<Need> needs() const override {
+    std::vector<Need> needs;
+    for (const auto &[to, from] : sources)
+      needs.push_back({0, from, to});
+    return needs;
+  }
   void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
     for (size_t d = 0; d < outs[0].size(); ++d) {
-      if (outs[0].size() > 1 && !chips.has(d))
+      if ((outs[0].size() > 1 && !chips.has(d)) || bytes == 0)
         continue;
-      // Other devices keep the optional output tensor, or zeros.
-      const std::byte *source = d == to                                          ? on(ins[0], from)
+      const auto found = sources.find(d);
+      const std::byte *source = found != sources.end()                           ? on(ins[0], found->second)
                                 : ins.size() > 1 && !ins[1].empty() && ins[1][0] ? on(ins[1], d)
                                                                                  : nullptr;
-      if (source && bytes)
+      if (source)
         std::memmove(outs[0][d], source, bytes);
-      else if (bytes)
+      else
         std::memset(outs[0][d], 0, bytes);
     }
   }
 
 private:
-  size_t from, to, bytes;
+  std::map<size_t, size_t> sources; // by target
+  size_t bytes;
 };
 
 std::unique_ptr<MeshKernel> makePointToPoint(const OpCall &call) {
@@ -410,129 +421,67 @@ std::unique_ptr<MeshKernel> makePointToPoint(const OpCall &call) {
       fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
     return static_cast<size_t>(coordinate[0]) * call.meshShape[1] + static_cast<size_t>(coordinate[1]);
   };
-  return std::make_unique<PointToPointKernel>(device("sender_coord"), device("receiver_coord"), result(call).bytes());
+  return std::make_unique<SendKernel>(
+      call, std::vector<std::vector<size_t>>{{device("sender_coord"), device("receiver_coord")}});
 }
 
-//===----------------------------------------------------------------------===//
-// all_reduce, reduce_scatter
-//===----------------------------------------------------------------------===//
-
-enum class Reduce : int64_t { Sum = 0, Mean = 1, Max = 2, Min = 3, Prod = 6 };
-
-Reduce reduceType(const OpCall &call) {
-  const auto type = call.attributes.get<EnumAttribute>("reduce_type");
-  switch (static_cast<Reduce>(type.value)) {
-  case Reduce::Sum:
-  case Reduce::Mean:
-  case Reduce::Max:
-  case Reduce::Min:
-  case Reduce::Prod:
-    return static_cast<Reduce>(type.value);
-  }
-  fail(call, "attribute 'reduce_type' is " + type.symbol + "; expected sum, mean, max, min or prod");
+std::unique_ptr<MeshKernel> makeCollectivePermute(const OpCall &call) {
+  expectSameType(call);
+  return std::make_unique<SendKernel>(call, rowsOf(call, "source_target_pairs", 2));
 }
 
-/// T: float or int64_t.
-template <class T> class ReduceKernel final : public MeshKernel {
+/// Device i of a group gets part i of each, which is cut out and put beside those before.
+class AllToAllKernel final : public MeshKernel {
 public:
-  /// dim: the scattered dimension, or -1 for all_reduce.
-  ReduceKernel(const OpCall &call, Reduce reduce, int64_t dim)
-      : in(operand(call, 0)), out(result(call)), reduce(reduce),
-        groups(groupsOf(call, call.attributes.get<int64_t>("cluster_axis"))), load(loader<T>(in.dtype)),
-        store(storer<T>(out.dtype)), scattered(dim >= 0) {
-    row = out.shape.empty() ? 1 : out.shape.back();
-    rows = row == 0 ? 0 : volume(out.shape) / row;
-    strides = rowMajorStrides(in.shape);
-    if (scattered)
-      step = out.shape[static_cast<size_t>(dim)] * strides[static_cast<size_t>(dim)];
+  AllToAllKernel(const OpCall &call, std::vector<std::vector<size_t>> groups, size_t split, size_t joined)
+      : groups(std::move(groups)), out(result(call)), bytes(storageBytes(out.dtype)) {
+    const Shape &whole = operand(call, 0).shape;
+    const auto parts = static_cast<int64_t>(this->groups.empty() ? 1 : this->groups[0].size());
+    part = whole;
+    part[split] = partOf(call, static_cast<int64_t>(split), whole[split], parts);
+    for (int64_t i = 0; i < parts; ++i) {
+      std::vector<int64_t> from(whole.size(), 0), to(whole.size(), 0);
+      from[split] = i * part[split];
+      to[joined] = i * part[joined];
+      cut.emplace_back(part, whole, from, bytes);
+      put.emplace_back(part, out.shape, to, bytes);
+    }
   }
-
   std::vector<Need> needs() const override { return needsOf(groups); }
   void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
-    for (const auto &group : groups) {
-      const std::byte *reduced = nullptr;
+    std::vector<bool> isIn(outs[0].size());
+    std::vector<std::byte> piece(static_cast<size_t>(volume(part)) * bytes);
+    for (const auto &group : groups)
       for (size_t i = 0; i < group.size(); ++i) {
+        isIn[group[i]] = true;
         if (!chips.has(group[i]))
           continue;
-        if (!scattered && reduced) { // the same on every device of the group
-          if (out.bytes())
-            std::memcpy(outs[0][group[i]], reduced, out.bytes());
-          continue;
+        for (size_t source = 0; source < group.size(); ++source) {
+          cut[i].extract(on(ins[0], group[source]), piece.data());
+          put[source].insert(piece.data(), outs[0][group[i]]);
         }
-        reduced = outs[0][group[i]];
-        parallelFor(rows, 1 + 16384 / std::max<int64_t>(1, row), [&](int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r)
-            one(ins[0], group, r, static_cast<int64_t>(i) * step, outs[0][group[i]]);
-        });
+        requantise(out, outs[0][group[i]]);
       }
-    }
+    for (size_t d = 0; d < isIn.size(); ++d)
+      if (!isIn[d] && chips.has(d) && out.bytes())
+        std::memset(outs[0][d], 0, out.bytes());
   }
 
 private:
-  static T combine(Reduce reduce, T a, T b) {
-    switch (reduce) {
-    case Reduce::Sum:
-    case Reduce::Mean:
-      return a + b;
-    case Reduce::Max:
-      return a != a ? a : a > b ? a : b;
-    case Reduce::Min:
-      return a != a ? a : a < b ? a : b;
-    case Reduce::Prod:
-      if constexpr (std::same_as<T, int64_t>)
-        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      else
-        return a * b;
-    }
-    return a;
-  }
-
-  void one(std::span<const std::byte *const> ins, const std::vector<size_t> &group, int64_t r, int64_t offset,
-           std::byte *to) const {
-    constexpr int64_t chunk = 1024;
-    alignas(64) T sum[chunk], value[chunk];
-    int64_t at = offset, rest = r;
-    for (size_t d = out.shape.empty() ? 0 : out.shape.size() - 1; d-- > 0; rest /= out.shape[d])
-      at += rest % out.shape[d] * strides[d];
-    for (int64_t i = 0; i < row; i += chunk) {
-      const int64_t n = std::min(chunk, row - i);
-      for (size_t k = 0; k < group.size(); ++k) {
-        const std::byte *from = on(ins, group[k]) + static_cast<size_t>(at + i) * storageBytes(in.dtype);
-        load(from, k == 0 ? sum : value, static_cast<size_t>(n));
-        for (int64_t j = 0; j < n && k > 0; ++j)
-          sum[j] = combine(reduce, sum[j], value[j]);
-      }
-      if (reduce == Reduce::Mean)
-        for (int64_t j = 0; j < n; ++j)
-          sum[j] /= static_cast<T>(group.size());
-      store(sum, to + static_cast<size_t>(r * row + i) * storageBytes(out.dtype), static_cast<size_t>(n));
-    }
-  }
-
-  TensorSpec in, out;
-  Reduce reduce;
   std::vector<std::vector<size_t>> groups;
-  Load<T> load;
-  Store<T> store;
-  bool scattered;
-  std::vector<int64_t> strides;
-  int64_t row, rows, step = 0;
+  TensorSpec out;
+  size_t bytes;
+  Shape part;
+  std::vector<Region> cut, put; // by place in the group
 };
 
-std::unique_ptr<MeshKernel> reduceKernel(const OpCall &call, int64_t dim) {
-  const Reduce reduce = reduceType(call);
-  if (isInteger(operand(call, 0).dtype))
-    return std::make_unique<ReduceKernel<int64_t>>(call, reduce, dim);
-  return std::make_unique<ReduceKernel<float>>(call, reduce, dim);
-}
-
-std::unique_ptr<MeshKernel> makeAllReduce(const OpCall &call) { return reduceKernel(call, -1); }
-
-std::unique_ptr<MeshKernel> makeReduceScatter(const OpCall &call) {
-  Shape part = operand(call, 0).shape;
-  const int64_t dim = dimension(call, "scatter_dim", part.size());
-  part[static_cast<size_t>(dim)] = partOf(call, dim, part[static_cast<size_t>(dim)], groupSize(call));
-  return reduceKernel(call, dim);
+std::unique_ptr<MeshKernel> makeAllToAll(const OpCall &call) {
+  expectSameType(call);
+  const size_t rank = operand(call, 0).shape.size();
+  return std::make_unique<AllToAllKernel>(call,
+                                          rowsOf(call, "replica_groups", call.attributes.get<int64_t>("split_count")),
+                                          static_cast<size_t>(dimension(call, "split_dim", rank)),
+                                          static_cast<size_t>(dimension(call, "concat_dim", rank)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -545,25 +494,21 @@ Cost movingCost(const OpCall &call) {
   return cost;
 }
 
-Cost reduceCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  addFabric(cost, call);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> collectiveOps() {
-  return {
+  std::vector<OpInfo> ops = {
       {"ttnn.distribute_tensor", nullptr, makeDistribute, traffic},
       {"ttnn.aggregate_tensor", nullptr, makeAggregate, traffic},
       {"ttnn.all_gather", nullptr, makeAllGather, movingCost},
-      {"ttnn.all_reduce", nullptr, makeAllReduce, reduceCost},
-      {"ttnn.all_reduce_async", nullptr, makeAllReduce, reduceCost},
-      {"ttnn.reduce_scatter", nullptr, makeReduceScatter, reduceCost},
       {"ttnn.mesh_partition", nullptr, makeMeshPartition, traffic},
       {"ttnn.point_to_point", nullptr, makePointToPoint, movingCost},
+      {"ttnn.collective_permute", nullptr, makeCollectivePermute, movingCost},
+      {"ttnn.all_to_all", nullptr, makeAllToAll, movingCost},
   };
+  for (OpInfo &op : reducingCollectiveOps())
+    ops.push_back(std::move(op));
+  return ops;
 }
 
 } // namespace tt::ttnn

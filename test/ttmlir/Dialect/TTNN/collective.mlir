@@ -16,3 +16,12 @@ func.func @ccl(%x: tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l> {
   %2 = "ttnn.all_reduce"(%1) <{cluster_axis = 0 : ui32, reduce_type = #ttcore.reduce_type<sum>}> : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
   return %2 : tensor<64x32xf32, #l>
 }
+
+#row = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+func.func @sends(%x: tensor<64x32xf32, #l>) -> tensor<32x64xf32, #row> {
+  // CHECK: "ttnn.collective_permute"{{.*}} <{source_target_pairs = array<i64: 0, 1, 1, 0>}>
+  %0 = "ttnn.collective_permute"(%x) <{source_target_pairs = array<i64: 0, 1, 1, 0>}> : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+  // CHECK: "ttnn.all_to_all"{{.*}} <{concat_dim = 1 : si32, replica_groups = array<i64: 0, 1>, split_count = 2 : si32, split_dim = 0 : si32}>
+  %1 = "ttnn.all_to_all"(%0) <{concat_dim = 1 : si32, replica_groups = array<i64: 0, 1>, split_count = 2 : si32, split_dim = 0 : si32}> : (tensor<64x32xf32, #l>) -> tensor<32x64xf32, #row>
+  return %1 : tensor<32x64xf32, #row>
+}

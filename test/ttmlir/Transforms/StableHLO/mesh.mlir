@@ -32,14 +32,11 @@ func.func @reverse(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 
 // Windows take the last row of the device before and the first one of that after; the ends have zeros.
 // CHECK-LABEL: func.func @rows
+// CHECK-NOT: all_gather
 // CHECK: %[[LAST:.*]] = stablehlo.slice %[[X:arg[0-9]+]] [0:1, 15:16, 0:64, 0:8]
-// CHECK: %[[LASTS:.*]] = "stablehlo.all_gather"(%[[LAST]]) <{all_gather_dim = 1
-// CHECK: %[[KEPT:.*]] = stablehlo.slice %[[LASTS]] [0:1, 0:3, 0:64, 0:8]
-// CHECK: %[[MOVED:.*]] = stablehlo.pad %[[KEPT]], %{{.*}}, low = [0, 1, 0, 0], high = [0, 0, 0, 0]
-// CHECK: %[[BEFORE:.*]] = stablehlo.composite "sdy.all_slice" %[[MOVED]]
-// CHECK: stablehlo.slice %[[X]] [0:1, 0:1, 0:64, 0:8]
-// CHECK: stablehlo.pad {{.*}} high = [0, 1, 0, 0]
-// CHECK: %[[AFTER:.*]] = stablehlo.composite "sdy.all_slice"
+// CHECK: %[[BEFORE:.*]] = "stablehlo.collective_permute"(%[[LAST]]) {{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [2, 3]]>
+// CHECK: %[[FIRST:.*]] = stablehlo.slice %[[X]] [0:1, 0:1, 0:64, 0:8]
+// CHECK: %[[AFTER:.*]] = "stablehlo.collective_permute"(%[[FIRST]]) {{.*}}source_target_pairs = dense<{{\[\[}}1, 0], [2, 1], [3, 2]]>
 // CHECK: %[[ALL:.*]] = stablehlo.concatenate %[[BEFORE]], %[[X]], %[[AFTER]], dim = 1
 // CHECK: stablehlo.convolution(%[[ALL]], {{.*}}pad = {{\[\[}}0, 0], [1, 1]]{{.*}} -> tensor<1x16x64x16xf32>
 sdy.mesh @mesh = <["x"=1, "y"=4]>

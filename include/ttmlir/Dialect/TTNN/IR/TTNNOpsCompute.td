@@ -185,6 +185,15 @@ def TTNN_AllGatherOp : TT_AllGatherOp<TTNN_Dialect, TTNN_FabricConfig>;
 def TTNN_ReduceScatterOp : TT_ReduceScatterOp<TTNN_Dialect, !con(TTNN_FabricConfig, TTNN_ComputeConfig)>;
 def TTNN_AllReduceOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce", TTNN_FabricConfig>;
 def TTNN_AllReduceAsyncOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce_async", TTNN_FabricConfig>;
+// Groups and pairs of chips one after another: the files and functions of this dialect have lists of integers.
+def TTNN_AllToAllOp : TT_CollectiveOp<TTNN_Dialect, "all_to_all",
+    (ins SI32Attr:$split_dim, SI32Attr:$concat_dim, SI32Attr:$split_count, DenseI64ArrayAttr:$replica_groups),
+    "Each chip of a group of `split_count` sends one part of `split_dim` to each of them, and puts what it gets together "
+    "along `concat_dim`.", "allToAll">;
+def TTNN_CollectivePermuteOp : TT_CollectiveOp<TTNN_Dialect, "collective_permute",
+    (ins DenseI64ArrayAttr:$source_target_pairs),
+    "Each chip named as a target gets the tensor of the source before it in the list, the others get zeros.",
+    "collectivePermute">;
 def TTNN_PointToPointOp : TT_PureOp<TTNN_Dialect, "point_to_point",
     (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$optional_output_tensor),
     (ins DenseI64ArrayAttr:$sender_coord, DenseI64ArrayAttr:$receiver_coord),

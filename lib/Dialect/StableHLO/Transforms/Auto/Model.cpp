@@ -156,37 +156,22 @@ Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim,
   for (int64_t count : {print.before, print.after}) {
     if (count <= 0)
       continue;
-    // The edge is cut off, gathered, moved by one part, and the device takes its own.
-    const int64_t edge = edgesOf(count);
-    int64_t held = edge;
-    move(2 * edge);
-    for (sdy::Axis axis : llvm::reverse(dims[dim])) {
-      Work work;
-      work.fabricBytes = held * (axis.size - 1);
-      work.fabricSteps = axis.size / 2;
-      held *= axis.size;
-      moveInDram(work, type, held + held / axis.size);
-      time += timeOf(work);
-    }
-    move(2 * held);
-    move(2 * held);
-    move(2 * edge);
+    // The edge is cut off, and sent on.
+    move(2 * edgesOf(count));
+    time += timeOfSending(type, edgesOf(count), /*bytesTimesHops=*/edgesOf(count), /*hops=*/1);
   }
   if (print.before > 0 || print.after > 0)
     move(bytesOf(type, dims) + edgesOf(print.size));
   return time;
 }
 
-/// Of a part that goes from one device to another, so many times.
-Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t hops, int64_t times) const {
+/// All devices send `bytes` in all, what is farthest over so many links.
+Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t bytesTimesHops, int64_t hops) const {
   Work work;
   moveInDram(work, type, 2 * bytes);
-  work.fabricBytes = bytes * hops;
+  work.fabricBytes = bytesTimesHops;
   work.fabricHops = hops;
-  Time one = timeOf(work), all;
-  for (int64_t time = 0; time < times; ++time)
-    all += one;
-  return all;
+  return timeOf(work);
 }
 
 Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to) {
@@ -204,9 +189,6 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
     return entry->second;
   Time time;
   Dims current = from;
-  int64_t devices = 1;
-  for (int64_t size : sizes)
-    devices *= size;
   for (const sdy::CollectiveStep &step : sdy::planReshard(type.getShape(), from, to, sizes)) {
     Dims next(step.dims.begin(), step.dims.end());
     int64_t before = bytesOf(type, current), after = bytesOf(type, next);
@@ -218,26 +200,24 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
       break;
     }
     case sdy::CollectiveStep::Permute: {
-      // TTNN has no such op: each device sends its part to another one, one after the other.
       int64_t hops = 0;
       for (int64_t size : sizes)
         hops += (size + 1) / 3;
-      time += timeOfSending(type, before, std::max<int64_t>(hops, 1), devices);
+      hops = std::max<int64_t>(hops, 1);
+      time += timeOfSending(type, before, before * hops, hops);
       break;
     }
     case sdy::CollectiveStep::AllToAll:
-      // Nor this one: each device sends to each of its group, one after the other, then puts together what it got.
-      for (const auto &move : step.moves)
+      // The device at an end of an axis has the longest ways.
+      for (const auto &move : step.moves) {
+        const int64_t parts = sdy::product(move.axes);
+        int64_t hops = 0, sent = 0;
         for (sdy::Axis axis : move.axes) {
-          for (int64_t hops = 0; hops < axis.size; ++hops)
-            time += timeOfSending(type, before / axis.size, hops,
-                                  (hops ? 2 * (axis.size - hops) : axis.size) * (devices / axis.size));
-          for (int64_t part = 0; part < axis.size; ++part)
-            time += timeOfSending(type, before / axis.size, 0, 1); // sliced
-          Work work;
-          moveInDram(work, type, 2 * before);
-          time += timeOf(work);
+          hops += axis.size - 1;
+          sent += before / parts * (parts / axis.size) * (axis.size * (axis.size - 1) / 2);
         }
+        time += timeOfSending(type, before, sent, hops);
+      }
       break;
     case sdy::CollectiveStep::Gather:
       for (const sdy::Axes &axes : step.axes)

@@ -49,7 +49,7 @@ public:
 
 private:
   Time timeOf(const Work &work) const;
-  Time timeOfSending(RankedTensorType type, int64_t bytes, int64_t hops, int64_t times) const;
+  Time timeOfSending(RankedTensorType type, int64_t bytes, int64_t bytesTimesHops, int64_t hops) const;
 
   const ::ttmlir::cost::Speed &speed;
   double cores;

@@ -25,7 +25,7 @@ static RankedTensorType resized(Value value, int64_t dim, int64_t times, int64_t
   return typeOf(value).clone(shape);
 }
 
-static stablehlo::ChannelHandleAttr channel(Builder &builder) {
+stablehlo::ChannelHandleAttr CollectiveLowering::channel(Builder &builder) {
   return stablehlo::ChannelHandleAttr::get(builder.getContext(), /*handle=*/1, /*type=*/1);
 }
 
@@ -125,14 +125,18 @@ Value CollectiveLowering::perDevice(ImplicitLocOpBuilder &builder, function_ref<
   return stablehlo::ReshapeOp::create(builder, type.clone(ArrayRef<int64_t>{}), own);
 }
 
-/// Others have zeros, so that the sum is the value.
-Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
+Value CollectiveLowering::isAt(ImplicitLocOpBuilder &builder, AxisRefs axes, int64_t place) {
   Value index = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device); });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value zero =
-      stablehlo::ConstantOp::create(builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(0)));
-  Value first = stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, zero,
-                                             stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
+  Value wanted = stablehlo::ConstantOp::create(
+      builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(static_cast<int32_t>(place))));
+  return stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, wanted,
+                                      stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
+}
+
+/// Others have zeros, so that the sum is the value.
+Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
+  Value first = isAt(builder, axes, 0);
   Value zeros = stablehlo::ConstantOp::create(
       builder, typeOf(value),
       DenseElementsAttr::get(typeOf(value), builder.getZeroAttr(typeOf(value).getElementType())));

@@ -23,10 +23,10 @@ public:
   Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
               sdy::TensorShardingAttr result);
 
-  /// The elements of the footprint of a value that is split along `dim` as the sharding says: own ones and edges of
-  /// neighbours. What is outside of the whole is `fill`, or 0.
+  /// The elements of the footprint of a value that is split along `dim` by the axes: own ones and edges of neighbours.
+  /// What is outside of the whole is `fill`, or 0.
   Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print, Value fill,
-               sdy::TensorShardingAttr sharding);
+               ArrayRef<sdy::AxisRefAttr> axes);
 
 private:
   Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
@@ -39,6 +39,12 @@ private:
   Value keepFirst(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
   Value place(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
 
+  Value fromNeighbour(ImplicitLocOpBuilder &builder, Value edge, ArrayRef<sdy::AxisRefAttr> axes, bool isBefore,
+                      Value fill);
+
+  static stablehlo::ChannelHandleAttr channel(Builder &builder);
+  /// Whether the device has that place along the axes, as a scalar.
+  Value isAt(ImplicitLocOpBuilder &builder, ArrayRef<sdy::AxisRefAttr> axes, int64_t place);
   /// The number that each device has in a table, as a scalar.
   Value perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t device)> number);
   DenseIntElementsAttr groups(Builder &builder, ArrayRef<sdy::AxisRefAttr> axes) const;

@@ -1,13 +1,14 @@
 //===- Edges.cpp - windows over what neighbours hold ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The edges of all parts are gathered, which is one op along the ring of the
-// devices, and each device keeps those next to it: exchanges of pairs would be
-// an op for each device, one after the other.
+// Each device sends its edge to the next one, all of them at once, and puts what
+// it gets beside its own part. At the ends there is what the op pads with.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Collectives.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -28,45 +29,45 @@ static Value sliced(ImplicitLocOpBuilder &builder, Value value, int64_t dim, int
   return stablehlo::SliceOp::create(builder, typeOf(value).clone(shape), value, starts, limits, strides);
 }
 
-static Value padded(ImplicitLocOpBuilder &builder, Value value, int64_t dim, int64_t low, int64_t high, Value fill) {
-  SmallVector<int64_t> shape(typeOf(value).getShape());
-  SmallVector<int64_t> before(shape.size(), 0), after = before, between = before;
-  before[dim] = low;
-  after[dim] = high;
-  shape[dim] += low + high;
-  return stablehlo::PadOp::create(builder, typeOf(value).clone(shape), value, fill, before, after, between);
+static bool isZero(Value value) {
+  DenseElementsAttr values;
+  return matchPattern(value, m_Constant(&values)) && values.isSplat() &&
+         values.getSplatValue<Attribute>() == Builder(value.getContext()).getZeroAttr(values.getElementType());
+}
+
+/// The edge of the part before or after that of each device along the axes.
+Value CollectiveLowering::fromNeighbour(ImplicitLocOpBuilder &builder, Value edge, AxisRefs axes, bool isBefore,
+                                        Value fill) {
+  SmallVector<int64_t> pairs;
+  for (ArrayRef<int64_t> group : groupsAlong(mesh, axes))
+    for (auto [first, second] : llvm::zip(group.drop_back(), group.drop_front()))
+      llvm::append_values(pairs, isBefore ? first : second, isBefore ? second : first);
+  auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
+  Value received = stablehlo::CollectivePermuteOp::create(builder, edge.getType(), edge,
+                                                          DenseIntElementsAttr::get(type, pairs), channel(builder));
+  // A device that is sent nothing has zeros.
+  if (!fill || isZero(fill))
+    return received;
+  Value outside = stablehlo::BroadcastInDimOp::create(builder, edge.getType(), fill, ArrayRef<int64_t>());
+  return stablehlo::SelectOp::create(builder, edge.getType(), isAt(builder, axes, isBefore ? 0 : sizeAlong(axes) - 1),
+                                     outside, received);
 }
 
 Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print,
-                                 Value fill, sdy::TensorShardingAttr sharding) {
-  AxisRefs axes = sharding.getDimShardings()[dim].getAxes();
+                                 Value fill, AxisRefs axes) {
   const int64_t own = typeOf(value).getDimSize(dim), parts = sizeAlong(axes);
-  if (!fill) {
-    auto scalar = RankedTensorType::get({}, typeOf(value).getElementType());
-    fill = stablehlo::ConstantOp::create(builder, scalar,
-                                         DenseElementsAttr::get(scalar, builder.getZeroAttr(scalar.getElementType())));
-  }
-  SmallVector<AxisRefs> slicing(typeOf(value).getRank());
-  slicing[dim] = axes;
-  auto neighbours = [&](int64_t count, bool isBefore) {
-    Value edge = isBefore ? sliced(builder, value, dim, own - count, own) : sliced(builder, value, dim, 0, count);
-    Value edges = gather(builder, edge, dim, axes);
-    // Moved by one part; the first, or last, has no neighbour there.
-    edges = isBefore ? sliced(builder, edges, dim, 0, (parts - 1) * count)
-                     : sliced(builder, edges, dim, count, parts * count);
-    edges = padded(builder, edges, dim, isBefore ? count : 0, isBefore ? 0 : count, fill);
-    return slice(builder, edges, slicing, sharding);
-  };
   // What the device and its neighbours have, from `first` on, counted from the first element of its own.
   SmallVector<Value> pieces;
   const int64_t first = std::min(-print.before, own), from = std::max<int64_t>(first, 0),
                 to = own + std::min<int64_t>(print.after, 0);
   if (print.before > 0)
-    pieces.push_back(neighbours(print.before, /*isBefore=*/true));
+    pieces.push_back(
+        fromNeighbour(builder, sliced(builder, value, dim, own - print.before, own), axes, /*isBefore=*/true, fill));
   if (from < to)
     pieces.push_back(sliced(builder, value, dim, from, to));
   if (print.after > 0)
-    pieces.push_back(neighbours(print.after, /*isBefore=*/false));
+    pieces.push_back(
+        fromNeighbour(builder, sliced(builder, value, dim, 0, print.after), axes, /*isBefore=*/false, fill));
   Value joined = pieces.front();
   if (pieces.size() > 1) {
     SmallVector<int64_t> shape(typeOf(value).getShape());

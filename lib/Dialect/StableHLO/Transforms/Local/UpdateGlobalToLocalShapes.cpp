@@ -239,8 +239,8 @@ private:
     ImplicitLocOpBuilder builder(op->getLoc(), op);
     for (auto &[window, print] : found) {
       for (unsigned i = 0; i < inputs; ++i) {
-        Value value =
-            collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), all[i]);
+        Value value = collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i),
+                                         all[i].getDimShardings()[window.operand].getAxes());
         op->setOperand(i, value);
         shardings[value] = all[i] = withWhole(all[i], window.operand);
       }

@@ -277,3 +277,37 @@ func.func @roles(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = ttnn.tt_lang_op(%a) {arg_roles = "in,out", kernel_id = "k", version_tag = "1"} : (tensor<4xf32>) -> (tensor<4xf32>)
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @pairs(%a: tensor<8xf32>) {
+  // expected-error@+1 {{'ttnn.collective_permute' op attribute 'source_target_pairs' is no list of pairs of chips}}
+  %0 = "ttnn.collective_permute"(%a) <{source_target_pairs = array<i64: 0, 1, 2>}> : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @targets(%a: tensor<8xf32>) {
+  // expected-error@+1 {{'ttnn.collective_permute' op attribute 'source_target_pairs' has target 1 twice}}
+  %0 = "ttnn.collective_permute"(%a) <{source_target_pairs = array<i64: 0, 1, 2, 1>}> : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @groups(%a: tensor<8x2xf32>) {
+  // expected-error@+1 {{'ttnn.all_to_all' op attribute 'replica_groups' is no list of groups of 4 chips, as 'split_count' says}}
+  %0 = "ttnn.all_to_all"(%a) <{concat_dim = 1 : si32, replica_groups = array<i64: 0, 1>, split_count = 4 : si32, split_dim = 0 : si32}> : (tensor<8x2xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  func.func @chips(%a: tensor<8x2xf32>) {
+    // expected-error@+1 {{'ttnn.all_to_all' op attribute 'replica_groups' has chip 3; the mesh 1x2 has chips 0 to 1}}
+    %0 = "ttnn.all_to_all"(%a) <{concat_dim = 1 : si32, replica_groups = array<i64: 0, 3>, split_count = 2 : si32, split_dim = 0 : si32}> : (tensor<8x2xf32>) -> tensor<4x4xf32>
+    return
+  }
+}
