@@ -7,28 +7,37 @@ Integers keep their width in TTIR, where signless ones are signed; what the chip
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 
 import torch
 
 from .. import ir
 from .errors import UnsupportedError
 
-# dtype -> text of the MLIR type. f64 has no place on the chip and is refused where it would lose precision in silence:
-# numbers that PyTorch keeps as 0-d f64 tensors become f32 constants.
-ELEMENT_TYPES = {
-    torch.float32: "f32",
-    torch.float64: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.int64: "i64",
-    torch.int32: "i32",
-    torch.int16: "i16",
-    torch.int8: "i8",
-    torch.uint8: "ui8",
-    torch.uint16: "ui16",
-    torch.uint32: "ui32",
-    torch.bool: "i1",
+
+def _signless(width: int) -> Callable[[ir.Context], ir.Type]:
+    return lambda context: ir.IntegerType.get_signless(width, context)
+
+
+def _unsigned(width: int) -> Callable[[ir.Context], ir.Type]:
+    return lambda context: ir.IntegerType.get_unsigned(width, context)
+
+
+# dtype -> the MLIR type in a context. f64 has no place on the chip and is refused where it would lose precision in
+# silence: numbers that PyTorch keeps as 0-d f64 tensors become f32 constants.
+ELEMENT_TYPES: dict[torch.dtype, Callable[[ir.Context], ir.Type]] = {
+    torch.float32: ir.F32Type.get,
+    torch.float64: ir.F32Type.get,
+    torch.float16: ir.F16Type.get,
+    torch.bfloat16: ir.BF16Type.get,
+    torch.int64: _signless(64),
+    torch.int32: _signless(32),
+    torch.int16: _signless(16),
+    torch.int8: _signless(8),
+    torch.uint8: _unsigned(8),
+    torch.uint16: _unsigned(16),
+    torch.uint32: _unsigned(32),
+    torch.bool: _signless(1),
 }
 
 
@@ -38,16 +47,11 @@ def element_type(dtype: torch.dtype, context: ir.Context) -> ir.Type:
     Raises:
         UnsupportedError: the chip has no such type (complex, quantised, float8, 64-bit unsigned).
     """
-    text = ELEMENT_TYPES.get(dtype)
-    if text is None:
+    made = ELEMENT_TYPES.get(dtype)
+    if made is None:
         known = ", ".join(str(known).removeprefix("torch.") for known in ELEMENT_TYPES)
         raise UnsupportedError(f"tensors of {dtype} have no type on the chip; known: {known}")
-    return _parsed(text, context)
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed(text: str, context: ir.Context) -> ir.Type:
-    return ir.Type.parse(text, context)
+    return made(context)
 
 
 def is_float(dtype: torch.dtype) -> bool:
