@@ -168,7 +168,7 @@ WITHOUT_EFFECT = {
 }
 # Methods that are called with what another of the same name needs.
 INTERFACES = {"complete_type", "complete_attributes", "create_tensor_encoding", "before", "breakpoint", "print", "dump",
-              "__exit__"}  # fmt: skip
+              "__exit__", "__torch_dispatch__"}  # fmt: skip
 
 
 def parameters_without_use(path: Path) -> list[tuple[str, str]]:
