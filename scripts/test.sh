@@ -27,6 +27,10 @@ if [ -d "$acceptance" ]; then
   programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .
     --cxxflags="$flags")
   "${programs[@]}" --only "^($pattern)"
+  # One at a time, and in a folder of their own: they reset all chips of this user that they see.
+  publish=$(mktemp -d)
+  TTRT_PUBLISH=$publish "${programs[@]}" -j 1 --only "^tt_smi/1[12]"
+  rm -rf "$publish"
   # Version 5 of transformers does not take an argument that these pass.
   "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4
   echo "== checks of what these programs compute"
