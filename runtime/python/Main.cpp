@@ -9,18 +9,41 @@
 
 using namespace tt;
 
+/// An exception of Python for one of C++. nb::exception reads messages as UTF-8, which names in damaged files may not
+/// be.
+template <class E> static nb::object addError(nb::module_ &module, const char *name, nb::handle bases) {
+  const std::string whole = nb::cast<std::string>(module.attr("__name__")) + "." + name;
+  nb::object type = nb::steal(PyErr_NewException(whole.c_str(), bases.ptr(), nullptr));
+  if (!type)
+    nb::raise_python_error();
+  module.attr(name) = type;
+  nb::register_exception_translator(
+      [](const std::exception_ptr &thrown, void *type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const E &error) {
+          const std::string_view text = error.what();
+          const nb::object message =
+              nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+          PyErr_SetObject(static_cast<PyObject *>(type), message.ptr());
+        }
+      },
+      type.ptr());
+  return type;
+}
+
 NB_MODULE(_ttmlir_runtime, module) {
   module.doc() = "Runs TTNN flatbuffers on a simulated mesh of chips.";
   // What PyTorch keeps of compiled functions until the interpreter ends holds programs and a device: no leak.
   nb::set_leak_warnings(false);
 
   // The most special exception is registered last: the translators are asked in the reverse order.
-  const auto error = nb::exception<Error>(module, "Error", PyExc_RuntimeError);
-  nb::exception<DeviceError>(module, "DeviceError", error);
-  nb::exception<OutOfMemoryError>(module, "OutOfMemoryError", error);
-  nb::exception<OpError>(module, "OpError", error);
-  nb::exception<BinaryError>(module, "BinaryError", error);
-  nb::exception<RangeError>(module, "RangeError", nb::make_tuple(module.attr("OpError"), nb::handle(PyExc_ValueError)));
+  const nb::object error = addError<Error>(module, "Error", PyExc_RuntimeError);
+  addError<DeviceError>(module, "DeviceError", error);
+  addError<OutOfMemoryError>(module, "OutOfMemoryError", error);
+  addError<OpError>(module, "OpError", error);
+  addError<BinaryError>(module, "BinaryError", error);
+  addError<RangeError>(module, "RangeError", nb::make_tuple(module.attr("OpError"), nb::handle(PyExc_ValueError)));
   // What is left of sizes that nothing holds, and of values that nothing converts.
   nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
     try {

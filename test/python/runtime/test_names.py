@@ -159,3 +159,12 @@ def test_every_name_of_the_ecosystem_is_there_or_has_a_reason():
     stated = {name for name in missing for pattern in ABSENT if re.fullmatch(pattern, name)}
     assert sorted(set(missing) - stated) == []
     assert all(any(re.fullmatch(pattern, name) for name in missing) for pattern in ABSENT), "a reason for nothing"
+
+
+def test_names_that_are_no_text(device):
+    """Of a damaged file: errors name them all the same, and are those of the runtime."""
+    data = Path(compile_ttir_to_flatbuffer(network)[1]).read_bytes()
+    assert b"ttnn.exp\0" in data
+    with pytest.raises(rt.BinaryError, match=r"ttnn\.\\xffxp"):
+        binary = rt.binary.load_binary_from_bytes(data.replace(b"ttnn.exp\0", b"ttnn.\xffxp\0"))
+        runtime.submit(device, binary, 0, [runtime.create_host_tensor(torch.zeros(4, 8))])
