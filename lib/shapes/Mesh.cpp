@@ -90,8 +90,9 @@ void checkChips(const Op &op, std::string_view name, Chips kind, int64_t columns
   const bool eachColumn = kind == Chips::Pairs;
   const Attribute found = op.attribute(name);
   const int64_t width = found.columns ? found.columns : columns;
+  // Of full groups one is there at least: the values of chips in no group would be of nobody.
   if (found.kind != Attribute::Kind::Integers || width < 1 || (columns && width != columns) ||
-      found.integers.size() % static_cast<size_t>(width) != 0)
+      (kind == Chips::FullGroups && found.integers.empty()) || found.integers.size() % static_cast<size_t>(width) != 0)
     failAttribute(op, name, "is no list of ", expected);
   const int64_t chips = op.mesh().empty() ? INT64_MAX : volume(op, op.mesh());
   const size_t step = eachColumn ? static_cast<size_t>(width) : 1;

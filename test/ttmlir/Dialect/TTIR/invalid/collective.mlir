@@ -153,3 +153,11 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>} {
     return
   }
 }
+
+// -----
+
+func.func @no_groups(%a0: tensor<8x8xf32>) {
+  // expected-error@+1 {{'ttir.all_to_all' op attribute 'replica_groups' is no list of groups of 2 chips, as 'split_count' says}}
+  %0 = "ttir.all_to_all"(%a0) <{concat_dim = 1 : si32, replica_groups = dense<> : tensor<0x2xi64>, split_count = 2 : si32, split_dim = 0 : si32}> : (tensor<8x8xf32>) -> tensor<4x16xf32>
+  return
+}
