@@ -190,6 +190,50 @@ def test_callbacks_of_programs_own(tmp_path):
 def test_what_no_config_is():
     with pytest.raises(ValueError, match="save_memory needs a device; expected an open mesh device, found None"):
         CallbackRuntimeConfig(save_memory=True)
+    for wrong, message in (
+        ({"device": {"0": 1}}, "CallbackRuntimeConfig: device is .*; expected a Device or None"),
+        ({"goldens": ["a"]}, "CallbackRuntimeConfig: goldens is .*; expected a mapping or None"),
+        ({"bypass_ops": "12"}, "CallbackRuntimeConfig: bypass_ops is '12'"),
+        ({"bypas_ops": []}, "CallbackRuntimeConfig takes no 'bypas_ops'; did you mean 'bypass_ops'"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            CallbackRuntimeConfig(**wrong)
+    assert CallbackRuntimeConfig(bypass_ops=[12]).bypass_ops == {"12"}
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1, 1 / 3])
+def test_scales_of_quantised_numbers(scale):
+    x = torch.tensor([[-3.0, 0.0, 0.2, 1.0]]) * scale
+
+    def module(b):
+        @b.func([(1, 4)], [torch.float32])
+        def f(x, b):
+            return b.dequantize(b.quantize(x, scale, 3, torch.int32), scale, 3, torch.float32)
+
+    binary = rt.binary.load_binary_from_path(compile_ttir_to_flatbuffer(module)[1])
+    device = rt.runtime.open_mesh_device()
+    try:
+        (result,) = rt.runtime.submit(device, binary, 0, [rt.runtime.create_host_tensor(x)])
+        found = torch.from_dlpack(rt.runtime.to_host(result, untilize=True)[0])
+    finally:
+        rt.runtime.close_mesh_device(device)
+    assert torch.allclose(found, torch.tensor([[-3.0, 0.0, 0.0, 1.0]]) * scale, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x, b: b.quantize(x, 0, 3, torch.int8), ValueError, "scale is 0; expected a number above 0"),
+        (lambda x, b: b.quantize(x, "1", 3, torch.int8), ValueError, "scale is '1'; expected a number above 0"),
+        (lambda x, b: b.quantize(x, 0.5, 0.5, torch.int8), TypeError, "zero_point is 0.5; expected an integer"),
+        (lambda x, b: b.quantize(x, 0.5, 3, torch.float32), TypeError, "stores no quantised numbers"),
+        (lambda x, b: b.quantize(x, 0.5, 3, "int8"), TypeError, "stores no quantised numbers"),
+        (lambda x, b: b.dequantize(x, 0.5, 3, torch.float32), ValueError, "in0 is a tensor<4x8xf32>; expected quant"),
+    ],
+)
+def test_what_no_quantisation_is(call, error, message):
+    with pytest.raises(error, match=message):
+        build_module(of(call, (4, 8)), "ttir")
 
 
 def test_bypassed_ops_are_named():

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, List, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
@@ -69,8 +70,15 @@ def element_type(dtype: torch.dtype | np.dtype[Any] | type[np.generic] | TypeInf
     dtype = dtype.dtype if isinstance(dtype, TypeInfo) else dtype
     name = dtype_name(dtype)
     if quantised is not None:
-        storage = {"qint8": "i8", "qint32": "i32", "quint8": "u8"}.get(name or "") or ELEMENT_TYPES.get(name or "")
-        return Type.parse(f"!quant.uniform<{storage}:f32, {quantised.scale}:{quantised.zero_point or 0}>", context)
+        storage = {"qint8": "i8", "qint32": "i32", "quint8": "u8"}.get(name or "") or ELEMENT_TYPES.get(name or "", "")
+        if not re.fullmatch(r"(u|i|ui)(8|16|32)", storage):
+            raise TypeError(f"{dtype!r} stores no quantised numbers; expected a dtype of integers of 8, 16 or 32 bits")
+        scale, zero_point = quantised.scale, quantised.zero_point or 0
+        if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < float(scale) < math.inf:
+            raise ValueError(f"scale is {scale!r}; expected a number above 0")
+        if isinstance(zero_point, bool) or not isinstance(zero_point, Integral):
+            raise TypeError(f"zero_point is {zero_point!r}; expected an integer")
+        return Type.parse(f"!quant.uniform<{storage}:f32, {float(scale):.17e}:{int(zero_point)}>", context)
     if name not in ELEMENT_TYPES:
         raise TypeError(f"{dtype!r} is no element type; expected a dtype of torch or numpy: {', '.join(ELEMENT_TYPES)}")
     # Not kept: a cache of types would keep their contexts, and all that is in these.

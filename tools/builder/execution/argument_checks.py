@@ -103,7 +103,7 @@ def checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not hints:
             hints.update(get_type_hints(function))
-        name = call.__name__
+        name = call.__qualname__.removesuffix(".__init__") if call.__name__ == "__init__" else call.__name__
         wrong = next((keyword for keyword in kwargs if keyword not in signature.parameters), None)
         if wrong is not None:
             raise TypeError(f"{name} takes no {wrong!r}{did_you_mean(wrong, signature.parameters)}")

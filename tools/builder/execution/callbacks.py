@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,10 @@ class CallbackRuntimeConfig:
     artifact_dir. `golden_report` has the figures by location and device, `memory_report` those of memory by place.
     """
 
+    @checked_arguments
     def __init__(
         self,
-        device: Any = None,
+        device: runtime.Device | None = None,
         pcc: float = 0.99,
         atol: float | None = 1e-08,
         rtol: float | None = 1e-05,
@@ -64,7 +65,7 @@ class CallbackRuntimeConfig:
         check_atol: bool = True,
         check_rtol: bool = True,
         goldens: Mapping[str, Any] | None = None,
-        bypass_ops: Any = None,
+        bypass_ops: Sequence[str | int] | Set[str | int] | None = None,
         save_artifacts: bool = False,
         artifact_dir: str | os.PathLike[str] = ".",
         verify_intermediates: bool = False,
@@ -74,7 +75,7 @@ class CallbackRuntimeConfig:
         self.verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
         given = {} if goldens is None else goldens
         self.goldens: Any = given if isinstance(given, IntermediateGoldens) else GivenGoldens(given)
-        self.bypass_ops = frozenset(bypass_ops or ())
+        self.bypass_ops = frozenset(map(str, bypass_ops or ()))
         self.verify_intermediates, self.save_memory = bool(verify_intermediates), bool(save_memory)
         if self.save_memory and device is None:
             raise ValueError(
@@ -134,9 +135,10 @@ def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
     name, wanted = config.golden_of(op_context)
     if wanted is None:
         return
-    for result, (expected, ref) in enumerate(zip(wanted.results, runtime.get_op_output_refs(op_context), strict=False)):
+    refs = runtime.get_op_output_refs(op_context) if config.verify_intermediates else []
+    for result, (expected, ref) in enumerate(zip(wanted.results, refs, strict=False)):
         tensor = runtime.retrieve_tensor_from_pool(program_context, ref, True)
-        if tensor is None or not config.verify_intermediates:
+        if tensor is None:
             continue
         place = name if result == 0 else f"{name}#{result}"
         for device, value, comparison in compare_shards(expected, fetched(tensor), config.verdict, False):
@@ -165,6 +167,8 @@ def create_memory_dictionary(memory_view: runtime.MemoryView) -> dict[str, Any]:
 def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any) -> None:
     """Note what is allocated after an op."""
     config = callback_runtime_config
+    if config.device is None:
+        raise ValueError("memory: callback_runtime_config has no device; expected one with an open mesh device")
     views = config.device.get_memory_view()
     config.memory_report[len(config.memory_report)] = {
         "op": op_context.name,

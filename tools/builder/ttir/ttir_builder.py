@@ -46,11 +46,14 @@ class TTIRBuilder(Builder):
     def dequantize(self, in0: Operand, scale: float, zero_point: int, dtype: Any, **common: Any) -> Any:
         """The numbers that integers stand for, as floats of `dtype`. The operand's type says scale and zero point;
         those given here must be these."""
-        given, said = TypeInfo(torch.int32, scale, zero_point), quantised_as(in0.type)
+        said = quantised_as(in0.type)
+        if "!quant.uniform" not in str(in0.type):
+            raise ValueError(
+                f"ttir.dequantize: in0 is a {in0.type}; expected quantised numbers (of others: dequantize_unrolled)"
+            )
         if said is not None and said != (scale, zero_point):
             raise ValueError(
-                f"ttir.dequantize: scale and zero_point are {given.scale} and {given.zero_point}; "
-                f"in0 is of {said[0]} and {said[1]}"
+                f"ttir.dequantize: scale and zero_point are {scale} and {zero_point}; in0 is of {said[0]} and {said[1]}"
             )
         return self._cast("dequantize", in0, dtype, common)
 
