@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::tt {
@@ -105,6 +106,23 @@ static LogicalResult lowerPowScalar(ToTTIR &lowering) {
   return lowering.replaceBy("pow", {lowering.operand(0), exponent});
 }
 
+/// Makes an op; null, with the verifier's reason, where TTIR's says more or less than that of TTNN.
+static Operation *makeValid(ToTTIR &lowering, StringRef name, ValueRange operands,
+                            ArrayRef<NamedAttribute> attributes = {}) {
+  Operation *made = lowering.make(name, lowering.op->getResultTypes(), operands, attributes);
+  std::string reason;
+  ScopedDiagnosticHandler handler(made->getContext(), [&](Diagnostic &diagnostic) {
+    if (reason.empty())
+      reason = diagnostic.str();
+    return success();
+  });
+  if (succeeded(verify(made)))
+    return made;
+  lowering.b.eraseOp(made);
+  (void)lowering.refuse(reason);
+  return nullptr;
+}
+
 static LogicalResult lower(ToTTIR &lowering) {
   Operation *op = lowering.op;
   StringRef name = op->getName().stripDialect();
@@ -141,6 +159,10 @@ static LogicalResult lower(ToTTIR &lowering) {
       attributes.push_back(attribute);
     else if (!saysHow(from))
       return lowering.refuse("ttir." + to + " has no attribute '" + from + "'");
+    else if (attribute.getValue()
+                 .walk([](ttnn::UnaryWithParamAttr) { return WalkResult::interrupt(); })
+                 .wasInterrupted())
+      return lowering.refuse("its '" + from + "' has an activation, which no attribute of ttir." + to + " says");
   }
   if (name == "rms_norm" || name == "layer_norm")
     attributes.push_back(
@@ -149,10 +171,14 @@ static LogicalResult lower(ToTTIR &lowering) {
     return lowering.refuse("there is no ttir." + activation.getValue() + " for its activation");
   SmallVector<Value> operands;
   llvm::copy_if(op->getOperands(), std::back_inserter(operands), [](Value value) { return !isDevice(value); });
-  Operation *made = lowering.make(to, op->getResultTypes(), operands, attributes);
-  if (activation)
-    made = lowering.make(activation.getValue(), op->getResultTypes(), made->getResults());
-  return lowering.replaceBy(made->getResults());
+  Operation *made = makeValid(lowering, to, operands, attributes);
+  if (made && activation) {
+    Operation *before = made;
+    made = makeValid(lowering, activation.getValue(), before->getResults());
+    if (!made)
+      lowering.b.eraseOp(before);
+  }
+  return made ? lowering.replaceBy(made->getResults()) : failure();
 }
 
 namespace {

@@ -111,9 +111,17 @@ static LogicalResult lowerCast(ToTTIR &t) {
   return whole == t.result() ? t.replaceBy(ValueRange(value)) : t.replaceBy("typecast", value);
 }
 
+/// Two operands, of the result's element type: products are as wide as TOSA says.
+static std::array<Value, 2> widened(ToTTIR &t) {
+  auto cast = [&](unsigned index) {
+    RankedTensorType type = t.type(index).clone(t.result().getElementType());
+    return type == t.type(index) ? t.operand(index) : t.makeOne("typecast", type, t.operand(index));
+  };
+  return {cast(0), cast(1)};
+}
+
 static LogicalResult lowerMul(ToTTIR &t) {
-  return failed(expectZeros(t, 2, "the shift")) ? failure()
-                                                : t.replaceBy("multiply", t.op->getOperands().take_front(2));
+  return failed(expectZeros(t, 2, "the shift")) ? failure() : t.replaceBy("multiply", widened(t));
 }
 
 static LogicalResult lowerRightShift(ToTTIR &t) {
@@ -127,8 +135,7 @@ static LogicalResult lowerNegate(ToTTIR &t) {
 }
 
 static LogicalResult lowerMatmul(ToTTIR &t) {
-  return failed(expectZeros(t, 2, "a zero point")) ? failure()
-                                                   : t.replaceBy("matmul", t.op->getOperands().take_front(2));
+  return failed(expectZeros(t, 2, "a zero point")) ? failure() : t.replaceBy("matmul", widened(t));
 }
 
 static LogicalResult lowerClamp(ToTTIR &t) {
@@ -209,6 +216,8 @@ static LogicalResult lowerPad(ToTTIR &t) {
   auto real = dyn_cast<FloatAttr>(value);
   const double number =
       real ? real.getValueAsDouble() : static_cast<double>(cast<IntegerAttr>(value).getValue().getSExtValue());
+  if (!real && static_cast<double>(static_cast<float>(number)) != number)
+    return t.refuse("its value is an integer that f32, which TTIR's pad has it in, does not hold");
   SmallVector<int32_t> sizes(padding->begin(), padding->end());
   return t.replaceBy("pad", t.operand(0),
                      {t.named("padding", t.b.getDenseI32ArrayAttr(sizes)),

@@ -113,6 +113,8 @@ struct QuantizedAsIntegers : ttir::impl::TTIRQuantizedAsIntegersBase<QuantizedAs
         convertSignature(function);
       else if (isa<QuantizeOp, DequantizeOp, RequantizeOp>(op))
         lower(op);
+      else if (auto constant = dyn_cast<ConstantOp>(op))
+        widen(constant);
       else if (op->hasTrait<OpTrait::IsTerminator>() || isa<func::CallOp>(op) || isMovementOfOne(op))
         retype(op);
       else
@@ -129,6 +131,12 @@ private:
          llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
       if (quant::QuantizedType quantized = quantizedOf(type); quantized && !isSupported(quantized)) {
         op->emitOpError() << "is of " << quantized << "; expected scales and zero points of integers up to 32 bits";
+        return WalkResult::interrupt();
+      }
+    if (auto constant = dyn_cast<ConstantOp>(op); constant && quantizedOf(constant.getType()))
+      if (auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
+          !values || !isa<IntegerType>(values.getElementType())) {
+        op->emitOpError() << "attribute 'value' is not of integers; expected those that stand for its numbers";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -158,6 +166,16 @@ private:
   void retype(Operation *op) {
     for (Value result : op->getResults())
       remember(result);
+  }
+
+  /// A constant holds the integers already.
+  void widen(ConstantOp constant) {
+    auto values = cast<DenseElementsAttr>(constant.getValue());
+    const bool isSigned = quantizedOf(constant.getType()).isSigned();
+    retype(constant);
+    constant.setValueAttr(values.mapValues(IntegerType::get(&getContext(), 32), [&](const APInt &value) {
+      return isSigned ? value.sextOrTrunc(32) : value.zextOrTrunc(32);
+    }));
   }
 
   bool isMovementOfOne(Operation *op) const {

@@ -29,3 +29,13 @@ func.func @ignored_nan(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "tosa.maximum"(%a, %a) <{nan_mode = #tosa.nan_mode<IGNORE>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @large_padding(%a: tensor<4xi32>) -> tensor<6xi32> {
+  %s = tosa.const_shape {values = dense<1> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %v = "tosa.const"() <{values = dense<16777217> : tensor<1xi32>}> : () -> tensor<1xi32>
+  // expected-error@+1 {{'tosa.pad' is not converted to TTIR: its value is an integer that f32, which TTIR's pad has it in, does not hold}}
+  %0 = tosa.pad %a, %s, %v : (tensor<4xi32>, !tosa.shape<2>, tensor<1xi32>) -> tensor<6xi32>
+  return %0 : tensor<6xi32>
+}

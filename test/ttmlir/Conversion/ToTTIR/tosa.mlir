@@ -103,3 +103,16 @@ func.func @matmul(%a: tensor<2x4x8xf32>, %b: tensor<2x8x3xf32>) -> tensor<2x4x3x
   %0 = "tosa.matmul"(%a, %b, %zp, %zp) : (tensor<2x4x8xf32>, tensor<2x8x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x4x3xf32>
   return %0 : tensor<2x4x3xf32>
 }
+
+// -----
+
+// Products are as wide as their results.
+// CHECK-LABEL: @wide
+// CHECK: "ttir.multiply"({{.*}}) : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+// CHECK: "ttir.matmul"({{.*}}) {{.*}} : (tensor<1x4x8xi32>, tensor<1x8x4xi32>) -> tensor<1x4x4xi32>
+func.func @wide(%a: tensor<4x8xi8>, %m: tensor<1x4x8xi8>, %n: tensor<1x8x4xi8>) -> (tensor<4x8xi32>, tensor<1x4x4xi32>) {
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.mul %a, %a, %s : (tensor<4x8xi8>, tensor<4x8xi8>, tensor<1xi8>) -> tensor<4x8xi32>
+  %1 = tosa.matmul %m, %n, %s, %s : (tensor<1x4x8xi8>, tensor<1x8x4xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4xi32>
+  return %0, %1 : tensor<4x8xi32>, tensor<1x4x4xi32>
+}

@@ -42,3 +42,19 @@ func.func @computed(%a: tensor<2x8x!q>, %b: tensor<2x8x!c>) -> tensor<2x8x!q> {
   %0 = "ttir.add"(%a, %b) : (tensor<2x8x!q>, tensor<2x8x!c>) -> tensor<2x8x!q>
   return %0 : tensor<2x8x!q>
 }
+
+// -----
+
+!q = !quant.uniform<i8:f32, 2.500000e-01:3>
+!u = !quant.uniform<u8:f32, 2.500000e-01:3>
+
+// A constant holds the integers, not the numbers.
+// CHECK-LABEL: @constants
+// CHECK: "ttir.constant"() <{value = dense<[-1, 1]> : tensor<2xi32>}> : () -> tensor<2xi32>
+// CHECK: "ttir.constant"() <{value = dense<[255, 1]> : tensor<2xi32>}> : () -> tensor<2xi32>
+// CHECK-NEXT: return
+func.func @constants() -> (tensor<2x!q>, tensor<2x!u>) {
+  %0 = "ttir.constant"() <{value = dense<[-1, 1]> : tensor<2xi8>}> : () -> tensor<2x!q>
+  %1 = "ttir.constant"() <{value = dense<[255, 1]> : tensor<2xui8>}> : () -> tensor<2x!u>
+  return %0, %1 : tensor<2x!q>, tensor<2x!u>
+}

@@ -98,14 +98,16 @@ private:
       return rewriter.notifyMatchFailure(slice, "is no part of a product of matrices");
     if (whole.drop_back(2) != part.drop_back(2) || whole == part)
       return rewriter.notifyMatchFailure(slice, "takes no rows or columns");
-    if (whole[rank - 2] != part[rank - 2]) {
-      a = sliceLike(rewriter, slice, rank - 2, a, tensorType(a).getRank() - (product.getTransposeA() ? 1 : 2));
-      bias = slicedBias(rewriter, slice, rank - 2, bias);
-    }
-    if (whole[rank - 1] != part[rank - 1]) {
-      b = sliceLike(rewriter, slice, rank - 1, b, tensorType(b).getRank() - (product.getTransposeB() ? 2 : 1));
-      bias = slicedBias(rewriter, slice, rank - 1, bias);
-    }
+    // A product of one row or column that a bias has more of stays as it is.
+    auto take = [&](int64_t from, Value side, int64_t dim) {
+      if (whole[from] == part[from])
+        return side;
+      Value taken = tensorType(side).getDimSize(dim) == 1 ? side : sliceLike(rewriter, slice, from, side, dim);
+      bias = slicedBias(rewriter, slice, from, bias);
+      return taken;
+    };
+    a = take(rank - 2, a, tensorType(a).getRank() - (product.getTransposeA() ? 1 : 2));
+    b = take(rank - 1, b, tensorType(b).getRank() - (product.getTransposeB() ? 2 : 1));
     SmallVector<Value> operands = {a, b};
     if (bias)
       operands.push_back(bias);

@@ -163,7 +163,7 @@ struct FuseNormWeight : Fusion<MultiplyOp> {
   LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
     for (unsigned i : {0, 1}) {
       Value normed = op->getOperand(i), weight = op->getOperand(1 - i);
-      if (!haveSameType(normed, op.getResult()))
+      if (!haveSameType(normed, op.getResult()) || !isFloat(normed))
         continue;
       auto cast = state.only<TypecastOp>(normed);
       auto norm = state.only<RMSNormOp>(cast ? cast.getInput() : normed);

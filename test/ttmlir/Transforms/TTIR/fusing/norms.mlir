@@ -98,3 +98,17 @@ func.func @softmax(%x: tensor<4x8x2xf32>) -> (tensor<4x8x2xf32>, tensor<4x8x2xf3
   %9 = "ttir.div"(%7, %8) : (tensor<4x8x2xf32>, tensor<4x1x2xf32>) -> tensor<4x8x2xf32>
   return %6, %9 : tensor<4x8x2xf32>, tensor<4x8x2xf32>
 }
+
+// -----
+
+// What is rounded to integers before it is weighted is not a weighted norm.
+// CHECK-LABEL: @integers
+// CHECK-NEXT: "ttir.rms_norm"(%arg0)
+// CHECK-NEXT: "ttir.typecast"
+// CHECK-NEXT: "ttir.multiply"
+func.func @integers(%x: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xi32> {
+  %0 = "ttir.rms_norm"(%x) <{normalized_shape = array<i64: 8>, epsilon = 1.0e-6 : f32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.typecast"(%0) : (tensor<4x8xf32>) -> tensor<4x8xi32>
+  %2 = "ttir.multiply"(%1, %w) : (tensor<4x8xi32>, tensor<8xf32>) -> tensor<4x8xi32>
+  return %2 : tensor<4x8xi32>
+}

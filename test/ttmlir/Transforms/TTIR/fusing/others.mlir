@@ -121,3 +121,19 @@ func.func @pointwise(%x: tensor<1x2x3x4x16xf32>, %w: tensor<8x16x1x1x1xf32>, %b:
   %2 = "ttir.conv3d"(%x, %w) <{groups = 1 : i32, padding = array<i32: 0, 0, 0>, stride = array<i32: 2, 2, 2>}> : (tensor<1x2x3x4x16xf32>, tensor<8x16x1x1x1xf32>) -> tensor<1x1x2x2x8xf32>
   return %0, %1, %2 : tensor<1x2x3x4x8xf32>, tensor<1x8x2x3x4xf32>, tensor<1x1x2x2x8xf32>
 }
+
+// -----
+
+// Rows or columns that only a bias has are taken of it alone.
+// CHECK-LABEL: @slices_of_biases
+// CHECK-NEXT: %[[B:.*]] = "ttir.slice_static"(%arg2) <{begins = [2 : i32, 0 : i32], ends = [4 : i32, 16 : i32], step = [1 : i32, 1 : i32]}>
+// CHECK-NEXT: "ttir.linear"(%arg0, %arg1, %[[B]]) {{.*}} : (tensor<1x8xf32>, tensor<8x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+// CHECK-NEXT: %[[C:.*]] = "ttir.slice_static"(%arg5) <{begins = [3 : i32], ends = [4 : i32], step = [1 : i32]}>
+// CHECK-NEXT: "ttir.linear"(%arg3, %arg4, %[[C]]) {{.*}} : (tensor<8x4xf32>, tensor<4x1xf32>, tensor<1xf32>) -> tensor<8x1xf32>
+func.func @slices_of_biases(%a: tensor<1x8xf32>, %b: tensor<8x16xf32>, %c: tensor<6x16xf32>, %d: tensor<8x4xf32>, %e: tensor<4x1xf32>, %f: tensor<8xf32>) -> (tensor<2x16xf32>, tensor<8x1xf32>) {
+  %0 = "ttir.linear"(%a, %b, %c) : (tensor<1x8xf32>, tensor<8x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %1 = "ttir.slice_static"(%0) <{begins = [2 : i32, 0 : i32], ends = [4 : i32, 16 : i32], step = [1 : i32, 1 : i32]}> : (tensor<6x16xf32>) -> tensor<2x16xf32>
+  %2 = "ttir.linear"(%d, %e, %f) : (tensor<8x4xf32>, tensor<4x1xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  %3 = "ttir.slice_static"(%2) <{begins = [0 : i32, 3 : i32], ends = [8 : i32, 4 : i32], step = [1 : i32, 1 : i32]}> : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  return %1, %3 : tensor<2x16xf32>, tensor<8x1xf32>
+}
