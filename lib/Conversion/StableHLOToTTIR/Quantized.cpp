@@ -8,6 +8,7 @@
 
 #include "Expand/Expressions.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Dialect/Families/Quantized.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,15 +22,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-static quant::QuantizedType quantizedOf(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? dyn_cast<quant::QuantizedType>(tensor.getElementType()) : quant::QuantizedType();
-}
-
-static bool hasQuantized(TypeRange types) {
-  return llvm::any_of(types, [](Type type) { return bool(quantizedOf(type)); });
-}
-
 static Type storageOf(quant::QuantizedType quantized) {
   return IntegerType::get(quantized.getContext(), quantized.getStorageTypeIntegralWidth(),
                           quantized.isSigned() ? IntegerType::Signless : IntegerType::Unsigned);
@@ -39,12 +31,6 @@ static Type storageOf(quant::QuantizedType quantized) {
 static Type storedType(Type type) {
   quant::QuantizedType quantized = quantizedOf(type);
   return quantized ? cast<RankedTensorType>(type).clone(storageOf(quantized)) : type;
-}
-
-/// `tensor<4x!quant.uniform<i8:f32, 0.5>>` -> `tensor<4xf32>`
-static Type expressedType(Type type) {
-  quant::QuantizedType quantized = quantizedOf(type);
-  return quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type;
 }
 
 /// A number for each element: the one of all, or that of its index in the quantized dimension.

@@ -1,19 +1,12 @@
 //===- QuantDequantConversion.cpp - data movement of quantised values -----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "QuantizedMovement.h"
+
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RequantizeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
@@ -36,24 +29,18 @@ static quant::UniformQuantizedType dequantizedFrom(Value value) {
   return type ? dyn_cast<quant::UniformQuantizedType>(type.getElementType()) : quant::UniformQuantizedType();
 }
 
-/// Ops whose result holds elements of their operands, and nothing else.
-static bool isMovement(Operation *op) {
-  return isa<BroadcastOp, ConcatOp, PermuteOp, RepeatOp, ReshapeOp, SliceStaticOp, SqueezeOp, TransposeOp, UnsqueezeOp>(
-      op);
-}
-
 namespace {
 struct QuantDequantConversion : ttir::impl::TTIRQuantDequantConversionBase<QuantDequantConversion> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isMovement(op) || isa<DequantizeOp, QuantizeOp>(op))
+      if (holdsOnlyOperands(op) || isa<DequantizeOp, QuantizeOp>(op))
         ops.push_back(op);
     });
     bool changed = false;
     SmallVector<Operation *> dead;
     for (Operation *op : ops) {
-      Operation *dequantize = isMovement(op) ? moveAhead(op) : nullptr;
+      Operation *dequantize = holdsOnlyOperands(op) ? moveAhead(op) : nullptr;
       if (dequantize || joinWithDequantize(op)) {
         changed = true;
         dead.push_back(op);

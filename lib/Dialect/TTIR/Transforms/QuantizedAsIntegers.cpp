@@ -1,27 +1,20 @@
 //===- QuantizedAsIntegers.cpp - quantised tensors as their integers ------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "QuantizedMovement.h"
+
+#include "ttmlir/Dialect/Families/Quantized.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeUnrolledOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeUnrolledOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RequantizeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::tt::ttir {
@@ -33,21 +26,9 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-static quant::QuantizedType quantizedOf(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? dyn_cast<quant::QuantizedType>(tensor.getElementType()) : quant::QuantizedType();
-}
-static bool hasQuantized(TypeRange types) {
-  return llvm::any_of(types, [](Type type) { return bool(quantizedOf(type)); });
-}
-
 /// Its integers: 32 bits, which the chip has, hold those of every storage type up to 32.
 static Type stored(Type type) {
   return quantizedOf(type) ? cast<RankedTensorType>(type).clone(IntegerType::get(type.getContext(), 32)) : type;
-}
-static Type expressed(Type type) {
-  quant::QuantizedType quantized = quantizedOf(type);
-  return quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type;
 }
 
 namespace {
@@ -84,12 +65,6 @@ static bool isSupported(quant::QuantizedType type) {
   return isa<quant::UniformQuantizedType, quant::UniformQuantizedPerAxisType>(type) &&
          type.getStorageTypeMin() >= std::numeric_limits<int32_t>::min() &&
          type.getStorageTypeMax() <= std::numeric_limits<int32_t>::max();
-}
-
-/// Ops whose result holds elements of their operands, and nothing else.
-static bool isMovement(Operation *op) {
-  return isa<BroadcastOp, ConcatOp, PermuteOp, RepeatOp, ReshapeOp, SliceStaticOp, SqueezeOp, TransposeOp, UnsqueezeOp>(
-      op);
 }
 
 namespace {
@@ -179,7 +154,7 @@ private:
   }
 
   bool isMovementOfOne(Operation *op) const {
-    if (!isMovement(op))
+    if (!holdsOnlyOperands(op))
       return false;
     quant::QuantizedType type = quantizedOf(op->getResult(0).getType());
     // Scales of a dimension would move with it.
@@ -217,7 +192,7 @@ private:
       b.setLoc(op->getLoc());
       made = from ? dequantized(b, input, from, op->getResult(0).getType()) : input;
     } else {
-      Value real = from ? dequantized(b, input, from, expressed(op->getResult(0).getType())) : input;
+      Value real = from ? dequantized(b, input, from, expressedType(op->getResult(0).getType())) : input;
       made = quantized(b, real, to, op->getLoc());
       were[made] = to;
     }
@@ -239,7 +214,7 @@ private:
       if (!to)
         continue;
       op->setLoc(b.getLoc());
-      result.setType(expressed(result.getType()));
+      result.setType(expressedType(result.getType()));
       b.setLoc(op->getLoc());
       Value made = quantized(b, result, to, last);
       were[made] = to;
