@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -315,12 +316,26 @@ std::shared_ptr<const Image> loadImage(const std::string &path) {
   return image;
 }
 
+namespace {
+
+/// The same text for the same folder, whether it is there yet or not, and wherever the process goes.
+std::string resolved(const std::string &outputPath) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path whole = fs::absolute(outputPath.empty() ? "." : outputPath, error);
+  const fs::path found = error ? fs::path() : fs::weakly_canonical(whole, error);
+  if (error)
+    throw Error("the output path " + outputPath + ": " + error.message());
+  return (found.has_filename() || !found.has_relative_path() ? found : found.parent_path()).string();
+}
+
+} // namespace
 } // namespace tt::backend
 
 namespace tt {
 
 tt_device_image::tt_device_image(const std::string &tti_path, const std::string &output_path)
-    : image(backend::loadImage(tti_path)), outputPath(output_path) {}
+    : image(backend::loadImage(tti_path)), outputPath(backend::resolved(output_path)) {}
 
 const std::vector<std::string> &tt_device_image::get_graph_input_names() const { return image->inputNames; }
 const std::vector<std::string> &tt_device_image::get_graph_output_names() const { return image->outputNames; }

@@ -3,6 +3,7 @@
 
 #include "queues.h"
 
+#include "tt/file_lock.h"
 #include "tt/fork.h"
 
 #include <algorithm>
@@ -80,22 +81,6 @@ void change(std::atomic<uint32_t> &number) {
   ::syscall(SYS_futex, &number, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// The lock of the process that runs programs, on their file: it ends with the process, and no child inherits it.
-struct flock ownersLock() {
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-bool take(int descriptor) {
-  struct flock lock = ownersLock();
-  return ::fcntl(descriptor, F_SETLK, &lock) == 0;
-}
-bool isTaken(int descriptor) {
-  struct flock lock = ownersLock();
-  return ::fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 struct Registry {
@@ -136,9 +121,8 @@ struct alignas(alignment) Queues::Row {
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
 std::string Queues::pathFor(const std::string &outputPath) {
-  const std::string whole = std::filesystem::weakly_canonical(outputPath.empty() ? "." : outputPath).string();
   uint64_t hash = 14695981039346656037u; // FNV-1a
-  for (const unsigned char c : whole)
+  for (const unsigned char c : outputPath)
     hash = (hash ^ c) * 1099511628211u;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
@@ -175,7 +159,7 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
     struct stat status, named;
     if (made->descriptor < 0 || ::fstat(made->descriptor, &status) != 0)
       throw Error(path + ": cannot be made: " + std::strerror(errno));
-    if (!take(made->descriptor))
+    if (!takeFile(made->descriptor, Holder::Process))
       throw Error("another process runs an image with this output path; each needs its own");
     const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == status.st_ino;
     if (current && status.st_size == 0)
@@ -243,8 +227,8 @@ std::shared_ptr<Queues> Queues::open(const std::string &path) {
     throw Error(missing);
   found->map(static_cast<size_t>(status.st_size));
   const Header &header = *found->header;
-  if (header.magic != magic || header.bytes != found->bytes || header.state != Open || !isTaken(found->descriptor) ||
-      header.rows > (found->bytes - aligned(sizeof(Header))) / sizeof(Row))
+  if (header.magic != magic || header.bytes != found->bytes || header.state != Open ||
+      !isFileTaken(found->descriptor) || header.rows > (found->bytes - aligned(sizeof(Header))) / sizeof(Row))
     throw Error(missing);
   std::atomic_thread_fence(std::memory_order_acquire);
   return found;
@@ -253,13 +237,14 @@ std::shared_ptr<Queues> Queues::open(const std::string &path) {
 std::shared_ptr<Queues> Queues::at(const std::string &path) {
   Registry &known = registry();
   std::lock_guard lock(known.mutex);
-  std::shared_ptr<Queues> &found = known.found[path];
-  // A backend that was finished, or killed, may have been followed by another.
-  if (found && (found->header->state != Open || (!found->isOwner() && !isTaken(found->descriptor))))
-    found.reset();
-  if (!found)
-    found = open(path);
-  return found;
+  if (const auto found = known.found.find(path); found != known.found.end()) {
+    const Queues &queues = *found->second;
+    if (queues.header->state == Open && (queues.isOwner() || isFileTaken(queues.descriptor)))
+      return found->second;
+    // A backend that was finished, or killed, may have been followed by another.
+    known.found.erase(found);
+  }
+  return known.found.emplace(path, open(path)).first->second;
 }
 
 bool Queues::isOwner() const { return header->owner == ::getpid(); }
@@ -304,7 +289,7 @@ template <class Ready> auto Queues::locked(Row &row, int64_t seconds, Watch *wat
     lock.unlock();
     if (!watch && header->failed.load(std::memory_order_acquire))
       throw Error(header->failure);
-    if (!isOwner() && !isTaken(descriptor))
+    if (!isOwner() && !isFileTaken(descriptor))
       throw Error("process " + std::to_string(header->owner) + ", which runs the programs, has ended");
     const std::string what = row.name + std::string(" ") + forWhat;
     if (watch && !std::exchange(waiting, true))

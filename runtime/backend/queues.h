@@ -35,7 +35,7 @@ public:
   struct Header;
   struct Row;
 
-  /// The file for programs with an output path.
+  /// The file for programs with an output path, which is absolute.
   static std::string pathFor(const std::string &outputPath);
   /// Makes the file. Throws Error when a process that runs has it, or there is no room.
   static std::shared_ptr<Queues> create(const std::string &path, std::span<const Port> inputs,

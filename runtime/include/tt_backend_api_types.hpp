@@ -96,7 +96,8 @@ class tt_device_image {
 public:
   /// Reads and checks the file. Throws std::runtime_error naming the file, the field, what was expected and found.
   ///
-  /// output_path: programs that use the same folder, in one process or several, share the queues.
+  /// output_path: programs that use the same folder, in one process or several, share the queues. A relative one is of
+  /// the directory that the process is in now.
   tt_device_image(const std::string &tti_path, const std::string &output_path);
 
   const std::vector<std::string> &get_graph_input_names() const;

@@ -16,7 +16,7 @@
 //   push-numbers QUEUE FIRST COUNT LOG    tensors of one number each; LOG gets "begin N" before, "done N" behind a push
 //   get-numbers QUEUE LOG END             LOG gets "got N" and "popped N", until there is a file END and nothing more
 //   seconds N               timeout of what follows
-//   sleep MS, wait-for FILE, touch FILE
+//   sleep MS, wait-for FILE, touch FILE, cd FOLDER
 #include "io_utils.h"
 #include "tt_backend.hpp"
 #include "tt_backend_api.hpp"
@@ -30,6 +30,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <thread>
 
 namespace {
@@ -76,6 +77,13 @@ public:
 private:
   std::string next() { return given.at(at++); }
 
+  /// Asked for once, as programs do.
+  const tt::tt_dram_io_desc &queue(const std::string &name) {
+    const auto found = queues.find(name);
+    return found != queues.end() ? found->second
+                                 : queues.emplace(name, utils::get_queue_descriptor(backend, name)).first->second;
+  }
+
   DEVICE_STATUS_CODE done(const std::string &command) {
     if (command == "create" || command == "create-harvested") {
       tt::tt_backend_config config;
@@ -97,7 +105,7 @@ private:
       }
     } else if (command == "describe") {
       const std::string name = next();
-      const auto tensor = utils::get_tensor_descriptor(name, model, utils::get_queue_descriptor(backend, name));
+      const auto tensor = utils::get_tensor_descriptor(name, model, queue(name));
       for (unsigned i = 0; i < tensor.dim; ++i)
         std::cout << tensor.shape[i] << " ";
       std::cout << "format " << int(tensor.format) << " ";
@@ -105,26 +113,26 @@ private:
       return push(command);
     else if (command == "push-dummy") {
       const std::string name = next();
-      const auto queue = utils::get_queue_descriptor(backend, name);
-      auto tensor = utils::get_tensor_descriptor(name, model, queue);
+      const auto of = queue(name);
+      auto tensor = utils::get_tensor_descriptor(name, model, of);
       utils::fill_tensor_with_data(name, tensor);
       write(next(), tensor);
-      const auto code = tt::backend::push_input(queue, tensor, false, seconds);
+      const auto code = tt::backend::push_input(of, tensor, false, seconds);
       return code == DEVICE_STATUS_CODE::Success ? tt::backend::free_tensor(tensor) : code;
     } else if (command == "run") {
       const std::string program = next();
       return backend->run_program(program, {{"$p_loop_count", next()}});
     } else if (command == "get" || command == "get-one") {
-      const auto queue = utils::get_queue_descriptor(backend, next());
+      const auto of = queue(next());
       const std::string path = next();
       tt::tt_PytorchTensorDesc tensor;
-      const auto code = tt::backend::get_output(queue, tensor, command == "get-one", seconds);
+      const auto code = tt::backend::get_output(of, tensor, command == "get-one", seconds);
       if (code != DEVICE_STATUS_CODE::Success)
         return code;
       write(path, tensor);
       return tt::backend::free_tensor(tensor);
     } else if (command == "pop" || command == "pop-one")
-      return tt::backend::pop_output(utils::get_queue_descriptor(backend, next()), command == "pop-one", seconds);
+      return tt::backend::pop_output(queue(next()), command == "pop-one", seconds);
     else if (command == "push-numbers")
       return pushNumbers();
     else if (command == "get-numbers")
@@ -139,6 +147,8 @@ private:
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     } else if (command == "touch")
       std::ofstream(next()).put('x');
+    else if (command == "cd")
+      std::filesystem::current_path(next());
     else
       throw std::runtime_error("no command " + command);
     return DEVICE_STATUS_CODE::Success;
@@ -146,8 +156,8 @@ private:
 
   DEVICE_STATUS_CODE push(const std::string &command) {
     const std::string name = next();
-    const auto queue = utils::get_queue_descriptor(backend, name);
-    auto tensor = utils::get_tensor_descriptor(name, model, queue);
+    const auto of = queue(name);
+    auto tensor = utils::get_tensor_descriptor(name, model, of);
     const std::vector<char> values = contents(next());
     tensor.ptr = values.data();
     if (command == "push-one" && tensor.dim)
@@ -160,13 +170,13 @@ private:
       for (unsigned i = tensor.dim, stride = tensor.itemsize; i-- > 0; stride *= tensor.shape[i])
         tensor.strides[i] = stride;
     }
-    return tt::backend::push_input(queue, tensor, command == "push-one", seconds);
+    return tt::backend::push_input(of, tensor, command == "push-one", seconds);
   }
 
   DEVICE_STATUS_CODE pushNumbers() {
     const std::string name = next();
-    const auto queue = utils::get_queue_descriptor(backend, name);
-    auto tensor = utils::get_tensor_descriptor(name, model, queue);
+    const auto of = queue(name);
+    auto tensor = utils::get_tensor_descriptor(name, model, of);
     std::vector<float> values(elements(tensor));
     tensor.ptr = values.data();
     const int first = std::stoi(next()), end = first + std::stoi(next());
@@ -174,7 +184,7 @@ private:
     for (int number = first; number < end; ++number) {
       std::fill(values.begin(), values.end(), float(number));
       log << "begin " << number << std::endl;
-      if (const auto code = tt::backend::push_input(queue, tensor, false, seconds); code != DEVICE_STATUS_CODE::Success)
+      if (const auto code = tt::backend::push_input(of, tensor, false, seconds); code != DEVICE_STATUS_CODE::Success)
         return code;
       log << "done " << number << std::endl;
     }
@@ -182,12 +192,12 @@ private:
   }
 
   DEVICE_STATUS_CODE getNumbers() {
-    const auto queue = utils::get_queue_descriptor(backend, next());
+    const auto of = queue(next());
     std::ofstream log(next());
     for (const std::string end = next();;) {
       tt::tt_PytorchTensorDesc tensor;
       const bool isLast = std::filesystem::exists(end);
-      const auto code = tt::backend::get_output(queue, tensor, false, isLast ? 1 : 0);
+      const auto code = tt::backend::get_output(of, tensor, false, isLast ? 1 : 0);
       if (code == DEVICE_STATUS_CODE::TimeoutError && !isLast) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         continue;
@@ -199,7 +209,7 @@ private:
       if (!std::all_of(values, values + elements(tensor), [&](float each) { return each == number; }))
         throw std::runtime_error("a tensor has parts of two");
       log << "got " << number << std::endl;
-      if (const auto popped = tt::backend::pop_output(queue, false, 0); popped != DEVICE_STATUS_CODE::Success)
+      if (const auto popped = tt::backend::pop_output(of, false, 0); popped != DEVICE_STATUS_CODE::Success)
         return popped;
       log << "popped " << number << std::endl;
       tt::backend::free_tensor(tensor);
@@ -208,6 +218,7 @@ private:
 
   std::shared_ptr<tt::tt_device_image> model;
   std::shared_ptr<tt_backend> backend;
+  std::map<std::string, tt::tt_dram_io_desc> queues;
   std::vector<std::string> given;
   size_t at = 0;
   int seconds = 1;
