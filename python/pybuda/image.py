@@ -13,7 +13,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from ttmlir.files import write_whole
 from ttmlir.torch.importer import Argument
 from ttmlir.torch.program import host_tensor, to_torch
 
-from .config import _get_global_compiler_config
+from .config import HARVESTABLE, _get_global_compiler_config
 from .enums import BackendDevice, BackendType
 from .errors import PyBudaError
 from .module import Module
@@ -222,6 +222,18 @@ Compilation Graph State...
         return of_members(members, str(img_path))
 
 
+def check_numbers(
+    where: str, name: str, found: Any, known: Collection[int], wanted: str, count: int | None = None
+) -> None:
+    """
+    Raises:
+        ImageError: a field that is no list of known numbers, or not of as many.
+    """
+    right = isinstance(found, list) and all(type(number) is int and number in known for number in found)
+    if not right or (count is not None and len(found) != count):
+        raise ImageError(f"{where}: {DESCRIPTION}: {name} has {found!r}; expected {wanted}")
+
+
 def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
     """The image of an archive's members.
 
@@ -242,9 +254,12 @@ def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
             if entry[3] not in members:
                 raise ImageError(f"{where}: no values of parameter {entry[0]!r}: it has no {entry[3]}")
             parameters[entry[0]] = decoded(members[entry[3]], entry)
-        known = range(len(parameters) + len(description.inputs))
-        if any(number not in known for number in description.arguments):
-            raise ImageError(f"{where}: {DESCRIPTION}: arguments has {description.arguments}; expected {known}")
+        known, outputs = range(len(parameters) + len(description.inputs)), len(description.outputs)
+        check_numbers(where, "arguments", description.arguments, known, f"{known}")
+        wanted = f"a number, 0 or more, for each of {outputs} outputs"
+        check_numbers(where, "results", description.results, range(1 << 31), wanted, outputs)
+        wanted = "rows 1 to 5 and 7 to 11"
+        check_numbers(where, "harvested_rows", description.harvested_rows, HARVESTABLE, wanted)
         for shape, dtype in [*description.inputs, *description.outputs]:
             torch.empty(tuple(shape), dtype=dtype_of(dtype), device="meta")
     except ImageError:
@@ -265,6 +280,12 @@ class ImageModule(Module):
             self.binary = tt.binary.load_binary_from_bytes(image.flatbuffer)
         except tt.Error as error:
             raise ImageError(f"image {self.name!r}: its program is not loadable: {error}") from None
+        count = len(json.loads(self.binary.get_program_outputs_as_json(0)))
+        if image.description.results and max(image.description.results) >= count:
+            raise ImageError(
+                f"image {self.name!r}: {DESCRIPTION}: results has {image.description.results}; the program has {count} "
+                "outputs"
+            )
 
     def state(self) -> dict[str, torch.Tensor]:
         return self.image.parameters

@@ -27,6 +27,8 @@ constexpr const char *fields[] = {
 };
 constexpr uint64_t mostDescription = 64 << 20; // bytes
 constexpr int64_t tile = 32;
+/// Rows of cores that a chip may lack, as python/pybuda/config.py has them.
+constexpr bool isHarvestable(uint64_t row) { return row >= 1 && row <= 11 && row != 6; }
 
 /// PyTorch's types: what the device has instead, and how a file holds them.
 struct Element {
@@ -111,14 +113,19 @@ public:
     if (arch != "Grayskull" && arch != "Wormhole_B0")
       fail("arch is " + arch + "; expected Grayskull or Wormhole_B0");
     model.arch = arch == "Grayskull" ? ARCH::GRAYSKULL : ARCH::WORMHOLE_B0;
-    field(about, "harvested_rows").get_to(model.harvestedRows);
+    for (const uint64_t row : numbers(about, "harvested_rows")) {
+      if (!isHarvestable(row))
+        fail(std::string(descriptionFile) + ": harvested_rows has " + std::to_string(row) +
+             "; expected rows 1 to 5 and 7 to 11");
+      model.harvestedRows.push_back(static_cast<uint32_t>(row));
+    }
     model.program = prefixed(field(about, "program"));
     model.inputs = ports(about, "inputs", "input_names");
     model.outputs = ports(about, "outputs", "output_names");
     for (const json &each : field(about, "parameters"))
       model.parameters.push_back(parameter(each));
-    field(about, "arguments").get_to(model.arguments);
-    field(about, "results").get_to(model.results);
+    model.arguments = numbers(about, "arguments");
+    model.results = numbers(about, "results");
     model.binary = program();
     check(model);
     return model;
@@ -132,6 +139,17 @@ private:
     if (found == about.end())
       fail(std::string(descriptionFile) + ": it has no " + name);
     return *found;
+  }
+
+  /// JSON's other numbers, and true, would be taken as some number.
+  std::vector<size_t> numbers(const json &about, const char *name) const {
+    const json &found = field(about, name);
+    if (!found.is_array())
+      fail(std::string(descriptionFile) + ": " + name + " is " + found.dump() + "; expected numbers");
+    for (const json &each : found)
+      if (!each.is_number_unsigned())
+        fail(std::string(descriptionFile) + ": " + name + " has " + each.dump() + "; expected numbers, 0 or more");
+    return found;
   }
 
   /// The name of something of this image among those of all.

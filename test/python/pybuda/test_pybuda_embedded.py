@@ -294,6 +294,7 @@ FOREIGN: dict[str, tuple[Any, str]] = {
     "rank 6": (described(inputs=[[[1, 1, 1, 1, 2, 4], "float32"]]), "x has shape [1, 1, 1, 1, 2, 4]"),
     "names": (described(output_names=[]), "1 outputs and 0 output_names"),
     "one name": (described(output_names=["x"]), "two queues are called x"),
+    "a result that is no number": (described(results=[True]), "results has true; expected numbers, 0 or more"),
     "short values": (lambda m: m.update({"tensors/bias.bin": b"12"}), "has 2 bytes; expected 12"),
 }  # fmt: skip
 

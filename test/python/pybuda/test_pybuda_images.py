@@ -92,6 +92,17 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
     "field": (described(more=1), "device.json is damaged: TypeError"),
     "arch": (described(arch="M68000"), "device.json is damaged: KeyError: 'M68000'"),
     "argument": (described(arguments=[7]), "arguments has [7]"),
+    "an argument below zero": (described(arguments=[-1]), "arguments has [-1]"),
+    "an argument that is none": (described(arguments=["x"]), "arguments has ['x']"),
+    "no results": (described(results=[]), "results has []; expected a number, 0 or more, for each of 1 outputs"),
+    "a result below zero": (described(results=[-1]), "results has [-1]; expected a number"),
+    "a result that is none": (described(results=["x"]), "results has ['x']; expected a number"),
+    "results that are none": (described(results=0), "results has 0; expected a number"),
+    "a row that is not there": (
+        described(harvested_rows=[6]), "harvested_rows has [6]; expected rows 1 to 5 and 7 to 11",
+    ),
+    "a row below zero": (described(harvested_rows=[-1]), "harvested_rows has [-1]; expected rows 1 to 5"),
+    "rows that are none": (described(harvested_rows="x"), "harvested_rows has 'x'; expected rows 1 to 5"),
     "type": (described(inputs=[[[2, 4], "float13"]]), "names the type 'float13'"),
     "no values": (lambda m: m.pop("tensors/weights.pt"), "no values of parameter 'weights'"),
     "values": (lambda m: m.update({"tensors/weights.pt": b"x"}), "the values of parameter 'weights' are damaged"),
@@ -111,6 +122,12 @@ def test_a_damaged_program_is_refused(tmp_path: Path) -> None:
     name = "backend_build_binaries/epoch_programs/program.ttnn"
     path = rewritten(save(tmp_path / "one.tti"), lambda members: members.update({name: members[name][:100]}))
     with pytest.raises(ImageError, match="its program is not loadable"):
+        pybuda.TTDevice.load_image(img_path=path)
+
+
+def test_results_that_the_program_does_not_have_are_refused(tmp_path: Path) -> None:
+    path = rewritten(save(tmp_path / "one.tti"), lambda members: described(results=[3])(members) and None)
+    with pytest.raises(ImageError, match=r"device.json: results has \[3\]; the program has 1 outputs"):
         pybuda.TTDevice.load_image(img_path=path)
 
 
