@@ -56,6 +56,8 @@ void bindPublished(nb::module_ &module) {
              "Asks a process to reset a mesh; what runs on it ends with DeviceError before its next op.");
   module.def("publication_folder", &sim::publicationFolder,
              "Where meshes of this process are published; '' for nowhere.");
+  module.def("publication_problem", &sim::publicationProblem,
+             "Why meshes of this process are not published; '' when they are.");
 }
 
 } // namespace tt::python

@@ -63,8 +63,7 @@ class Check:
 def compatibility(machine: Machine) -> list[Check]:
     """The requirements of host and devices."""
     total, _ = memory_bytes()
-    folder = runtime.publication_folder()
-    usable = bool(folder) and (os.access(folder, os.W_OK) if os.path.exists(folder) else _can_make(folder))
+    problem = runtime.publication_problem()
     asked = [chip.index for chip in machine.chips if chip.reset_asked]
     damaged = len(machine.problems)
     python = tuple(map(int, platform.python_version_tuple()[:2]))
@@ -73,15 +72,10 @@ def compatibility(machine: Machine) -> list[Check]:
         Check("Python", python >= LEAST_PYTHON, platform.python_version()),
         Check("Memory", total >= LEAST_MEMORY, f"{total / (1 << 30):.1f} GiB"),
         Check("Runtime", True, version()),
-        Check("Published chips", usable, folder or "off (TTRT_PUBLISH=0)"),
+        Check("Published chips", not problem, problem or runtime.publication_folder()),
         Check("Published files", not damaged, f"{damaged} damaged" if damaged else "good"),
         Check("Devices", not asked, f"reset asked of {_listed(asked)}" if asked else f"{len(machine.chips)} ready"),
     ]  # fmt: skip
-
-
-def _can_make(folder: str) -> bool:
-    parent = os.path.dirname(folder.rstrip("/")) or "."
-    return os.path.isdir(parent) and os.access(parent, os.W_OK)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -3,6 +3,8 @@
 
 #include "tt/sim/published.h"
 
+#include "tt/file_lock.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -11,13 +13,14 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fstream>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace tt::sim {
 namespace {
@@ -35,7 +38,7 @@ namespace {
 // The file
 //===----------------------------------------------------------------------===//
 
-constexpr std::array<char, 8> magic = {'T', 'T', 'C', 'H', 'I', 'P', 'S', '1'};
+constexpr std::array<char, 8> magic = {'T', 'T', 'C', 'H', 'I', 'P', 'S', '2'};
 constexpr size_t maxRows = 64; // meshes of a process; more are not published
 
 using Figure = std::atomic<int64_t>;
@@ -60,7 +63,6 @@ struct Row {
 struct Page {
   std::array<char, 8> magic;
   uint32_t bytes, process;
-  uint64_t processStart; // tells processes of the same number apart
   std::atomic<uint32_t> pendingResets;
   std::atomic<uint32_t> rowsUsed; // rows behind were never taken
   Row rows[maxRows];
@@ -75,21 +77,6 @@ int64_t clockNs(clockid_t clock) {
 /// Good to a few milliseconds, and twenty times cheaper to read than the exact clock: over many runs the error is none.
 int64_t coarseNow() { return clockNs(CLOCK_MONOTONIC_COARSE); }
 
-/// Ticks since the machine was started at which a process was, or nothing when there is none of this number.
-std::optional<uint64_t> startOf(uint32_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  if (!std::getline(file, text))
-    return std::nullopt;
-  // The second field is a name in parentheses, which may have any characters.
-  size_t at = text.rfind(')');
-  for (int field = 2; at != std::string::npos && field < 22; ++field)
-    at = text.find(' ', at + 1);
-  if (at == std::string::npos)
-    return std::nullopt;
-  return std::strtoull(text.c_str() + at, nullptr, 10);
-}
-
 class File {
 public:
   File(int descriptor) : number(descriptor) {}
@@ -101,9 +88,10 @@ public:
   File &operator=(const File &) = delete;
   explicit operator bool() const { return number >= 0; }
   int get() const { return number; }
+  int release() { return std::exchange(number, -1); }
 
 private:
-  const int number;
+  int number;
 };
 
 //===----------------------------------------------------------------------===//
@@ -116,20 +104,35 @@ bool isOwnFolder(const std::string &path) {
 }
 
 std::string temporaryFolder() { return "/tmp/ttmlir-" + std::to_string(::geteuid()); }
+/// What XDG_RUNTIME_DIR is of users who have logged in.
+std::string loginFolder() { return "/run/user/" + std::to_string(::geteuid()); }
+
+/// The directory that the process was in when it loaded the library: relative paths are of this one.
+const std::filesystem::path &startDirectory() {
+  static const auto *const only = [] {
+    std::error_code ignored;
+    return new std::filesystem::path(std::filesystem::current_path(ignored));
+  }();
+  return *only;
+}
+[[maybe_unused]] const auto &noted = startDirectory();
 
 std::optional<std::string> givenFolder() {
   const char *given = std::getenv("TTRT_PUBLISH");
   if (!given || !*given)
     return std::nullopt;
-  return given == std::string("0") ? "" : given;
+  return given == std::string("0") ? "" : (startDirectory() / given).string();
 }
 
 /// Those that files of running processes may be in.
 std::vector<std::string> foldersToRead() {
   if (const auto given = givenFolder())
     return given->empty() ? std::vector<std::string>() : std::vector{*given};
+  // Programs may have been started with another XDG_RUNTIME_DIR, or with none.
   std::vector<std::string> folders = {temporaryFolder()};
-  if (const std::string own = publicationFolder(); own != folders.front())
+  if (isOwnFolder(loginFolder()))
+    folders.push_back(loginFolder() + "/ttmlir");
+  if (const std::string own = publicationFolder(); std::ranges::find(folders, own) == folders.end())
     folders.push_back(own);
   if (::geteuid() != 0)
     return folders;
@@ -166,11 +169,22 @@ uint32_t processOf(const std::string &name) {
   return static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10));
 }
 
+/// Whether nobody holds the file: its process has ended, or is another program now. Then it is removed.
+bool removedAsStale(const File &file, const std::string &path) {
+  if (isFileTaken(file.get()))
+    return false;
+  struct stat opened, named;
+  if (::fstat(file.get(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino)
+    ::unlink(path.c_str());
+  return true;
+}
+
 /// Removes files of processes that are gone.
 void clean(const std::string &folder) {
   for (const std::string &name : entriesOf(folder))
-    if (const uint32_t process = processOf(name); process && !startOf(process))
-      ::unlink((folder + "/" + name).c_str());
+    if (const std::string path = folder + "/" + name; processOf(name))
+      if (const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)})
+        removedAsStale(file, path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,8 +203,14 @@ Own &own() {
 
 Page *ownPage() { return static_cast<Page *>(detail::publishedPage.load(std::memory_order_acquire)); }
 
-/// A child that was forked has no file yet. That of its parent stays mapped: threads of the child may look at it.
+/// Holds the lock of the file, which says that it is not stale.
+constinit std::atomic<int> held{-1};
+
+/// A child that was forked has no file yet, and does not hold its parent's. That stays mapped: threads of the child may
+/// look at it.
 [[maybe_unused]] const int forkRegistered = ::pthread_atfork(nullptr, nullptr, [] {
+  if (const int descriptor = held.exchange(-1); descriptor >= 0)
+    ::close(descriptor);
   detail::publishedPage.store(nullptr);
   detail::pendingResets.store(&noResets);
 });
@@ -223,16 +243,18 @@ void add(Figure &figure, int64_t value) { // writers of a row take turns, so tha
 Page *createPage() {
   Own &mine = own();
   const std::string folder = publicationFolder();
-  if (folder.empty() || (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) || !isOwnFolder(folder))
+  if (folder.empty() || (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) || !publicationProblem().empty())
     return nullptr;
   clean(folder);
   const auto process = static_cast<uint32_t>(::getpid());
-  const auto start = startOf(process);
   const std::string path = folder + "/" + std::to_string(process), unfinished = folder + "/." + std::to_string(process);
   ::unlink(unfinished.c_str());
   const File file{::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
+  // One of its own: children inherit the mapping, which would keep the lock of the descriptor that it was made with.
+  File lock{::open(unfinished.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   // The memory is had now: a full disk would end the process when it writes.
-  if (!start || !file || ::posix_fallocate(file.get(), 0, sizeof(Page)) != 0) {
+  if (!file || !lock || !takeFile(lock.get(), Holder::Descriptor) ||
+      ::posix_fallocate(file.get(), 0, sizeof(Page)) != 0) {
     ::unlink(unfinished.c_str());
     return nullptr;
   }
@@ -245,13 +267,13 @@ Page *createPage() {
   page->magic = magic;
   page->bytes = sizeof(Page);
   page->process = process;
-  page->processStart = *start;
   if (::rename(unfinished.c_str(), path.c_str()) != 0) {
     ::unlink(unfinished.c_str());
     ::munmap(mapped, sizeof(Page));
     return nullptr;
   }
   mine.path = path;
+  held.store(lock.release());
   detail::publishedPage.store(page, std::memory_order_release);
   detail::pendingResets.store(&page->pendingResets, std::memory_order_release);
   return page;
@@ -283,6 +305,25 @@ std::string publicationFolder() {
     return *given;
   const char *runtime = std::getenv("XDG_RUNTIME_DIR");
   return runtime && *runtime == '/' && isOwnFolder(runtime) ? std::string(runtime) + "/ttmlir" : temporaryFolder();
+}
+
+std::string publicationProblem() {
+  const std::string folder = publicationFolder();
+  if (folder.empty())
+    return "off (TTRT_PUBLISH=0)";
+  const auto unusable = [&](const std::filesystem::path &path) {
+    return ::access(path.c_str(), W_OK | X_OK) == 0 ? "" : path.string() + ": " + std::strerror(errno);
+  };
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) != 0)
+    return errno == ENOENT
+               ? unusable(std::filesystem::path(folder + "/.").lexically_normal().parent_path().parent_path())
+               : folder + ": " + std::strerror(errno);
+  if (!S_ISDIR(info.st_mode))
+    return folder + ": is no folder";
+  if (info.st_uid != ::geteuid())
+    return folder + ": belongs to another user";
+  return unusable(folder);
 }
 
 void publish(const MeshDevice &device) {
@@ -432,14 +473,18 @@ void Busy::end() noexcept {
 
 namespace {
 
-/// A copy of a file, or why it is none.
-std::string readPage(const std::string &path, uint32_t process, Page &page) {
+/// A copy of a file, or why it is none; nothing when it is stale.
+std::optional<std::string> readPage(const std::string &path, uint32_t process, Page &page) {
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   struct stat info;
+  if (!file && errno == ENOENT)
+    return std::nullopt; // its process has ended meanwhile
   if (!file || ::fstat(file.get(), &info) != 0)
     return std::strerror(errno);
   if (!S_ISREG(info.st_mode))
     return "no file";
+  if (removedAsStale(file, path))
+    return std::nullopt;
   if (info.st_size != sizeof(Page))
     return std::to_string(info.st_size) + " bytes; expected " + std::to_string(sizeof(Page));
   if (::pread(file.get(), static_cast<void *>(&page), sizeof(Page), 0) != sizeof(Page))
@@ -510,16 +555,10 @@ PublishedMeshes publishedMeshes() {
     for (const std::string &name : entriesOf(folder)) {
       const std::string path = folder + "/" + name;
       const uint32_t process = processOf(name);
-      const auto start = process ? startOf(process) : std::nullopt;
-      if (process && !start) {
-        ::unlink(path.c_str());
+      const auto read = process ? readPage(path, process, *page) : "its name is no number of a process";
+      if (!read)
         continue;
-      }
-      std::string problem = process ? readPage(path, process, *page) : "its name is no number of a process";
-      if (problem.empty() && page->processStart != *start) {
-        ::unlink(path.c_str()); // of one that had the same number
-        continue;
-      }
+      std::string problem = *read;
       const int64_t now = coarseNow();
       for (uint32_t i = 0; problem.empty() && i < page->rowsUsed.load(); ++i)
         if (const Row &row = page->rows[i]; row.device.load()) {
@@ -540,7 +579,7 @@ void requestReset(uint32_t process, uint32_t device) {
   const auto copy = std::make_unique<Page>();
   for (const std::string &folder : foldersToRead()) {
     const std::string path = folder + "/" + name;
-    if (!startOf(process) || !readPage(path, process, *copy).empty())
+    if (readPage(path, process, *copy) != "")
       continue;
     const File file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
     void *mapped = file ? ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0) : MAP_FAILED;

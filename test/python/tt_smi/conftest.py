@@ -20,7 +20,7 @@ from ttmlir.passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_file
 
 # Does what is written to its input, a line at a time, and answers each line with one.
 WORKER = """
-import sys, time
+import os, subprocess, sys, time
 import _ttmlir_runtime as tt
 runtime = tt.runtime
 meshes, kept = {}, []
@@ -57,6 +57,17 @@ def submit(name, path="net.ttnn"):
 
 def drop():
     kept.clear()
+
+def become():
+    os.execvp("sh", ["sh", "-c", "echo another program; exec sleep 60"])
+
+def start_children():
+    forked = os.fork()
+    if not forked:
+        time.sleep(60)
+    started = subprocess.Popen(["sleep", "60"])
+    time.sleep(0.2)
+    print(forked, started.pid, flush=True)
 
 print("ready", flush=True)
 for line in sys.stdin:

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import shutil
+import signal
 import stat
 import struct
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from _ttmlir_runtime import runtime
@@ -16,7 +21,7 @@ from tt_smi.machine import Work, discover
 from tt_smi.telemetry import FIELDS, Averages, Sampler
 
 KEYS = [field.key for field in FIELDS]
-ROWS = 32  # bytes before the rows of a published file
+ROWS = 24  # bytes before the rows of a published file
 
 
 def of(reading: tuple, key: str) -> float | None:
@@ -133,12 +138,41 @@ def test_a_file_of_an_earlier_process_of_the_same_number_goes(worker, folder):
     one = worker("open_mesh a 1 1")
     path = folder / str(one.pid)
     page = bytearray(path.read_bytes())
-    (start,) = struct.unpack_from("<Q", page, 16)
     copy = folder / str(os.getppid())
-    struct.pack_into("<IQ", page, 12, os.getppid(), start + 1)
+    struct.pack_into("<I", page, 12, os.getppid())
     copy.write_bytes(page)
     assert [c.process.number for c in discover().chips] == [one.pid]
     assert not copy.exists() and path.exists()
+
+
+def test_a_process_that_becomes_another_program_has_no_chips(worker, folder):
+    one = worker("open_mesh a 1 1")
+    path = folder / str(one.pid)
+    one.send("become")
+    assert one.answer() == "another program"
+    assert one.process.poll() is None and path.exists()
+    assert discover().chips[0].process is None
+    assert not path.exists()
+
+
+def test_children_do_not_keep_the_chips_of_their_parent(worker, folder):
+    """Whether they were forked, or were started as other programs, before it was killed."""
+    one = worker("open_mesh a 1 1")
+    one.send("start_children")
+    children = [int(word) for word in one.answer().split()]
+    assert discover().chips[0].process.number == one.pid
+    one.kill()
+    try:
+        assert all(Path(f"/proc/{child}").exists() for child in children)
+        assert discover().chips[0].process is None
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+
+
+def hold(descriptor: int) -> None:
+    """Takes the lock that says that the file's process runs."""
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +182,7 @@ def test_a_file_of_an_earlier_process_of_the_same_number_goes(worker, folder):
         (lambda page: b"", "0 bytes; expected"),
         (lambda page: b"X" + page[1:], "not written by this version of the runtime"),
         (lambda page: page[:12] + struct.pack("<I", 77) + page[16:], "of process 77 by its contents"),
-        (lambda page: page[:28] + struct.pack("<I", 65) + page[32:], "65 meshes; expected at most 64"),
+        (lambda page: page[:20] + struct.pack("<I", 65) + page[24:], "65 meshes; expected at most 64"),
         (lambda page: page[: ROWS + 8] + bytes(4) + page[ROWS + 12 :], "a mesh of 0x2 chips"),
         (lambda page: page[: ROWS + 8] + b"\xff" * 8 + page[ROWS + 16 :], "a mesh of 4294967295x4294967295 chips"),
         (lambda page: page[: ROWS + 16] + struct.pack("<II", 5, 2) + page[ROWS + 24 :], "chips 5 to 2 of a mesh"),
@@ -163,9 +197,11 @@ def test_damaged_files(worker, folder, damage, message):
     bad = damage(path.read_bytes())
     path.unlink()  # the process keeps its memory
     path.write_bytes(bad)
-    machine = discover()
-    assert [c.process.number for c in machine.chips] == [other.pid]
-    (problem,) = machine.problems
+    with path.open("rb+") as file:
+        hold(file.fileno())
+        machine = discover()
+        assert [c.process.number for c in machine.chips] == [other.pid]
+        (problem,) = machine.problems
     assert problem.startswith(f"{path}: damaged: ") and message in problem
 
 
@@ -196,6 +232,90 @@ def test_the_default_folder(worker, monkeypatch, tmp_path):
     assert one.pid in [chip.process.number for chip in discover().chips if chip.process]
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/no/such/folder")
     assert runtime.publication_folder() == f"/tmp/ttmlir-{os.geteuid()}"
+
+
+def test_chips_are_found_whatever_folder_of_the_user_they_are_published_in(tmp_path):
+    """A program with XDG_RUNTIME_DIR, and a tool without, as cron jobs and sudo have none."""
+    user, login = (os.geteuid(), None) if os.geteuid() else (54321, Path("/run/user/54321"))
+    program = """
+import os, sys
+import _ttmlir_runtime as tt
+os.setresuid(*[int(sys.argv[1])] * 3)
+os.environ["XDG_RUNTIME_DIR"] = f"/run/user/{os.geteuid()}"
+device = tt.runtime.open_mesh_device(tt.runtime.MeshDeviceOptions())
+print(tt.runtime.publication_folder())
+del os.environ["XDG_RUNTIME_DIR"]
+print(tt.runtime.publication_folder())
+print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
+"""
+    environment = {k: v for k, v in os.environ.items() if k not in ("TTRT_PUBLISH", "XDG_RUNTIME_DIR")}
+    try:
+        if login:
+            login.mkdir(parents=True, mode=0o700)
+            os.chown(login, user, user)
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(user)], capture_output=True, text=True, timeout=60, env=environment
+        )
+    finally:
+        if login:
+            shutil.rmtree(login)
+    lines = done.stdout.splitlines()
+    # A user who is not logged in has no such folder.
+    known = login or Path(f"/run/user/{user}").is_dir()
+    folders = [f"/run/user/{user}/ttmlir" if known else f"/tmp/ttmlir-{user}", f"/tmp/ttmlir-{user}"]
+    assert lines[:2] == folders and "True" in lines[2], done.stderr
+
+
+def test_a_relative_folder_is_where_the_process_began(folder):
+    program = """
+import os
+import _ttmlir_runtime as tt
+here = os.getcwd()
+os.environ["TTRT_PUBLISH"] = "chips"
+device = tt.runtime.open_mesh_device(tt.runtime.MeshDeviceOptions())
+os.chdir("/")
+print(tt.runtime.publication_folder() == f"{here}/chips")
+print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("True\n[True]\n", "")
+    assert list(Path("chips").iterdir()) == [], "the file goes with the process"
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("{here}/file", "{here}/file: is no folder"),
+        ("file", "{here}/file: is no folder"),
+        ("link", "{here}/link: is no folder"),
+        ("{here}/no/such", "{here}/no: No such file or directory"),
+        ("{here}/file/below", "{here}/file/below: Not a directory"),
+        ("0", "off (TTRT_PUBLISH=0)"),
+    ],
+)
+def test_the_host_says_why_nothing_is_published(place, problem):
+    here = Path.cwd()
+    Path("file").write_text("")
+    Path("link").symlink_to(here)
+    done = subprocess.run(
+        [sys.executable, "-m", "tt_smi", "-s", "-f", "-"], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "TTRT_PUBLISH": place.format(here=here)},
+    )  # fmt: skip
+    facts = json.loads(done.stdout)["compatibility"]["Published chips"]
+    assert (facts["passed"], facts["found"]) == (False, problem.format(here=here)), done.stderr
+
+
+def test_folders_of_another_user_are_not_published_in(monkeypatch, tmp_path):
+    if os.geteuid():
+        other = "/"
+    else:
+        other = str(tmp_path / "other")
+        os.mkdir(other)
+        os.chown(other, 54321, 54321)
+    monkeypatch.setenv("TTRT_PUBLISH", other)
+    assert runtime.publication_problem() == f"{other}: belongs to another user"
+    monkeypatch.setenv("TTRT_PUBLISH", str(tmp_path / "mine"))
+    assert runtime.publication_problem() == ""
 
 
 def test_children_of_a_fork_leave_the_file_alone(worker, folder, net):

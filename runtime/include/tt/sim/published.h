@@ -7,7 +7,9 @@
 // the file, and can ask for a reset of a mesh. The file is in
 // $XDG_RUNTIME_DIR/ttmlir, or else in /tmp/ttmlir-UID; the environment variable
 // TTRT_PUBLISH names another folder, or is 0 for none. Nobody but its user may
-// read the folder. Where the file cannot be made, nothing is published.
+// read the folder. Where the file cannot be made, nothing is published. A file
+// whose lock nobody holds is of a process that has ended, or runs another
+// program.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -137,5 +139,7 @@ PublishedMeshes publishedMeshes();
 void requestReset(uint32_t process, uint32_t device);
 /// Where this process publishes; "" for nowhere.
 std::string publicationFolder();
+/// Why it cannot publish there; "" when it can.
+std::string publicationProblem();
 
 } // namespace tt::sim
