@@ -23,6 +23,7 @@ from .graph import BACKWARD, FORWARD, OPTIMIZER, Graph, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
 from .passes import asked_for, evaluate_constants, fuse, insert_nops, prestride, tilize
+from .names import check_forms
 from .place import Placer
 from .summary import Result
 from .times import Clock
@@ -241,6 +242,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
     Raises:
         PlacementError: what the configuration asks for does not fit.
     """
+    check_forms(config)
     chip = chip_of(traced.arch, config)
     graph = graph_of(traced, config)
     kept = asked_for(config)

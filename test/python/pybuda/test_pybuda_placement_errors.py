@@ -73,6 +73,35 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: config.override_op_size("produkt", (1, 1)),
         r"override_op_size: there is no op 'produkt'; ops: _fused_op_0, product, softmax.dc.multiply.5, ",
     ),
+    "a queue's name for an op's override": (
+        several(
+            lambda: config.override_dram_queue_placement("w", channel=0), lambda: config.override_op_size("w", (1, 1))
+        ),
+        r"override_op_size: there is no op 'w'; ops: ",
+    ),
+    "an op's name for a queue's override": (
+        several(
+            lambda: config.override_op_size("product", (1, 1)),
+            lambda: config.override_dram_queue_placement("product", channel=0),
+        ),
+        r"override_dram_queue_placement: there is no queue 'product'; queues: ",
+    ),
+    "input buffers of an operand that is not there": (
+        lambda: config.override_input_buffer_multiplier("product", 2, 4),
+        r"override_input_buffer_multiplier\('product', 2, 4\): there is no operand 2; the op has 2",
+    ),
+    "pieces of what has no inner dimension": (
+        lambda: config.override_u_kt("sum", 1),
+        r"override_u_kt\('sum', 1\): the op is add, which has no inner dimension; expected a product of matrices",
+    ),
+    "an op to fuse that is not there": (
+        lambda: current().op_names_manual_fuse.append("summ"),
+        r"op_names_manual_fuse: there is no op 'summ'; ops: ",
+    ),
+    "an op to fuse that only moves elements": (
+        lambda: current().op_names_manual_fuse.append("turn"),
+        r"op_names_manual_fuse: 'turn' is no op of the netlist: it moves elements",
+    ),
     "an op that only moves elements": (
         lambda: config.override_u_kt("turn", 1),
         r"override_u_kt: 'turn' is no op of the netlist: it moves elements, on the way to what reads them",
@@ -113,6 +142,15 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a queue between strangers": (
         lambda: current().insert_queues.append(("product", "sum", 1)),
         r"insert_queues\('product', 'sum', 1\): operand 1 of 'sum' is not 'product'",
+    ),
+    "a queue that is none": (
+        lambda: setattr(current(), "insert_queues", [("product", "sum")]),
+        r"insert_queues has \('product', 'sum'\); expected \(op, op that reads it, number of its operand\)",
+    ),
+    "a queue of a word": (lambda: current().insert_queues.append("sum"), r"insert_queues has 'sum'; expected \(op, op"),
+    "an output that is no number": (
+        lambda: setattr(current(), "loopback_outputs", {"x_0": "x"}),
+        r"loopback_outputs\['x_0'\] is 'x'; expected the number of an output",
     ),
     "a fracture of what": (
         lambda: config.insert_fracture_group([("product", "rows", 2)]),
