@@ -7,12 +7,12 @@ import copy
 import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .enums import DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
-from .errors import PyBudaError
+from .errors import OptionError, PyBudaError
 from .formats import DataFormat, MathFidelity, check_float
 from .trace import Precision
 
@@ -113,25 +113,39 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "backend_opt_level": (0, 1, 2, 3, 4),
 }  # fmt: skip
 HARVESTABLE = (*range(1, 6), *range(7, 12))
+# What an option takes whose default is of a type.
+KINDS: dict[type, tuple[tuple[type, ...], str]] = {
+    str: ((str, os.PathLike), "text"), int: ((int,), "a whole number"), float: ((int, float), "a number"),
+    list: ((list, tuple), "a list"), set: ((set, frozenset, list, tuple), "a set"), dict: ((Mapping,), "a dictionary"),
+}  # fmt: skip
+NAMES = ("cpu_fallback_ops", "op_names_dont_fuse", "op_names_manual_fuse", "op_intermediates_to_save")
 
 
 def check_value(name: str, value: Any) -> None:
     """Refuses values of another type than the default's, or that an option does not have.
 
     Raises:
-        TypeError, ValueError: names the option and what it takes.
+        OptionError: names the option and what it takes.
     """
     default = DEFAULTS[name]
+    kinds, kind = KINDS.get(type(default), ((), ""))
     if name.endswith("_df") or name == "default_df_override":
         if value is not None:
             check_float(value, f"option {name}")
     elif isinstance(default, Named | bool) and not isinstance(value, type(default)):
         known = f"one of {type(default).__name__}" if isinstance(default, Named) else "True or False"
-        raise TypeError(f"option {name} is {value!r}; expected {known}")
-    if name in CHOICES and (value not in CHOICES[name] or isinstance(value, bool)):
-        raise ValueError(f"option {name} is {value!r}; expected one of {', '.join(map(repr, CHOICES[name]))}")
+        raise OptionError(f"option {name} is {value!r}; expected {known}")
+    elif name in CHOICES:
+        if value not in CHOICES[name] or isinstance(value, bool):
+            raise OptionError(f"option {name} is {value!r}; expected one of {', '.join(map(repr, CHOICES[name]))}")
+    elif kinds and (not isinstance(value, kinds) or isinstance(value, bool)):
+        raise OptionError(f"option {name} is {value!r}; expected {kind}")
+    elif name == "default_dram_parameters" and value is not None and not isinstance(value, bool):
+        raise OptionError(f"option {name} is {value!r}; expected True, False or None")
+    if name in NAMES and (bad := [op for op in value if not isinstance(op, str)]):
+        raise OptionError(f"option {name} has {bad[0]!r}; expected names of ops")
     if name == "harvested_rows" and (bad := [row for row in value if row not in HARVESTABLE]):
-        raise ValueError(f"option harvested_rows has {bad[0]}; only rows 1 to 5 and 7 to 11 are harvestable")
+        raise OptionError(f"option harvested_rows has {bad[0]!r}; only rows 1 to 5 and 7 to 11 are harvestable")
 
 
 _config = CompilerConfig()
@@ -167,8 +181,8 @@ def set_configuration_options(**options: Any) -> None:
     """Sets options of the configuration; those that are None stay as they are.
 
     Raises:
-        TypeError: a keyword that is no option, or a value of another type.
-        ValueError: a value that the option does not have.
+        TypeError: a keyword that is no option.
+        OptionError: a value of another type, or that the option does not have.
     """
     if unknown := [name for name in options if name not in KEYWORDS]:
         raise TypeError(f"set_configuration_options has no option {unknown[0]!r}; known: {', '.join(KEYWORDS)}")
@@ -188,12 +202,12 @@ def names(op_names: str | Sequence[str], where: str) -> list[str]:
     """Names of ops as a list.
 
     Raises:
-        TypeError: something else.
+        OptionError: something else.
     """
-    found = [op_names] if isinstance(op_names, str) else list(op_names)
-    if not found or not all(isinstance(name, str) for name in found):
-        raise TypeError(f"{where}: op names are {op_names!r}; expected text, or a list of it")
-    return found
+    found = [op_names] if isinstance(op_names, str) else op_names
+    if not isinstance(found, list | tuple | set) or not found or not all(isinstance(name, str) for name in found):
+        raise OptionError(f"{where}: op names are {op_names!r}; expected text, or a list of it")
+    return list(found)
 
 
 def set_epoch_break(op_names: str | Sequence[str]) -> None:
@@ -286,16 +300,25 @@ AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {
 
 def _override(op_name: str, **values: Any) -> None:
     if not isinstance(op_name, str):
-        raise TypeError(f"an override's op name is {op_name!r}; expected text")
+        raise OptionError(f"an override's op name is {op_name!r}; expected text")
     _config.op_overrides.setdefault(op_name, {}).update(values)
+
+
+def _is_number(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _number(value: Any, what: str, op_name: str, least: int = 1) -> int:
+    if not _is_number(value, least):
+        raise OptionError(f"{what} of op {op_name!r} is {value!r}; expected {least} or more")
+    return value
 
 
 def _two(value: Any, what: str, op_name: str) -> tuple[int, int]:
     """Rows and columns, both 1 at least."""
-    found = tuple(value)
-    if len(found) != 2 or not all(isinstance(x, int) and x > 0 for x in found):
-        raise ValueError(f"{what} of op {op_name!r} is {value!r}; expected (rows, columns), 1 at least")
-    return found
+    if not isinstance(value, tuple | list) or len(value) != 2 or not all(_is_number(x, 1) for x in value):
+        raise OptionError(f"{what} of op {op_name!r} is {value!r}; expected (rows, columns), 1 at least")
+    return value[0], value[1]
 
 
 def override_op_size(op_name: str, grid_size: tuple[int, int]) -> None:
@@ -312,8 +335,11 @@ def override_op_placement(
     temporal_epoch_break: bool = False,
 ) -> None:
     """Where an op lies: its first core (row, column), its chip, whether its grid is turned."""
-    if start is not None and (len(tuple(start)) != 2 or not all(isinstance(x, int) and x >= 0 for x in start)):
-        raise ValueError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")
+    two = isinstance(start, tuple | list) and len(start) == 2
+    if start is not None and not (two and all(_is_number(x, 0) for x in start)):
+        raise OptionError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")
+    if chip_id is not None:
+        _number(chip_id, "the chip", op_name, 0)
     _override(op_name, placement=(start, chip_id, transpose_op))
     if temporal_epoch_break:
         set_epoch_break(op_name)
@@ -328,23 +354,24 @@ def override_t_stream_dir(op_name: str, direction: str) -> None:
     """The direction of streaming of an op: by rows ("R"), columns ("C"), or both orders."""
     known = ("R", "C", "RZ", "CZ", "Z")
     if direction not in known:
-        raise ValueError(f"the streaming direction of op {op_name!r} is {direction!r}; expected {', '.join(known)}")
+        raise OptionError(f"the streaming direction of op {op_name!r} is {direction!r}; expected {', '.join(known)}")
     _override(op_name, t_stream_dir=direction)
 
 
 def override_u_kt(op_name: str, u_kt: int) -> None:
     """How many tiles of the inner dimension a product takes at a time."""
-    _override(op_name, u_kt=_positive(u_kt, "u_kt", op_name))
+    _override(op_name, u_kt=_number(u_kt, "u_kt", op_name))
 
 
 def override_input_buffer_multiplier(op_name: str, operand_index: int, multiplier: int) -> None:
     """How many buffers an operand of an op has."""
-    _override(op_name, **{f"input_buffer_{operand_index}": _positive(multiplier, "the buffer multiplier", op_name)})
+    number = _number(operand_index, "the operand index", op_name, 0)
+    _override(op_name, **{f"input_buffer_{number}": _number(multiplier, "the buffer multiplier", op_name)})
 
 
 def override_multi_op_fracture_factor(op_name: str, fracture_factor: int) -> None:
     """Into how many ops an op of several is cut."""
-    _override(op_name, fracture_factor=_positive(fracture_factor, "the fracture factor", op_name))
+    _override(op_name, fracture_factor=_number(fracture_factor, "the fracture factor", op_name))
 
 
 def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
@@ -354,15 +381,10 @@ def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
 
 def override_dram_queue_placement(queue_name: str, *, channel: int | None = None, chip_id: int | None = None) -> None:
     """The DRAM channel, or chip, of a queue."""
-    if channel is not None and (not isinstance(channel, int) or channel < 0):
-        raise ValueError(f"the channel of queue {queue_name!r} is {channel!r}; expected 0 or more")
+    for what, value in (("channel", channel), ("chip", chip_id)):
+        if value is not None and not _is_number(value, 0):
+            raise OptionError(f"the {what} of queue {queue_name!r} is {value!r}; expected 0 or more")
     _override(queue_name, dram_channel=channel, dram_chip=chip_id)
-
-
-def _positive(value: Any, what: str, op_name: str) -> int:
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{what} of op {op_name!r} is {value!r}; expected 1 or more")
-    return value
 
 
 def add_schedule_constraint(partial_order: Sequence[str]) -> None:
@@ -372,6 +394,10 @@ def add_schedule_constraint(partial_order: Sequence[str]) -> None:
 
 def insert_fracture_group(nodes: Sequence[Any], chip_ids: Sequence[int] = ()) -> None:
     """Ops, dimensions and factors by which they are cut into parts."""
+    if not isinstance(nodes, list | tuple) or not all(isinstance(node, list | tuple) for node in nodes):
+        raise OptionError(f"insert_fracture_group gets {nodes!r}; expected a list of (op, dimension, factor)")
+    if not isinstance(chip_ids, list | tuple):
+        raise OptionError(f"insert_fracture_group: chip_ids is {chip_ids!r}; expected a list of chips")
     _config.fracture_groups.append((list(nodes), list(chip_ids)))
 
 

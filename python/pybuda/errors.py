@@ -12,3 +12,7 @@ class ShapeError(PyBudaError, ValueError):
 
 class FormatError(PyBudaError, ValueError):
     """A data format that does not exist on the chip, or not at this place."""
+
+
+class OptionError(PyBudaError, TypeError, ValueError):
+    """An option or override of another type, or with a value that it does not have; names it, and what it takes."""

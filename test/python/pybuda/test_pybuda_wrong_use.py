@@ -161,6 +161,89 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }  # fmt: skip
 
 
+# A value of another type -> what the error says; each is a PyBudaError.
+TYPES: dict[str, tuple[Callable[[], object], str]] = {
+    "a number for a size": (
+        lambda: config.override_op_size("matmul", 3),
+        "the grid size of op 'matmul' is 3; expected (rows, columns), 1 at least",
+    ),
+    "a truth for a size": (lambda: config.override_op_size("op", (True, 2)), "the grid size of op 'op' is (True, 2)"),
+    "a number for a shape": (
+        lambda: config.override_t_stream_shape("op", 3), "the streaming shape of op 'op' is 3; expected (rows,",
+    ),
+    "a number for a place": (
+        lambda: config.override_op_placement("op", start=3), "the start of op 'op' is 3; expected (row, column)",
+    ),
+    "a chip below zero": (
+        lambda: config.override_op_placement("op", chip_id=-1), "the chip of op 'op' is -1; expected 0 or more",
+    ),
+    "a name that is none": (lambda: config.override_u_kt(5, 1), "an override's op name is 5; expected text"),
+    "a truth for a number": (lambda: config.override_u_kt("op", True), "u_kt of op 'op' is True; expected 1 or more"),
+    "an operand below zero": (
+        lambda: config.override_input_buffer_multiplier("op", -1, 2),
+        "the operand index of op 'op' is -1; expected 0 or more",
+    ),
+    "a word for an operand": (
+        lambda: config.override_input_buffer_multiplier("op", "0", 2), "the operand index of op 'op' is '0'; expected",
+    ),
+    "a chip of a queue": (
+        lambda: config.override_dram_queue_placement("q", chip_id="a"), "the chip of queue 'q' is 'a'; expected 0",
+    ),
+    "a number for names": (
+        lambda: config.set_epoch_break(3), "place_on_new_epoch: op names are 3; expected text, or a list of it",
+    ),
+    "a number for chips' names": (lambda: config.set_chip_break(3), "place_on_new_chip: op names are 3; expected text"),
+    "a number for a group": (
+        lambda: config.insert_fracture_group(3), "insert_fracture_group gets 3; expected a list of (op, dimension",
+    ),
+    "a word for a group": (lambda: config.insert_fracture_group("op"), "insert_fracture_group gets 'op'; expected"),
+    "words for nodes": (lambda: config.insert_fracture_group(["op"]), "insert_fracture_group gets ['op']; expected"),
+    "a number for chips": (
+        lambda: config.insert_fracture_group([("op", -1, 2)], 3), "chip_ids is 3; expected a list of chips",
+    ),
+    "a number for rows": (
+        lambda: pybuda.set_configuration_options(harvested_rows=5), "option harvested_rows is 5; expected a list",
+    ),
+    "rows in rows": (
+        lambda: pybuda.set_configuration_options(harvested_rows=[[1]]), "option harvested_rows has [1]; only rows 1 to",
+    ),
+    "a number for a folder": (
+        lambda: pybuda.set_configuration_options(backend_output_dir=5), "option backend_output_dir is 5; expected text",
+    ),
+    "a word for a list": (
+        lambda: pybuda.set_configuration_options(op_intermediates_to_save="matmul"),
+        "option op_intermediates_to_save is 'matmul'; expected a list",
+    ),
+    "numbers for names": (
+        lambda: pybuda.set_configuration_options(op_intermediates_to_save=[1]),
+        "option op_intermediates_to_save has 1; expected names of ops",
+    ),
+    "a list for a dictionary": (
+        lambda: setattr(config._get_global_compiler_config(), "loopback_outputs", ["x"]),
+        "option loopback_outputs is ['x']; expected a dictionary",
+    ),
+    "a word for a depth": (
+        lambda: setattr(config._get_global_compiler_config(), "tm_cpu_fallback_max_depth", "deep"),
+        "option tm_cpu_fallback_max_depth is 'deep'; expected a whole number",
+    ),
+    "a word for a value": (
+        lambda: setattr(config._get_global_compiler_config(), "max_pool_add_sub_surround_value", "1"),
+        "option max_pool_add_sub_surround_value is '1'; expected a number",
+    ),
+    "a word for where parameters are": (
+        lambda: setattr(config._get_global_compiler_config(), "default_dram_parameters", "yes"),
+        "option default_dram_parameters is 'yes'; expected True, False or None",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_wrong_types(name: str) -> None:
+    action, text = TYPES[name]
+    with pytest.raises(pybuda.PyBudaError, match=re.escape(text)):
+        action()
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_use(name: str) -> None:
     action, text = WRONG[name]
