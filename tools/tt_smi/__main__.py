@@ -17,6 +17,7 @@ from pathlib import Path
 from ttrt.usage import Parser, add_completion, version
 
 INTERVAL = 0.5  # seconds
+LONGEST = 365 * 24 * 3600.0  # that is waited for: more than any dump takes, and less than clocks can count
 DEFAULT = ""  # of options whose value may be left out
 EPILOG = """examples:
   tt-smi                          run the live display
@@ -33,8 +34,8 @@ def seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (0 < value < math.inf):
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; expected seconds, like 0.5")
+    if not (0 < value <= LONGEST):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; expected seconds, like 0.5, and a year at most")
     return value
 
 
@@ -156,7 +157,10 @@ def wait(read: object, interval: float, duration: float | None) -> None:
     for number in range(1, sys.maxsize):
         due = start + number * interval
         end = math.inf if duration is None else start + duration
-        while (left := min(due, end) - time.monotonic()) > 0:
+        # Enter ends it even when readings take longer than the interval.
+        left = math.inf
+        while left > 0:
+            left = max(min(due, end) - time.monotonic(), 0)
             if duration is not None:
                 time.sleep(left)
             elif select.select([sys.stdin], [], [], left)[0]:
@@ -182,6 +186,24 @@ def live(theme: str, color: bool, interval: float) -> int:
     return 0
 
 
+def replace_closed_streams(args: argparse.Namespace) -> None:
+    """A closed standard input is one that has ended; what would be written to a closed output is not.
+
+    Raises:
+        SmiError: something is asked for that is nothing but output, or a question.
+    """
+    from .machine import SmiError
+
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        if args.filename == "-" or args.warm_reset or args.mobo_nb_reset:
+            raise SmiError("standard output is closed")
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+
+
 def run(args: argparse.Namespace) -> int:
     if args.snapshot:
         return take_snapshot(args.filename)
@@ -200,6 +222,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = top.parse_args(argv)
     check(args, top)
     try:
+        replace_closed_streams(args)
         code = run(args)
         sys.stdout.flush()
         return code

@@ -18,6 +18,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.filter import LineFilter
 from textual.theme import Theme
 from textual.widgets import DataTable, Static, TabbedContent, TabPane
+from ttrt.output import size
 from ttrt.usage import version
 
 from .host import compatibility, firmware, host_info
@@ -64,14 +65,6 @@ def _colorless(style: Style | None) -> Style | None:
     return Style(bold=style.bold, underline=style.underline, reverse=style.reverse or "cursor" in (style.meta or {}))
 
 
-def bytes_text(size: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    raise AssertionError
-
-
 def place_text(chip: Chip) -> str:
     return f"[{chip.place[0]}, {chip.place[1]}]"
 
@@ -79,7 +72,7 @@ def place_text(chip: Chip) -> str:
 def of_memory(name: str) -> Callable[[Chip], str]:
     def text(chip: Chip) -> str:
         memory = chip.memories[name]
-        return f"{bytes_text(memory.used)} / {bytes_text(memory.total)}"
+        return f"{size(memory.used)} / {size(memory.total)}"
 
     return text
 

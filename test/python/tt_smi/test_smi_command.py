@@ -178,6 +178,54 @@ def test_a_dump_without_input_ends(folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_dump_ends_with_enter_when_readings_take_longer_than_the_interval(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tt_smi", "-d", "-dir", "x", "-i", "1e-9"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    wait_until(lambda: Path("x/chip_0.csv").exists() and len(Path("x/chip_0.csv").read_text().splitlines()) > 3)
+    said, _ = process.communicate("\n", timeout=30)
+    assert process.returncode == 0 and said.startswith("saved telemetry of 1 device to")
+
+
+def test_a_dump_longer_than_it_is_read_for(smi, folder):
+    """A year between readings is no reason to wait for one."""
+    assert smi("-d", "-dir", "x", "-i", "31536000", "-dur", "0.05").code == 0
+    assert len(Path("x/chip_0.csv").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "out", "error"),
+    [
+        ("<&-", 1, "", "the live display needs a terminal; -s takes a snapshot, and -d dumps telemetry without one"),
+        (">&-", 1, "", "the live display needs a terminal; -s takes a snapshot, and -d dumps telemetry without one"),
+        ("-d -dir x -i 0.05 <&-", 0, "saved telemetry of 1 device to x/chip_0.csv, x/telemetry.xlsx\n", ""),
+        ("-d -dir x -dur 0.1 -i 0.05 >&-", 0, "", ""),
+        ("-d -dir x -dur 0.1 -i 0.05 <&- >&- 2>&-", 0, "", ""),
+        ("-wr <&-", 1, "Indices of the devices to reset (0, 2, or all): \n", "nothing was entered; nothing is reset"),
+        ("-mr <&-", 1, "Host name of the mobo: \n", "nothing was entered; nothing is reset"),
+        ("-wr >&-", 1, "", "standard output is closed"),
+        ("-mr >&-", 1, "", "standard output is closed"),
+        ("-s -f - >&-", 1, "", "standard output is closed"),
+        ("-s -f x.log >&-", 0, "", ""),
+        ("-s -f no/x.log 2>&-", 1, "", ""),
+    ],
+)
+def test_closed_streams(folder, command, code, out, error):
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m tt_smi {command}"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, f"tt-smi: {error}\n" if error else "")
+    assert done.stdout.endswith(out) and bool(done.stdout) == bool(out)
+    if "-d " in command:
+        assert len(Path("x/chip_0.csv").read_text().splitlines()) >= 2
+    elif "x.log" in command and not code:
+        assert json.loads(Path("x.log").read_text())["device_info"]
+
+
 def test_chips_that_come_and_go_during_a_dump(worker, folder):
     one = worker("open_mesh a 1 1")
     process = subprocess.Popen(
@@ -227,6 +275,11 @@ def test_dumps_that_cannot_be_written(smi, folder_name):
         (["-i", "0"], "argument -i/--interval: '0' is no time; expected seconds, like 0.5"),
         (["-i", "-1"], "argument -i/--interval: '-1' is no time"),
         (["-i", "soon"], "argument -i/--interval: 'soon' is no time"),
+        (
+            ["-d", "-i", "1e300"],
+            "argument -i/--interval: '1e300' is no time; expected seconds, like 0.5, and a year at",
+        ),
+        (["-d", "-dur", "31536001"], "argument -dur/--duration: '31536001' is no time"),
         (["-i", "nan"], "argument -i/--interval: 'nan' is no time"),
         (["-d", "-dur"], "argument -dur/--duration: expected one argument"),
         (["-d", "-dur", "inf"], "argument -dur/--duration: 'inf' is no time"),
