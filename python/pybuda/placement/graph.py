@@ -26,6 +26,11 @@ class PlacementError(PyBudaError):
     """Ops or queues that cannot be placed as the configuration asks."""
 
 
+def round_up(size: int, alignment: int) -> int:
+    """The least multiple of the alignment that is not less."""
+    return -(-size // alignment) * alignment
+
+
 def tile_bytes(data_format: DataFormat) -> int:
     """Bytes of a tile; block formats have an exponent for 16 values."""
     values = TILE * TILE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..config import CompilerConfig
 from ..enums import DRAMPlacementAlgorithm
 from .chip import Chip, hops
-from .graph import Graph, Node, Op, PlacementError, Queue, divisors, tile_bytes, tiles
+from .graph import Graph, Node, Op, PlacementError, Queue, divisors, round_up, tile_bytes, tiles
 from .models import DST_TILES, block
 from .place import Placed, Placement
 
@@ -93,7 +93,7 @@ class Channels:
             raise PlacementError(
                 f"queue {name!r} needs {size} bytes of {self.what} channel {channel}; it has {self.size - address} left"
             )
-        self.next[channel] = address + -(-size // self.alignment) * self.alignment
+        self.next[channel] = address + round_up(size, self.alignment)
         return address
 
 
@@ -158,7 +158,13 @@ def allocate(
     memory = chip.memory
     picker = Picker(config.dram_placement_algorithm, chip)
     device = {
-        n: Channels(memory.channels, memory.channel_bytes, aligned(chip.dram_base, chip), chip.dram_alignment, "DRAM")
+        n: Channels(
+            memory.channels,
+            memory.channel_bytes,
+            round_up(chip.dram_base, chip.dram_alignment),
+            chip.dram_alignment,
+            "DRAM",
+        )
         for n in chips
     }
     host = Channels(memory.host_channels, memory.host_bytes, 0, chip.dram_alignment, "host")
@@ -197,10 +203,6 @@ def allocate(
             places.append((at, device[where].take(at, size, queue.name)))
         found[queue] = Layout(queue, where, on_host, grid, t, mblock, ublock, size, places)
     return found
-
-
-def aligned(size: int, chip: Chip) -> int:
-    return -(-size // chip.dram_alignment) * chip.dram_alignment
 
 
 def checked_place(name: str, value: Sequence[int]) -> tuple[int, int]:

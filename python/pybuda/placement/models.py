@@ -11,7 +11,7 @@ from typing import Any
 from ..config import CompilerConfig
 from ..formats import DataFormat
 from .chip import Chip
-from .graph import FPU, MOVES, Op, PlacementError, Queue, Tiles, divisors, tile_bytes, tiles
+from .graph import FPU, MOVES, Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles
 
 # Tiles of half of the destination register, of which one half computes while the other is packed.
 DST_TILES, DST_TILES_F32 = 8, 4
@@ -231,6 +231,7 @@ class Models:
         part: tuple[int, int], ublock: tuple[int, int], in_l1: tuple[int, ...], u_kt: int, asked: Mapping[str, Any],
     ) -> Model:  # fmt: skip
         chip, (rows, columns) = self.chip, part
+        alignment = chip.l1_alignment
         mblock = (rows // ublock[0], columns // ublock[1])
         t = out.z * factors[0] * factors[1]
         m_k = op.inner // u_kt if u_kt else 1
@@ -248,11 +249,11 @@ class Models:
                 block_tiles = min(ublock[0], shape.r) * min(ublock[1], shape.c) * max(1, u_kt)
                 whole, again = max(1, min(rows * columns, -(-shape.r * shape.c // (grid[0] * grid[1])))), 1
             if number in in_l1:
-                buffers.append((f"input {number}", aligned(max(1, min(shape.z, out.z)) * whole * size, chip)))
+                buffers.append((f"input {number}", round_up(max(1, min(shape.z, out.z)) * whole * size, alignment)))
                 held.append(max(1, min(shape.z, out.z)) * whole)
             else:
                 count = asked.get(f"input_buffer_{number}", 2)
-                buffers.append((f"input {number}", count * aligned(block_tiles * size, chip)))
+                buffers.append((f"input {number}", count * round_up(block_tiles * size, alignment)))
                 held.append(count * block_tiles)
                 if isinstance(operand.source, Queue):
                     read = out.count if op.type == "embedding" and number else shape.count
@@ -260,9 +261,9 @@ class Models:
             moved += t * whole * size
         size = tile_bytes(op.df)
         pieces = 1 if direction else out.z
-        buffers.append(("output", 2 * pieces * aligned(rows * columns * size, chip)))
+        buffers.append(("output", 2 * pieces * round_up(rows * columns * size, alignment)))
         if m_k > 1 and op.intermed_df is not op.df:
-            buffers.append(("intermediates", aligned(rows * columns * tile_bytes(op.intermed_df), chip)))
+            buffers.append(("intermediates", round_up(rows * columns * tile_bytes(op.intermed_df), alignment)))
         moved += t * rows * columns * size
         ns = max(work_ns(op, chip) / (grid[0] * grid[1]), moved * chip.costs.l1_byte)
         if m_k > 1:  # results are packed and unpacked between the pieces
@@ -271,10 +272,6 @@ class Models:
             grid, t, factors, direction, mblock, ublock, u_kt, m_k, in_l1, tuple(held), tuple(buffers),
             max(1, math.ceil(ns * chip.costs.clock_ghz)), dram,
         )  # fmt: skip
-
-
-def aligned(size: int, chip: Chip) -> int:
-    return -(-size // chip.l1_alignment) * chip.l1_alignment
 
 
 def block(rows: int, columns: int, most: int) -> tuple[int, int]:
