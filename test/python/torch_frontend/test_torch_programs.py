@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -139,6 +140,18 @@ def test_wrong_options(options: dict[str, object], error: type[Exception], text:
     """They are the user's, and not wrapped as failures of a compiler are."""
     with pytest.raises(error, match=text):
         on_chip(lambda x: x + 1, options=options)(torch.rand(2))
+
+
+def test_the_page_lists_the_formats_that_there_are() -> None:
+    page = Path(__file__).resolve().parents[3] / "docs" / "torch.md"
+    (row,) = re.findall(r"^\| `target_format` \|.*computes in: (.*) \|$", page.read_text(encoding="utf-8"), re.M)
+    with pytest.raises(ValueError, match=r"expected (.*)") as caught:
+        on_chip(lambda x: x + 1, options={"target_format": "f99"})(torch.rand(2))
+    listed = re.findall(r"\w+", row)
+    said = str(caught.value).partition("expected")[2].splitlines()[0]
+    assert listed == re.findall(r"\w*\d", said) and len(listed) > 4
+    for name in listed:
+        assert on_chip(lambda x: x + 1, options={"target_format": name})(torch.zeros(4)).tolist() == [1.0] * 4
 
 
 def test_formats_of_the_chip() -> None:
