@@ -21,7 +21,7 @@ from .config import (
 from .cpudevice import CPUDevice, GPUDevice
 from .device import Device
 from .enums import BackendDevice, BackendType, DeviceMode, PerfTraceLevel
-from .errors import FormatError, PyBudaError, ShapeError
+from .errors import FormatError, OptionError, PyBudaError, ShapeError
 from .formats import DataFormat, MathFidelity
 from .image import PYBUDA_VERSION as __version__
 from .image import ImageError, TTDeviceImage
@@ -61,6 +61,7 @@ __all__ = [
     "MathFidelity",
     "Module",
     "OnnxModule",
+    "OptionError",
     "Parameter",
     "PerfTraceLevel",
     "PyBudaError",

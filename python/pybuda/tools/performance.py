@@ -206,7 +206,10 @@ def measured(folder: Path, names: set[str]) -> tuple[str, dict[str, Mapping[str,
             return path.stem, rows
         tried.append(f"{path.name} lacks {', '.join(sorted(names - set(rows))[:3])}")
     why = "; ".join(tried) or f"there is no {folder / RESULTS}"
-    raise PerformanceError(f"no performance data of the ops of the netlist ({why}); runs here do not record any yet")
+    raise PerformanceError(
+        f"no performance data of the ops of the netlist ({why}); run with performance_trace or "
+        "TT_BACKEND_PERF_ANALYZER=1"
+    )
 
 
 def estimates(path: Path) -> dict[str, int]:
