@@ -212,12 +212,12 @@ def names(op_names: str | Sequence[str], where: str) -> list[str]:
 
 def set_epoch_break(op_names: str | Sequence[str]) -> None:
     """The op, or ops, begin a new epoch."""
-    _config.place_on_new_epoch(op_names)
+    _config.place_on_new_epoch(names(op_names, "set_epoch_break"))
 
 
 def set_chip_break(op_names: str | Sequence[str]) -> None:
     """The op, or ops, begin a new chip."""
-    _config.place_on_new_chip(op_names)
+    _config.place_on_new_chip(names(op_names, "set_chip_break"))
 
 
 def configure_mixed_precision(
@@ -235,15 +235,15 @@ def configure_mixed_precision(
     """Formats of the ops, parameters and inputs that fit: of the type and with a name in which the pattern is found.
 
     Raises:
-        ValueError: neither a type nor a name, a pattern that is none, or a format that no float of the chip has.
+        OptionError: neither a type nor a name, a pattern that is none, or a format that no float of the chip has.
     """
     if op_type is None and name_regex is None and epoch_type is None:
-        raise ValueError("configure_mixed_precision names no ops: give op_type, name_regex or epoch_type")
+        raise OptionError("configure_mixed_precision names no ops: give op_type, name_regex or epoch_type")
     if name_regex is not None:
         try:
             re.compile(name_regex)
         except re.error as error:
-            raise ValueError(f"name_regex {name_regex!r} is no pattern: {error}") from None
+            raise OptionError(f"name_regex {name_regex!r} is no pattern: {error}") from None
     for name, value in (
         ("output_df", output_df),
         ("intermediate_df", intermediate_df),
@@ -252,7 +252,7 @@ def configure_mixed_precision(
         if value is not None:
             check_float(value, name)
     if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
-        raise TypeError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
+        raise OptionError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
     _config.amp_properties.append(
         Precision(op_type, name_regex, output_df, math_fidelity, accumulate_df, intermediate_df)
     )
@@ -262,13 +262,13 @@ def precisions() -> list[Precision]:
     """Rules of the calls of `configure_mixed_precision`, and before them those of the environment's switches.
 
     Raises:
-        ValueError: a switch has a value that it does not have.
+        OptionError: a switch has a value that it does not have.
     """
     rules = []
     for variable, formats in AMP_SWITCHES.items():
         value = os.environ.get(variable, "0")
         if value not in formats:
-            raise ValueError(f"{variable}={value}; expected one of {', '.join(formats)}")
+            raise OptionError(f"{variable}={value}; expected one of {', '.join(formats)}")
         rules += formats[value]
     return rules + _config.amp_properties
 

@@ -148,7 +148,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "size": (lambda: config.override_op_size("op", (0, 2)), "the grid size of op 'op' is (0, 2)"),
     "stream": (lambda: config.override_t_stream_dir("op", "X"), "the streaming direction of op 'op' is 'X'"),
     "u_kt": (lambda: config.override_u_kt("op", 0), "u_kt of op 'op' is 0; expected 1 or more"),
-    "break": (lambda: config.set_epoch_break([]), "place_on_new_epoch: op names are []"),
+    "break": (lambda: config.set_epoch_break([]), "set_epoch_break: op names are []"),
     "pattern": (lambda: config.configure_mixed_precision(name_regex="("), "name_regex '(' is no pattern"),
     "precision of nothing": (lambda: config.configure_mixed_precision(), "configure_mixed_precision names no ops"),
     "no forward": (lambda: pybuda.PyBudaModule("empty").run(X), "module 'empty' (PyBudaModule) has no forward"),
@@ -190,9 +190,9 @@ TYPES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: config.override_dram_queue_placement("q", chip_id="a"), "the chip of queue 'q' is 'a'; expected 0",
     ),
     "a number for names": (
-        lambda: config.set_epoch_break(3), "place_on_new_epoch: op names are 3; expected text, or a list of it",
+        lambda: config.set_epoch_break(3), "set_epoch_break: op names are 3; expected text, or a list of it",
     ),
-    "a number for chips' names": (lambda: config.set_chip_break(3), "place_on_new_chip: op names are 3; expected text"),
+    "a number for chips' names": (lambda: config.set_chip_break(3), "set_chip_break: op names are 3; expected text"),
     "a number for a group": (
         lambda: config.insert_fracture_group(3), "insert_fracture_group gets 3; expected a list of (op, dimension",
     ),
