@@ -18,6 +18,19 @@ using namespace mlir::tt::ttnn;
 //===----------------------------------------------------------------------===//
 
 // Cores are written x first, devices y first.
+template <typename T> static FailureOr<T> parseUnsigned(AsmParser &parser) {
+  llvm::SMLoc where = parser.getCurrentLocation();
+  APInt value;
+  OptionalParseResult found = parser.parseOptionalInteger(value);
+  if (found.has_value() && failed(*found))
+    return failure();
+  if (!found.has_value() || value.isNegative())
+    return parser.emitError(where) << "expected an integer of at least 0";
+  if (value.getActiveBits() > 8 * sizeof(T))
+    return parser.emitError(where) << "expected an integer of at most " << std::numeric_limits<T>::max();
+  return static_cast<T>(value.getZExtValue());
+}
+
 static ParseResult parseCoordBracketStyle(AsmParser &parser, CoreCoordAttr &coord) {
   llvm::SMLoc where = parser.getCurrentLocation();
   int64_t x = 0, y = 0;

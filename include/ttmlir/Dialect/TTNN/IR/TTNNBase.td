@@ -29,6 +29,17 @@ class TTNN_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Att
   let mnemonic = attrMnemonic;
 }
 
+// An integer of at least 0: to MLIR's own parser, -1 of an unsigned type is its greatest number.
+class TTNN_Unsigned<string type> : AttrParameter<type, ""> {
+  let parser = "parseUnsigned<" # type # ">($_parser)";
+}
+class TTNN_OptionalUnsigned<string type> : OptionalParameter<"std::optional<" # type # ">"> {
+  let parser = "parseUnsigned<" # type # ">($_parser)";
+}
+def TTNN_UInt32 : TTNN_Unsigned<"uint32_t">;
+def TTNN_UInt64 : TTNN_Unsigned<"uint64_t">;
+def TTNN_OptionalUInt32 : TTNN_OptionalUnsigned<"uint32_t">;
+
 class TTNN_EnumAttr<EnumAttrInfo info, string attrMnemonic> : EnumAttr<TTNN_Dialect, info, attrMnemonic> {
   let assemblyFormat = "`<` $value `>`";
 }

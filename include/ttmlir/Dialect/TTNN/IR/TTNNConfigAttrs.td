@@ -18,8 +18,8 @@ def TTNN_Conv2dConfigAttr : TTNN_Attr<"Conv2dConfig", "conv2d_config"> {
                         OptionalParameter<"UnaryWithParamAttr">:$activation,
                         OptionalParameter<"BoolAttr">:$deallocate_activation,
                         OptionalParameter<"BoolAttr">:$reallocate_halo_output,
-                        OptionalParameter<"std::optional<uint32_t>">:$act_block_h_override,
-                        OptionalParameter<"std::optional<uint32_t>">:$act_block_w_div,
+                        TTNN_OptionalUInt32:$act_block_h_override,
+                        TTNN_OptionalUInt32:$act_block_w_div,
                         OptionalParameter<"BoolAttr">:$reshard_if_not_optimal,
                         OptionalParameter<"BoolAttr">:$override_sharding_config,
                         OptionalParameter<"std::optional<TensorMemoryLayout>">:$shard_layout,
@@ -35,18 +35,18 @@ def TTNN_Conv2dConfigAttr : TTNN_Attr<"Conv2dConfig", "conv2d_config"> {
 
 def TTNN_Conv2dSliceConfigAttr : TTNN_Attr<"Conv2dSliceConfig", "conv2d_slice_config"> {
   let summary = "How a 2-d convolution is sliced.";
-  let parameters = (ins EnumParameter<TTNN_Conv2dSliceType>:$slice_type, "uint32_t":$num_slices);
+  let parameters = (ins EnumParameter<TTNN_Conv2dSliceType>:$slice_type, TTNN_UInt32:$num_slices);
   let assemblyFormat = "`<` $slice_type `,` $num_slices `>`";
 }
 
 def TTNN_Conv3dConfigAttr : TTNN_Attr<"Conv3dConfig", "conv3d_config"> {
   let summary = "How a 3-d convolution runs on the chip.";
   let parameters = (ins OptionalParameter<"std::optional<::mlir::tt::ttcore::DataType>">:$weights_dtype,
-                        OptionalParameter<"std::optional<uint32_t>">:$t_out_block,
-                        OptionalParameter<"std::optional<uint32_t>">:$w_out_block,
-                        OptionalParameter<"std::optional<uint32_t>">:$h_out_block,
-                        OptionalParameter<"std::optional<uint32_t>">:$c_out_block,
-                        OptionalParameter<"std::optional<uint32_t>">:$c_in_block,
+                        TTNN_OptionalUInt32:$t_out_block,
+                        TTNN_OptionalUInt32:$w_out_block,
+                        TTNN_OptionalUInt32:$h_out_block,
+                        TTNN_OptionalUInt32:$c_out_block,
+                        TTNN_OptionalUInt32:$c_in_block,
                         OptionalParameter<"std::optional<::mlir::tt::ttcore::GridAttr>">:$compute_with_storage_grid_size);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -63,19 +63,19 @@ def TTNN_DeviceComputeKernelConfig : TTNN_Attr<"DeviceComputeKernelConfig", "dev
 def TTNN_LayerNormShardedMultiCoreProgramConfigAttr :
     TTNN_Attr<"LayerNormShardedMultiCoreProgramConfig", "layernorm_sharded_multicore_program_config"> {
   let summary = "Block sizes of a sharded layer norm.";
-  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, "uint64_t":$subblock_w, "uint64_t":$block_h,
-                        "uint64_t":$block_w, "bool":$inplace);
+  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, TTNN_UInt64:$subblock_w, TTNN_UInt64:$block_h,
+                        TTNN_UInt64:$block_w, "bool":$inplace);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def TTNN_MatmulMultiCoreReuseMultiCast1DProgramConfigAttr :
     TTNN_Attr<"MatmulMultiCoreReuseMultiCast1DProgramConfig", "matmul_multi_core_reuse_multi_cast_1d_program_config"> {
   let summary = "Block sizes of a matmul that multicasts along one axis.";
-  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, "uint64_t":$in0_block_w,
-                        "uint64_t":$out_subblock_h, "uint64_t":$out_subblock_w, "uint64_t":$out_block_h,
-                        "uint64_t":$out_block_w, "uint64_t":$per_core_m, "uint64_t":$per_core_n, "bool":$fuse_batch,
+  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, TTNN_UInt64:$in0_block_w,
+                        TTNN_UInt64:$out_subblock_h, TTNN_UInt64:$out_subblock_w, TTNN_UInt64:$out_block_h,
+                        TTNN_UInt64:$out_block_w, TTNN_UInt64:$per_core_m, TTNN_UInt64:$per_core_n, "bool":$fuse_batch,
                         OptionalParameter<"UnaryWithParamAttr">:$fused_activation, "bool":$mcast_in0,
-                        "bool":$gather_in0, "CoreRangeSetAttr":$hop_cores, "uint64_t":$num_global_cb_receivers,
+                        "bool":$gather_in0, "CoreRangeSetAttr":$hop_cores, TTNN_UInt64:$num_global_cb_receivers,
                         "bool":$untilize_out);
   let assemblyFormat = [{
     `<` struct(qualified($compute_with_storage_grid_size), $in0_block_w, $out_subblock_h, $out_subblock_w,
@@ -88,7 +88,7 @@ def TTNN_MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr :
     TTNN_Attr<"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
               "matmul_multi_core_reuse_multi_cast_dram_sharded_program_config"> {
   let summary = "Block sizes of a matmul whose weights are sharded in DRAM.";
-  let parameters = (ins "uint64_t":$in0_block_w, "uint64_t":$per_core_m, "uint64_t":$per_core_n,
+  let parameters = (ins TTNN_UInt64:$in0_block_w, TTNN_UInt64:$per_core_m, TTNN_UInt64:$per_core_n,
                         OptionalParameter<"UnaryWithParamAttr">:$fused_activation);
   let assemblyFormat = "`<` struct($in0_block_w, $per_core_m, $per_core_n, qualified($fused_activation)) `>`";
 }
@@ -96,9 +96,9 @@ def TTNN_MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr :
 def TTNN_MatmulMultiCoreReuseMultiCastProgramConfigAttr :
     TTNN_Attr<"MatmulMultiCoreReuseMultiCastProgramConfig", "matmul_multi_core_reuse_multi_cast_program_config"> {
   let summary = "Block sizes of a matmul that multicasts along two axes.";
-  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, "uint64_t":$in0_block_w,
-                        "uint64_t":$out_subblock_h, "uint64_t":$out_subblock_w, "uint64_t":$out_block_h,
-                        "uint64_t":$out_block_w, "uint64_t":$per_core_m, "uint64_t":$per_core_n,
+  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, TTNN_UInt64:$in0_block_w,
+                        TTNN_UInt64:$out_subblock_h, TTNN_UInt64:$out_subblock_w, TTNN_UInt64:$out_block_h,
+                        TTNN_UInt64:$out_block_w, TTNN_UInt64:$per_core_m, TTNN_UInt64:$per_core_n,
                         "bool":$transpose_mcast, OptionalParameter<"UnaryWithParamAttr">:$fused_activation,
                         "bool":$fuse_batch);
   let assemblyFormat = [{
@@ -111,9 +111,9 @@ def TTNN_MatmulMultiCoreReuseMultiCastProgramConfigAttr :
 def TTNN_MatmulMultiCoreReuseProgramConfigAttr :
     TTNN_Attr<"MatmulMultiCoreReuseProgramConfig", "matmul_multi_core_reuse_program_config"> {
   let summary = "Block sizes of a matmul without multicast.";
-  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, "uint64_t":$in0_block_w,
-                        "uint64_t":$out_subblock_h, "uint64_t":$out_subblock_w, "uint64_t":$per_core_m,
-                        "uint64_t":$per_core_n);
+  let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size, TTNN_UInt64:$in0_block_w,
+                        TTNN_UInt64:$out_subblock_h, TTNN_UInt64:$out_subblock_w, TTNN_UInt64:$per_core_m,
+                        TTNN_UInt64:$per_core_n);
   let assemblyFormat = [{
     `<` struct(qualified($compute_with_storage_grid_size), $in0_block_w, $out_subblock_h, $out_subblock_w,
     $per_core_m, $per_core_n) `>`
@@ -123,9 +123,9 @@ def TTNN_MatmulMultiCoreReuseProgramConfigAttr :
 def TTNN_SDPAProgramConfigAttr : TTNN_Attr<"SDPAProgramConfig", "sdpa_program_config"> {
   let summary = "Chunk sizes of an attention op.";
   let parameters = (ins "CoreCoordAttr":$compute_with_storage_grid_size,
-                        OptionalParameter<"CoreRangeSetAttr">:$sub_core_grids, "uint64_t":$q_chunk_size,
-                        "uint64_t":$k_chunk_size, OptionalParameter<"BoolAttr">:$exp_approx_mode,
-                        OptionalParameter<"std::optional<uint32_t>">:$max_cores_per_head_batch);
+                        OptionalParameter<"CoreRangeSetAttr">:$sub_core_grids, TTNN_UInt64:$q_chunk_size,
+                        TTNN_UInt64:$k_chunk_size, OptionalParameter<"BoolAttr">:$exp_approx_mode,
+                        TTNN_OptionalUInt32:$max_cores_per_head_batch);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

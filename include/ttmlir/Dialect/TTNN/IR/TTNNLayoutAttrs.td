@@ -32,7 +32,7 @@ def TTNN_ShapeAttr : TTNN_Attr<"Shape", "shape"> {
 
 def TTNN_CoreCoordAttr : TTNN_Attr<"CoreCoord", "core_coord"> {
   let summary = "A core by x and y.";
-  let parameters = (ins "uint64_t":$x, "uint64_t":$y);
+  let parameters = (ins TTNN_UInt64:$x, TTNN_UInt64:$y);
   let assemblyFormat = "`<` params `>`";
 }
 

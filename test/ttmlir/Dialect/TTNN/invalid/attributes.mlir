@@ -73,3 +73,45 @@ func.func private @f(tensor<1x2x3xf32, #a>)
 
 // expected-error@+1 {{buffer_index 40 is not below 32, the number of circular buffers of a core}}
 "test.op"() {a = #ttnn.kernel_cb_format<buffer_index = 40, dtype = bf16, page_size = 64>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at least 0}}
+// expected-error@+1 {{failed to parse TTNN_Conv2dConfigAttr parameter 'act_block_h_override'}}
+"test.op"() {a = #ttnn.conv2d_config<act_block_h_override = -4>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at least 0}}
+// expected-error@+1 {{failed to parse TTNN_CoreCoordAttr parameter 'x'}}
+"test.op"() {a = #ttnn.core_coord<-1, -2>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at least 0}}
+// expected-error@+1 {{failed to parse TTNN_CoreCoordAttr parameter 'y'}}
+"test.op"() {a = #ttnn.core_coord<0, x>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at least 0}}
+// expected-error@+1 {{failed to parse TTNN_Conv2dSliceConfigAttr parameter 'num_slices'}}
+"test.op"() {a = #ttnn.conv2d_slice_config<dram_width, -1>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at least 0}}
+// expected-error@+1 {{failed to parse TTNN_MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfigAttr parameter 'per_core_m'}}
+"test.op"() {a = #ttnn.matmul_multi_core_reuse_multi_cast_dram_sharded_program_config<in0_block_w = 2, per_core_m = -1, per_core_n = 7>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at most 4294967295}}
+// expected-error@+1 {{failed to parse TTNN_Conv2dConfigAttr parameter 'act_block_h_override'}}
+"test.op"() {a = #ttnn.conv2d_config<act_block_h_override = 4294967296>} : () -> ()
+
+// -----
+
+// expected-error@+2 {{expected an integer of at most 18446744073709551615}}
+// expected-error@+1 {{failed to parse TTNN_CoreCoordAttr parameter 'x'}}
+"test.op"() {a = #ttnn.core_coord<18446744073709551616, 0>} : () -> ()
