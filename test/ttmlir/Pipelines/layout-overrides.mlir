@@ -4,6 +4,17 @@
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=conv_a=act_block_h_override#32 2>&1 | FileCheck %s --check-prefix=FUSED
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=no_field#32 2>&1 | FileCheck %s --check-prefix=FIELD
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=activation#relu 2>&1 | FileCheck %s --check-prefix=ACTIVATION
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=act_block_h_override#-4 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: 'ttnn.conv2d' op option override-conv2d-config: expected an integer of at least 0
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=act_block_w_div#0 2>&1 | FileCheck %s --check-prefix=DIVISOR
+// DIVISOR: 'ttnn.conv2d' op option override-conv2d-config: act_block_w_div is 0; expected a divisor of at least 1
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=weights_dtype#f32 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// WEIGHTS: 'ttnn.conv2d' op option override-conv2d-config: weights_dtype is f32, and the weights are bf16
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=output_layout#row_major 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: 'ttnn.conv2d' op option override-conv2d-config: output_layout is row_major, and the result is tile
+// What the op has already is no contradiction.
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-conv2d-config=tanh_a=weights_dtype#bf16:output_layout#tile | FileCheck %s --check-prefix=SAME
+// SAME: "ttnn.conv2d"{{.*}}weights_dtype = bf16{{.*}}output_layout = tile
 // FUSED: option override-conv2d-config names 'conv_a', which is no conv2d or conv_transpose2d; one that others were fused into has the name of the last of them
 // FIELD: 'ttnn.conv2d' op option override-conv2d-config: {{.*}}no_field
 // ACTIVATION: 'ttnn.conv2d' op option override-conv2d-config: activation is fused from the program, and not chosen here

@@ -23,20 +23,6 @@ bool ttnn::OptimizationLevelParser::parse(llvm::cl::Option &option, StringRef, S
   return option.error("'" + value + "' is no level; expected 0, 1 or 2");
 }
 
-bool ttnn::CountParser::parse(llvm::cl::Option &option, StringRef, StringRef value, int &out) {
-  if (!value.getAsInteger(10, out) && out >= 1)
-    return false;
-  return option.error("'" + value + "' is no count; expected 1 or more");
-}
-
-bool ttnn::ShareParser::parse(llvm::cl::Option &option, StringRef, StringRef value, float &out) {
-  double number;
-  if (value.getAsDouble(number) || !(number > 0 && number <= 1))
-    return option.error("'" + value + "' is no share; expected a number above 0, and 1 at most");
-  out = static_cast<float>(number);
-  return false;
-}
-
 void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages) {
   ttcore::TTCoreRegisterDevicePassOptions device;
   device.mockSystemDescArch = options.mockSystemDescArch;
@@ -68,8 +54,14 @@ static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineO
   spills.enableDecisionTrace = options.decisionTrace;
   spills.decisionTraceDir = options.decisionTraceDir;
   spills.tensorL1UsageCap = options.tensorL1UsageCap;
+  spills.overrideOutputLayout = options.overrideOutputLayout;
+  spills.insertMemReconfig = options.insertMemReconfig;
   manager.addPass(ttnn::createTTNNGreedyL1SpillManagement(spills));
-  manager.addPass(ttnn::createTTNNOperationValidationAndFallback({options.maxFallbackAttempts}));
+  ttnn::TTNNOperationValidationAndFallbackOptions fallbacks;
+  fallbacks.maxFallbackAttempts = options.maxFallbackAttempts;
+  fallbacks.overrideOutputLayout = options.overrideOutputLayout;
+  fallbacks.insertMemReconfig = options.insertMemReconfig;
+  manager.addPass(ttnn::createTTNNOperationValidationAndFallback(fallbacks));
 }
 
 static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {

@@ -35,16 +35,6 @@ struct OptimizationLevelParser : llvm::cl::parser<int> {
   using parser::parser;
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, int &out);
 };
-/// 1 or more.
-struct CountParser : llvm::cl::parser<int> {
-  using parser::parser;
-  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, int &out);
-};
-/// Above 0, and 1 at most.
-struct ShareParser : llvm::cl::parser<float> {
-  using parser::parser;
-  bool parse(llvm::cl::Option &option, StringRef name, StringRef value, float &out);
-};
 
 struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<std::string> argumentTypes{*this, "argument-types",
@@ -139,10 +129,10 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                          llvm::cl::init(false)};
   Option<bool> memoryLayoutAnalysis{*this, "memory-layout-analysis-enabled",
                                     llvm::cl::desc("What optimization-level=2 does"), llvm::cl::init(false)};
-  Option<int, CountParser> maxLegalLayouts{*this, "max-legal-layouts",
-                                           llvm::cl::desc("Layouts that are tried for each op"), llvm::cl::init(64)};
-  Option<float, ShareParser> tensorL1UsageCap{
-      *this, "tensor-l1-usage-cap", llvm::cl::desc("Share of L1 that tensors may take"), llvm::cl::init(0.95f)};
+  Option<Count> maxLegalLayouts{*this, "max-legal-layouts", llvm::cl::desc("Layouts that are tried for each op"),
+                                llvm::cl::init(64)};
+  Option<Share> tensorL1UsageCap{*this, "tensor-l1-usage-cap", llvm::cl::desc("Share of L1 that tensors may take"),
+                                 llvm::cl::init(0.95f)};
   Option<std::string> overrideOutputLayout{*this, "override-output-layout",
                                            llvm::cl::desc("Layouts of results: NAME=8x8:l1:block_sharded,..."),
                                            llvm::cl::init("")};

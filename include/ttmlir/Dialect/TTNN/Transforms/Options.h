@@ -1,14 +1,30 @@
-//===- Options.h - tri-state pass options -----------------------*- C++ -*-===//
+//===- Options.h - values of options of passes and pipelines ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 #define TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIONS_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
+#include "llvm/Support/CommandLine.h"
+
 namespace mlir::tt::ttnn {
 
 /// A switch that can also be left as each op has it.
 enum class OptionalSwitch { Off, On, Undefined };
+
+/// 1 or more.
+struct Count {
+  Count(int64_t value = 1) : value(value) {}
+  operator int64_t() const { return value; }
+  int64_t value;
+};
+
+/// Above 0, and 1 at most.
+struct Share {
+  Share(float value = 1) : value(value) {}
+  operator float() const { return value; }
+  float value;
+};
 
 /// The data type that `format`, which is not None, stands for.
 inline ttcore::DataType toDataType(BFPDtype format) {
@@ -17,7 +33,37 @@ inline ttcore::DataType toDataType(BFPDtype format) {
 
 } // namespace mlir::tt::ttnn
 
-/// Their values on a command line.
+/// How they are read, wherever they are an option.
+template <> class llvm::cl::parser<mlir::tt::ttnn::Count> : public basic_parser<mlir::tt::ttnn::Count> {
+public:
+  using basic_parser::basic_parser;
+  bool parse(Option &option, StringRef, StringRef text, mlir::tt::ttnn::Count &out) {
+    if (!text.getAsInteger(10, out.value) && out.value >= 1)
+      return false;
+    return option.error("'" + text + "' is no count; expected 1 or more");
+  }
+  StringRef getValueName() const override { return "count"; }
+  void printOptionDiff(const Option &option, const mlir::tt::ttnn::Count &, OptVal, size_t width) const {
+    printOptionNoValue(option, width);
+  }
+};
+template <> class llvm::cl::parser<mlir::tt::ttnn::Share> : public basic_parser<mlir::tt::ttnn::Share> {
+public:
+  using basic_parser::basic_parser;
+  bool parse(Option &option, StringRef, StringRef text, mlir::tt::ttnn::Share &out) {
+    double number;
+    if (text.getAsDouble(number) || !(number > 0 && number <= 1))
+      return option.error("'" + text + "' is no share; expected a number above 0, and 1 at most");
+    out.value = static_cast<float>(number);
+    return false;
+  }
+  StringRef getValueName() const override { return "share"; }
+  void printOptionDiff(const Option &option, const mlir::tt::ttnn::Share &, OptVal, size_t width) const {
+    printOptionNoValue(option, width);
+  }
+};
+
+/// Values of the switches on a command line.
 #define TTNN_MATH_FIDELITY_VALUES                                                                                      \
   ::llvm::cl::values(clEnumValN(::mlir::tt::ttnn::OptionalMathFidelity::LoFi, "lofi", "One phase"),                    \
                      clEnumValN(::mlir::tt::ttnn::OptionalMathFidelity::HiFi2, "hifi2", "Two phases"),                 \

@@ -367,6 +367,14 @@ def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp
 // The optimizer
 //===----------------------------------------------------------------------===//
 
+/// What a user asks for, by the names of locations. Who takes a result out of L1 again says so of these.
+defvar TTNN_AskedLayouts = [
+  Option<"overrideOutputLayout", "override-output-layout", "std::string", "\"\"",
+         "Layouts of results: NAME=8x8:l1:block_sharded,...">,
+  Option<"insertMemReconfig", "insert-memreconfig", "std::string", "\"\"",
+         "Operands whose layout is changed before the op: NAME=0:1,...">
+];
+
 // On modules: looks at the chip, and reports once.
 def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagation", "::mlir::ModuleOp"> {
   let summary = "Choose layouts of results by estimated time";
@@ -398,20 +406,16 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
   }];
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
   let options = [
-    Option<"maxLegalLayouts", "max-legal-layouts", "int64_t", "64", "Layouts that are tried for each op">,
+    Option<"maxLegalLayouts", "max-legal-layouts", "Count", "64", "Layouts that are tried for each op">,
     Option<"rowMajorEnabled", "row-major-enabled", "bool", "false",
            "Changes nothing: tensors of the device are tiles where an op computes">,
-    Option<"beamWidth", "beam-width", "int64_t", "8", "Layouts of an op that its users look at">,
+    Option<"beamWidth", "beam-width", "Count", "8", "Layouts of an op that its users look at">,
     Option<"enableL1ShardingLayouts", "enable-l1-sharding-layouts", "bool", "true", "Try shards, too">,
-    Option<"maxInputCandidatesPerOperand", "max-input-candidates-per-operand", "int64_t", "64",
+    Option<"maxInputCandidatesPerOperand", "max-input-candidates-per-operand", "Count", "64",
            "Layouts of an operand that are tried">,
-    Option<"maxReshardCandidatesPerType", "max-reshard-candidates-per-type", "int64_t", "4",
+    Option<"maxReshardCandidatesPerType", "max-reshard-candidates-per-type", "uint32_t", "4",
            "0: no layout is changed by an op of its own">,
-    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "float", "0.95f", "Share of L1 that tensors may take">,
-    Option<"overrideOutputLayout", "override-output-layout", "std::string", "\"\"",
-           "Layouts of results: NAME=8x8:l1:block_sharded,...">,
-    Option<"insertMemReconfig", "insert-memreconfig", "std::string", "\"\"",
-           "Operands whose layout is changed before the op: NAME=0:1,...">,
+    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">,
     Option<"overrideConv2dConfig", "override-conv2d-config", "std::string", "\"\"",
            "Fields of conv2d_config: NAME=FIELD#VALUE:...,...">,
     Option<"enableDecisionTrace", "enable-decision-trace", "bool", "false",
@@ -420,7 +424,7 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
            "Folder of these files, FUNCTION.json and FUNCTION.html">,
     Option<"enableCompileTimeStats", "enable-compile-time-stats", "bool", "false",
            "Changes nothing: --mlir-timing reports what each pass takes">
-  ];
+  ] # TTNN_AskedLayouts;
 }
 
 // On modules: looks at the chip, and at functions that are called.
@@ -455,8 +459,8 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
            "Folder of these files">,
     Option<"useMockAllocatorState", "use-mock-allocator-state", "bool", "true",
            "Only true: addresses are those of an empty chip">,
-    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "float", "0.95f", "Share of L1 that tensors may take">
-  ];
+    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">
+  ] # TTNN_AskedLayouts;
 }
 
 // On modules: looks at the chip, and counts over all functions.
@@ -483,7 +487,7 @@ def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fal
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
   let options = [
     Option<"maxFallbackAttempts", "max-fallback-attempts", "uint32_t", "10000", "Fallbacks of a module">
-  ];
+  ] # TTNN_AskedLayouts;
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 
 #include "DecisionTrace.h"
 #include "L1.h"
+#include "Overrides.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
@@ -30,8 +31,9 @@ struct Spill {
 /// One run of a function on an empty chip.
 class Run {
 public:
-  Run(func::FuncOp function, const ChipMemory &chip, double share, SymbolTableCollection &symbols)
-      : function(function), chip(chip), symbols(symbols), facts(function.getBody().front(), chip),
+  Run(func::FuncOp function, const ChipMemory &chip, double share, const Overrides &overrides,
+      SymbolTableCollection &symbols)
+      : function(function), chip(chip), overrides(overrides), symbols(symbols), facts(function.getBody().front(), chip),
         l1(chip.base, chip.end), most(static_cast<int64_t>(share * static_cast<double>(chip.usable()))),
         addresses(facts.tensors.size()) {}
 
@@ -100,6 +102,8 @@ private:
          llvm::formatv("{0}; of what lies in L1 then, this is needed again last, by op {1}, and takes {2} bytes", why,
                        nextUse, bytes)
              .str()});
+    for (Value value : tensor.values)
+      overrides.warnOfMove(value.getDefiningOp(), spills.back().reason);
     llvm::append_range(moved, tensor.values);
     release(*victim);
     return true;
@@ -150,6 +154,7 @@ private:
 
   func::FuncOp function;
   const ChipMemory &chip;
+  const Overrides &overrides;
   SymbolTableCollection &symbols;
   L1Tensors facts;
   L1 l1;
@@ -167,6 +172,9 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
     if (!chip)
       return signalPassFailure();
     const ChipMemory memory(chip);
+    FailureOr<Overrides> overrides = Overrides::parse(getOperation(), overrideOutputLayout, insertMemReconfig, "");
+    if (failed(overrides))
+      return signalPassFailure();
     SymbolTableCollection symbols;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || !function.getBody().hasOneBlock() || !hasL1(function))
@@ -176,7 +184,7 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
       // What goes leaves room for others, which then lie elsewhere: again, until a run finds nothing to do. Each takes
       // something out of L1, so there is an end.
       for (bool again = true; again;) {
-        Run run(function, memory, tensorL1UsageCap, symbols);
+        Run run(function, memory, tensorL1UsageCap, *overrides, symbols);
         again = run.spill(spills);
         peak = run.peak();
       }

@@ -6,7 +6,6 @@
 #include "MatmulConfigs.h"
 #include "Overrides.h"
 
-#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
@@ -18,6 +17,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <limits>
+#include <map>
 
 namespace mlir::tt::ttnn {
 #define GEN_PASS_DEF_TTNNGREEDYMEMORYLAYOUTPROPAGATION
@@ -58,6 +58,10 @@ struct Node {
   std::string reason;
 };
 
+/// Changes of layout that are asked for before ops, by name and operand: null where one was inserted, else what was in
+/// the way.
+using Reconfigurations = std::map<std::pair<StringRef, int64_t>, std::optional<std::pair<Operation *, std::string>>>;
+
 /// The chain of decisions of a function: layouts are chosen op by op in the order of the program, each with the
 /// cheapest layouts of its operands, and settled from the end of it.
 class Propagation {
@@ -68,8 +72,10 @@ public:
     double l1Share;
   };
 
-  Propagation(func::FuncOp function, ttcore::ChipDescAttr chip, const Settings &settings, const Overrides &overrides)
-      : function(function), memory(chip), cost(chip), settings(settings), overrides(overrides) {}
+  Propagation(func::FuncOp function, ttcore::ChipDescAttr chip, const Settings &settings, const Overrides &overrides,
+              Reconfigurations &reconfigurations)
+      : function(function), memory(chip), cost(chip), settings(settings), overrides(overrides),
+        reconfigurations(reconfigurations) {}
 
   LogicalResult run() {
     for (Operation &op : function.getBody().front().without_terminator())
@@ -110,6 +116,7 @@ private:
   OpCost cost;
   Settings settings;
   const Overrides &overrides;
+  Reconfigurations &reconfigurations;
   std::vector<Node> nodes;
   DenseMap<Operation *, size_t> numbers;
   double dramNs = 0;
@@ -167,6 +174,9 @@ LogicalResult Propagation::propagate(Operation *op) {
     candidate.from.assign(tensorsOf(op).size(), 0);
     node.candidates.push_back(std::move(candidate));
     Candidate &last = node.candidates.back();
+    if (last.l1Bytes > most && *asked)
+      return op->emitOpError() << "option override-output-layout: the result needs " << last.l1Bytes
+                               << " bytes of each core; tensors may have " << most;
     if (last.l1Bytes > most)
       last.refused = llvm::formatv("needs {0} bytes of each core; tensors may have {1}", last.l1Bytes, most).str();
     else
@@ -350,15 +360,26 @@ void Propagation::apply(Node &node) {
       continue;
     std::optional<Lying> lies = lying(use.get().getType());
     const unsigned place = index++;
-    if (!lies || !lies->onDevice())
-      continue;
     const bool isAsked = llvm::is_contained(asked, place);
+    // Of several ops with a name, one has to get the change.
+    auto inTheWay = [&](const std::string &what) {
+      if (isAsked)
+        reconfigurations.try_emplace({nameOf(op->getLoc()), place}, std::pair(op, what));
+    };
+    if (!lies || !lies->onDevice()) {
+      inTheWay("lies on the host");
+      continue;
+    }
     if (accepts(op, place, *lies, candidate.outs) && !isAsked)
       continue;
     auto type = cast<RankedTensorType>(use.get().getType());
     TTNNLayoutAttr wanted = wantedLayout(op, place, use.get(), candidate.layouts);
-    if (wanted == TTNNLayoutAttr::of(type))
+    if (wanted == TTNNLayoutAttr::of(type)) {
+      inTheWay("lies where the op would have it already: " + describe(wanted));
       continue;
+    }
+    if (isAsked)
+      reconfigurations[{nameOf(op->getLoc()), place}] = std::nullopt;
     OpBuilder builder(op);
     auto moved = ToMemoryConfigOp::create(builder, ttcore::withoutSourceNumber(op->getLoc()), withLayout(type, wanted),
                                           use.get());
@@ -427,13 +448,12 @@ struct GreedyMemoryLayoutPropagation
       return signalPassFailure();
     FailureOr<Overrides> overrides =
         Overrides::parse(module, overrideOutputLayout, insertMemReconfig, overrideConv2dConfig);
-    if (failed(overrides) || failed(overrides->applyConvConfigs(module)))
+    if (failed(overrides) || failed(overrides->check(module)) || failed(overrides->applyConvConfigs(module)))
       return signalPassFailure();
     const ChipMemory memory(chip);
+    Reconfigurations reconfigurations;
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-      auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
-      if (function.isExternal() || !function.getBody().hasOneBlock() ||
-          (type && type.getValue() != ttcore::forwardDeviceType && type.getValue() != ttcore::traceMainType))
+      if (!choosesLayouts(function))
         continue;
       shardWeightsInDram(function.getBody().front(), memory);
       for (Operation &op : function.getBody().front())
@@ -442,7 +462,7 @@ struct GreedyMemoryLayoutPropagation
       Propagation propagation(function, chip,
                               {enableL1ShardingLayouts, maxReshardCandidatesPerType > 0, maxLegalLayouts, beamWidth,
                                maxInputCandidatesPerOperand, tensorL1UsageCap},
-                              *overrides);
+                              *overrides, reconfigurations);
       if (failed(propagation.run()))
         return signalPassFailure();
       function.setFunctionType(FunctionType::get(&getContext(), function.getArgumentTypes(),
@@ -452,6 +472,12 @@ struct GreedyMemoryLayoutPropagation
                                     propagation.trace(ttcore::stringifyArch(chip.getArch().getValue())))))
         return signalPassFailure();
     }
+    for (const auto &[asked, inTheWay] : reconfigurations)
+      if (inTheWay) {
+        inTheWay->first->emitOpError() << "option insert-memreconfig: operand " << asked.second << ' '
+                                       << inTheWay->second << "; there is nothing to change";
+        return signalPassFailure();
+      }
   }
 };
 } // namespace

@@ -137,6 +137,12 @@ TTNNLayoutAttr ttnn::shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, T
 // Ops
 //===----------------------------------------------------------------------===//
 
+bool ttnn::choosesLayouts(func::FuncOp function) {
+  auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
+  return !function.isExternal() && function.getBody().hasOneBlock() &&
+         (!type || type.getValue() == ttcore::forwardDeviceType || type.getValue() == ttcore::traceMainType);
+}
+
 bool ttnn::isPlaceable(Operation *op) {
   if (familyOf(op) == Family::None || op->getNumRegions() || !isMemoryEffectFree(op) ||
       op->hasTrait<trait::Collective>() || op->hasTrait<trait::Creation>() ||

@@ -5,6 +5,7 @@
 
 #include "OpCost.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Block.h"
 
 namespace mlir::tt::ttnn {
@@ -36,6 +37,9 @@ TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorM
 /// The same with a grid that somebody asks for.
 TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind, int64_t gridRows,
                            int64_t gridColumns, const ChipMemory &chip);
+
+/// Whether layouts are chosen in the function: a program that runs on the device, and nothing that is evaluated once.
+bool choosesLayouts(func::FuncOp function);
 
 /// Whether layouts of the results of an op are a choice: it computes on the device, in the block of its function, of
 /// its operands alone, what only ops of the same kind read.

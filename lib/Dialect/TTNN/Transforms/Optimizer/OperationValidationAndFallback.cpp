@@ -1,7 +1,7 @@
 //===- OperationValidationAndFallback.cpp - layouts that ops refuse -------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "LegalLayouts.h"
+#include "Overrides.h"
 
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
@@ -57,6 +57,9 @@ struct OperationValidationAndFallback
     if (!desc)
       return signalPassFailure();
     const ChipMemory chip(desc);
+    FailureOr<Overrides> overrides = Overrides::parse(getOperation(), overrideOutputLayout, insertMemReconfig, "");
+    if (failed(overrides))
+      return signalPassFailure();
     uint32_t attempts = 0;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || !function.getBody().hasOneBlock())
@@ -74,10 +77,13 @@ struct OperationValidationAndFallback
             return signalPassFailure();
           }
           ++attempts;
-          if (!fallBack(&op)) {
+          if (takeConfig(&op))
+            continue;
+          if (!takePlaces(&op)) {
             op.emitOpError() << problem << ", and its results cannot lie elsewhere";
             return signalPassFailure();
           }
+          overrides->warnOfMove(&op, problem);
         }
       }
     }
@@ -106,12 +112,9 @@ private:
     return {};
   }
 
-  /// One thing less that may be the reason: the program config, then the place in L1. False when there is nothing left.
-  static bool fallBack(Operation *op) {
-    if (op->getAttr("matmul_program_config")) {
-      op->removeAttr("matmul_program_config");
-      return true;
-    }
+  /// What may be the reason: the program config, then the place in L1. False when there is none.
+  static bool takeConfig(Operation *op) { return static_cast<bool>(op->removeAttr("matmul_program_config")); }
+  static bool takePlaces(Operation *op) {
     bool changed = false;
     for (Value result : op->getResults()) {
       auto type = dyn_cast<RankedTensorType>(result.getType());

@@ -3,10 +3,13 @@
 
 #include "Overrides.h"
 
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -34,8 +37,11 @@ FailureOr<Overrides> Overrides::parse(ModuleOp module, StringRef outputLayouts, 
                   function_ref<bool(Row &, StringRef)> take) -> LogicalResult {
     SmallVector<StringRef> entries;
     text.split(entries, ',', -1, /*KeepEmpty=*/false);
+    llvm::StringSet<> names;
     for (StringRef entry : entries) {
       auto [name, value] = entry.trim().split('=');
+      if (!names.insert(name).second)
+        return module.emitError() << "option " << option << " names '" << name << "' twice";
       if (name.empty() || value.empty() || !take(made.rows[name], value))
         return module.emitError() << "option " << option << ": '" << entry << "' is not " << form;
     }
@@ -70,8 +76,6 @@ FailureOr<Overrides> Overrides::parse(ModuleOp module, StringRef outputLayouts, 
       failed(each("override-conv2d-config", convConfigs,
                   "NAME=FIELD#VALUE:FIELD#VALUE..., such as conv2d_1=act_block_h_override#32", areFields)))
     return failure();
-  if (failed(made.check(module)))
-    return failure();
   return made;
 }
 
@@ -85,7 +89,7 @@ LogicalResult Overrides::check(ModuleOp module) const {
   if (rows.empty())
     return success();
   struct Found {
-    bool any = false, placeable = false, conv = false;
+    bool any = false, placeable = false, conv = false, once = false;
     Operation *stays = nullptr; // a result that is not
     int64_t operands = 0;
   };
@@ -99,6 +103,11 @@ LogicalResult Overrides::check(ModuleOp module) const {
     found.conv |= isConvolution(op);
     if (familyOf(op) == Family::None)
       return;
+    // Of what is evaluated once, nobody chooses layouts.
+    if (auto function = op->getParentOfType<func::FuncOp>(); function && !choosesLayouts(function)) {
+      found.once = true;
+      return;
+    }
     if (isPlaceable(op))
       found.placeable = true;
     else
@@ -119,10 +128,14 @@ LogicalResult Overrides::check(ModuleOp module) const {
                                << "option override-output-layout: the result stays in "
                                << describe(TTNNLayoutAttr::of(found.stays->getResult(0).getType()))
                                << ": it leaves the program, or is written to"
-                         : error("override-output-layout") << "where no op computes on the device";
+                         : error("override-output-layout")
+                               << (found.once ? "which is evaluated before the program runs; its place is no choice"
+                                              : "where no op computes on the device");
     if (!row.conv.empty() && !found.conv)
       return error("override-conv2d-config") << "which is no conv2d or conv_transpose2d; one that others were fused "
                                                 "into has the name of the last of them";
+    if (!row.operands.empty() && !found.operands && found.once)
+      return error("insert-memreconfig") << "which is evaluated before the program runs; its operands stay in DRAM";
     for (int64_t operand : row.operands)
       if (operand >= found.operands)
         return error("insert-memreconfig") << "which has " << found.operands << " tensor operands; operand " << operand
@@ -143,6 +156,17 @@ ArrayRef<int64_t> Overrides::reconfiguredOperands(Operation *op) const {
   return row ? ArrayRef(row->operands) : ArrayRef<int64_t>();
 }
 
+void Overrides::warnOfMove(Operation *op, StringRef why) const {
+  const Row *row = find(op);
+  if (!row)
+    return;
+  // A change of layout that was inserted has the name of the op behind it.
+  const bool isInserted = isa<ToMemoryConfigOp>(op);
+  if (isInserted ? !row->operands.empty() : !row->layout.empty())
+    op->emitWarning() << "option " << (isInserted ? "insert-memreconfig" : "override-output-layout")
+                      << ": the result cannot stay in L1, and goes back to DRAM: " << why;
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//
@@ -152,25 +176,34 @@ FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &c
   if (!row || row->layout.empty() || !isPlaceable(op))
     return TTNNLayoutAttr();
   auto error = [&]() { return op->emitOpError() << "option override-output-layout: "; };
+  if (op->getNumResults() != 1)
+    return error() << "the op has " << op->getNumResults() << " results; expected one";
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(op->getResult(0).getType());
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   std::optional<std::pair<int64_t, int64_t>> grid;
   std::optional<BufferType> buffer;
   std::optional<TensorMemoryLayout> memory;
+  llvm::StringMap<StringRef> given;
   for (StringRef part : row->layout) {
+    StringRef what;
     auto [first, second] = part.split('x');
     int64_t rows, columns;
     if (!first.getAsInteger(10, rows) && !second.getAsInteger(10, columns)) {
+      what = "grid";
       grid = {rows, columns};
     } else if (auto found = symbolizeBufferType(part)) {
+      what = "buffer";
       buffer = *found;
     } else if (auto found = symbolizeTensorMemoryLayout(part)) {
+      what = "memory layout";
       memory = *found;
     } else if (part == "tile" || part == "row_major") {
+      what = "order";
       if ((part == "tile") != layout.isTiled())
         return error() << "the order of the result is " << (layout.isTiled() ? "tile" : "row_major") << ", not '"
                        << part << "'; only its place can be chosen";
     } else if (auto found = ttcore::symbolizeDataType(part)) {
+      what = "data type";
       if (*found != layout.getDataType())
         return error() << "the data type of the result is " << ttcore::stringifyDataType(layout.getDataType())
                        << ", not '" << part << "'; only its place can be chosen";
@@ -179,10 +212,16 @@ FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &c
                      << "' is no grid (8x8), buffer (dram, l1), memory layout (interleaved, height_sharded, "
                         "width_sharded, block_sharded), order (tile, row_major) or data type";
     }
+    if (auto [entry, isNew] = given.try_emplace(what, part); !isNew)
+      return error() << "the " << what << " is given twice, as '" << entry->getValue() << "' and as '" << part << "'";
   }
   const TensorMemoryLayout kind = memory.value_or(TensorMemoryLayout::Interleaved);
   const BufferType where = buffer.value_or(kind == TensorMemoryLayout::Interleaved ? BufferType::DRAM : BufferType::L1);
   if (kind == TensorMemoryLayout::Interleaved) {
+    if (grid)
+      return error() << "'" << given.lookup("grid")
+                     << "' is a grid of shards, and the result is interleaved; expected height_sharded, width_sharded "
+                        "or block_sharded beside it, or no grid";
     if (where == BufferType::DRAM)
       return layout;
     if (where == BufferType::L1)
@@ -240,20 +279,31 @@ LogicalResult Overrides::applyConvConfigs(ModuleOp module) const {
     if (!row || row->conv.empty() || !isConvolution(op))
       return WalkResult::advance();
     std::string text = "#ttnn.conv2d_config<";
+    auto refuse = [&](const Twine &why) {
+      op->emitOpError() << "option override-conv2d-config: " << why;
+      return WalkResult::interrupt();
+    };
     for (const auto &[field, value] : row->conv) {
       // What an activation computes changes what the program does: it is fused, or it is not.
-      if (field == "activation") {
-        op->emitOpError() << "option override-conv2d-config: activation is fused from the program, and not chosen here";
-        return WalkResult::interrupt();
-      }
+      if (field == "activation")
+        return refuse("activation is fused from the program, and not chosen here");
       text += (text.back() == '<' ? "" : ", ") + field + " = " + value;
     }
     std::string why;
     Conv2dConfigAttr config = parseConfig(text + ">", module.getContext(), why);
-    if (!config) {
-      op->emitOpError() << "option override-conv2d-config: " << why;
-      return WalkResult::interrupt();
-    }
+    if (!config)
+      return refuse(why);
+    // Types of tensors are the program's, too.
+    TTNNLayoutAttr weight = TTNNLayoutAttr::of(op->getOperand(1).getType()),
+                   result = TTNNLayoutAttr::of(op->getResult(0).getType());
+    if (auto asked = config.getWeightsDtype(); asked && weight && *asked != weight.getDataType())
+      return refuse("weights_dtype is " + ttcore::stringifyDataType(*asked) + ", and the weights are " +
+                    ttcore::stringifyDataType(weight.getDataType()));
+    if (auto asked = config.getOutputLayout(); asked && result && *asked != result.getLayout())
+      return refuse("output_layout is " + stringifyLayout(*asked) + ", and the result is " +
+                    stringifyLayout(result.getLayout()));
+    if (config.getActBlockWDiv() == 0u)
+      return refuse("act_block_w_div is 0; expected a divisor of at least 1");
     op->setAttr("conv2d_config", merged(op->getAttrOfType<Conv2dConfigAttr>("conv2d_config"), config));
     return WalkResult::advance();
   });

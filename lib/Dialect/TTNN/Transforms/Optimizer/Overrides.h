@@ -17,11 +17,12 @@ StringRef nameOf(Location loc);
 /// locations. What names no op of the module is an error, as is what the op cannot be given.
 class Overrides {
 public:
-  /// Emits errors at `module`.
+  /// Reads the text. Emits errors at `module`.
   static FailureOr<Overrides> parse(ModuleOp module, StringRef outputLayouts, StringRef memoryReconfigs,
                                     StringRef convConfigs);
 
-  bool empty() const { return rows.empty(); }
+  /// Whether all can be done, before any layout is chosen.
+  LogicalResult check(ModuleOp module) const;
   /// The layout that is asked for the op's result; null where none is or the place of the result is no choice, failure
   /// after an error.
   FailureOr<TTNNLayoutAttr> layoutOf(Operation *op, const ChipMemory &chip) const;
@@ -29,6 +30,8 @@ public:
   ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
   /// Gives convolutions the fields that are asked for.
   LogicalResult applyConvConfigs(ModuleOp module) const;
+  /// A warning where the result of the op, which is taken out of L1, is one that somebody asked for.
+  void warnOfMove(Operation *op, StringRef why) const;
 
 private:
   struct Row {
@@ -37,7 +40,6 @@ private:
     SmallVector<std::pair<std::string, std::string>> conv;
   };
   const Row *find(Operation *op) const;
-  LogicalResult check(ModuleOp module) const;
   llvm::StringMap<Row> rows;
 };
 
