@@ -29,11 +29,6 @@ static int64_t divisor(int64_t size, int64_t most) {
   return found;
 }
 
-static bool flag(Operation *op, StringRef name) {
-  auto attr = op->getAttrOfType<BoolAttr>(name);
-  return attr && attr.getValue();
-}
-
 Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
   if (familyOf(op) != Family::Product || op->getAttr("matmul_program_config"))
     return {};

@@ -150,7 +150,7 @@ static bool hasActivation(Operation *op) {
   return config && config.getActivation();
 }
 
-static bool flag(Operation *op, StringRef name) {
+bool ttnn::flag(Operation *op, StringRef name) {
   auto attr = op->getAttrOfType<BoolAttr>(name);
   return attr && attr.getValue();
 }

@@ -28,6 +28,9 @@ Family familyOf(Operation *op);
 /// takes the result for the operand where both have the same place.
 bool keepsOrder(Operation *op);
 
+/// A boolean attribute; false where it is not there.
+bool flag(Operation *op, StringRef name);
+
 /// A tensor of the type, in another layout than its own, as what counts work sees it. Null for what is no tensor with a
 /// layout.
 std::optional<::ttmlir::cost::Lying> lying(Type type, TTNNLayoutAttr layout);
