@@ -12,7 +12,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -56,6 +56,11 @@ struct Node {
   unsigned chosen = 0;
   double users = 1; // at least 1
   std::string reason;
+  // For those whose results it reads, by `countWork`: its tensors where it chose them to lie, their places among the
+  // operands that are tensors by operand, and what all that costs.
+  OpTensors tensors;
+  SmallVector<unsigned, 4> places;
+  ::ttmlir::cost::Work work;
 };
 
 /// Changes of layout that are asked for before ops, by name and operand: null where one was inserted, else what was in
@@ -104,8 +109,11 @@ private:
   static Lying lyingOf(const Node &maker, unsigned candidate, Value value) {
     return maker.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
   }
-  /// Time of an op whose operand lies so, and what it takes to bring it where the op takes it.
-  double timeWith(const Node &user, Value value, const Lying &operand) const;
+  /// Counts the work of an op with the operands that it chose, once for all that ask `timeWith`.
+  void countWork(Node &user) const;
+  /// Time of an op of which the operand tensors at these places, one value, lie so, and what it takes to bring them
+  /// where the op takes them.
+  double timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const Lying &operand) const;
   static SmallVector<Value, 4> tensorsOf(Operation *op) {
     return llvm::filter_to_vector<4>(op->getOperands(),
                                      [](Value value) { return isa<RankedTensorType>(value.getType()); });
@@ -219,6 +227,11 @@ void Propagation::reach(Node &node, Candidate &candidate) {
   candidate.from.assign(operands.size(), 0);
   const auto most = static_cast<int64_t>(settings.l1Share * static_cast<double>(memory.usable()));
   SmallVector<unsigned, 4> from(operands.size(), 0);
+  // A value that is read twice takes its place once.
+  SmallVector<bool, 4> isFirst;
+  SmallPtrSet<Value, 4> seen;
+  for (Value operand : operands)
+    isFirst.push_back(seen.insert(operand).second);
 
   auto choose = [&](size_t index, unsigned which) {
     const Node &maker = *makers[index];
@@ -238,7 +251,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     int64_t bytes = candidate.l1Bytes;
     for (size_t i = 0; i < operands.size(); ++i) {
       path += pathNs[i];
-      if (llvm::find(ArrayRef(operands).take_front(i), operands[i]) == operands.begin() + i)
+      if (isFirst[i])
         bytes += l1[i];
     }
     if (path >= candidate.pathNs)
@@ -295,42 +308,67 @@ void Propagation::reach(Node &node, Candidate &candidate) {
 // Backwards
 //===----------------------------------------------------------------------===//
 
-double Propagation::timeWith(const Node &user, Value value, const Lying &operand) const {
+void Propagation::countWork(Node &user) const {
+  if (!user.places.empty())
+    return;
+  unsigned place = 0;
+  for (Type type : user.op->getOperandTypes())
+    user.places.push_back(isa<RankedTensorType>(type) ? place++ : place);
   const Candidate &candidate = user.candidates[user.chosen];
-  OpTensors tensors;
-  tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
+  user.tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
+  for (auto [index, operand] : llvm::enumerate(tensorsOf(user.op))) {
+    const Node *maker = makerOf(operand);
+    std::optional<Lying> lies = lying(operand.getType());
+    if (maker)
+      lies = lyingOf(*maker, maker->candidates.size() > 1 ? candidate.from[index] : 0, operand);
+    if (lies && !accepts(user.op, index, *lies, candidate.outs))
+      lies = lying(operand.getType(), wantedLayout(user.op, index, operand, candidate.layouts));
+    user.tensors.ins.push_back(lies);
+  }
+  user.work = cost.work(user.op, user.tensors);
+}
+
+double Propagation::timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const Lying &operand) const {
+  const Candidate &candidate = user.candidates[user.chosen];
   double moves = 0;
-  for (auto [index, other] : llvm::enumerate(tensorsOf(user.op))) {
-    const Node *maker = makerOf(other);
-    std::optional<Lying> lies = lying(other.getType());
-    if (other == value)
-      lies = operand;
-    else if (maker)
-      lies = lyingOf(*maker, maker->candidates.size() > 1 ? candidate.from[index] : 0, other);
-    if (lies && !accepts(user.op, index, *lies, candidate.outs)) {
-      Lying wanted = *lying(other.getType(), wantedLayout(user.op, index, other, candidate.layouts));
-      if (other == value)
-        moves += settings.moves ? cost.moveNs(*lies, wanted) : never;
+  SmallVector<std::pair<unsigned, Lying>, 2> changed;
+  for (unsigned place : places) {
+    Lying lies = operand;
+    if (!accepts(user.op, place, lies, candidate.outs)) {
+      Lying wanted = *lying(value.getType(), wantedLayout(user.op, place, value, candidate.layouts));
+      moves += settings.moves ? cost.moveNs(lies, wanted) : never;
       lies = wanted;
     }
-    tensors.ins.push_back(lies);
+    changed.emplace_back(place, lies);
   }
-  return cost.times(user.op, tensors).total() + moves;
+  return cost.nsWith(user.op, user.tensors, user.work, changed) + moves;
 }
 
 /// Users have their layouts already: of a value with several, the one that costs all of them the least.
 void Propagation::settle(Node &node) {
   if (node.candidates.size() == 1)
     return;
+  struct Reader {
+    Node *user;
+    OpResult value;
+    SmallVector<unsigned, 2> places;
+  };
+  llvm::MapVector<std::pair<Operation *, Value>, Reader> readers;
+  for (OpResult result : node.op->getResults())
+    for (OpOperand &use : result.getUses())
+      if (auto found = numbers.find(use.getOwner()); found != numbers.end()) {
+        Reader &reader = readers[{use.getOwner(), result}];
+        reader.user = &nodes[found->second];
+        reader.value = result;
+        countWork(*reader.user);
+        reader.places.push_back(reader.user->places[use.getOperandNumber()]);
+      }
   double best = never;
   for (auto [index, candidate] : llvm::enumerate(node.candidates)) {
     double ns = candidate.pathNs;
-    for (Value result : node.op->getResults())
-      for (Operation *user : llvm::SetVector<Operation *>(result.getUsers().begin(), result.getUsers().end())) {
-        auto found = numbers.find(user);
-        if (ns != never && found != numbers.end())
-          ns += timeWith(nodes[found->second], result, candidate.outs[cast<OpResult>(result).getResultNumber()]);
-      }
+    for (auto &[key, reader] : readers)
+      if (ns != never)
+        ns += timeWith(*reader.user, reader.places, reader.value, candidate.outs[reader.value.getResultNumber()]);
     if (ns < best) {
       best = ns;
       node.chosen = index;

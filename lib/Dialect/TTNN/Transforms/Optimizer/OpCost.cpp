@@ -246,7 +246,12 @@ static bool isViewOf(Operation *op, const OpTensors &tensors) {
                                      tensors.outs[0].tiled);
 }
 
-static Work workOf(Operation *op, const OpTensors &tensors) {
+/// Ops that bring values to other places.
+static bool readsOverNetwork(Family family) {
+  return family == Family::Movement || family == Family::Reshape || family == Family::Attention;
+}
+
+Work OpCost::work(Operation *op, const OpTensors &tensors) {
   Work work;
   const Family family = familyOf(op);
   const bool runs = llvm::any_of(tensors.outs, [](const Lying &out) { return out.onDevice(); }) ||
@@ -263,8 +268,7 @@ static Work workOf(Operation *op, const OpTensors &tensors) {
   for (const auto &in : tensors.ins)
     if (in)
       operands.push_back(*in);
-  const bool moves = family == Family::Movement || family == Family::Reshape || family == Family::Attention;
-  ::ttmlir::cost::addTraffic(work, {operands.data(), operands.size()}, tensors.outs[0], moves);
+  ::ttmlir::cost::addTraffic(work, {operands.data(), operands.size()}, tensors.outs[0], readsOverNetwork(family));
   for (const Lying &out : llvm::drop_begin(tensors.outs))
     ::ttmlir::cost::addTransfer(work, out);
   switch (family) {
@@ -318,7 +322,34 @@ OpCost::OpCost(ttcore::ChipDescAttr chip)
       cores(static_cast<double>(chip.getGrid()[0] * chip.getGrid()[1])) {}
 
 ::ttmlir::cost::Times OpCost::times(Operation *op, const OpTensors &tensors) const {
-  return ::ttmlir::cost::timesOf(speed, cores, workOf(op, tensors));
+  return ::ttmlir::cost::timesOf(speed, cores, work(op, tensors));
+}
+
+double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
+                      ArrayRef<std::pair<unsigned, Lying>> changed) const {
+  const Family family = familyOf(op);
+  // These look at where their few operands lie. To all others an operand is what is read of it.
+  const bool looks = family == Family::Product || family == Family::Convolution || family == Family::Reshape;
+  if (looks || !work.launched) {
+    OpTensors others = tensors;
+    for (const auto &[index, lies] : changed)
+      others.ins[index] = lies;
+    return times(op, others).total();
+  }
+  auto traffic = [&](const Lying &operand) {
+    Work read;
+    if (readsOverNetwork(family) || !::ttmlir::cost::isOnSameCores(operand, tensors.outs[0]))
+      ::ttmlir::cost::addTransfer(read, operand);
+    return read;
+  };
+  Work made = work;
+  for (const auto &[index, lies] : changed) {
+    const Work after = traffic(lies), before = tensors.ins[index] ? traffic(*tensors.ins[index]) : Work();
+    made.dramBytes += after.dramBytes - before.dramBytes;
+    made.dramPages += after.dramPages - before.dramPages;
+    made.l1Bytes += after.l1Bytes - before.l1Bytes;
+  }
+  return ::ttmlir::cost::timesOf(speed, cores, made).total();
 }
 
 double OpCost::moveNs(const Lying &from, const Lying &to) const {

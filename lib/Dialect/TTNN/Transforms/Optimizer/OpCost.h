@@ -52,6 +52,11 @@ public:
   explicit OpCost(ttcore::ChipDescAttr chip);
 
   ::ttmlir::cost::Times times(Operation *op, const OpTensors &tensors) const;
+  static ::ttmlir::cost::Work work(Operation *op, const OpTensors &tensors);
+  /// The time of an op whose work is known, with some of its tensor operands lying otherwise: takes as long as there
+  /// are such operands, not as the op has.
+  double nsWith(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Work &work,
+                ArrayRef<std::pair<unsigned, ::ttmlir::cost::Lying>> changed) const;
   double opNs(Operation *op) const { return times(op, OpTensors(op)).total(); }
   /// Of a change of layout that is an op by itself.
   double moveNs(const ::ttmlir::cost::Lying &from, const ::ttmlir::cost::Lying &to) const;
