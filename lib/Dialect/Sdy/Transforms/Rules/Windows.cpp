@@ -75,7 +75,11 @@ SmallVector<WindowedDim, 2> sdy::getWindowedDims(Operation *op) {
       .Default({});
 }
 
-unsigned sdy::getNumWindowedOperands(Operation *op) { return isa<hlo::ReduceWindowOp>(op) ? op->getNumResults() : 1; }
+unsigned sdy::getNumWindowedOperands(Operation *op) {
+  if (isa<hlo::ReduceWindowOp>(op))
+    return op->getNumResults();
+  return isa<hlo::ConvolutionOp, hlo::PadOp, hlo::SliceOp>(op) ? 1 : 0;
+}
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 

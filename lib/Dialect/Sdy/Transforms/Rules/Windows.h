@@ -19,7 +19,8 @@ struct WindowedDim {
 };
 /// Of an op; none for those that look at single elements only.
 SmallVector<WindowedDim, 2> getWindowedDims(Operation *op);
-/// The first of its operands have these dimensions: several inputs of a reduction, one of all others.
+/// The first of its operands have these dimensions: several inputs of a reduction, one of others, none where no op of
+/// the kind has windows.
 unsigned getNumWindowedOperands(Operation *op);
 
 /// What each of so many equal parts of a result needs of the operand.
