@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
 from auto_sharding_models import MODELS, Model, inputs_of, integers_of, random_graph, tensor, transformer
@@ -258,6 +259,66 @@ def test_too_little_room_is_said() -> None:
     with pytest.warns(UserWarning, match="the least that a chip must hold is [0-9]+ bytes; it has room for 4096"):
         choice = get_optimal_module_least_time(MODELS["mlp_gradients"].text, (1, 2), dram_bytes=4096)
     assert not choice.chosen.fits
+
+
+def one_op(body: str, result: str, *arguments: str) -> str:
+    named = ", ".join(f"%{'abc'[i]}: tensor<{shape}xf32>" for i, shape in enumerate(arguments))
+    types = ", ".join(f"tensor<{shape}xf32>" for shape in arguments)
+    return f"""module {{ func.func @main({named}) -> tensor<{result}xf32> {{
+        %0 = {body} : ({types}) -> tensor<{result}xf32>
+        return %0 : tensor<{result}xf32>
+      }} }}"""
+
+
+IMAGES = "dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        one_op('"stablehlo.tanh"(%a)', "1000x2048", "1000x2048"),
+        one_op('"stablehlo.add"(%a, %b)', "2048x512", "2048x512", "2048x512"),
+        one_op("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]", "512x256", "512x100", "100x256"),
+        one_op(
+            "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]",
+            "4x70x96",
+            "4x70x64",
+            "4x64x96",
+        ),
+        one_op(
+            f"stablehlo.convolution(%a, %b) {IMAGES}, window = {{pad = [[1, 1], [1, 1]]}} "
+            "{batch_group_count = 1 : i64, feature_group_count = 1 : i64}",
+            "2x32x64x64",
+            "2x32x64x32",
+            "3x3x32x64",
+        ),
+        one_op(
+            f"stablehlo.convolution(%a, %b) {IMAGES}, window = {{stride = [1, 1]}} "
+            "{batch_group_count = 1 : i64, feature_group_count = 4 : i64}",
+            "2x32x64x256",
+            "2x32x64x128",
+            "1x1x32x256",
+        ),
+        one_op("stablehlo.reshape %a", "8x256x2048", "2048x2048"),
+        one_op("stablehlo.reshape %a", "8x250x2048", "2000x2048"),
+        one_op("stablehlo.reshape %a", "4096x1024", "2048x2048"),
+    ],
+    ids=["tanh", "add", "dot", "dots", "convolution", "groups", "reshape", "padded reshape", "other rows"],
+)
+def test_on_one_chip_an_op_takes_what_the_clock_says(text: str) -> None:
+    choice = get_optimal_module_least_time(text, (1, 1))
+    program = compiled(with_mesh(text, (1, 1)), (1, 1), "enable-auto-sharding=true")
+    clock = rt.runtime.estimate(program.binary, 0, "wormhole_b0", (1, 1))
+    assert choice.chosen.time_ns == pytest.approx(clock.device_ns), [(op.name, op.device_ns) for op in clock.ops]
+
+
+def test_a_reshape_that_moves_no_byte_takes_nothing() -> None:
+    free, moved = (
+        get_optimal_module_least_time(one_op("stablehlo.reshape %a", to, "2048x2048"), (1, 1)).chosen.time_ns
+        for to in ("8x256x2048", "4096x1024")
+    )
+    # At least 32 MB through DRAM at 267 GB/s.
+    assert free == 0 and moved > 32e6 / 267e9 * 1e9
 
 
 def test_annotations_stay() -> None:

@@ -109,7 +109,7 @@ Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
     std::optional<Time> exchange = exchangeTime(op, tensors, model);
     if (!exchange)
       return;
-    Time time = model.timeOf(op, rule, tensors);
+    Time time = model.timeOf(op, tensors);
     time += *exchange;
     Candidate candidate;
     candidate.operands.assign(tensors.begin(), tensors.begin() + op->getNumOperands());

@@ -4,23 +4,28 @@
 #include "Model.h"
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
+#include "ttmlir/Target/OpWork.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo::autosharding;
 
-static constexpr int64_t tileSide = 32;
+using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::tilesAlong;
+using ::ttmlir::cost::tileSide;
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+/// The sizes of what a chip has of the tensor.
+static SmallVector<int64_t> partOf(RankedTensorType type, const Dims &dims) {
+  SmallVector<int64_t> sizes;
+  for (auto [size, axes] : llvm::zip_equal(type.getShape(), dims))
+    sizes.push_back(llvm::divideCeilSigned(size, sdy::product(axes)));
+  return sizes;
+}
 
-/// What a chip has of the tensor, padded to whole tiles.
-static int64_t tilesOf(RankedTensorType type, const Dims &dims) {
-  int64_t tiles = 1, rank = type.getRank();
-  for (auto [dim, axes] : llvm::enumerate(dims)) {
-    int64_t size = ceilDiv(type.getDimSize(dim), sdy::product(axes));
-    tiles *= static_cast<int64_t>(dim) >= rank - 2 ? ceilDiv(size, tileSide) : size;
-  }
-  return tiles;
+static int64_t sizeFromEnd(ArrayRef<int64_t> sizes, size_t place) {
+  return sizes.size() > place ? sizes[sizes.size() - 1 - place] : 1;
 }
 
 /// Chips have no 64-bit types, and a boolean takes a byte of its own.
@@ -30,7 +35,22 @@ static int64_t elementBytes(Type type) {
   return type.isIntOrFloat() ? std::clamp<int64_t>(type.getIntOrFloatBitWidth() / 8, 1, 4) : 4;
 }
 
-/// What is read or written of a tensor: all lie in DRAM, a tile to a page.
+/// What a chip has of the tensor, as it lies there: in DRAM, in whole tiles.
+static Lying lying(RankedTensorType type, const Dims &dims) {
+  const SmallVector<int64_t> sizes = partOf(type, dims);
+  Lying made;
+  made.memory = ::ttmlir::cost::Memory::DRAM;
+  made.columns = sizeFromEnd(sizes, 0);
+  made.rows = made.columns ? llvm::product_of(sizes) / made.columns : 1;
+  made.tiles = tilesAlong(sizeFromEnd(sizes, 1)) * tilesAlong(made.columns);
+  for (int64_t size : ArrayRef(sizes).drop_back(std::min<size_t>(2, sizes.size())))
+    made.tiles *= size;
+  made.tileBytes = tileSide * tileSide * elementBytes(type.getElementType());
+  made.bytes = made.tiles * made.tileBytes;
+  return made;
+}
+
+/// What is read or written of a tensor, a tile to a page.
 static void moveInDram(Work &work, RankedTensorType type, int64_t bytes) {
   work.dramBytes += bytes;
   work.dramPages += bytes / (tileSide * tileSide * elementBytes(type.getElementType()));
@@ -46,9 +66,7 @@ Model::Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh)
     sizes.push_back(axis.getSize());
 }
 
-int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const {
-  return tilesOf(type, dims) * tileSide * tileSide * elementBytes(type.getElementType());
-}
+int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const { return lying(type, dims).bytes; }
 
 Time Model::timeOf(const Work &work) const {
   ::ttmlir::cost::Times times = ::ttmlir::cost::timesOf(speed, cores, work);
@@ -59,39 +77,48 @@ Time Model::timeOf(const Work &work) const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Tile products: a factor of both operands and the result is a batch, of one operand and the result a row or column,
-/// and the others are summed over.
-static int64_t productTiles(const sdy::Rule &rule, ArrayRef<Dims> tensors) {
-  int64_t batch = 1, rows = 1, columns = 1, summed = 1;
-  SmallVector<int64_t> parts(rule.numFactors(), 1);
-  for (auto [factors, dims] : llvm::zip(rule.tensors, tensors))
-    for (auto [indices, axes] : llvm::zip(factors, dims)) {
-      int64_t rest = sdy::product(axes);
-      for (int32_t factor : indices) {
-        int64_t here = std::min(rest, rule.sizes[factor]);
-        parts[factor] = std::max(parts[factor], here), rest /= std::max<int64_t>(here, 1);
-      }
-    }
-  for (size_t factor = 0; factor < rule.numFactors(); ++factor) {
-    int64_t size = ceilDiv(rule.sizes[factor], parts[factor]);
-    bool left = rule.has[0][factor], right = rule.has[1][factor], result = rule.has[rule.operands][factor];
-    (result ? left && right ? batch : left ? rows : columns : summed) *= size;
-  }
-  return batch * ceilDiv(rows, tileSide) * ceilDiv(columns, tileSide) * ceilDiv(summed, tileSide);
+/// The product of what the dimensions say, of these parts of both operands.
+static void addProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, ArrayRef<int64_t> right, Work &work) {
+  auto numbers = op.getDotDimensionNumbers();
+  auto along = [](ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
+    int64_t all = 1;
+    for (int64_t dim : dims)
+      all *= sizes[dim];
+    return all;
+  };
+  auto outside = [](ArrayRef<int64_t> sizes, ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    int64_t all = 1;
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (!llvm::is_contained(a, dim) && !llvm::is_contained(b, dim))
+        all *= size;
+    return all;
+  };
+  work.matmulTiles = ::ttmlir::cost::productTiles(
+      along(left, numbers.getLhsBatchingDimensions()),
+      outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
+      along(left, numbers.getLhsContractingDimensions()),
+      outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()));
+  work.fetchesByTurns = true;
 }
 
-/// Places of a kernel that no factor of the rule counts: where a window lies at each position, the position has the
-/// factor, and the place within the window none.
-static int64_t uncountedTaps(Operation *op, const sdy::Rule &rule) {
-  int64_t taps = 1;
-  if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op))
-    for (int64_t dim : convolution.getDimensionNumbers().getKernelSpatialDimensions()) {
-      int64_t size = cast<RankedTensorType>(convolution.getRhs().getType()).getDimSize(dim);
-      for (int32_t factor : rule.tensors[1][dim])
-        size = ceilDiv(size, rule.sizes[factor]);
-      taps *= size;
-    }
-  return taps;
+/// The convolution of these parts. Groups follow from them: a group of channels may be a device's own.
+static void addConvolution(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
+                           ArrayRef<int64_t> result, const Lying &read, const Lying &weight, Work &work) {
+  auto numbers = op.getDimensionNumbers();
+  int64_t area = 1;
+  for (int64_t dim : numbers.getKernelSpatialDimensions())
+    area *= kernel[dim];
+  const int64_t perGroup = std::max<int64_t>(1, kernel[numbers.getKernelInputFeatureDimension()]),
+                results = std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]),
+                batchGroups = static_cast<int64_t>(op.getBatchGroupCount()),
+                channels = image[numbers.getInputFeatureDimension()] * batchGroups,
+                groups = std::max<int64_t>(1, channels / perGroup);
+  auto isNot = [](int64_t value) { return [value](int64_t each) { return each != value; }; };
+  const bool strided = llvm::any_of(op.getWindowStrides().value_or(ArrayRef<int64_t>()), isNot(1)) ||
+                       llvm::any_of(op.getLhsDilation().value_or(ArrayRef<int64_t>()), isNot(1)) ||
+                       (op.getPadding() && llvm::any_of(op.getPadding()->getValues<int64_t>(), isNot(0)));
+  ::ttmlir::cost::addConvolution(work, {llvm::product_of(result) / results, area, channels, results, groups, strided},
+                                 read, weight);
 }
 
 /// Moves elements and computes none.
@@ -101,20 +128,35 @@ static bool isMovement(Operation *op) {
              stablehlo::DynamicUpdateSliceOp, stablehlo::ReverseOp>(op);
 }
 
-Time Model::timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors) const {
+Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   Work work;
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
+  SmallVector<SmallVector<int64_t>, 4> parts(types.size());
+  SmallVector<Lying, 4> lies(types.size());
   int64_t mostTiles = 0;
-  for (auto [type, dims] : llvm::zip(types, tensors))
+  for (auto [index, type] : llvm::enumerate(types))
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-      moveInDram(work, tensor, bytesOf(tensor, dims));
-      mostTiles = std::max(mostTiles, tilesOf(tensor, dims));
+      parts[index] = partOf(tensor, tensors[index]);
+      lies[index] = lying(tensor, tensors[index]);
+      mostTiles = std::max(mostTiles, lies[index].tiles);
     }
-  bool isProduct = rule && isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
-  work.fetchesByTurns = isProduct;
-  if (isProduct)
-    work.matmulTiles = productTiles(*rule, tensors) * uncountedTaps(op, *rule);
+  if (isa<stablehlo::ReshapeOp>(op) && ::ttmlir::cost::keepsPlaces(sizeFromEnd(parts[0], 1), sizeFromEnd(parts[0], 0),
+                                                                   sizeFromEnd(parts[1], 1), sizeFromEnd(parts[1], 0),
+                                                                   /*tiled=*/true))
+    return {};
+  auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op);
+  // Weights of convolutions are prepared once, and read as they are then.
+  if (convolution)
+    lies[1].memory = ::ttmlir::cost::Memory::Host;
+  for (const Lying &each : lies)
+    ::ttmlir::cost::addTransfer(work, each);
+  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
+    addProduct(product, parts[0], parts[1], work);
+  else if (convolution)
+    addConvolution(convolution, parts[0], parts[1], parts[2], lies[0], lies[1], work);
+  else if (::ttmlir::cost::isOfMatrixUnit("ttnn." + op->getName().stripDialect().str()))
+    work.fpuTiles = mostTiles;
   else if (!isMovement(op))
     work.sfpuTiles = mostTiles;
   return timeOf(work);
@@ -131,7 +173,7 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
     Work work;
     work.fabricBytes = bytes / axis.size * (axis.size - 1) * (isScattered ? 1 : 2);
     work.fabricSteps = axis.size / 2 * (isScattered ? 1 : 2);
-    work.sfpuTiles = tilesOf(type, dims);
+    work.sfpuTiles = lying(type, dims).tiles;
     moveInDram(work, type, 2 * bytes);
     time += timeOf(work);
     if (isScattered)

@@ -33,8 +33,8 @@ class Model {
 public:
   Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh);
 
-  /// The op on these parts of its operands, then its results. Without a rule they are whole.
-  Time timeOf(Operation *op, const sdy::Rule *rule, ArrayRef<Dims> tensors) const;
+  /// The op on these parts of its operands, then its results.
+  Time timeOf(Operation *op, ArrayRef<Dims> tensors) const;
   /// To combine partial results of devices along the axes, each getting all of it or, `isScattered`, its part.
   Time timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const;
   /// To get what a part of the tensor along `dim` needs of its neighbours, and put it beside what the device has.
