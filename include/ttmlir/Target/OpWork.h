@@ -1,10 +1,10 @@
 //===- OpWork.h - the work of ops, by how tensors lie -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime's clock and the compiler's choice of layouts both count:
-// bytes that ops move, tiles that they compute, and what their kernels keep in
-// L1. Both describe tensors to it in their own way. docs/cost-model.md has it in
-// words.
+// What the runtime's clock, the compiler's choice of layouts and its search for
+// shardings count: bytes that ops move, tiles that they compute, and what their
+// kernels keep in L1. Each describes tensors to it in its own way.
+// docs/cost-model.md has it in words.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_OPWORK_H
