@@ -27,3 +27,12 @@ func.func @main(%x: tensor<2x32x32x64xbf16>, %w: tensor<64x64x3x3xbf16>) -> tens
   %1 = "ttir.tanh"(%0) : (tensor<2x32x32x64xbf16>) -> tensor<2x32x32x64xbf16> loc("tanh_a")
   return %1 : tensor<2x32x32x64xbf16> loc("end")
 }
+// Several results of one op.
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=override-output-layout=best=l1 2>&1 | FileCheck %s --check-prefix=RESULTS
+// RESULTS: 'ttnn.topk' op option override-output-layout: the op has 2 results; expected one
+func.func @best_of(%x: tensor<64x64xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xi32>) {
+  %0, %1 = "ttir.topk"(%x) <{k = 32 : i32}> : (tensor<64x64xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xi32>) loc("best")
+  %2 = "ttir.exp"(%0) : (tensor<64x32xbf16>) -> tensor<64x32xbf16>
+  %3 = "ttir.abs"(%1) : (tensor<64x32xi32>) -> tensor<64x32xi32>
+  return %2, %3 : tensor<64x32xbf16>, tensor<64x32xi32>
+}
