@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,7 @@ from builder.base.builder_apis import build_module
 from emit_cases import Subject, assert_same, compare_all, compare_python, of_flatbuffer
 from golden import GoldenMapTensor
 from op_cases import lowered
-from ttmlir import ir
-from ttmlir.passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
-from ttmlir.passmanager import PassManager
+from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "examples" / "models"))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "random_programs"))
@@ -150,32 +147,3 @@ def test_little_room_sends_tensors_back(tmp_path: Path) -> None:
     assert trace["spills"] and all("needed again last" in spill["reason"] for spill in trace["spills"])
     page = (tmp_path / "main.html").read_text()
     assert "Back to DRAM" in page and "places were possible" in page
-
-
-def test_choosing_takes_time_linear_in_the_operands_of_an_op() -> None:
-    """Four times the sums that one concat reads take about four times as long, and not sixteen times."""
-
-    def seconds(count: int) -> float:
-        tensor = "tensor<32x32xbf16>"
-        lines = [
-            f'%c{i} = "ttir.full"() <{{fill_value = {i}.0 : f32, shape = array<i32: 32, 32>}}> : () -> {tensor}\n'
-            f'%a{i} = "ttir.add"(%x, %c{i}) : ({tensor}, {tensor}) -> {tensor}'
-            for i in range(count)
-        ]
-        result = f"tensor<{32 * count}x32xbf16>"
-        parts = ", ".join(f"%a{i}" for i in range(count))
-        lines.append(f'%r = "ttir.concat"({parts}) <{{dim = 0 : si32}}> : ({", ".join([tensor] * count)}) -> {result}')
-        text = f"func.func @main(%x: {tensor}) -> {result} {{\n" + "\n".join(lines) + f"\nreturn %r : {result}\n}}"
-        taken = []
-        for _ in range(3):
-            with ir.Context():
-                module = ir.Module.parse(text)
-                ttir_to_ttnn_backend_pipeline(module)
-                manager = PassManager.parse("builtin.module(ttnn-greedy-memory-layout-propagation)")
-                start = time.process_time()
-                manager.run(module.operation)
-                taken.append(time.process_time() - start)
-        return min(taken)
-
-    few, many = seconds(750), seconds(3000)
-    assert many < 9 * few, (few, many)
