@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ttmlir/Dialect/Families/Quantized.h"
 #include "Expand/Expressions.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
-#include "ttmlir/Dialect/Families/Quantized.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
