@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tt::backend {
@@ -81,6 +82,46 @@ void change(std::atomic<uint32_t> &number) {
   ::syscall(SYS_futex, &number, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+const std::string folder = "/dev/shm/";
+
+/// What names of files of this user begin with.
+std::string prefix() { return "ttqueues-" + std::to_string(::geteuid()) + "-"; }
+
+/// Takes the lock, which who cleans has for a moment.
+bool takeSoon(int descriptor) {
+  const auto until = Clock::now() + look;
+  while (!takeFile(descriptor, Holder::Process)) {
+    if (Clock::now() >= until)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Whether the path is still that of the file.
+bool isNamed(int descriptor, const std::string &path) {
+  struct stat opened, named;
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
+/// Removes files whose processes were killed. It has their locks while it does, so that nobody begins to use one. Files
+/// of this process are left alone: to close one of their descriptors would end their locks.
+void clean(const std::map<std::string, std::shared_ptr<Queues>> &known) {
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string path = entry.path();
+    if (!entry.path().filename().string().starts_with(prefix()) || known.contains(path))
+      continue;
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+      continue;
+    if (takeFile(file, Holder::Descriptor) && isNamed(file, path))
+      ::unlink(path.c_str());
+    ::close(file);
+  }
+}
+
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 struct Registry {
@@ -126,7 +167,7 @@ std::string Queues::pathFor(const std::string &outputPath) {
     hash = (hash ^ c) * 1099511628211u;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return "/dev/shm/ttqueues-" + std::to_string(::geteuid()) + "-" + text;
+  return folder + prefix() + text;
 }
 
 void Queues::map(size_t size) {
@@ -151,17 +192,18 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
       throw Error("another backend of this process is initialized with this output path");
     known.found.erase(found);
   }
+  clean(known.found);
   const std::shared_ptr<Queues> made(new Queues);
   made->path = path;
   // A file of a process that is gone is made anew: others may still have the old one mapped.
   for (;;) {
     made->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    struct stat status, named;
+    struct stat status;
     if (made->descriptor < 0 || ::fstat(made->descriptor, &status) != 0)
       throw Error(path + ": cannot be made: " + std::strerror(errno));
-    if (!takeFile(made->descriptor, Holder::Process))
+    if (!takeSoon(made->descriptor))
       throw Error("another process runs an image with this output path; each needs its own");
-    const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == status.st_ino;
+    const bool current = isNamed(made->descriptor, path);
     if (current && status.st_size == 0)
       break;
     if (current)

@@ -465,6 +465,64 @@ def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
         assert [x for x in got if x in mine] == sorted(x for x in got if x in mine), "tensors changed their order"
 
 
+def queue_file(output: Path) -> Path:
+    """Of an output path, by its hash (FNV-1a)."""
+    number = 14695981039346656037
+    for byte in str(output.resolve()).encode():
+        number = (number ^ byte) * 1099511628211 % 2**64
+    return Path(f"/dev/shm/ttqueues-{os.geteuid()}-{number:016x}")
+
+
+def test_files_of_processes_that_were_killed_are_removed_by_the_next(
+    embedded: Path, image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of other output paths, too; those of processes that run stay, and their queues work."""
+
+    def begun(name: str) -> tuple[subprocess.Popen[str], Path]:
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        process = started(embedded, image, "create", "init", "touch", "ready", "run", "run_fwd_0", 1, "sleep", 60000)
+        while not Path("ready").exists():
+            time.sleep(0.01)
+        file = queue_file(Path("tt_build/out"))
+        assert file.exists()
+        return process, file
+
+    killed, stale = begun("killed")
+    running, live = begun("running")
+    try:
+        killed.kill()
+        killed.communicate()
+        third, _ = begun("third")
+        third.kill()
+        third.communicate()
+        assert live.exists() and not stale.exists()
+        monkeypatch.chdir(tmp_path / "running")
+        said, errors = ran(embedded, image, "create", "push", "x", values(X, "in"), "seconds", 30, "get", OUT, "out")
+        assert said[-1] == "get: Success", errors
+        np.testing.assert_allclose(read_back("out", 2, 3).numpy(), expected(X), rtol=1e-5)
+    finally:
+        for process in (killed, running):
+            process.kill()
+            process.communicate()
+
+
+def test_processes_that_begin_at_the_same_time_keep_their_files(embedded: Path, image: Path, tmp_path: Path) -> None:
+    """Each removes what others have left; none that of another which has just been made."""
+    folders = [tmp_path / str(i) for i in range(4)]
+    for folder in folders:
+        folder.mkdir()
+    for _ in range(5):
+        command = [embedded, image, "tt_build/out", "create", "init", "finish"]
+        running = [
+            subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for folder in folders
+        ]
+        for process in running:
+            said, errors = process.communicate(timeout=60)
+            assert said.splitlines()[-1] == "finish: Success", said + errors
+
+
 def test_who_waits_is_told_that_the_other_process_was_killed(embedded: Path, image: Path) -> None:
     runtime = started(embedded, image, "create", "init", "touch", "ready", "sleep", 60000)
     io = started(embedded, image, "create", "wait-for", "ready", "touch", "waits", "seconds", 60, "get", OUT, "out")
