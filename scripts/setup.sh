@@ -123,18 +123,30 @@ END
   say ".venv can build"
 }
 
-# For programs of the documents that are written for version 4; beside .venv's packages, with what differs there.
-install_older_transformers() {
-  local folder=.venv/transformers-4
-  local wanted=(transformers==4.57.6 huggingface-hub==0.36.2 tokenizers==0.22.2 requests==2.34.2 urllib3 certifi
-    charset-normalizer)
-  if [ "$(cat "$folder/.installed" 2>/dev/null)" = "${wanted[*]}" ]; then
+# install_beside FOLDER PACKAGE...: into a folder of its own in .venv, without what the packages depend on. With it in
+# front of Python's path a program has them beside the packages of .venv, or instead of them.
+install_beside() {
+  local folder=.venv/$1
+  shift
+  if [ "$(cat "$folder/.installed" 2>/dev/null)" = "$*" ]; then
+    say "$1 in $folder: there"
     return
   fi
-  say "installing ${wanted[0]} into $folder"
+  say "installing $1 into $folder"
   rm -rf "$folder"
-  .venv/bin/python -m pip install --quiet --no-deps --target "$folder" "${wanted[@]}"
-  echo "${wanted[*]}" >"$folder/.installed"
+  .venv/bin/python -m pip install --quiet --no-compile --no-deps --target "$folder" "$@"
+  # Headers for programs in C++ that extend them, and the command line: a third of TensorFlow.
+  rm -rf "$folder"/*/include "$folder/bin"
+  echo "$*" >"$folder/.installed"
+}
+
+install_for_documents() {
+  # Programs that are written for version 4 of transformers.
+  install_beside transformers-4 transformers==4.57.6 huggingface-hub==0.36.2 tokenizers==0.22.2 requests==2.34.2 \
+    urllib3 certifi charset-normalizer
+  # One that asks for a tensor of TensorFlow, and tests of its modules. NumPy, ml_dtypes and flatbuffers are .venv's.
+  install_beside tensorflow-2 tensorflow-cpu==2.21.0 absl-py astunparse gast opt-einsum protobuf six termcolor wrapt h5py \
+    requests==2.34.2 urllib3 certifi charset-normalizer
 }
 
 for part in "${parts[@]}"; do
@@ -146,7 +158,7 @@ for part in "${parts[@]}"; do
       # Not by a group: the torchvision that it asks for brings another PyTorch.
       .venv/bin/python -m pip show -q onnx2torch 2>/dev/null ||
         .venv/bin/python -m pip install --quiet --no-deps onnx2torch==1.5.15
-      install_older_transformers ;;
+      install_for_documents ;;
     sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
     browser) install_browser ;;
   esac
