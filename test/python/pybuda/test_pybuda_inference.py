@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pybuda
@@ -214,3 +217,36 @@ def test_a_function_of_jax_runs_on_a_cpu_device() -> None:
     jax = pytest.importorskip("jax")
     pybuda.CPUDevice("cpu0", module=pybuda.JaxModule("sine", jax.numpy.sin)).push_to_inputs(X)
     np.testing.assert_allclose(read(pybuda.run_inference())[0].numpy(), np.sin(X.numpy()), rtol=1e-5)
+
+
+ON_A_CHIP = """
+import sys
+
+import pybuda
+import torch
+
+chip = int(sys.argv[1])
+pybuda.set_configuration_options(backend_output_dir=f"tt_build/chip_{chip}")
+tt0 = pybuda.TTDevice("tt0", chip_ids=[chip], module=pybuda.PyTorchModule(f"chip_{chip}", torch.nn.ReLU()))
+for i in range(3):
+    tt0.push_to_inputs(torch.full((2, 4), float(i + chip)))
+results = pybuda.run_inference(input_count=3)
+assert [results.get(timeout=60)[0].value().sum().item() for _ in range(3)] == [8.0 * (i + chip) for i in range(3)]
+pybuda.shutdown()
+"""
+
+
+def test_a_process_for_each_chip(tmp_path: Path) -> None:
+    """At the same time. It is what `test_parallel_chips` of the documents does, which skips itself."""
+    count = len(pybuda.detect_available_devices())
+    assert count > 1
+    running = [
+        subprocess.Popen([sys.executable, "-c", ON_A_CHIP, str(chip)], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        for chip in range(count)
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    for chip in range(count):
+        netlist = (tmp_path / f"tt_build/chip_{chip}/chip_{chip}_netlist.yaml").read_text()
+        assert f"target_device: {chip}" in netlist
