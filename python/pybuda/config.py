@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from .enums import DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
+import torch
+from .enums import EPOCH_TYPES, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
 from .errors import OptionError, PyBudaError
-from .formats import DataFormat, MathFidelity, check_float
-from .trace import Precision
+from .formats import DataFormat, MathFidelity, check_float, check_format
+from .tensor import OPS
+from .trace import InputFormat, Precision
 
 
 @dataclass
@@ -229,33 +231,86 @@ def configure_mixed_precision(
     accumulate_df: DataFormat | None = None,
     math_fidelity: MathFidelity | None = None,
     name_regex: str | None = None,
-    input_df: dict[int, Any] | None = None,
+    input_df: dict[int, Any] | DataFormat | None = None,
     is_gradient_op: bool | None = None,
 ) -> None:
     """Formats of the ops, parameters and inputs that fit: of the type and with a name in which the pattern is found.
 
+    Args:
+        epoch_type: "fwd", "bwd" or "opt"; without it ops of all three.
+        output_df: of results, parameters and inputs. intermediate_df: of sums of products between parts of the inner
+            dimension.
+        input_df: as the ops read their operands: by their numbers a format, or a pair of a format and whether it also
+            holds for results of ops (True without it); or one format for all operands.
+        is_gradient_op: of the backward pass only ops that give gradients of parameters, or only the others.
     Raises:
-        OptionError: neither a type nor a name, a pattern that is none, or a format that no float of the chip has.
+        OptionError: neither a type nor a name, a type that no op has, a pattern or an epoch type that is none.
+        FormatError: a format that the chip does not have, or not there.
     """
-    if op_type is None and name_regex is None and epoch_type is None:
-        raise OptionError("configure_mixed_precision names no ops: give op_type, name_regex or epoch_type")
+    if op_type is None and name_regex is None and epoch_type is None and is_gradient_op is None:
+        raise OptionError(
+            "configure_mixed_precision names no ops: give op_type, name_regex, epoch_type or is_gradient_op"
+        )
+    if op_type is not None and not is_type_of_ops(op_type):
+        raise OptionError(
+            f"op_type is {op_type!r}; expected the name of an op of pybuda.op, of a function of PyTorch, or the type "
+            "of an op in the netlist"
+        )
+    if epoch_type not in (None, *EPOCH_TYPES):
+        raise OptionError(f"epoch_type is {epoch_type!r}; expected one of {', '.join(EPOCH_TYPES)}")
+    if is_gradient_op is not None and not isinstance(is_gradient_op, bool):
+        raise OptionError(f"is_gradient_op is {is_gradient_op!r}; expected True or False")
     if name_regex is not None:
         try:
             re.compile(name_regex)
         except re.error as error:
             raise OptionError(f"name_regex {name_regex!r} is no pattern: {error}") from None
-    for name, value in (
-        ("output_df", output_df),
-        ("intermediate_df", intermediate_df),
-        ("accumulate_df", accumulate_df),
-    ):
+    if output_df is not None:
+        check_format(output_df, "output_df")
+    for name, value in (("intermediate_df", intermediate_df), ("accumulate_df", accumulate_df)):
         if value is not None:
             check_float(value, name)
     if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
         raise OptionError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
     _config.amp_properties.append(
-        Precision(op_type, name_regex, output_df, math_fidelity, accumulate_df, intermediate_df)
-    )
+        Precision(
+            op_type, name_regex, output_df, math_fidelity, accumulate_df, intermediate_df, epoch_type,
+            input_formats(input_df), is_gradient_op,
+        )
+    )  # fmt: skip
+
+
+def input_formats(given: Any) -> tuple[InputFormat, ...]:
+    """What `input_df` says.
+
+    Raises:
+        OptionError: it is neither a format nor a dictionary of them. FormatError: a format that the chip does not have.
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        return (InputFormat(None, check_format(given, "input_df"), True),)
+    found = []
+    for number, value in given.items():
+        pair = value if isinstance(value, tuple | list) else (value, True)
+        if not _is_number(number, 0) or len(pair) != 2 or not isinstance(pair[1], bool):
+            raise OptionError(
+                f"input_df has {number!r}: {value!r}; expected the number of an operand, and its format or (format, "
+                "whether also for results of ops)"
+            )
+        found.append(InputFormat(number, check_format(pair[0], f"input_df of operand {number}"), pair[1]))
+    return tuple(found)
+
+
+def is_type_of_ops(name: Any) -> bool:
+    """Whether ops can be of this type: of PyBuda, of PyTorch, or of the netlist."""
+    if not isinstance(name, str) or not name:
+        return False
+    from .placement.graph import TYPES  # imports this module
+
+    low = name.lower()
+    own = TYPES | {op.lower() for op in OPS}
+    return low in own or any(callable(getattr(x, low, None)) for x in (torch, torch.nn.functional, torch.Tensor))
 
 
 def precisions() -> list[Precision]:

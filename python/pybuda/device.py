@@ -448,4 +448,5 @@ def through(
     values = list(inputs)
     for module, state in zip(modules, states, strict=True):
         values = module.compute(state, values, trace)
+        trace.between += values
     return values

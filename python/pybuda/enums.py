@@ -30,6 +30,11 @@ class Named(enum.Enum):
         return cls[text]
 
 
+# What an epoch is about: forward and backward pass, steps of optimizers.
+FORWARD, BACKWARD, OPTIMIZER = "fwd", "bwd", "opt"
+EPOCH_TYPES = (FORWARD, BACKWARD, OPTIMIZER)
+
+
 class BackendDevice(Named):
     """Architectures of chips."""
 

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Mapping
+from typing import Any
+
 import torch
+from torch.fx import Graph
 from ttmlir import ir
 from ttmlir.dialects import ttir
-from ttmlir.torch.lowering import Lowering, Value, rule
+from ttmlir.torch.lowering import RULES, Lowering, Value, rule
 
 from .enums import Named
 from .errors import FormatError
@@ -44,7 +49,7 @@ class MathFidelity(Named):
     Invalid = 0xFF
 
 
-# The chip's name of each float format; the widest mantissa first.
+# The chip's name of each float format.
 FLOATS = {
     DataFormat.Float32: "f32",
     DataFormat.Float16: "f16",
@@ -55,7 +60,10 @@ FLOATS = {
     DataFormat.Bfp4_b: "bfp_bf4",
     DataFormat.Bfp2: "bfp_f2",
     DataFormat.Bfp2_b: "bfp_bf2",
+    DataFormat.Lf8: "lf8",
 }
+# What programs cannot have as the type of their tensors: they compute in f32, and each value is rounded.
+ROUNDED_ONLY = frozenset({DataFormat.Lf8})
 # Formats of integers are those of the tensors that have them.
 INTEGERS = {
     DataFormat.Int8: torch.int8,
@@ -65,6 +73,16 @@ INTEGERS = {
     DataFormat.RawUInt16: torch.uint16,
     DataFormat.RawUInt32: torch.uint32,
 }
+# What the packer clamps integers to: Int8 and Int32 are a sign and a magnitude.
+LIMITS: dict[DataFormat, tuple[int, int | None]] = {
+    DataFormat.Int8: (-127, 127),
+    DataFormat.Int32: (-(2**31) + 1, 2**31 - 1),
+    DataFormat.UInt16: (0, 2**16 - 1),
+    DataFormat.RawUInt8: (0, 2**8 - 1),
+    DataFormat.RawUInt16: (0, 2**16 - 1),
+    DataFormat.RawUInt32: (0, None),
+}
+NARROW = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.bool)
 OF_DTYPE = {
     torch.float64: DataFormat.Float32,
     torch.float32: DataFormat.Float32,
@@ -104,23 +122,57 @@ def check_float(data_format: object, what: str) -> DataFormat:
     return data_format
 
 
+def check_format(data_format: object, what: str) -> DataFormat:
+    """`data_format`, if tensors on the chip can have it.
+
+    Raises:
+        FormatError: it is none of the chip's formats; `what` says where it was given.
+    """
+    if data_format not in FLOATS and data_format not in INTEGERS:
+        known = ", ".join(member.name for member in (*FLOATS, *INTEGERS))
+        raise FormatError(f"{what} is {data_format}; expected a format of the chip: {known}")
+    return data_format
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    """Integers as the chip computes them: in 32 bits."""
+    return x.to(torch.int32) if x.dtype in NARROW else x
+
+
+def as_integers(x: torch.Tensor, data_format: DataFormat, what: str) -> torch.Tensor:
+    """Integers in a format of integers; what is beyond its range is the nearest that it has.
+
+    Raises:
+        FormatError: floats; the packer does not convert them.
+    """
+    if x.dtype.is_floating_point:
+        raise FormatError(f"{what} has floats, and is to be {data_format.name}, which only integers can have")
+    low, high = LIMITS[data_format]
+    return widened(x).clamp(low, high).to(INTEGERS[data_format])
+
+
 @torch.library.custom_op("pybuda::round_to", mutates_args=())
-def round_to(x: torch.Tensor, data_format: str) -> torch.Tensor:
-    """The values of `x` as the chip's format holds them; the chip's, not PyTorch's, to compute."""
+def round_to(x: torch.Tensor, data_format: str, read: bool = False) -> torch.Tensor:
+    """The values of `x` as the chip's format holds them; the chip's, not PyTorch's, to compute.
+
+    read: as one op reads them (`input_df`); else as they are stored.
+    """
     raise FormatError(f"a value is rounded to {data_format} outside of a program")
 
 
 @round_to.register_fake
-def _(x: torch.Tensor, data_format: str) -> torch.Tensor:
+def _(x: torch.Tensor, data_format: str, read: bool = False) -> torch.Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 # The gradient passes as it is: rounding has a slope of 0 nearly everywhere.
-round_to.register_autograd(lambda context, gradient: (gradient, None))
+round_to.register_autograd(lambda context, gradient: (gradient, None, None))
 
 
 @rule("pybuda.round_to")
-def _round_to(lowering: Lowering, x: Value, data_format: str) -> Value:
+def _round_to(lowering: Lowering, x: Value, data_format: str, read: bool = False) -> Value:
+    if data_format == "lf8":
+        return _truncated_to_lf8(lowering, x)
     is_block = data_format.startswith("bfp")
     element = ir.Type.parse(f"!ttcore.tile<32x32, {data_format}>" if is_block else data_format, lowering.context)
     whole = x if x.rank else lowering.reshape(x, (1,))
@@ -129,3 +181,79 @@ def _round_to(lowering: Lowering, x: Value, data_format: str) -> Value:
     rounded = ttir.typecast(whole.ir, results=[ir.RankedTensorType.get(list(whole.shape), element)], **kept)
     result = ttir.typecast(rounded, results=[whole.ir.type], **kept)
     return lowering.reshape(Value(result, whole.shape, x.dtype), x.shape)
+
+
+def _bits(number: float) -> int:
+    """The bits of an f32."""
+    return struct.unpack("<i", struct.pack("<f", number))[0]
+
+
+def _truncated_to_lf8(lowering: Lowering, x: Value) -> Value:
+    """Lf8 has 5 bits of exponent and 2 of mantissa, and neither Inf, NaN nor denormals: 2^-14 to 1.75 * 2^16.
+
+    The packer takes the upper byte of what it would write as Float16: it truncates, and gives the largest number for
+    Inf, NaN and what is beyond. Source: tt-isa-documentation, WormholeB0, TensixCoprocessor/Packers/FormatConversion.
+    The type of MLIR with these fields, f8E5M2, rounds to nearest and has Inf and NaN. So it is done on the bits of f32,
+    where what is larger has a larger pattern, Inf and NaN the largest.
+    """
+    words, wide = torch.int32, lowering.cast(x, torch.float32)
+    bits = Value(ttir.bitcast_convert(wide.ir, results=[lowering.type(x.shape, words)]), x.shape, words)
+
+    def number(value: int) -> Value:
+        return lowering.scalar(value, bits)
+
+    sign = lowering.elementwise(ttir.bitwise_and, bits, number(-(2**31)))
+    magnitude = lowering.elementwise(ttir.bitwise_and, bits, number(2**31 - 1))
+    magnitude = lowering.elementwise(ttir.minimum, magnitude, number(_bits(1.75 * 2.0**16)))
+    magnitude = lowering.elementwise(ttir.bitwise_and, magnitude, number(-(2**21)))
+    small = lowering.compare(ttir.lt, magnitude, number(_bits(2.0**-14)))
+    magnitude = lowering.where(small, lowering.full(x.shape, 0, words), magnitude)
+    packed = lowering.elementwise(ttir.bitwise_or, sign, magnitude)
+    return lowering.cast(Value(ttir.bitcast_convert(packed.ir, results=[wide.ir.type]), x.shape, wide.dtype), x.dtype)
+
+
+@torch.library.custom_op("pybuda::product_by_parts", mutates_args=())
+def product_by_parts(x: torch.Tensor, y: torch.Tensor, inner: int, data_format: str) -> torch.Tensor:
+    """The product of matrices, added up over parts of `inner` columns of `x`; between parts the sum is in memory, in
+    the format. The chip's to compute."""
+    raise FormatError("a product of parts is computed outside of a program")
+
+
+@product_by_parts.register_fake
+def _(x: torch.Tensor, y: torch.Tensor, inner: int, data_format: str) -> torch.Tensor:
+    return x.new_empty((*x.shape[:-1], y.shape[-1]))
+
+
+@rule("pybuda.product_by_parts")
+def _product_by_parts(lowering: Lowering, x: Value, y: Value, inner: int, data_format: str) -> Value:
+    total: Any = None
+    size = x.shape[-1]
+    for begin in range(0, size, inner):
+        end = min(begin + inner, size)
+        columns, rows = lowering.slice(x, x.rank - 1, begin, end), lowering.slice(y, y.rank - 2, begin, end)
+        part = RULES["mm"](lowering, columns, rows)
+        total = part if total is None else lowering.add(total, part)
+        if end < size:
+            total = _round_to(lowering, total, data_format)
+    return total
+
+
+# Functions of PyTorch that are products of matrices, with the number of their first factor.
+PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}
+
+
+def split_products(graph: Graph, parts: Mapping[str, tuple[int, DataFormat]]) -> None:
+    """Adds up products, by the names of their nodes, over parts of so many elements of the inner dimension."""
+    for node in [node for node in graph.nodes if node.name in parts]:
+        first = PRODUCTS[node.target.overloadpacket.__name__]
+        inner, data_format = parts[node.name]
+        with graph.inserting_before(node):
+            factors = node.args[first : first + 2]
+            new = graph.call_function(torch.ops.pybuda.product_by_parts.default, (*factors, inner, FLOATS[data_format]))
+            new.meta = dict(node.meta)
+            if first:
+                product = new
+                new = graph.call_function(torch.ops.aten.add.Tensor, (product, node.args[0]))
+                new.meta = dict(node.meta)
+        node.replace_all_uses_with(new)
+        graph.erase_node(node)

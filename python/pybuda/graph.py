@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -19,6 +19,7 @@ from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
 from ttmlir.torch.saved import partition
 
 from .errors import PyBudaError
+from .formats import DataFormat, split_products
 from .tools.reportify import compiling, log_if_asked
 
 # PyTorch's tracing keeps state for the process.
@@ -64,6 +65,10 @@ def moves_on_host(graph: Graph, statics: Sequence[int], depth: int) -> set[str]:
     return {str(node.target) for node in wanted | set(below)}
 
 
+# For forward and backward graph: products that are added up in parts (`split_products`).
+Parts: TypeAlias = Mapping[str, Mapping[str, tuple[int, DataFormat]]]
+
+
 class Compiled:
     """A function of a flat list of tensors, whose first `statics` are weights.
 
@@ -71,6 +76,7 @@ class Compiled:
     host_ops: names of ops that PyTorch runs. allow_host: whether it may run those that the chip lacks.
     moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
     recompute: the backward pass computes again what it can, and the forward pass keeps less.
+    parts: products that are added up in parts.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
     graphs: what they are made of, once the function was called.
     """
@@ -86,10 +92,11 @@ class Compiled:
         allow_host: bool = True,
         moves_depth: int = 0,
         recompute: bool = False,
+        parts: Parts | None = None,
     ) -> None:
         from functorch.compile import aot_function  # loads Dynamo, which importing pybuda does not
 
-        self.moves_depth, self.recompute = moves_depth, recompute
+        self.moves_depth, self.recompute, self.parts = moves_depth, recompute, parts or {}
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
@@ -121,6 +128,7 @@ class Compiled:
         weights = {f"primals_{i + 1}" for i in range(self.statics)}
 
         def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+            split_products(graph.graph, self.parts.get(kind, {}))
             placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
             if kind == FORWARD:
                 parameters = list(range(self.statics))

@@ -289,8 +289,8 @@ class PyTorchModule(Module):
         return inspect.signature(self.module.forward)
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
-        formats = trace.formats
-        with _compiling(), Rounding(formats) if formats.is_mixed else nullcontext():
+        rounding = Rounding(trace, list(state.values()), inputs) if trace.formats.touches else nullcontext()
+        with _compiling(), rounding:
             return leaves(called(self.module, state, inputs))
 
 

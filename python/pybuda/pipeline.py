@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from .device import Device, InputQueue, Stopped, elsewhere
 from .errors import PyBudaError
 from .placement import check_names
 from .tensor import Tensor
+from .trace import Formats
 
 
 class ResultQueue(queue.Queue):
@@ -104,6 +106,7 @@ class Pipeline:
         for device in self.devices:
             values = device.compile(values, targets if device is self.devices[-1] else (), self.training)
         self._check_nops()
+        self._check_rules()
         placements = [x.placement for x in self.devices if x.placement is not None]
         if placements:
             check_names(placements, _get_global_compiler_config())
@@ -122,6 +125,13 @@ class Pipeline:
                     f"insert_nop({source!r}, {readers}): none of these ops reads {source!r}; ops with names: "
                     f"{', '.join(ops) or 'none'}"
                 )
+
+    def _check_rules(self) -> None:
+        """Warns of calls of `configure_mixed_precision` that nothing fits."""
+        formats = [x for x in (getattr(device, "_formats", None) for device in self.devices) if isinstance(x, Formats)]
+        for rule in _get_global_compiler_config().amp_properties:
+            if formats and all(rule in x.unused() for x in formats):
+                warnings.warn(f"{rule} has no effect: no op, parameter or input of the devices fits", stacklevel=2)
 
     #
     # Commands

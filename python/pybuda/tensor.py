@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from .errors import FormatError, PyBudaError, ShapeError
-from .formats import DataFormat, check_float, data_format_of
+from .formats import INTEGERS, DataFormat, check_format, data_format_of
 
 # Op name -> the function that takes the op's name and operands; pybuda.op fills it.
 OPS: dict[str, Callable[..., Tensor]] = {}
@@ -174,9 +174,13 @@ class Parameter(Tensor):
         """The format that the parameter has on the device.
 
         Raises:
-            FormatError: no float format of the chip.
+            FormatError: no format of the chip; one of integers for floats, or of floats for integers.
         """
-        self._data_format = check_float(df, f"the data format of parameter {self.name!r}")
+        what = f"the data format of parameter {self.name!r}"
+        if (check_format(df, what) in INTEGERS) is self._value.dtype.is_floating_point:
+            expected = "a float format" if self._value.dtype.is_floating_point else "a format of integers"
+            raise FormatError(f"{what} is {df}, and its values are {self._value.dtype}; expected {expected}")
+        self._data_format = df
 
     def get_name(self) -> str:
         return self.name

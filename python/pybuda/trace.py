@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch.fx.traceback import annotate
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
 
+from .enums import BACKWARD, FORWARD, OPTIMIZER
 from .errors import PyBudaError
-from .formats import FLOATS, DataFormat, MathFidelity
+from .formats import FLOATS, INTEGERS, ROUNDED_ONLY, DataFormat, MathFidelity, as_integers, widened
+
+
+@dataclass(frozen=True)
+class InputFormat:
+    """The format in which an op reads an operand: number (None: all), format, and whether also results of ops."""
+
+    number: int | None
+    data_format: DataFormat
+    activations: bool
 
 
 @dataclass(frozen=True)
 class Precision:
-    """One call of `configure_mixed_precision`: which ops it is about, and what they get."""
+    """One call of `configure_mixed_precision`: which ops it is about, and what they get.
+
+    epoch_type: fwd, bwd or opt. is_gradient_op: only ops that give gradients of parameters, or only others.
+    """
 
     op_type: str | None = None
     name_regex: str | None = None
@@ -28,11 +44,27 @@ class Precision:
     math_fidelity: MathFidelity | None = None
     accumulate_df: DataFormat | None = None
     intermediate_df: DataFormat | None = None
+    epoch_type: str | None = None
+    input_df: tuple[InputFormat, ...] = ()
+    is_gradient_op: bool | None = None
 
-    def fits(self, name: str, op_type: str | None) -> bool:
+    def fits(self, name: str, op_type: str | None, epoch_type: str = FORWARD, gradient: bool = False) -> bool:
         if self.op_type is not None and (op_type is None or self.op_type.lower() != op_type.lower()):
             return False
+        if self.epoch_type not in (None, epoch_type) or self.is_gradient_op not in (None, gradient):
+            return False
         return self.name_regex is None or re.search(self.name_regex, name) is not None
+
+    def __str__(self) -> str:
+        given = ((key, value) for key, value in vars(self).items() if value not in (None, ()))
+        return f"configure_mixed_precision({', '.join(f'{key}={shown(value)}' for key, value in given)})"
+
+
+def shown(value: Any) -> str:
+    """As it is written in a program."""
+    if isinstance(value, tuple):
+        return str({x.number: (x.data_format.name, x.activations) for x in value})
+    return value.name if isinstance(value, DataFormat | MathFidelity) else repr(value)
 
 
 @dataclass(frozen=True)
@@ -42,30 +74,104 @@ class Formats:
     default: of what nobody said anything about. rules: of ops, parameters and inputs; the last that fits holds.
     base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded
     to its own.
+    seen: what was asked about: names, types, epochs, whether a gradient.
     """
 
     default: DataFormat
     rules: Sequence[Precision] = ()
     explicit: Sequence[DataFormat] = ()
+    seen: set[tuple[str, str | None, str, bool]] = field(default_factory=set, compare=False)
 
     @property
     def is_mixed(self) -> bool:
-        return bool(self.explicit) or any(rule.output_df for rule in self.rules)
+        return (
+            self.default in ROUNDED_ONLY
+            or any(x in FLOATS for x in self.explicit)
+            or any(rule.input_df or rule.intermediate_df for rule in self.rules)
+            or any(rule.output_df in FLOATS and rule.epoch_type != OPTIMIZER for rule in self.rules)
+        )
+
+    @property
+    def touches(self) -> bool:
+        """Whether values are rounded, or clamped, one by one."""
+        return self.is_mixed or any(rule.output_df in INTEGERS for rule in self.rules)
 
     @property
     def base(self) -> DataFormat:
         return DataFormat.Float32 if self.is_mixed else self.default
 
-    def of(self, name: str, op_type: str | None = None) -> DataFormat:
+    def setting(
+        self, what: str, name: str, op_type: str | None = None, epoch_type: str = FORWARD, gradient: bool = False
+    ) -> Any:
+        """What the last rule says that fits and says something; else None."""
+        self.seen.add((name, op_type, epoch_type, gradient))
         for rule in reversed(self.rules):
-            if rule.output_df is not None and rule.fits(name, op_type):
-                return rule.output_df
-        return self.default
+            value = getattr(rule, what)
+            if value is not None and rule.fits(name, op_type, epoch_type, gradient):
+                return value
+        return None
 
-    def rounded(self, x: torch.Tensor, data_format: DataFormat) -> torch.Tensor:
+    def of(
+        self, name: str, op_type: str | None = None, epoch_type: str = FORWARD, gradient: bool = False
+    ) -> DataFormat:
+        return self.setting("output_df", name, op_type, epoch_type, gradient) or self.default
+
+    def input_df(self, number: int, name: str, op_type: str | None, activation: bool) -> DataFormat | None:
+        """The format in which an op reads an operand, if a rule says it. activation: the operand is an op's result."""
+        for rule in reversed(self.rules):
+            for x in rule.input_df:
+                if x.number in (None, number) and (x.activations or not activation) and rule.fits(name, op_type):
+                    return x.data_format
+        return None
+
+    def rounded(self, x: torch.Tensor, data_format: DataFormat, what: str = "a value", read: bool = False) -> Any:
+        """A value in a format, which integers only have where it is one of integers.
+
+        Raises:
+            FormatError: a format of integers for floats; names `what`.
+        """
+        if data_format in INTEGERS:
+            return as_integers(x, data_format, what)
         if not x.dtype.is_floating_point or data_format is self.base:
             return x
-        return torch.ops.pybuda.round_to(x, FLOATS[data_format])
+        return torch.ops.pybuda.round_to(x, FLOATS[data_format], read)
+
+    def operand(
+        self, x: torch.Tensor, number: int, name: str, op_type: str, activation: bool, trained: bool
+    ) -> torch.Tensor:
+        """An operand as an op reads it; in training also: the gradient that the op's backward pass gives for it, in the
+        format of that. trained: it is a parameter."""
+        data_format = self.input_df(number, name, op_type, activation)
+        if data_format is not None:
+            x = self.rounded(x, data_format, f"operand {number} of op {name or op_type!r}", read=True)
+        if not x.dtype.is_floating_point:
+            return widened(x) if self.of(name, op_type) in INTEGERS else x
+        if not self.is_mixed or not (torch.is_grad_enabled() and x.requires_grad):
+            return x
+        backward = self.of(name, op_type, BACKWARD, trained)
+        return x if backward is self.base or backward in INTEGERS else GradientRounding.apply(x, FLOATS[backward])
+
+    def of_step(self, name: str) -> DataFormat | None:
+        """The format that rules about steps of optimizers give to new weights."""
+        rules = [rule for rule in self.rules if rule.epoch_type == OPTIMIZER]
+        return replace(self, rules=rules).setting("output_df", name, None, OPTIMIZER)
+
+    def unused(self) -> list[Precision]:
+        """Rules of which nothing was seen that they fit."""
+        return [rule for rule in self.rules if not any(rule.fits(*x) for x in self.seen)]
+
+
+class GradientRounding(torch.autograd.Function):
+    """The operand; its gradient is rounded to a format."""
+
+    @staticmethod
+    def forward(context: Any, x: torch.Tensor, data_format: str) -> torch.Tensor:
+        context.data_format = data_format
+        return x.clone()
+
+    @staticmethod
+    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return torch.ops.pybuda.round_to(gradient, context.data_format), None
 
 
 @dataclass
@@ -75,6 +181,7 @@ class Trace:
     nops: (op or input, ops that read it): copies between them.
     saved: values of the ops whose names are in `to_save`. used: numbers of the nops that are there.
     roots: for ops that only move elements, what they are about: nops see through them.
+    between: what modules have given to the next one: results of ops.
     """
 
     formats: Formats
@@ -84,6 +191,7 @@ class Trace:
     ops: dict[str, str] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
     roots: dict[str, str] = field(default_factory=dict)
+    between: list[Any] = field(default_factory=list)
     _buffers: dict[tuple[str, str], torch.Tensor] = field(default_factory=dict)
     _module: str = ""
     _names: set[str] = field(default_factory=set)
@@ -134,7 +242,7 @@ class Trace:
 
     def output(self, name: str, op_type: str, value: torch.Tensor) -> torch.Tensor:
         """An op's result in the op's format."""
-        value = self.formats.rounded(value, self.formats.of(name, op_type))
+        value = self.formats.rounded(value, self.formats.of(name, op_type), "its result")
         if name in self.to_save:
             self.saved[name] = value
         return value
@@ -157,20 +265,53 @@ OP_TYPES = {
 }  # fmt: skip
 
 
-class Rounding(TorchFunctionMode):
-    """While it is on, results of PyTorch's functions have the formats of the trace."""
+# Functions that give a part of their operand as it is, or say something about it: nothing is computed.
+VIEWS = frozenset({
+    "view", "reshape", "permute", "transpose", "t", "expand", "expand_as", "view_as", "reshape_as", "slice", "select",
+    "narrow", "split", "chunk", "unbind", "unsqueeze", "squeeze", "flatten", "unflatten", "movedim", "swapaxes",
+    "__getitem__", "detach", "to", "float", "contiguous", "size", "dim", "numel", "stride", "is_contiguous",
+})  # fmt: skip
 
-    def __init__(self, formats: Formats) -> None:
+
+def writes(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -> bool:
+    """Whether a function of PyTorch writes into its operand: `add_`, `__iadd__`, `__setitem__`, `inplace=True`."""
+    if name.startswith(("__i", "__set")) or (name.endswith("_") and not name.endswith("__")):
+        return True
+    try:
+        return inspect.signature(function).bind(*args, **kwargs).arguments.get("inplace") is True
+    except (TypeError, ValueError):  # of C
+        return False
+
+
+class Rounding(TorchFunctionMode):
+    """While it is on, results of PyTorch's functions have the formats of the trace, and so has what they read.
+
+    parameters, inputs: of the module; other operands are results of functions.
+    """
+
+    def __init__(self, trace: Trace, parameters: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> None:
         super().__init__()
-        self.formats = formats
+        self.formats, self.parameters = trace.formats, list(parameters)
+        self.given = [*self.parameters, *(x for x in inputs if not among(x, trace.between))]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        name = getattr(func, "__name__", "")
-        is_new = isinstance(result, torch.Tensor) and not result._is_view() and not any(result is x for x in args)
-        if not is_new or not result.dtype.is_floating_point or name.startswith("__get"):
-            return result
-        return self.formats.rounded(result, self.formats.of("", OP_TYPES.get(name, name)))
+        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
+        kind = OP_TYPES.get(name, name)
+        if name.startswith("__get") and name != "__getitem__":
+            return func(*args, **kwargs)
+        if name not in VIEWS and not writes(func, name, args, kwargs):
+            numbers = itertools.count()
+            args, kwargs = tree_map_only(torch.Tensor, lambda x: self.read(x, next(numbers), kind), (args, kwargs))
+        result = func(*args, **kwargs)
+        is_new = isinstance(result, torch.Tensor) and not result._is_view() and not among(result, args)
+        return self.formats.rounded(result, self.formats.of("", kind), f"the result of {kind}") if is_new else result
+
+    def read(self, x: torch.Tensor, number: int, kind: str) -> torch.Tensor:
+        return self.formats.operand(x, number, "", kind, not among(x, self.given), among(x, self.parameters))
+
+
+def among(x: Any, values: Sequence[Any]) -> bool:
+    return any(x is other for other in values)
 
 
 class _Current(threading.local):

@@ -14,14 +14,14 @@ from ttmlir.torch.options import Options
 
 from .config import _get_global_compiler_config, check_device_mode, precisions
 from .device import loss_arguments, through
-from .enums import BackendDevice, BackendType, DeviceMode
+from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .formats import FLOATS, DataFormat, check_float, data_format_of
-from .graph import Compiled, accumulate
+from .graph import Compiled, Parts, accumulate
 from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, place, write
+from .placement import Optimizing, Traced, place, spills, write
 from .reports import Reports
 from .trace import Formats, Trace
 
@@ -149,12 +149,14 @@ class TTDevice(Reports):
 
         def function(*flat: torch.Tensor) -> list[torch.Tensor]:
             state = {
-                key: formats.rounded(x, explicit.get(key) or formats.of(key))
+                key: formats.rounded(x, explicit.get(key) or formats.of(key), f"parameter {key!r}")
                 for key, x in zip(keys, flat, strict=False)
             }
             given = flat[len(keys) : len(keys) + len(inputs)]
-            given = tuple(formats.rounded(x.float() if x.dtype.is_floating_point else x, formats.of(name))
-                          for x, name in zip(given, self.modules[0].input_names(len(given)), strict=True))  # fmt: skip
+            given = tuple(
+                formats.rounded(x.float() if x.dtype.is_floating_point else x, formats.of(name), f"input {name!r}")
+                for x, name in zip(given, self.modules[0].input_names(len(given)), strict=True)
+            )
             trace = Trace(formats, to_save, [(source, readers) for source, readers, _ in config.buffering_nops])
             outputs = through(self.modules, self.split_state(state), given, trace)
             self._saved = [name for name in to_save if name in trace.saved]
@@ -170,17 +172,35 @@ class TTDevice(Reports):
             self._results = len(outputs)
             return [*outputs, *(trace.saved[name] for name in self._saved)]
 
-        self._compiled = Compiled(
-            function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
-            allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
-            moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0,
-        )  # fmt: skip
-        # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
-        buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]
-        with torch.random.fork_rng():
-            outputs = self._compiled(*buffers, *self._tracked(inputs), *(targets if losing else []))
+        def run(parts: Parts) -> list[torch.Tensor]:
+            self._compiled = Compiled(
+                function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
+                allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
+                moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
+            )  # fmt: skip
+            # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
+            buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]
+            with torch.random.fork_rng():
+                return list(self._compiled(*buffers, *self._tracked(inputs), *(targets if losing else [])))
+
+        outputs = run({})
         self._place(formats, inputs, targets if losing else ())
+        if parts := self._spills(formats):
+            outputs = run(parts)
+            self.compiled.graphs.clear()
         return [x.detach() for x in outputs[: self._results]]
+
+    def _spills(self, formats: Formats) -> Parts:
+        """Products that are added up in parts, which is known when they are placed, in formats of rules."""
+        rules = [rule for rule in formats.rules if rule.intermediate_df]
+        found = spills(self.placement) if rules and self.placement is not None else {}
+        if rules and not found:
+            warnings.warn(
+                f"{rules[-1]} changes no number of device {self.name!r}: of none of its products are sums in memory "
+                "between parts of the inner dimension (m_k is 1); override_u_kt makes parts",
+                stacklevel=2,
+            )
+        return {"forward" if kind == FORWARD else "backward": parts for kind, parts in found.items()}
 
     def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
         """Places what was compiled on the chips, and writes the netlist."""
@@ -341,6 +361,7 @@ class TTDevice(Reports):
                 continue
             stored = explicit.get(name) or self._formats.of(name)
             data_format = stored if config.amp_level == 0 else DataFormat.Float32
+            data_format = self._formats.of_step(name) or data_format
             self.optimizer.step_parameter(
                 name, value, self._gradients[name], self.options(DataFormat.Float32), data_format
             )

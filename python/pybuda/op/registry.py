@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 from ..errors import PyBudaError, ShapeError
-from ..tensor import OPS, Tensor
-from ..trace import Trace, current, marked
+from ..tensor import OPS, Parameter, Tensor
+from ..trace import Trace, among, current, marked
 
 # Parameters that are tensors, in every op.
 OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
@@ -41,7 +42,10 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         trace = current(kind, name)
         name = trace.name_of(name, kind)
         what = f"pybuda.op.{kind} {name!r}"
-        found = {key: checked(what, key, buffered(trace, name, value)) for key, value in bound.arguments.items()}
+        operand = functools.partial(read, trace, name, kind, itertools.count())
+        found = {
+            key: checked(what, key, buffered(trace, name, value), operand) for key, value in bound.arguments.items()
+        }
         tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
         operands = [x for x in tensors if isinstance(x, torch.Tensor)]
         shapes = ", ".join(str(list(x.shape)) for x in operands)
@@ -92,8 +96,14 @@ def buffered(trace: Trace, name: str, value: Any) -> Any:
     return value if found is value.value() else Tensor(found, source)
 
 
-def checked(what: str, key: str, value: Any) -> Any:
-    """An argument: the tensor of PyTorch of an operand, attributes as they are.
+def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) -> torch.Tensor:
+    """An operand as the op reads it."""
+    is_result = x.name in trace.ops or among(x.value(), trace.between)
+    return trace.formats.operand(x.value(), next(numbers), name, kind, is_result, isinstance(x, Parameter))
+
+
+def checked(what: str, key: str, value: Any, operand: Callable[[Tensor], torch.Tensor]) -> Any:
+    """An argument: of an operand what the function makes of it, attributes as they are.
 
     Raises:
         TypeError: an operand that is no tensor of PyBuda.
@@ -101,9 +111,9 @@ def checked(what: str, key: str, value: Any) -> Any:
     if key not in OPERANDS:
         return value
     if isinstance(value, tuple) and key == "operands":
-        return tuple(checked(what, "operandA", x) for x in value)
+        return tuple(checked(what, "operandA", x, operand) for x in value)
     if value is None and key in OPTIONAL:
         return None
     if not isinstance(value, Tensor):
         raise TypeError(f"{what}: {key} is {type(value).__name__}; expected a pybuda.Tensor or pybuda.Parameter")
-    return value.value()
+    return operand(value)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Balancer and placer: ops of a device on the grid of its chips, in epochs, and queues in memory; the netlist."""
 
-from .build import Optimizing, Traced, place
+from .build import Optimizing, Traced, place, spills
 from .graph import PlacementError
 from .names import check_names
 from .summary import Result, write
 
-__all__ = ["Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "write"]
+__all__ = ["Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "spills", "write"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from ttmlir.torch.decompositions import decompositions
 
 from ..config import CompilerConfig
-from ..enums import BackendDevice
+from ..enums import BACKWARD, FORWARD, OPTIMIZER, BackendDevice
 from ..formats import DataFormat, MathFidelity
 from ..trace import Formats
 from .chip import chip_of, host_chips
 from .fracture import fracture
-from .graph import BACKWARD, FORWARD, OPTIMIZER, Graph, PlacementError, Queue
+from .graph import TILE, Graph, Op, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
 from .passes import asked_for, evaluate_constants, fuse, insert_nops, prestride, tilize
@@ -69,22 +69,43 @@ class Traced:
 def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Precisions:
     """How ops of an epoch type compute."""
     defaults = {
+        "output_df": formats.default,
         "math_fidelity": config.default_math_fidelity,
         "accumulate_df": config.default_accumulate_df,
         "intermediate_df": None,
     }
     if epoch_type == OPTIMIZER and config.amp_level:
-        defaults |= {"math_fidelity": MathFidelity.HiFi4, "accumulate_df": DataFormat.Float32}
-        return Precisions(lambda name, kind: DataFormat.Float32, lambda what, *_: defaults[what])
+        float32 = DataFormat.Float32
+        defaults |= {"output_df": float32, "math_fidelity": MathFidelity.HiFi4, "accumulate_df": float32}
 
-    def setting(what: str, name: str, kind: str, epoch: str) -> Any:
-        for rule in reversed(formats.rules):
-            value = getattr(rule, what, None)
-            if value is not None and rule.fits(name, kind or None):
-                return value
-        return defaults[what]
+        formats = replace(formats, rules=[rule for rule in formats.rules if rule.epoch_type == OPTIMIZER])
 
-    return Precisions(lambda name, kind: formats.of(name, kind or None), setting)
+    def setting(what: str, name: str, kind: str, gradient: bool = False) -> Any:
+        found = formats.setting(what, name, kind or None, epoch_type, gradient)
+        return defaults[what] if found is None else found
+
+    return Precisions(lambda name, kind: setting("output_df", name, kind), setting)
+
+
+def regard_as_gradient(op: Op, how: Precisions, kind: str) -> None:
+    """An op whose result is the gradient of a parameter: rules with is_gradient_op are about it."""
+    op.attributes["gradient_op"] = True
+    op.df = how.setting("output_df", op.source, kind, True)
+    op.fidelity = how.setting("math_fidelity", op.source, kind, True).name
+    op.acc_df = how.setting("accumulate_df", op.source, kind, True)
+    op.spill_df = how.setting("intermediate_df", op.source, kind, True)
+    op.intermed_df = op.spill_df or op.df
+
+
+def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
+    """Products whose sums are in memory between parts of the inner dimension, in a format that a rule gives them: the
+    elements of a part, and the format, by the function of PyTorch; for each epoch type."""
+    found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
+    for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
+        op, m = placed.op, placed.model
+        if op.function and op.spill_df is not None and m.m_k > 1:
+            found.setdefault(op.epoch_type, {})[op.function] = m.u_kt * TILE, op.spill_df
+    return found
 
 
 def graph_of(traced: Traced, config: CompilerConfig) -> Graph:
@@ -161,7 +182,9 @@ def backward(
             stored = x.reshaped(compact(x.shape))
             queue = lowering.output(builder, stored, f"grad_acc_{plain(name)}", "gradient")
             assert queue.producer is not None
-            queue.producer.attributes["gradient_op"] = True
+            kind = traced.op_names.get(queue.producer.source, queue.producer.type).lower()
+            regard_as_gradient(queue.producer, lowering.precisions, kind)
+            queue.df = queue.producer.df
             queues[f"gradient of {name}"] = queue
         else:
             lowering.output(builder, x, f"output_grad_{plain(name)}", "output")

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..enums import FORWARD
 from ..errors import PyBudaError
 from ..formats import DataFormat
 
 TILE = 32
-FORWARD, BACKWARD, OPTIMIZER = "fwd", "bwd", "opt"
-EPOCH_TYPES = (FORWARD, BACKWARD, OPTIMIZER)
 BITS = {
     DataFormat.Float32: 32, DataFormat.Float16: 16, DataFormat.Float16_b: 16, DataFormat.Int32: 32,
     DataFormat.Int8: 8, DataFormat.UInt16: 16, DataFormat.RawUInt8: 8, DataFormat.RawUInt16: 16,
     DataFormat.RawUInt32: 32, DataFormat.Bfp8: 8, DataFormat.Bfp8_b: 8, DataFormat.Bfp4: 4, DataFormat.Bfp4_b: 4,
-    DataFormat.Bfp2: 2, DataFormat.Bfp2_b: 2,
+    DataFormat.Bfp2: 2, DataFormat.Bfp2_b: 2, DataFormat.Lf8: 8,
 }  # fmt: skip
 
 
@@ -84,11 +83,15 @@ class Queue(Node):
 
 @dataclass(slots=True, eq=False)
 class Operand:
-    """What an op reads, and how elements move on the way: text as the netlist has it. shape: as the op gets it."""
+    """What an op reads, and how elements move on the way: text as the netlist has it.
+
+    shape: as the op gets it. df: the format in which it gets it, where that is not the source's.
+    """
 
     source: Node
     shape: tuple[int, ...]
     tms: tuple[str, ...] = ()
+    df: DataFormat | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +101,8 @@ class Op(Node):
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
     inner: tiles of the inner dimension of a product, else 0. work: cost of the op by unit, whatever cores it gets.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
+    function: of a product the function of PyTorch that it is, by the name of its node. spill_df: the format that a rule
+        gives to sums that are in memory between parts of the inner dimension.
     """
 
     type: str
@@ -111,6 +116,8 @@ class Op(Node):
     intermed_df: DataFormat = DataFormat.Float16_b
     parts: list[Op] = field(default_factory=list)
     chip: int | None = None
+    function: str = ""
+    spill_df: DataFormat | None = None
 
     @property
     def tiles(self) -> Tiles:
@@ -134,6 +141,7 @@ SFPU = frozenset({
 FPU = frozenset({"add", "subtract", "multiply", "maximum", "minimum", "nop", "relu", "abs", "tilizer"})
 # Ops that only move elements.
 MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
+TYPES = MATMULS | SFPU | FPU | MOVES | {"fused_op", *(f"reduce_{x}" for x in ("sum", "avg", "max", "min", "prod"))}
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from ttmlir.torch.importer import ON_HOST, is_known, is_supported, is_write, op_name
 from ttmlir.torch.saved import MODEL_OUTPUTS
 
-from ..formats import FLOATS, DataFormat, data_format_of
+from ..formats import FLOATS, PRODUCTS, DataFormat, data_format_of
 from ..trace import SOURCE, SOURCE_TYPE
 from .graph import Graph, Op, Operand, Queue
 from .recipes import CONSTANTS, MANIPULATIONS, MOVING, RECIPES, REDUCTIONS, SAME, SIMPLE, manipulation
@@ -129,7 +130,7 @@ class Lowering:
         out = shape_of(fake)
         source, source_type = source_of(node)
         if name == "round_to":
-            return self.rounded(arguments[0], arguments[1])
+            return self.rounded(*arguments)
         label = LABELS.get(name, SIMPLE.get(name, name)).lstrip("_")
         b.begin(name, f"{self.scope}_{label}" if self.scope else label, out, source, source_type.lower())
         if source and source not in b.sources:
@@ -137,6 +138,8 @@ class Lowering:
         try:
             return self.lowered(b, node, name, out, arguments, keywords)
         finally:
+            for op in b.made:
+                op.function = node.name if name in PRODUCTS else ""
             b.end()
 
     def lowered(self, b: Builder, node: FxNode, name: str, out: Any, arguments: list[Any], keywords: Any) -> Any:
@@ -183,8 +186,10 @@ class Lowering:
             return [b.reduce(x, REDUCTIONS[name], dims, shape)] * len(out)
         return b.reduce(x, REDUCTIONS[name], dims, shape)
 
-    def rounded(self, x: Any, name: str) -> Any:
-        """A result in its format. What other ops read in another one has an op that converts it."""
+    def rounded(self, x: Any, name: str, read: bool = False) -> Any:
+        """A result in its format, or as one op reads it."""
+        if isinstance(x, Value) and read:
+            return replace(x, df=OF_CHIP[name])
         if isinstance(x, Value) and not x.tms and isinstance(x.node, Op | Queue):
             x.node.df = OF_CHIP[name]
         return x

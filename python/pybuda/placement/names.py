@@ -8,6 +8,7 @@ from typing import Any
 
 from ..config import CompilerConfig
 from .graph import Op, PlacementError
+from .models import Model
 from .summary import Result
 
 FUNCTIONS = {
@@ -84,11 +85,11 @@ def check_names(results: Sequence[Result], config: CompilerConfig) -> None:
         raise PlacementError(
             f"{function}: there is no {kind} {name!r}; {kind}s: {', '.join(shown[:20]) or 'none'}{more}"
         )
-    for op in (op for result in results for op in result.graph.ops):
-        check_overrides(op, config.op_overrides.get(op.name, {}))
+    for placed in (x for result in results for epoch in result.placement.epochs for x in epoch.placed):
+        check_overrides(placed.op, placed.model, config.op_overrides.get(placed.op.name, {}))
 
 
-def check_overrides(op: Op, asked: Mapping[str, Any]) -> None:
+def check_overrides(op: Op, model: Model, asked: Mapping[str, Any]) -> None:
     """
     Raises:
         PlacementError: an override of something that the op does not have.
@@ -103,4 +104,10 @@ def check_overrides(op: Op, asked: Mapping[str, Any]) -> None:
             raise PlacementError(
                 f"override_input_buffer_multiplier({op.name!r}, {number}, {multiplier}): there is no operand {number}; "
                 f"the op has {len(op.operands)}"
+            )
+        if number in model.in_l1:
+            raise PlacementError(
+                f"override_input_buffer_multiplier({op.name!r}, {number}, {multiplier}): operand {number}, "
+                f"{op.operands[number].source.name!r}, is in L1 as a whole and has no blocks; "
+                f"override_dram_parameters({op.name!r}, True) leaves it in DRAM"
             )

@@ -68,8 +68,8 @@ def op_lines(placed: Placed, fused: Mapping[Op, int]) -> list[str]:
     blocks: dict[str, Any] = {
         "t": m.t, "mblock": m.mblock, "ublock": m.ublock, "buf_size_mb": 2 if m.direction or m.t == 1 else 2 * m.t,
         "input_buf_min_size_tiles": m.input_tiles, "ublock_order": m.direction if m.direction in ("r", "c") else "r",
-        "in_df": [x.source.df.name for x in op.operands], "out_df": op.df.name, "intermed_df": op.intermed_df.name,
-        "acc_df": op.acc_df.name, "math_fidelity": op.fidelity,
+        "in_df": [(x.df or x.source.df).name for x in op.operands], "out_df": op.df.name,
+        "intermed_df": op.intermed_df.name, "acc_df": op.acc_df.name, "math_fidelity": op.fidelity,
     }  # fmt: skip
     attributes: dict[str, Any] = {k: v for k, v in op.attributes.items() if v != "" and k not in ("conv",)}
     if op.inner:

@@ -94,9 +94,10 @@ def fused_op(name: str, parts: list[Op]) -> Op:
     last = parts[-1]
     inside = set(parts)
     operands = [x for part in parts for x in part.operands if x.source not in inside]
+    reads = [Operand(x.source, x.shape, x.tms, x.df) for x in operands]
     return Op(
-        name, last.shape, last.df, "fused_op", [Operand(x.source, x.shape, x.tms) for x in operands], last.epoch_type,
-        last.source, parts=parts, fidelity=last.fidelity, acc_df=last.acc_df, intermed_df=last.intermed_df,
+        name, last.shape, last.df, "fused_op", reads, last.epoch_type, last.source, parts=parts,
+        fidelity=last.fidelity, acc_df=last.acc_df, intermed_df=last.intermed_df,
     )  # fmt: skip
 
 

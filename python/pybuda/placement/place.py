@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ..config import CompilerConfig
+from ..enums import EPOCH_TYPES, FORWARD
 from .chip import Chip
-from .graph import EPOCH_TYPES, FORWARD, MOVES, Graph, Op, PlacementError
+from .graph import MOVES, Graph, Op, PlacementError
 from .models import Model, Models
 from .policies import WINDOW, Balancer, Plan
 

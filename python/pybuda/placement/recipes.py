@@ -235,7 +235,9 @@ def windows(b: Builder, x: Value, kernel: Sequence[int], out: Shape) -> Value:
     """What each place of the result reads of images, side by side: a product with zeros and ones."""
     n, c = x.shape[:2]
     places, taps = math.prod(out[2:]), math.prod(kernel)
-    images = x if x.planes or len(x.shape) != 4 else Value(x.node, (n, math.prod(x.shape[2:]), c), (*x.tms, "reshape"))
+    images = x
+    if not x.planes and len(x.shape) == 4:
+        images = Value(x.node, (n, math.prod(x.shape[2:]), c), (*x.tms, "reshape"), df=x.df)
     found = b.op("sparse_matmul", images, shape=(n, places, c * taps))
     assert isinstance(found.node, Op)
     if x.planes:
@@ -255,15 +257,16 @@ def _convolution(b: Builder, x: Value, weight: Value, bias: Any = None, stride: 
     simple = math.prod(kernel) == 1 and set(stride) <= {1} and not any(padding)
     inner = x.shape[1] * math.prod(kernel) // (1 if transposed else groups)
     if simple:
-        read = Value(x.node, (n, places, x.shape[1]), x.tms if x.planes else (*x.tms, "reshape"))
+        read = Value(x.node, (n, places, x.shape[1]), x.tms if x.planes else (*x.tms, "reshape"), df=x.df)
     else:
         read = windows(b, x, kernel, out)
         assert isinstance(read.node, Op)
         read.node.attributes["kernel"] = [*kernel]
         read.node.attributes["stride"] = [*stride]
-    weights = Value(weight.node, (inner, channels), (*weight.tms, "reshape"))
+    weights = Value(weight.node, (inner, channels), (*weight.tms, "reshape"), df=weight.df)
     bias = bias if isinstance(bias, Value) else None
-    product = b.matmul(Value(read.node, (n, places, inner), read.tms), weights, bias, shape=(n, places, channels))
+    rows = Value(read.node, (n, places, inner), read.tms, df=read.df)
+    product = b.matmul(rows, weights, bias, shape=(n, places, channels))
     assert isinstance(product.node, Op)
     product.node.attributes["conv"] = [*kernel]
     return Value(product.node, out, planes=True) if len(out) == 4 else product.reshaped(out)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..enums import FORWARD
 from ..formats import DataFormat
-from .graph import FORWARD, TILE, Graph, Node, Op, Operand, Queue
+from .graph import TILE, Graph, Node, Op, Operand, Queue
 
 Shape = tuple[int, ...]
 NO_CORES = "it moves elements, on the way to what reads them, and has no cores"
@@ -21,17 +22,19 @@ class Value:
     """A tensor: a node, and the manipulations behind it.
 
     planes: the node has images [N, C, H, W] as [N, H W, C], as convolutions make them.
+    df: the format in which what follows reads it, where that is not the node's.
     """
 
     node: Node
     shape: Shape
     tms: tuple[str, ...] = ()
     planes: bool = False
+    df: DataFormat | None = None
 
     def moved(self, shape: Sequence[int], text: str) -> Value:
         """Behind one more manipulation; without `text` only dimensions of size 1 come or go."""
         known = ("reshape",) if self.planes else ()
-        return Value(self.node, tuple(shape), (*self.tms, *known, *((text,) if text else ())))
+        return Value(self.node, tuple(shape), (*self.tms, *known, *((text,) if text else ())), df=self.df)
 
     def reshaped(self, shape: Sequence[int]) -> Value:
         shape = tuple(shape)
@@ -58,7 +61,7 @@ class Precisions:
     """How ops compute: by rules, the last that fits; else by the defaults."""
 
     out: Callable[[str, str], DataFormat]
-    setting: Callable[[str, str, str, str], Any]  # what, name, type, epoch type
+    setting: Callable[..., Any]  # what, name, type, and whether it gives a gradient
 
 
 class Builder:
@@ -113,9 +116,10 @@ class Builder:
             "", flat(shape) if planes else shape, df, type,
             [self.operand(x, planes) for x in values], self.epoch_type, self.source, attributes=attributes,
         )  # fmt: skip
-        op.fidelity = setting("math_fidelity", self.source, label, self.epoch_type).name
-        op.acc_df = setting("accumulate_df", self.source, label, self.epoch_type)
-        op.intermed_df = setting("intermediate_df", self.source, label, self.epoch_type) or df
+        op.fidelity = setting("math_fidelity", self.source, label).name
+        op.acc_df = setting("accumulate_df", self.source, label)
+        op.spill_df = setting("intermediate_df", self.source, label)
+        op.intermed_df = op.spill_df or df
         self.graph.ops.append(op)
         self.made.append(op)
         return Value(op, shape, planes=planes)
@@ -123,12 +127,12 @@ class Builder:
     @staticmethod
     def operand(x: Value, planes: bool) -> Operand:
         if x.planes and planes:
-            return Operand(x.node, flat(x.shape), x.tms)
+            return Operand(x.node, flat(x.shape), x.tms, x.df)
         if x.planes:
             x = x.moved(x.shape, "")
         if planes and len(x.shape) == 4:
-            return Operand(x.node, flat(x.shape), (*x.tms, "reshape"))
-        return Operand(x.node, x.shape, x.tms)
+            return Operand(x.node, flat(x.shape), (*x.tms, "reshape"), x.df)
+        return Operand(x.node, x.shape, x.tms, x.df)
 
     def matmul(self, x: Value, y: Value, bias: Value | None = None, shape: Shape | None = None) -> Value:
         """A product; one of its rows is added to a bias that has no more."""
@@ -152,7 +156,7 @@ class Builder:
             now = x.shape
             letters = {{1: "c", 2: "r"}.get(rank - d, "z") for d in picked}
         planes = x.planes
-        value = Value(x.node, now, x.tms)
+        value = Value(x.node, now, x.tms, df=x.df)
         for letter in ("c", "r", "z"):
             if letter not in letters:
                 continue

@@ -123,10 +123,10 @@ def test_an_environment_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         Product("product", X, torch.zeros(32)).run(X)
 
 
-@pytest.mark.parametrize("data_format", [DataFormat.Lf8, DataFormat.Int8, DataFormat.Invalid, "bf16", 3], ids=str)
+@pytest.mark.parametrize("data_format", [DataFormat.Int8, DataFormat.Invalid, "bf16", 3], ids=str)
 def test_formats_that_no_float_has(data_format: object) -> None:
-    with pytest.raises(FormatError, match=r"output_df is .*; expected a float format of the chip: Float32, Float16"):
-        pybuda.configure_mixed_precision(name_regex="x", output_df=data_format)
+    with pytest.raises(FormatError, match=r"accumulate_df is .*; expected a float format of the chip: Float32, Float1"):
+        pybuda.configure_mixed_precision(name_regex="x", accumulate_df=data_format)
     with pytest.raises(FormatError, match="fp32_fallback of device 'tt0' is"):
         pybuda.TTDevice("tt0", fp32_fallback=data_format)
     with pytest.raises(FormatError, match="the data format of parameter 'w' is"):

@@ -13,11 +13,11 @@ import torch
 from netlists import check_netlist
 from pybuda import op
 from pybuda.config import _get_global_compiler_config
-from pybuda.enums import BackendDevice, DRAMPlacementAlgorithm
+from pybuda.enums import BACKWARD, FORWARD, BackendDevice, DRAMPlacementAlgorithm
 from pybuda.formats import DataFormat
 from pybuda.placement.build import chip_order
 from pybuda.placement.chip import chip_of
-from pybuda.placement.graph import BACKWARD, FORWARD, TILE, Graph, Op, Operand, PlacementError
+from pybuda.placement.graph import TILE, Graph, Op, Operand, PlacementError
 from pybuda.placement.memory import allocate, edges_through_memory
 from pybuda.placement.passes import asked_for, fuse
 from pybuda.placement.place import Placer
