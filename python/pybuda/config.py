@@ -9,9 +9,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import torch
+from ttmlir.torch.cache import Cache
+
 from .enums import EPOCH_TYPES, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
 from .errors import OptionError, PyBudaError
 from .formats import DataFormat, MathFidelity, check_float, check_format
@@ -326,6 +329,23 @@ def precisions() -> list[Precision]:
             raise OptionError(f"{variable}={value}; expected one of {', '.join(formats)}")
         rules += formats[value]
     return rules + _config.amp_properties
+
+
+CACHE = "PYBUDA_ENABLE_TVM_CACHE"
+
+
+def cache_of_programs() -> Cache | None:
+    """Where compiled programs are kept, if the environment asks for it.
+
+    Raises:
+        OptionError: it asks for something else.
+    """
+    value = os.environ.get(CACHE, "0")
+    if value not in ("0", "1", "-1"):
+        raise OptionError(f"{CACHE}={value}; expected 1 (keep programs), 0 (do not) or -1 (remove those of this run)")
+    folder = "generated_modules/tvm_cache"
+    store, load = (Path(x or folder) for x in (_config.tvm_graph_store_path, _config.tvm_graph_load_path))
+    return None if value == "0" else Cache(store, load, clear=value == "-1")
 
 
 WEIGHTS = r"(^|\.|_)(weights?\d*|bias)$"

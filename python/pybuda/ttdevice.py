@@ -12,7 +12,7 @@ import torch
 from _ttmlir_runtime import runtime
 from ttmlir.torch.options import Options
 
-from .config import _get_global_compiler_config, check_device_mode, precisions
+from .config import _get_global_compiler_config, cache_of_programs, check_device_mode, precisions
 from .device import loss_arguments, through
 from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
@@ -110,7 +110,7 @@ class TTDevice(Reports):
 
     def options(self, data_format: DataFormat) -> Options:
         wanted = None if data_format is DataFormat.Float32 else FLOATS[data_format]
-        return Options(device=self.chip(), target_format=wanted)
+        return Options(device=self.chip(), target_format=wanted, cache=cache_of_programs())
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
         """Formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""

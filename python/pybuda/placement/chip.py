@@ -17,10 +17,12 @@ from ..errors import PyBudaError
 
 # The runtime's chip whose figures an architecture has; none is simulated as Grayskull, which takes Wormhole's.
 SIMULATED = {BackendDevice.Grayskull: "wormhole_b0", BackendDevice.Wormhole_B0: "wormhole_b0"}
+# Rows and columns of cores that products have: 72 an n150, 64 each chip of an n300 (docs.tenstorrent.com,
+# aibs/wormhole/specifications). A simulated chip has 64.
 PRODUCTS = {
     "gs_e150": (BackendDevice.Grayskull, (10, 12)),
     "gs_e300": (BackendDevice.Grayskull, (10, 12)),
-    "wh_n150": (BackendDevice.Wormhole_B0, (8, 8)),
+    "wh_n150": (BackendDevice.Wormhole_B0, (9, 8)),
     "wh_n300": (BackendDevice.Wormhole_B0, (8, 8)),
 }
 # Rows of the network that have workers, in order: those above and below the middle row of memory and Ethernet.

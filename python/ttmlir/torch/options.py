@@ -11,6 +11,7 @@ from _ttmlir_runtime import runtime
 
 from .. import ir
 from ..passes import ttir_to_ttnn_backend_pipeline
+from .cache import Cache
 
 _taken: set[str] = set()  # what pipelines were found to take
 
@@ -26,6 +27,7 @@ class Options:
         through `.data`, NumPy, DLPack. It costs reading the weights. None: all values in graphs that have a backward
         pass, and sixteen of each weight in others, which finds what writes all of a weight. False: none.
     pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
+    cache: folders of compiled programs (`ttmlir.torch.cache`); None for none.
     """
 
     device: Any = None
@@ -33,6 +35,7 @@ class Options:
     weight_format: str | None = None
     watch_weights: bool | None = None
     pipeline: str = ""
+    cache: Cache | None = None
 
     def __post_init__(self) -> None:
         if self.device is not None and not isinstance(self.device, runtime.Device):
@@ -45,6 +48,8 @@ class Options:
                 raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
         if self.watch_weights not in (None, False, True):
             raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
+        if self.cache is not None and not isinstance(self.cache, Cache):
+            raise TypeError(f"option cache is {self.cache!r}; expected a ttmlir.torch.cache.Cache, or None")
         if not isinstance(self.pipeline, str):
             raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
 

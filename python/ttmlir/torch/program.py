@@ -134,16 +134,27 @@ class Program:
 
     def __post_init__(self) -> None:
         self.ttir = str(self.imported.module) if self.keep_text else ""
+        cache, pipeline = self.options.cache, self.options.pipeline_options()
+        name = cache.name(self.imported.module, pipeline) if cache else ""
+        # The texts are those of passes that have run.
+        if cache and not self.keep_text and (found := cache.find(name)):
+            self.flatbuffer, self.binary = found
+        else:
+            self.compile(pipeline)
+            if cache:
+                cache.keep(name, self.flatbuffer)
+        self.ttnn = str(self.imported.module) if self.keep_text else ""
+        self.resident: dict[int, Resident] = {}
+
+    def compile(self, pipeline: str) -> None:
         started = time.perf_counter()
-        lower(self.imported.module, self.options.pipeline_options())
+        lower(self.imported.module, pipeline)
         self.times.passes = time.perf_counter() - started
         started = time.perf_counter()
         self.flatbuffer = ttnn_to_flatbuffer_bin(self.imported.module)
         # Machine code that it has was compiled here.
         self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
         self.times.flatbuffer = time.perf_counter() - started
-        self.ttnn = str(self.imported.module) if self.keep_text else ""
-        self.resident: dict[int, Resident] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the program.
