@@ -49,6 +49,22 @@ def test_what_is_no_unit_attribute():
             build_module(of(lambda x, b, last=last: b.concat([x, x], 0, last), (2, 8)), "ttir")
 
 
+def test_a_data_type_by_place():
+    """Before values of the op, behind all of them, and with a location and unit attributes behind it."""
+    calls = [
+        lambda x, b: b.add(x, b.full([4, 8], torch.float32, 2.5)),
+        lambda x, b: b.add(x, b.full([4, 8], 2.5, torch.float32)),
+        lambda x, b: b.add(x, b.full([4, 8], torch.float32, 2.5, "here", ["mine"])),
+    ]
+    for call in calls:
+        module, _ = build_module(of(call, (4, 8)), "ttir")
+        assert "fill_value = 2.500000e+00 : f32" in str(module)
+    text = module.operation.get_asm(enable_debug_info=True)
+    assert '"here"' in text and "mine" in text
+    halves, _ = build_module(of(lambda x, y, b: b.matmul(x, y, False, True, torch.bfloat16), (4, 8), (2, 8)), "ttir")
+    assert "-> tensor<4x2xbf16>" in str(halves) and "transpose_b = true" in str(halves)
+
+
 @pytest.mark.parametrize("options", ["optimization-level=1", "composite-resolution=force-promote"])
 def test_options_that_change_nothing(options):
     program = of(lambda x, b: b.exp(x), (4, 8))

@@ -18,9 +18,10 @@ from numbers import Integral
 from types import ModuleType
 from typing import Any, ClassVar
 
+import numpy as np
 from ttmlir import ir
 
-from builder.base.builder_utils import as_operand, element_type, is_tensor
+from builder.base.builder_utils import TypeInfo, as_operand, element_type, is_tensor
 from builder.base.errors import did_you_mean
 
 from .attributes import check_held, convert
@@ -103,6 +104,16 @@ def is_unit_attrs(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value))
 
 
+def is_dtype(value: Any) -> bool:
+    """What says of which type elements are: torch's and numpy's, MLIR's, and the builder's."""
+    kind = type(value)
+    return isinstance(value, (ir.Type, np.dtype, TypeInfo)) or (
+        issubclass(value, np.generic)
+        if isinstance(value, type)
+        else kind.__name__ == "dtype" and kind.__module__ == "torch"
+    )
+
+
 class Method:
     """A builder method for one op; binds its arguments, converts them and has the builder create the op."""
 
@@ -135,9 +146,7 @@ class Method:
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """(value of each parameter, values of the common ones); TypeError when the call does not fit."""
-        common: dict[str, Any] = {}
-        if len(args) == len(self.names) + 1 and is_unit_attrs(args[-1]):  # the next of all methods
-            *args, common["unit_attrs"] = args
+        args, common = self._by_place(args)
         if len(args) > len(self.names):
             raise TypeError(f"{self.info.name}: takes at most {len(self.names)} arguments ({', '.join(self.names)}), "
                             f"{len(args)} were given")  # fmt: skip
@@ -160,6 +169,27 @@ class Method:
             if p.name not in values:
                 values[p.name] = p.default
         return values, common
+
+    def _by_place(self, args: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The method's own arguments, and those of all methods that stand by place: a data type of the result where no
+        data type of the op's own stands, with a location behind it, and unit attributes as the last."""
+        own, common = list(args), {}
+        for place, value in enumerate(own):
+            if is_dtype(value) and not (place < len(self.parameters) and self._is_dtype(self.parameters[place])):
+                common["output_type"] = own.pop(place)
+                break
+        count = len(self.names)
+        if "output_type" in common and len(own) > count and isinstance(own[count], str):
+            common["loc"] = own.pop(count)
+        if len(own) == count + 1 and is_unit_attrs(own[-1]):
+            common["unit_attrs"] = own.pop()
+        return own, common
+
+    def _is_dtype(self, parameter: Parameter) -> bool:
+        if parameter.role == "attribute":
+            found = self.info.attribute(parameter.field)
+            return found is not None and "DataType" in found.kind
+        return parameter.role == "dtype"
 
     def operand(self, parameter: str, spec: Operand, value: Any) -> Any:
         if value is None and spec.optional:
