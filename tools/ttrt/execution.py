@@ -20,7 +20,7 @@ from .arrays import Shards, fetched, placed
 from .file import File, Program
 
 if TYPE_CHECKING:
-    from builder.goldens.evaluation import OpGoldens
+    from builder.goldens.records import OpGoldens
 
 
 @dataclass

@@ -10,8 +10,9 @@ from typing import Any
 import _ttmlir_runtime as rt
 from builder.base.builder_utils import plain_location
 from builder.execution.device_tensors import fetched
-from builder.goldens.evaluation import Evaluation, Kept, Maker, OpGoldens
+from builder.goldens.evaluation import Evaluation, Maker
 from builder.goldens.module_goldens import Goldens
+from builder.goldens.records import Kept, OpGoldens
 from builder.ops.attributes import elements_attr
 from builder.ops.structure import functions, symbol, walk
 from golden import GoldenMapTensor

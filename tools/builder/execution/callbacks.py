@@ -17,8 +17,8 @@ from ttmlir.files import write_whole
 
 from builder.base.builder_utils import get_sanitized_filename
 from builder.base.locations import plain_location
-from builder.goldens.evaluation import OpGoldens
 from builder.goldens.module_goldens import IntermediateGoldens
+from builder.goldens.records import OpGoldens
 
 from .argument_checks import checked_arguments
 from .device_tensors import fetched, runtime

@@ -12,21 +12,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import golden as golden_table
-from golden import GoldenMapTensor, Op, TensorSpec, coarser, rounding_error
+from golden import GoldenMapTensor, TensorSpec, coarser
 from golden.collective import join_by_axes, split_by_axes
 from golden.optional import dtype_name, torch
 from golden.sampling import generator, random_tensor
 from golden.tensor import shardwise
 from ttmlir import ir
-from ttmlir.dialects.sdy import ir as sdy
 
 from builder.base.builder_utils import is_tensor, torch_dtype
 from builder.base.errors import TTBuilderGoldenException
 from builder.base.input_range_constraints import infer_arg_ranges
 from builder.ops.attribute_values import attribute_values
 from builder.ops.structure import (
-    axes_of,
     calls,
     location_text,
     named,
@@ -37,69 +34,9 @@ from builder.ops.structure import (
     walk,
 )
 
-# Dtypes in which torch does no arithmetic; goldens are computed in the wider one and rounded to the declared one. Of
-# the unsigned ones it cannot even select elements.
-UNSIGNED = {"uint16": "int64", "uint32": "int64", "uint64": "int64"}
-FLOAT = "f32"  # what quantized elements stand for
-WIDENED = {"bfloat16": "float32", "float16": "float32"} | UNSIGNED
-
-
-def find_op(op: str) -> Op | None:
-    """The row of an op. The table itself needs PyTorch, so that it is read when the first golden is computed."""
-    return golden_table.find_op(op)
-
-
-def golden_name(op: Any) -> str:
-    """The name of an op's row: of a custom call, what it calls."""
-    if op.name == "stablehlo.custom_call" and "call_target_name" in op.attributes:
-        return ir.StringAttr(op.attributes["call_target_name"]).value
-    return op.name
-
-
-# Sources of ops, or None for all ops.
-Kept = frozenset[str] | None
-
-
-@dataclass(frozen=True)
-class Key:
-    """A value of the module that outlives its Python object: argument `index` of a function or result of an op."""
-
-    owner: str  # function name, or the number of an op
-    index: int
-    argument: bool
-    op: str = ""  # name of the op, by which a module that was changed meanwhile is noticed
-
-
-def key_of(value: ir.Value, numbers: Mapping[Any, int]) -> Key:
-    if isinstance(value, ir.BlockArgument):
-        owner = value.owner.owner
-        return Key(symbol(owner.operation), value.arg_number, True)
-    op = value.owner.operation
-    return Key(str(numbers[op]), ir.OpResult(value).result_number, False, op.name)
-
-
-@dataclass(frozen=True)
-class Override:
-    key: Key
-    golden: GoldenMapTensor
-    after: str | None  # number of the op after which it holds; None: from the start
-
-
-@dataclass(frozen=True)
-class OpGoldens:
-    """Goldens of the results of one op, and of its operands (None for what is no tensor).
-
-    source: its number, behind those of the calls that lead to it; operation: where it was read from; program: the
-    public function that runs it.
-    """
-
-    source: str
-    op: str
-    location: str
-    results: tuple[GoldenMapTensor, ...]
-    operands: tuple[GoldenMapTensor | None, ...] = field(repr=False, default=())
-    operation: Any = field(repr=False, compare=False, default=None)
-    program: Any = field(repr=False, compare=False, default=None)
+from .blocks import CONTROL, branch, chosen, is_device, is_terminator, last_uses, mesh_axes, shardings, terminator
+from .records import Kept, Key, OpGoldens, Override, covers
+from .rows import FLOAT, UNSIGNED, WIDENED, Region, find_op, golden_name, listed, quantized, rounding_errors, wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,20 +90,6 @@ class Maker:
         elements = row.elements(self.result, operands, attribute_values(self.operation))
         exact = "/" not in self.key and all(isinstance(v, ir.BlockArgument) for v in self.operation.operands)
         return elements(golden), elements(found), exact
-
-
-# Ops that run regions or functions as often as their values say.
-CONTROL = ("stablehlo.case", "stablehlo.if", "stablehlo.while", "ttcore.case", "ttcore.while")
-
-
-def chosen(predicate: GoldenMapTensor) -> bool:
-    return bool(predicate.shard_at(0).reshape(()).item())
-
-
-def branch(index: GoldenMapTensor, count: int) -> int:
-    """A number that no branch has stands for the last."""
-    number = int(index.shard_at(0).reshape(()).item())
-    return number if 0 <= number < count else count - 1
 
 
 @dataclass
@@ -453,7 +376,7 @@ class Evaluation:
         attributes: dict[str, Any] = attribute_values(op)
         attributes["out"] = specs[0] if len(specs) == 1 else specs
         if len(op.regions):
-            attributes["regions"] = [Region(self, r, values) for r in op.regions]
+            attributes["regions"] = [Region(r, values, self.dtype) for r in op.regions]
         try:
             results = row(*operands, **attributes) if row.mesh else shardwise(row, *operands, **attributes)
         except TTBuilderGoldenException:
@@ -535,110 +458,3 @@ class Double(Evaluation):
             exact = torch_dtype(ir.RankedTensorType(group.type).element_type)
             return golden.map(lambda t: t.to(exact))
         return golden
-
-
-def wide(golden: GoldenMapTensor) -> GoldenMapTensor:
-    return golden.map(lambda t: t.to(torch.float64)) if golden.dtype.is_floating_point else golden
-
-
-def rounding_errors(
-    source: str, goldens: Sequence[GoldenMapTensor], wider: Sequence[GoldenMapTensor]
-) -> dict[tuple[str, int, int], float]:
-    return {
-        (source, i, device): rounding_error(golden.shard_at(device), other.shard_at(device))
-        for i, (golden, other) in enumerate(zip(goldens, wider, strict=True))
-        for device in golden.shard_map
-        if golden.dtype.is_floating_point
-    }
-
-
-def quantized(type_: ir.Type) -> Any:
-    """The `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other types."""
-    if not is_tensor(type_):
-        return None
-    from golden.quantization import Uniform  # needs PyTorch, as every golden
-
-    return Uniform.of(str(ir.RankedTensorType(type_).element_type))
-
-
-def covers(kept: Kept, wanted: Kept) -> bool:
-    return kept is None or (wanted is not None and wanted <= kept)
-
-
-def terminator(function: Any) -> Any:
-    return list(function.regions[0].blocks[0].operations)[-1].operation
-
-
-def last_uses(block: Any) -> list[list[Any]]:
-    """For each op of a block: the values that no later op needs; a result that nothing uses is its own op's."""
-    operations = [view.operation for view in block.operations]
-    dying: list[list[Any]] = [[] for _ in operations]
-    seen = set()
-    for place in reversed(range(len(operations))):
-        op = operations[place]
-        for value in (*(v for inner in walk(op) for v in inner.operands), *op.results):
-            if value not in seen:
-                seen.add(value)
-                dying[place].append(value)
-    if operations:
-        dying[0] += [argument for argument in block.arguments if argument not in seen]
-    return dying
-
-
-def mesh_axes(root: Any) -> dict[str, int]:
-    """Axes of the module's first mesh."""
-    mesh = next((op for op in walk(root) if op.name == "sdy.mesh"), None)
-    return axes_of(mesh) if mesh is not None else {}
-
-
-def shardings(op: Any, name: str) -> list[list[list[str]]]:
-    """Of each value, of each dimension: the names of the manual axes that split it."""
-    manual = {ir.StringAttr(axis).value for axis in sdy.ManualAxesAttr(op.attributes["manual_axes"]).manual_axes}
-    per_value: Any = sdy.TensorShardingPerValueAttr(op.attributes[name])
-    return [
-        [[axis.name for axis in dimension.axes if axis.name in manual] for dimension in sharding.dimension_shardings]
-        for sharding in per_value.shardings
-    ]
-
-
-def is_terminator(op: Any) -> bool:
-    return op.name in ("func.return", "stablehlo.return", "sdy.return", "ttcore.yield")
-
-
-def listed(results: Any, mesh_shape: tuple[int, int]) -> list[GoldenMapTensor]:
-    items = list(results) if isinstance(results, (list, tuple)) else [results]
-    # A value without operands, the same on all devices, does not know of the mesh yet.
-    return [GoldenMapTensor(GoldenMapTensor.of(r, mesh_shape).shard_map, mesh_shape) for r in items]
-
-
-def is_device(group: Any) -> bool:
-    """Whether an operand group is a device, of which goldens know nothing."""
-    return isinstance(group, ir.Value) and not is_tensor(group.type)
-
-
-class Region:
-    """A region of an op as a function on tensors. kind: name of its only op when that takes the arguments in order."""
-
-    def __init__(self, evaluation: Evaluation, region: Any, values: Mapping[Any, Any]):
-        self._evaluation, self._block, self._values = evaluation, region.blocks[0], values
-        operations = [view.operation for view in self._block.operations]
-        only = operations[0] if len(operations) == 2 else None
-        plain = only is not None and list(only.operands) == list(self._block.arguments)
-        self.kind = only.name.partition(".")[2] if plain and only is not None else None
-
-    def __call__(self, *tensors: Any) -> list[Any]:
-        values = dict(self._values)
-        values.update(zip(self._block.arguments, tensors, strict=True))
-        for view in self._block.operations:
-            op = view.operation
-            if len(op.results) == 0:
-                return [values[v] for v in op.operands]
-            # Elements are scalars in the IR; whole tensors go through at once.
-            row = find_op(op.name)
-            if row is None:
-                raise ValueError(f"{op.name} in a region has no golden")
-            type_ = ir.RankedTensorType(op.results[0].type)
-            spec = TensorSpec(tuple(type_.shape), self._evaluation.dtype(type_.element_type))
-            result = row(*(values[v] for v in op.operands), **attribute_values(op), out=spec)
-            values[op.results[0]] = result.to(spec.dtype)
-        return []

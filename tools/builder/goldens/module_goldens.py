@@ -19,7 +19,8 @@ from ttmlir import ir
 from builder.base.builder_utils import torch_dtype
 from builder.ops.structure import number_ops, symbol
 
-from .evaluation import Evaluation, Key, Maker, OpGoldens, Override, key_of
+from .evaluation import Evaluation, Maker
+from .records import Key, OpGoldens, Override, key_of
 
 GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]
 
