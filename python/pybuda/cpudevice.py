@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from .device import Device, loss_arguments
+from .device import CompilingDevice, loss_arguments
 from .errors import PyBudaError
 from .module import Module, PyTorchModule, called, leaves
 from .other_modules import FrameworkModule
 from .tensor import Tensor
 
 
-class CPUDevice(Device):
+class CPUDevice(CompilingDevice):
     """A CPU. Modules are PyTorchModules; an optimizer and a scheduler are those of PyTorch.
 
     optimizer_f: makes the optimizer of a torch.nn.Module. scheduler_f: makes the scheduler of the optimizer.
@@ -157,21 +157,7 @@ class CPUDevice(Device):
         """A forward run of modules of TensorFlow, of which there are none here."""
         raise PyBudaError(f"device {self.name!r} has modules of PyTorch; expected forward_pt")
 
-    def compile_for(  # type: ignore[override]
-        self,
-        inputs: Sequence[Any],
-        compiler_cfg: Any,
-        targets: Sequence[Any] = [],
-        microbatch_size: int = 0,
-        microbatch_count: int = 1,
-        verify_cfg: Any = None,
-    ) -> tuple[Tensor, ...]:
-        """Outputs of the shapes and types that the modules give for these inputs."""
-        given = self._flat([inputs], "an input")
-        wanted = self._flat([targets], "a target") if targets else []
-        return tuple(Tensor(x) for x in self.compile(given, wanted, microbatch_size > 0))
-
-    compile_for_pt = compile_for
+    compile_for_pt = CompilingDevice.compile_for
 
     def compile_for_tf(
         self,

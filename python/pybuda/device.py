@@ -450,3 +450,25 @@ def through(
         values = module.compute(state, values, trace)
         trace.between += values
     return values
+
+
+class CompilingDevice(Device):
+    """A device that compiles its modules for inputs that it is given."""
+
+    def compile_for(  # type: ignore[override]
+        self,
+        inputs: Sequence[Any],
+        compiler_cfg: Any,
+        targets: Sequence[Any] = [],
+        microbatch_size: int = 0,
+        microbatch_count: int = 1,
+        verify_cfg: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """Compiles the modules for inputs like these (for training with a microbatch_size).
+
+        Returns:
+            Outputs of the shapes and types that the modules give for them.
+        """
+        given = self._flat([inputs], "an input")
+        wanted = self._flat([targets], "a target") if targets else []
+        return tuple(Tensor(x) for x in self.compile(given, wanted, microbatch_size > 0))

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .config import _get_global_compiler_config
-from .device import Device, loss_arguments, through
+from .device import CompilingDevice, loss_arguments, through
 from .enums import BackendDevice, BackendType
 from .errors import PyBudaError
 from .formats import DataFormat
@@ -31,7 +31,7 @@ class DeviceConfig:
     grid_size: tuple[int, int]
 
 
-class Reports(Device):
+class Reports(CompilingDevice):
     """The part of a TTDevice that computes nothing on the chip."""
 
     arch: BackendDevice
@@ -68,20 +68,6 @@ class Reports(Device):
 
     def get_active_subgraph(self) -> int:
         return self._active_subgraph
-
-    def compile_for(  # type: ignore[override]
-        self,
-        inputs: Sequence[Any],
-        compiler_cfg: Any,
-        targets: Sequence[Any] = [],
-        microbatch_size: int = 0,
-        microbatch_count: int = 1,
-        verify_cfg: Any = None,
-    ) -> tuple[Tensor, ...]:
-        """Compiles the modules for inputs like these (for training with a microbatch_size), and returns outputs."""
-        given = self._flat([inputs], "an input")
-        wanted = self._flat([targets], "a target") if targets else []
-        return tuple(Tensor(x) for x in self.compile(given, wanted, microbatch_size > 0))
 
     def generate_graph(
         self,
