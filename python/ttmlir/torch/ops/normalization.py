@@ -13,6 +13,25 @@ from ...dialects import ttir
 from ..lowering import Lowering, Value, rule
 
 
+def standardized(g: Lowering, wide: Value, dims: Sequence[int], eps: float) -> tuple[Value, Value, Value, Value]:
+    """Of f32 values over dimensions that are kept with size 1: (x - mean) * rstd, mean, variance (without Bessel's
+    correction), and rstd = 1 / sqrt(variance + eps)."""
+    mean = g.reduce(ttir.mean, wide, dims, True)
+    centred = g.sub(wide, mean)
+    variance = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
+    rstd = g.call(ttir.rsqrt, g.add(variance, g.scalar(eps, variance)))
+    return g.mul(centred, rstd), mean, variance, rstd
+
+
+def scaled(g: Lowering, y: Value, weight: Value | None, bias: Value | None, shape: Sequence[int] | None) -> Value:
+    """y * weight + bias in f32, where there are such; shape: in which they broadcast, None for their own."""
+    for op, operand in ((g.mul, weight), (g.add, bias)):
+        if operand is not None:
+            wide = g.cast(operand, torch.float32)
+            y = op(y, wide if shape is None else g.reshape(wide, shape))
+    return y
+
+
 @rule("native_layer_norm", "layer_norm")
 def layer_norm(
     g: Lowering, x: Value, normalized_shape: Sequence[int], weight: Value | None = None, bias: Value | None = None,
@@ -28,15 +47,8 @@ def layer_norm(
         y = g.reshape(Value(result, rows.shape, x.dtype), x.shape)
         return (y, y, y) if several else y
     dims = list(range(x.rank - len(normalized_shape), x.rank))
-    wide = g.cast(x, torch.float32)
-    mean = g.reduce(ttir.mean, wide, dims, True)
-    centred = g.sub(wide, mean)
-    square = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
-    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
-    y = g.mul(centred, rstd)
-    for op, operand in ((g.mul, weight), (g.add, bias)):
-        if operand is not None:
-            y = op(y, g.cast(operand, torch.float32))
+    y, mean, _, rstd = standardized(g, g.cast(x, torch.float32), dims, eps)
+    y = scaled(g, y, weight, bias, None)
     return g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))
 
 
@@ -46,15 +58,8 @@ def group_norm(
     groups: int, eps: float,
 ) -> tuple[Value, Value, Value]:  # fmt: skip
     wide = g.reshape(g.cast(x, torch.float32), (batch, groups, channels // groups * pixels))
-    mean = g.reduce(ttir.mean, wide, [2], True)
-    centred = g.sub(wide, mean)
-    square = g.reduce(ttir.mean, g.mul(centred, centred), [2], True)
-    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
-    y = g.reshape(g.mul(centred, rstd), x.shape)
-    per_channel = (1, channels, *(1,) * (x.rank - 2))
-    for op, operand in ((g.mul, weight), (g.add, bias)):
-        if operand is not None:
-            y = op(y, g.reshape(g.cast(operand, torch.float32), per_channel))
+    y, mean, _, rstd = standardized(g, wide, [2], eps)
+    y = scaled(g, g.reshape(y, x.shape), weight, bias, (1, channels, *(1,) * (x.rank - 2)))
     return g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))
 
 
@@ -85,20 +90,12 @@ def batch_norm_training(
         y, empty, _ = batch_norm(g, x, weight, bias, running, running_variance, momentum, eps)
         return (y, empty, empty, running, running_variance)
     dims = [0, *range(2, x.rank)]
-    per_channel = (1, x.shape[1], *(1,) * (x.rank - 2))
-    wide = g.cast(x, torch.float32)
-    mean = g.reduce(ttir.mean, wide, dims, True)
-    centred = g.sub(wide, mean)
-    square = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
-    rstd = g.call(ttir.rsqrt, g.add(square, g.scalar(eps, square)))
-    y = g.mul(centred, rstd)
-    for op, operand in ((g.mul, weight), (g.add, bias)):
-        if operand is not None:
-            y = op(y, g.reshape(g.cast(operand, torch.float32), per_channel))
+    y, mean, variance, rstd = standardized(g, g.cast(x, torch.float32), dims, eps)
+    y = scaled(g, y, weight, bias, (1, x.shape[1], *(1,) * (x.rank - 2)))
     results = [g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))]
     count = math.prod(x.shape[d] for d in dims)
     unbiased = count / (count - 1) if count > 1 else math.nan
-    for number, (stat, new, factor) in enumerate(((running, mean, 1.0), (running_variance, square, unbiased)), 3):
+    for number, (stat, new, factor) in enumerate(((running, mean, 1.0), (running_variance, variance, unbiased)), 3):
         if stat is not None:
             new, old = g.reshape(new, stat.shape), g.cast(stat, torch.float32)
             moved = g.mul(new, g.scalar(factor * momentum, new))
