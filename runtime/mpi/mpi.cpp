@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "segments.h"
+
 #include "tt/fork.h"
 #include "tt/interrupt.h"
 #include "tt/sim/ranks.h"
@@ -125,8 +127,10 @@ public:
       if (!all)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (finalizes)
+    if (finalizes) {
       MPI_Finalize();
+      removeSegments();
+    }
   }
 
 private:
@@ -246,10 +250,12 @@ extern "C" __attribute__((visibility("default"))) tt::sim::Ranks *ttrtOpenRanks(
   int isThere = 0, given = MPI_THREAD_SINGLE;
   MPI_Initialized(&isThere);
   // Calls come from one thread at a time, and mpi4py may make some of its own.
-  if (isThere)
+  if (isThere) {
     MPI_Query_thread(&given);
-  else
+  } else {
+    const tt::sim::Segments segments;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &given);
+  }
   if (given < MPI_THREAD_SERIALIZED)
     throw tt::DeviceError("MPI was initialised for one thread only; initialise it with MPI_THREAD_SERIALIZED or more");
   MPI_Comm data, control;

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -121,6 +123,53 @@ def test_ctrl_c_ends_all(mlp: Path) -> None:
             assert job.wait(SOON) != 0
         finally:
             job.kill()
+
+
+def test_files_of_killed_ranks_are_removed_by_the_next_ones(mlp: Path) -> None:
+    """OpenMPI's memory of them, in /dev/shm. Those of ranks that run stay, and a job that ends leaves none."""
+
+    def folders(*ranks: int) -> list[Path]:
+        return [x for rank in ranks for x in Path("/dev/shm").glob(f"ttranks-{os.geteuid()}-{rank}-*")]
+
+    def started() -> tuple[subprocess.Popen[bytes], list[int]]:
+        words = launch.command([(2, script("faulty.py", str(mlp), "2x4", "none"))])
+        job = subprocess.Popen(words, env=launch.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert job.stdout is not None
+        # Lines of two ranks may come as one.
+        assert job.stdout.readline().startswith(b"running")
+        ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(job.pid)], capture_output=True, text=True, check=True)
+        return job, [int(rank) for rank in ranks.stdout.split()]
+
+    jobs = [started(), started()]
+    (killed, stale), (_, running) = jobs
+    try:
+        assert len(folders(*stale)) == len(folders(*running)) == 2
+        assert all(len(list(folder.iterdir())) == 2 for folder in folders(*stale))  # a lock, and the memory
+        killed.kill()  # mpirun, too, which would remove them
+        for rank in stale:
+            os.kill(rank, signal.SIGKILL)
+        killed.wait()
+        third = launch.launched([(2, [sys.executable, "-c", OPENED])])
+        assert third.code == 0, third.err
+        assert not folders(*stale) and len(folders(*running)) == 2
+        assert not folders(*map(int, third.out.split()))
+    finally:
+        for job, ranks in jobs:
+            job.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                job.wait(SOON)
+            job.kill()
+            for rank in ranks:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGKILL)
+
+
+OPENED = """
+import os, ttnn
+print(f"{os.getpid()}\\n", end="")
+with ttnn.create_mesh_device(ttnn.MeshShape(2, 4)):
+    assert not [name for name in os.environ if "backing_directory" in name]
+"""
 
 
 # Ranks that differ
