@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of tensors as programs of the chip: traced by PyTorch's AOTAutograd, compiled by `ttmlir.torch`."""
+"""Functions of tensors as programs of the chip: captured by `ttmlir.torch` or, for gradients, by AOTAutograd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.traceback import preserve_node_meta
-from ttmlir.torch.compilation import compile_whole
+from ttmlir.torch.compilation import called, compile_whole
 from ttmlir.torch.decompositions import decompositions
 from ttmlir.torch.importer import ON_HOST, is_call, op_name
 from ttmlir.torch.options import Options
@@ -94,8 +94,6 @@ class Compiled:
         recompute: bool = False,
         parts: Parts | None = None,
     ) -> None:
-        from functorch.compile import aot_function  # loads Dynamo, which importing pybuda does not
-
         self.moves_depth, self.recompute, self.parts = moves_depth, recompute, parts or {}
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
@@ -103,15 +101,44 @@ class Compiled:
         self.graphs: list[tuple[str, Graph]] = []
         self.on_host: list[str] = []
         self.log = log_if_asked()
-        self._called = False
-        self._function = aot_function(
+        self._function = function
+        self._run: Callable[..., Sequence[torch.Tensor]] | None = None
+
+    def _captured(self, flat: Sequence[torch.Tensor]) -> Callable[..., Sequence[torch.Tensor]]:
+        """The function, compiled for arguments like these: in one pass where nothing is differentiated."""
+        unsuited = "gradients"
+        if not self.training:
+            from ttmlir.torch.capture import UnsuitedError, capture_function
+
+            try:
+                graph = capture_function(self._function, flat)
+            except UnsuitedError as error:
+                unsuited = str(error)
+            else:
+                return called(self._compile(FORWARD, graph))
+        return self._through_autograd(unsuited)
+
+    def _through_autograd(self, unsuited: str) -> Callable[..., Sequence[torch.Tensor]]:
+        """The function as AOTAutograd captures it when it is first called."""
+        from functorch.compile import aot_function, make_boxed_func  # loads Dynamo, which importing pybuda does not
+
+        function = self._function
+
+        def compiler(kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+            def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+                program = self._compile(kind, graph, unsuited)
+                return make_boxed_func(lambda *arguments: program(arguments))
+
+            return compile_one
+
+        return aot_function(
             lambda *flat: tuple(function(*flat)),
-            fw_compiler=self._compiler(FORWARD),
-            bw_compiler=self._compiler(BACKWARD),
-            inference_compiler=self._compiler(FORWARD),
+            fw_compiler=compiler(FORWARD),
+            bw_compiler=compiler(BACKWARD),
+            inference_compiler=compiler(FORWARD),
             partition_fn=self._partition,
             decompositions=decompositions(),
-            num_params_buffers=statics,
+            num_params_buffers=self.statics,
             keep_inference_input_mutations=True,
             enable_log=False,
         )
@@ -122,49 +149,44 @@ class Compiled:
         self.graphs.append((BACKWARD, backward.graph))
         return forward, backward
 
-    def _compiler(self, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
-        from functorch.compile import make_boxed_func
-
-        weights = {f"primals_{i + 1}" for i in range(self.statics)}
-
-        def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-            split_products(graph.graph, self.parts.get(kind, {}))
-            placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
-            if kind == FORWARD:
-                parameters = list(range(self.statics))
-            else:
-                parameters = [i for i, node in enumerate(placeholders) if str(node.target) in weights]
-            for node in graph.graph.nodes:
-                if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
-                    node.meta[ON_HOST] = "cpu_fallback_ops"
-            moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
-            with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind):
-                # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
-                warnings.filterwarnings("ignore", message="PyTorch runs what")
-                program = compile_whole(graph, parameters, self.options, kind, self.training)
-            found, _ = left_on_host(graph.graph)
-            self.on_host += list(found)
-            lacking = [name for name in found if name not in moved]
-            if lacking and not self.allow_host:
-                raise PyBudaError(
-                    f"the chip has no op for {', '.join(lacking)}, and enable_tvm_cpu_fallback is False; expected it "
-                    "to be True, or a module without these ops"
-                )
-            self.programs.append((kind, program))
-            if kind == FORWARD:
-                self.graphs.insert(0, (kind, graph.graph))
-            return make_boxed_func(lambda *arguments: program(arguments))
-
-        return compile_one
+    def _compile(self, kind: str, graph: GraphModule, unsuited: str = "") -> Callable[[Sequence[Any]], Any]:
+        """A captured graph as a program; notes what became of it."""
+        split_products(graph.graph, self.parts.get(kind, {}))
+        placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        if kind == FORWARD:
+            parameters = list(range(self.statics))
+        else:
+            weights = {f"primals_{i + 1}" for i in range(self.statics)}
+            parameters = [i for i, node in enumerate(placeholders) if str(node.target) in weights]
+        for node in graph.graph.nodes:
+            if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
+                node.meta[ON_HOST] = "cpu_fallback_ops"
+        moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
+        with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind):
+            # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
+            warnings.filterwarnings("ignore", message="PyTorch runs what")
+            program = compile_whole(graph, parameters, self.options, kind, self.training, unsuited)
+        found, _ = left_on_host(graph.graph)
+        self.on_host += list(found)
+        lacking = [name for name in found if name not in moved]
+        if lacking and not self.allow_host:
+            raise PyBudaError(
+                f"the chip has no op for {', '.join(lacking)}, and enable_tvm_cpu_fallback is False; expected it "
+                "to be True, or a module without these ops"
+            )
+        self.programs.append((kind, program))
+        if kind == FORWARD:
+            self.graphs.insert(0, (kind, graph.graph))
+        return program
 
     def __call__(self, *flat: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Runs the function. With gradients enabled, in training, its results have a backward pass."""
         with torch.set_grad_enabled(self.training):
-            if self._called:
-                return self._function(*flat)
+            if self._run is not None:
+                return tuple(self._run(*flat))
             with _tracing, preserve_node_meta():  # ops of modules mark the nodes that they make
-                self._called = True
-                return self._function(*flat)
+                self._run = self._captured(flat)
+                return tuple(self._run(*flat))
 
 
 class OnChip:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamo's graphs as graphs of aten ops in one pass, where nothing is differentiated.
+"""Dynamo's graphs, and functions, as graphs of aten ops in one pass, where nothing is differentiated.
 
 AOTAutograd runs a graph several times to learn what it writes, what its results share memory with, and what is
 differentiated, and records each op in Python twice. A graph that gives back values of its own, and no gradients, has
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.proxy_tensor import disable_autocast_cache
 from torch.fx.node import map_aggregate
+from torch.fx.traceback import get_current_meta, has_preserved_node_meta
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
 from .decompositions import decompositions
@@ -65,6 +66,8 @@ class Recorder(TorchDispatchMode):
         node.meta["val"] = value
         if self.stack_trace:
             node.meta["stack_trace"] = self.stack_trace
+        if has_preserved_node_meta() and "custom" in (marks := get_current_meta()):
+            node.meta["custom"] = dict(marks["custom"])
 
     def node_of(self, value: Any) -> Any:
         """A tensor's node; other values as they are."""
@@ -100,7 +103,10 @@ class Recorder(TorchDispatchMode):
             return result
         if func._schema.is_mutable:
             raise UnsuitedError(f"{func}, which writes")
-        node = self.graph.call_function(func, map_aggregate(args, self.node_of), map_aggregate(kwargs, self.node_of))
+        node = self.graph.create_node(
+            "call_function", func, map_aggregate(args, self.node_of), map_aggregate(kwargs, self.node_of),
+            name=func._schema.name.rpartition("::")[2],
+        )  # fmt: skip
         if isinstance(result, torch.Tensor):
             self.own(result, node)
         elif isinstance(result, tuple | list):
@@ -113,22 +119,41 @@ class Recorder(TorchDispatchMode):
         return result
 
 
-class Run(Interpreter):
-    """Runs a graph of Dynamo. `autocasts`: states of `torch.autocast` that the graph entered and did not leave yet."""
+class Replay(Interpreter):
+    """Runs a graph of Dynamo. `autocasts`: states of `torch.autocast` that it entered and did not leave yet."""
 
-    def __init__(self, graph_module: GraphModule, recorder: Recorder) -> None:
+    def __init__(self, graph_module: GraphModule) -> None:
         super().__init__(graph_module)
-        self.recorder, self.autocasts = recorder, list[Any]()
+        self.autocasts = list[Any]()
         self.extra_traceback = False  # errors are reasons to be read
 
     def run_node(self, n: Node) -> Any:
-        self.recorder.stack_trace = n.stack_trace
         result = super().run_node(n)
         if n.target is ENTER_AUTOCAST:
             self.autocasts.append(result)
         elif n.target is EXIT_AUTOCAST:
             self.autocasts.pop()
         return result
+
+    def replay(self, arguments: Sequence[torch.Tensor]) -> Any:
+        """The graph's results. Autocast is as before, also after an exception."""
+        try:
+            return self.run(*arguments, enable_io_processing=False)
+        finally:
+            while self.autocasts:
+                EXIT_AUTOCAST(self.autocasts.pop())
+
+
+class Run(Replay):
+    """Runs a graph of Dynamo that is recorded."""
+
+    def __init__(self, graph_module: GraphModule, recorder: Recorder) -> None:
+        super().__init__(graph_module)
+        self.recorder = recorder
+
+    def run_node(self, n: Node) -> Any:
+        self.recorder.stack_trace = n.stack_trace
+        return super().run_node(n)
 
 
 @contextmanager
@@ -189,40 +214,74 @@ def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModu
     Raises:
         UnsuitedError: says what AOTAutograd is needed for.
     """
-    mode, run = check(graph_module.graph, inputs), Run(graph_module, Recorder())
+    mode, recorder = check(graph_module.graph, inputs), Recorder()
     placeholders = graph_module.graph.find_nodes(op="placeholder")
     differentiable = torch.is_grad_enabled() or bool(
         graph_module.graph.find_nodes(op="call_function", target=torch._C._set_grad_enabled)
     )
-    try:
-        with torch.no_grad(), disable_autocast_cache(), enable_python_dispatcher(), mode, run.recorder:
-            return recorded(run, placeholders, differentiable), [i for i, n in enumerate(placeholders) if is_static(n)]
-    except UnsuitedError:
-        raise
-    except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
-        raise UnsuitedError(f"{type(error).__name__}: {error}") from error
-    finally:
-        while run.autocasts:
-            EXIT_AUTOCAST(run.autocasts.pop())
+    arguments = {node.name: node.meta["example_value"] for node in placeholders}
+    captured = recorded(recorder, mode, arguments, Run(graph_module, recorder).replay, differentiable)
+    return captured, [i for i, n in enumerate(placeholders) if is_static(n)]
+
+
+def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence[torch.Tensor]) -> GraphModule:
+    """What a function of tensors does to these, without gradients, as a graph of aten ops.
+
+    The marks of `torch.fx.traceback.annotate` are on its nodes.
+
+    Raises:
+        UnsuitedError: says what AOTAutograd is needed for.
+    """
+    for value in arguments:
+        if is_traceable_wrapper_subclass(value):
+            raise UnsuitedError(f"an argument that is {type(value).__name__}")
+    mode = FakeTensorMode()
+    fakes = {f"arg{i}_1": mode.from_tensor(value, static_shapes=True) for i, value in enumerate(arguments)}
+    return recorded(Recorder(), mode, fakes, lambda given: function(*given), torch.is_grad_enabled())
 
 
 def is_static(placeholder: Node) -> bool:
     return bool(placeholder.meta.get("tensor_dict", {}).get("_dynamo_static_input_type"))
 
 
-def recorded(run: Run, placeholders: Sequence[Node], differentiable: bool) -> GraphModule:
-    """What a graph of Dynamo does, with the arguments that it writes written at its end.
+def recorded(
+    recorder: Recorder,
+    mode: FakeTensorMode,
+    arguments: Mapping[str, Any],
+    function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
+    differentiable: bool,
+) -> GraphModule:
+    """What a function of functional tensors does, with the arguments that it writes written at its end.
 
+    arguments: fake tensors of `mode`, by the names of their nodes.
     differentiable: writes to arguments can be parts of a gradient.
+
+    Raises:
+        UnsuitedError: says what AOTAutograd is needed for.
     """
-    recorder, fakes = run.recorder, [node.meta["example_value"] for node in placeholders]
-    nodes = [
-        recorder.own(fake, recorder.graph.placeholder(node.name))
-        for node, fake in zip(placeholders, fakes, strict=True)
-    ]
+    try:
+        with torch.no_grad(), disable_autocast_cache(), enable_python_dispatcher(), mode, recorder:
+            fill(recorder, arguments, function, differentiable)
+    except UnsuitedError:
+        raise
+    except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
+        raise UnsuitedError(f"{type(error).__name__}: {error}") from error
+    recorder.graph.eliminate_dead_code()
+    return _LazyGraphModule(recorder.constants, recorder.graph)  # its Python is needed where PyTorch runs a part of it
+
+
+def fill(
+    recorder: Recorder,
+    arguments: Mapping[str, Any],
+    function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
+    differentiable: bool,
+) -> None:
+    """Fills the recorder's graph, where the recorder and the mode of `arguments` are active."""
+    fakes = list(arguments.values())
+    nodes = [recorder.own(fake, recorder.graph.placeholder(name)) for name, fake in arguments.items()]
     with functionalization():
         given = [torch._to_functional_tensor(fake) for fake in fakes]
-        outputs = run.run(*given, enable_io_processing=False)
+        outputs = function(given)
         places = [memory(value) for value in outputs if isinstance(value, torch.Tensor)]
         if len(set(places)) < len(places) or not set(places).isdisjoint(map(memory, given)):
             raise UnsuitedError("a result that shares memory with another one or an argument")
@@ -237,8 +296,6 @@ def recorded(run: Run, placeholders: Sequence[Node], differentiable: bool) -> Gr
         node = recorder.graph.call_function(aten.copy_.default, (nodes[number], recorder.node_of(value)))
         recorder.describe(node, fakes[number])
     recorder.graph.output(tuple(returned))
-    recorder.graph.eliminate_dead_code()
-    return _LazyGraphModule(recorder.constants, recorder.graph)  # its Python is needed where PyTorch runs a part of it
 
 
 def settled(value: Any) -> Any:

@@ -95,6 +95,16 @@ def compile_whole(
             return program
 
 
+def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    """A program, called with its arguments. Ops that PyTorch runs keep the types that autocast gave them."""
+
+    def run(*arguments: Any) -> Any:
+        with torch.no_grad(), torch._C._DisableAutocast():
+            return program(arguments)
+
+    return run
+
+
 def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[torch.fx.Node]:
     """The nodes that an error is about and that are not on the host yet: a rule's, or where a pass points."""
     if isinstance(error, UnsupportedError):

@@ -19,7 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 
 from .capture import UnsuitedError, capture
-from .compilation import compile_whole, warn_of_doubles
+from .compilation import called, compile_whole, warn_of_doubles
 from .decompositions import decompositions
 from .options import Options
 from .report import BACKWARD, FORWARD
@@ -140,16 +140,6 @@ def compiler(
         return make_boxed_func(lambda *arguments: program(arguments))
 
     return compile_one
-
-
-def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
-    """A program as Dynamo calls it. Ops that PyTorch runs have the types that autocast gave them, and no gradients."""
-
-    def run(*arguments: Any) -> Any:
-        with torch.no_grad(), torch._C._DisableAutocast():
-            return program(arguments)
-
-    return run
 
 
 def compile_captured(

@@ -13,6 +13,7 @@ import pybuda
 import pytest
 import torch
 from modules import Function, Product, read
+from ttmlir.torch.report import record
 
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
 B = torch.tensor([0.5, -1.0, 2.0])
@@ -56,6 +57,25 @@ def test_a_model_of_pytorch() -> None:
     first, second = ([p.detach().numpy() for p in (layer.weight, layer.bias)] for layer in (model[0], model[2]))
     hidden = np.maximum(X.numpy() @ first[0].T + first[1], 0)
     np.testing.assert_allclose(got.numpy(), hidden @ second[0].T + second[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("float32")
+def test_inference_is_captured_in_one_pass() -> None:
+    """Also writes to buffers; what gives a view of its input goes through AOTAutograd."""
+    norm = torch.nn.BatchNorm1d(4).train()
+    want = torch.nn.BatchNorm1d(4).train()
+    modules = {
+        "": [Product("product", W, B), pybuda.PyTorchModule("norm", norm)],
+        "shares memory": [pybuda.PyTorchModule("view", torch.nn.Flatten(0))],
+    }
+    for reason, chosen in modules.items():
+        for module in chosen:
+            with record() as reports:
+                module.run(X)
+            assert reports and all(reason in r.unsuited and bool(reason) == bool(r.unsuited) for r in reports)
+    want(X)
+    for mine, theirs in zip(norm.buffers(), want.buffers(), strict=True):
+        torch.testing.assert_close(mine, theirs)
 
 
 @pytest.mark.usefixtures("float32")
