@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -103,6 +104,19 @@ def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
             return program(arguments)
 
     return run
+
+
+def left_to_pytorch(graph_module: GraphModule, reason: str) -> Callable[..., Any]:
+    """A graph of Dynamo that PyTorch runs as it is, with gradients where they are asked for.
+
+    Warns:
+        UserWarning: says why.
+    """
+    calls = [node for node in graph_module.graph.nodes if node.op in ("call_function", "call_method")]
+    ops = Counter(getattr(node.target, "__name__", str(node.target)) for node in calls)
+    add(Report(FORWARD, ops, Counter(ops), dict.fromkeys(ops, reason)))
+    warnings.warn(f"PyTorch runs a graph of {len(calls)} ops: {reason}", stacklevel=2)
+    return graph_module.forward
 
 
 def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[torch.fx.Node]:

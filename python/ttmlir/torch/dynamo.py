@@ -18,8 +18,9 @@ from torch._higher_order_ops.passes.inline_invoke_subgraph import inline_invoke_
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 
+from .aliases import kept_memory
 from .capture import UnsuitedError, capture
-from .compilation import called, compile_whole, warn_of_doubles
+from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles
 from .decompositions import decompositions
 from .options import Options
 from .report import BACKWARD, FORWARD
@@ -151,6 +152,8 @@ def compile_captured(
         # Regions that the user marked as repeated, which spares Dynamo's time.
         graph_module = inline_invoke_subgraph(graph_module)
         graph_module.recompile()
+    if reason := kept_memory(graph_module, example_inputs):
+        return left_to_pytorch(graph_module, reason)
     try:
         graph, parameters = capture(graph_module, example_inputs)
     except UnsuitedError as error:
