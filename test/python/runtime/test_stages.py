@@ -226,3 +226,42 @@ def test_a_program_that_is_split_over_the_chips_of_a_stage(mesh):
         stages = [tuple(stage.mesh_shape) for stage in runtime.last_run(device).stages]
     assert stages == [(1, 2), (1, 2)]
     torch.testing.assert_close(found, torch.tanh(torch.tanh(x @ u) @ d), rtol=1e-5, atol=1e-5)
+
+
+ROWS_AND_COLUMNS = """sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<16x64xf32> {ttcore.argument_type = #ttcore.argument_type<input>},
+                %u: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+                %d: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<16x64xf32> {
+  %s = sdy.sharding_constraint %x <@mesh, [{"x"}, {}]> : tensor<16x64xf32>
+  %0 = stablehlo.dot_general %s, %u, contracting_dims = [1] x [0]
+    : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  %1 = stablehlo.tanh %0 : tensor<16x32xf32>
+  %2 = stablehlo.dot_general %1, %d, contracting_dims = [1] x [0]
+    : (tensor<16x32xf32>, tensor<32x64xf32>) -> tensor<16x64xf32>
+  %3 = stablehlo.tanh %2 : tensor<16x64xf32>
+  return %3 : tensor<16x64xf32>
+}"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_micro_batches_of_a_program_that_is_split_over_the_chips_of_a_stage(count):
+    """Rows over the chips of a column, weights over those of a row: each chip has its rows of every micro-batch."""
+    with ir.Context():
+        module = ir.Module.parse(ROWS_AND_COLUMNS)
+        passes.stablehlo_pipeline(module)
+        passes.stablehlo_to_ttir_pipeline(module)
+        passes.ttir_to_ttnn_backend_pipeline(module, f"mesh-shape=2,4 pipeline-stages=2 micro-batches={count}")
+        binary = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
+    generator = torch.Generator().manual_seed(3)
+    x, u, d = (torch.rand(shape, generator=generator) - 0.5 for shape in [(16, 64), (64, 32), (32, 64)])
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = (2, 4)
+    with runtime.open_mesh_device(options) as device:
+        shards = [dict(enumerate(list(value.chunk(2, dim)) * 2)) for value, dim in ((u, 1), (d, 0))]
+        given = [create_tensor({0: x}, (1, 1))]
+        given += [create_tensor({k: v.contiguous() for k, v in each.items()}, (2, 2)) for each in shards]
+        (found,) = fetched(runtime.submit(device, binary, 0, given)[0])
+        report = runtime.last_run(device)
+    assert [tuple(stage.mesh_shape) for stage in report.stages] == [(2, 2), (2, 2)]
+    assert report.micro_batches == count
+    torch.testing.assert_close(found, torch.tanh(torch.tanh(x @ u) @ d), rtol=1e-5, atol=1e-5)

@@ -5,14 +5,19 @@
 // [i * n, (i + 1) * n) of dimension 0. Rules say of each op which operands must be cut for that, and what else must
 // hold; an op without a rule is refused.
 //
+// Of a program on a mesh, chips may have parts of the rows: then they have parts of the rows of each micro-batch. Where
+// the caller has split the rows himself, the micro-batches would be others, which is refused.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DropoutOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -118,6 +123,14 @@ static std::string windows(Operation *op, StringRef) {
   return op->hasAttr("flattened_compat_info") ? "its images are flattened" : begins<0>(op, "batch_dim");
 }
 
+/// Chips cut whole tensors themselves, so that each has its part of a micro-batch.
+static std::string shards(Operation *op, StringRef) {
+  auto mesh = cast<ttir::MeshShardOp>(op);
+  const bool isGiven =
+      mesh.getShardType() == ttcore::MeshShardType::Identity && llvm::is_contained(mesh.getShardDims(), 0);
+  return isGiven ? "the caller has dimension 0 in shards; expected whole tensors" : std::string();
+}
+
 namespace {
 struct Rule {
   StringLiteral op;
@@ -162,6 +175,13 @@ static constexpr Rule rules[] = {
     {"global_avg_pool2d", 1, always},
     {"upsample2d", 1, always},
     {"concatenate_heads", all, always},
+    {"mesh_shard", 1, shards},
+    {"mesh_partition", 1, always},
+    {"all_gather", 1, always},
+    {"all_reduce", 1, always},
+    {"reduce_scatter", 1, always},
+    {"all_to_all", 1, always},
+    {"collective_permute", 1, always},
     {"split_query_key_value_and_split_heads", all, always},
 };
 
@@ -296,7 +316,22 @@ private:
     return inputs;
   }
 
+  /// What chips hold already, unless it is known to have all rows.
+  static bool isInShards(BlockArgument argument, Attribute shardDims) {
+    RankedTensorType type = typeOf(argument);
+    if (!type || !isa_and_present<ttcore::TensorMeshAttr>(type.getEncoding()))
+      return false;
+    auto dims = dyn_cast_if_present<DenseI64ArrayAttr>(shardDims);
+    return !dims || llvm::is_contained(dims.asArrayRef(), 0);
+  }
+
   LogicalResult cut(func::FuncOp function) {
+    for (unsigned i : batchArguments(function))
+      if (isInShards(function.getArgument(i), function.getArgAttr(i, ttcore::shardDimsName)))
+        return function.emitOpError()
+               << "argument " << i
+               << " is given in shards, which may be parts of the batch; expected a whole tensor "
+                  "for micro-batches";
     if (!function.getBody().hasOneBlock())
       return function.emitOpError() << "has " << llvm::range_size(function.getBody())
                                     << " blocks; only a function of one block works on micro-batches";

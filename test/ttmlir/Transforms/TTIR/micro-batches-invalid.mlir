@@ -147,3 +147,22 @@ func.func @table(%w: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> {
   %0 = "ttir.embedding"(%i, %w) : (tensor<4xi32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  func.func @rows_of_the_caller(%x: tensor<8x8xf32>) -> tensor<4x8xf32> {
+    // expected-error@+1 {{cannot work on 2 micro-batches: the caller has dimension 0 in shards; expected whole tensors}}
+    %0 = "ttir.mesh_shard"(%x) <{shard_dims = array<i64: -1, 0>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<identity>}> : (tensor<8x8xf32>) -> tensor<4x8xf32>
+    return %0 : tensor<4x8xf32>
+  }
+}
+
+// -----
+
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  // expected-error@+1 {{argument 0 is given in shards, which may be parts of the batch; expected a whole tensor for micro-batches}}
+  func.func @shards(%x: tensor<8x8xf32, #ttcore.tensor_mesh<"mesh">>) -> tensor<8x8xf32, #ttcore.tensor_mesh<"mesh">> {
+    return %x : tensor<8x8xf32, #ttcore.tensor_mesh<"mesh">>
+  }
+}

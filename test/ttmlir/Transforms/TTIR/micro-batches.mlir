@@ -36,3 +36,33 @@ func.func @inputs(%w: tensor<8x8xf32>, %x: tensor<8x8xf32> {ttcore.argument_type
   %1 = "ttir.matmul"(%x, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %1, %0 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// Each chip of a row of two has half of the rows of a micro-batch, and of the columns after the exchange.
+// CHECK-LABEL: func.func @on_a_mesh(%arg0: tensor<2x8xf32> {ttcore.micro_batch}) -> (tensor<2x8xf32> {ttcore.micro_batch})
+// CHECK: "ttir.mesh_shard"{{.*}} : (tensor<2x8xf32>) -> tensor<1x8xf32>
+// CHECK: "ttir.all_to_all"{{.*}} : (tensor<1x8xf32>) -> tensor<2x4xf32>
+// CHECK: "ttir.all_reduce"{{.*}} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK: "ttir.mesh_shard"{{.*}} : (tensor<2x4xf32>) -> tensor<2x8xf32>
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  func.func @on_a_mesh(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %0 = "ttir.mesh_shard"(%x) <{shard_dims = array<i64: -1, 0>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<devices>}> : (tensor<8x8xf32>) -> tensor<4x8xf32>
+    %1 = "ttir.all_to_all"(%0) <{split_dim = 1 : si32, concat_dim = 0 : si32, split_count = 2 : si32, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    %2 = "ttir.all_reduce"(%1) <{cluster_axis = 1 : ui32, reduce_type = #ttcore.reduce_type<sum>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %3 = "ttir.mesh_shard"(%2) <{shard_dims = array<i64: -1, 1>, shard_direction = #ttcore.shard_direction<shard_to_full>, shard_shape = array<i64: 1, 2>, shard_type = #ttcore.shard_type<devices>}> : (tensor<8x4xf32>) -> tensor<8x8xf32>
+    return %3 : tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// Shards of other dimensions may come from the caller.
+// CHECK-LABEL: func.func @columns
+// CHECK-SAME: tensor<2x4xf32, #ttcore.tensor_mesh<"mesh">>
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  func.func @columns(%x: tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">> {ttcore.shard_dims = array<i64: -1, 1>}) -> tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">> {
+    %0 = "ttir.exp"(%x) : (tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">>) -> tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">>
+    return %0 : tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">>
+  }
+}
