@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tt::runtime {
 namespace {
@@ -46,9 +47,87 @@ std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &v
 
 const std::byte *Planner::constantBytes(uint32_t value) const {
   const Plan::Root &root = rootOf(value);
-  if (root.home != Plan::Home::Constant || root.shards != 1)
-    return nullptr;
-  return root.constant.front().get() + made.viewBytes[value];
+  return isOneForAll(root) ? root.constant.front().get() + made.viewBytes[value] : nullptr;
+}
+
+const std::byte *Planner::constantBytes(uint32_t value, uint32_t device) const {
+  const auto &shard = rootOf(value).constant[device];
+  return shard ? shard.get() + made.viewBytes[value] : nullptr;
+}
+
+bool Planner::isOneForAll(const Plan::Root &root) {
+  // Of other ranks there are none, so that all ranks say the same.
+  return root.home == Plan::Home::Constant && !root.constant.empty() &&
+         std::ranges::all_of(root.constant,
+                             [&](const auto &shard) { return shard && shard.get() == root.constant.front().get(); });
+}
+
+/// Whether the program alone has the memory of a constant that is one for all devices; what lies in the file nobody
+/// owns.
+bool Planner::isOwnedAlone(const Plan::Root &root) {
+  return root.constant.front().use_count() == static_cast<long>(root.constant.size());
+}
+
+void Planner::shareEqual(Shards &shards, size_t bytes) {
+  for (size_t d = 1; d < shards.size() && bytes; ++d)
+    for (size_t other = 0; other < d && shards[d]; ++other)
+      if (shards[other] == shards[d])
+        break; // the first that has them
+      else if (shards[other] && std::memcmp(shards[other].get(), shards[d].get(), bytes) == 0) {
+        shards[d] = shards[other];
+        break;
+      }
+}
+
+bool Planner::isSplitConstant(uint32_t value) const {
+  return value != absentOperand && shards(value) > 1 && rootOf(value).home == Plan::Home::Constant &&
+         !isOneForAll(rootOf(value));
+}
+
+bool Planner::addOwnStep(ttnn::OpCall &call) {
+  const auto &ins = operation().ins;
+  if (!hasSplitConstants())
+    return false;
+  const auto isSplit = [&](uint32_t in) { return isSplitConstant(in); };
+  std::map<std::vector<const std::byte *>, const ttnn::Kernel *> known;
+  std::vector<std::unique_ptr<ttnn::Kernel>> kernels;
+  std::vector<const ttnn::Kernel *> own;
+  const std::vector<const std::byte *> all = call.constantIns;
+  const auto keepsForm = [&](const ttnn::Kernel &kernel) {
+    for (size_t i = 0; i < ins.size(); ++i)
+      if (isSplit(ins[i]) && !kernel.reads(i))
+        return true;
+    return false;
+  };
+  for (uint32_t device = made.chips.first; device < made.chips.last; ++device) {
+    for (size_t i = 0; i < ins.size(); ++i)
+      if (isSplit(ins[i]))
+        call.constantIns[i] = constantBytes(ins[i], device);
+    const ttnn::Kernel *&kernel = known[call.constantIns];
+    if (!kernel) {
+      kernels.push_back(ttnn::makeKernel(*operation().info, call));
+      kernel = kernels.back().get();
+    }
+    if (own.empty() && !keepsForm(*kernel)) {
+      call.constantIns = all;
+      return false;
+    }
+    own.push_back(kernel);
+  }
+  call.constantIns = all;
+  for (const auto &kernel : kernels)
+    for (size_t i = 0; i < ins.size(); ++i)
+      if (ins[i] != absentOperand && kernel->reads(i))
+        isRead[made.rootOf[ins[i]]] = true;
+  // The step is that of one of them; those of the others lie beside it.
+  addStep(std::move(kernels.front()));
+  for (size_t k = 1; k < kernels.size(); ++k) {
+    made.scratchBytes = std::max(made.scratchBytes, kernels[k]->scratchBytes());
+    made.kernels.push_back(std::move(kernels[k]));
+  }
+  made.steps.back().own = static_cast<uint32_t>(made.ownKernels.size());
+  made.ownKernels.push_back(std::move(own));
+  return true;
 }
 
 /// ttnn.constant needs no kernel: its values are used where the file has them.
@@ -99,6 +178,7 @@ void Planner::planCall() {
     Plan::Root &root = made.roots[operation.outs[i]];
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
+    shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
       made.cachedMemory.push_back(std::move(results.allocations[i]));
   }
@@ -206,7 +286,8 @@ bool Planner::isReproducible() const {
     if (made.written[out])
       return false;
     results.push_back(program.spec(out));
-    results.back().distributed = shards(out) != 1;
+    // A kernel of one device makes the same of the same operands on all of them.
+    results.back().distributed = false;
   }
   return ttnn::isReproducible(*operation().info, results);
 }
@@ -216,6 +297,10 @@ size_t Planner::foldedBytes() const {
   for (uint32_t out : operation().outs)
     bytes += program.spec(out).bytes();
   return bytes;
+}
+
+bool Planner::hasSplitConstants() const {
+  return std::ranges::any_of(operation().ins, [&](uint32_t in) { return isSplitConstant(in); });
 }
 
 /// Runs an op of constants now, once.
@@ -231,7 +316,7 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
   for (size_t i = 0; i < outs.size(); ++i) {
     Plan::Root &root = made.roots[operation().outs[i]];
     root.home = Plan::Home::Constant;
-    root.constant.assign(1, values[i]);
+    root.constant.assign(root.shards, values[i]);
   }
   preparedBytes += foldedBytes();
 }
@@ -239,6 +324,9 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
 void Planner::findDispensable() {
   dispensable.clear();
   const auto &ins = operation().ins;
+  // Several kernels are made, which all want them.
+  if (hasSplitConstants())
+    return;
   for (uint32_t in : ins) {
     if (in == absentOperand)
       continue;
@@ -246,9 +334,8 @@ void Planner::findDispensable() {
     const Plan::Root &root = made.roots[value];
     const auto isSame = [&](uint32_t other) { return other != absentOperand && made.rootOf[other] == value; };
     // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
-    if (root.home == Plan::Home::Constant && root.shards == 1 && root.constant.front().use_count() == 1 &&
-        program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
-        std::ranges::count_if(ins, isSame) == 1)
+    if (isOneForAll(root) && isOwnedAlone(root) && program.spec(value).bytes() > constantsAfter[op] &&
+        lastUse[value] == op && !isRead[value] && std::ranges::count_if(ins, isSame) == 1)
       dispensable.push_back({root.constant.front().get(), program.spec(value).bytes()});
   }
   if (!dispensable.empty())
@@ -267,7 +354,7 @@ void Planner::release(std::span<const std::byte> values) const {
 bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
   constexpr size_t smallModel = size_t(512) << 20, least = size_t(128) << 20;
   const auto isOwned = [&](uint32_t in) {
-    return in != absentOperand && constantBytes(in) == values.data() && rootOf(in).constant.front().use_count() == 1;
+    return in != absentOperand && constantBytes(in) == values.data() && isOwnedAlone(rootOf(in));
   };
   if (made.image.holds(values) || std::ranges::any_of(operation().ins, isOwned))
     return true;
@@ -307,15 +394,20 @@ void Planner::releaseConstants() {
     Plan::Root &root = made.roots[value];
     if (root.home != Plan::Home::Constant)
       continue;
-    for (auto &shard : root.constant)
+    const std::byte *last = nullptr; // devices may have the same ones
+    for (auto &shard : root.constant) {
       if (!shard)
         continue; // let go, or of another rank
-      else if (shard.use_count() == 0)
-        made.image.release({shard.get(), program.spec(value).bytes()});
-      else if (lastUse[value] == op && !isRead[value]) {
-        preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
+      const bool isNext = std::exchange(last, shard.get()) != shard.get();
+      if (shard.use_count() == 0) {
+        if (isNext)
+          made.image.release({shard.get(), program.spec(value).bytes()});
+      } else if (lastUse[value] == op && !isRead[value]) {
+        if (isNext)
+          preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
         shard.reset();
       }
+    }
   }
 }
 

@@ -144,9 +144,10 @@ void Executable::runStep(const Step &step) {
     return;
   }
   for (uint32_t d = 0; d < step.devices; ++d)
-    step.kernel->run({{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
-                      {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
-                      arena.get()});
+    (step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d])
+        ->run({{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
+               {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
+               arena.get()});
 }
 
 void Executable::exchange(const Step &step) {

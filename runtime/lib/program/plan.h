@@ -172,6 +172,7 @@ struct Plan {
     uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when isMesh
     bool control = false;                                                  // runs the callees of its op
     uint32_t exchange = none;                                              // what ranks exchange before it
+    uint32_t own = none; // in ownKernels: of kernels that keep forms of what devices have different
     static constexpr uint32_t none = ~0u;
     bool isMesh() const { return mesh || control; }
   };
@@ -199,9 +200,10 @@ struct Plan {
 
   std::vector<std::unique_ptr<ttnn::Kernel>> kernels;
   std::vector<std::unique_ptr<ttnn::MeshKernel>> meshKernels;
-  std::vector<uint32_t> rootOf;  // per value
-  std::vector<size_t> viewBytes; // per value: where it begins in its root
-  std::vector<Root> roots;       // per value; only those of roots are used
+  std::vector<std::vector<const ttnn::Kernel *>> ownKernels; // by chip of this process
+  std::vector<uint32_t> rootOf;                              // per value
+  std::vector<size_t> viewBytes;                             // per value: where it begins in its root
+  std::vector<Root> roots;                                   // per value; only those of roots are used
   std::vector<Step> steps;
   std::vector<Exchange> exchanges;
   std::vector<uint32_t> chainOps;

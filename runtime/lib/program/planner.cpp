@@ -125,6 +125,7 @@ void Planner::planInputs() {
       root.home = Plan::Home::Constant;
       root.constant = arguments[i].shards;
       root.constant.resize(root.shards, root.constant.front());
+      shareEqual(root.constant, program.spec(value).bytes());
     }
     addGroup(value, 0, sim::footprint(chip, program.spec(value)), name, static_cast<int32_t>(i));
   }
@@ -241,6 +242,8 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     fold(*kernel, call);
     return alias;
   }
+  if (!observed && addOwnStep(call))
+    return alias;
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
       isRead[made.rootOf[ins[i]]] = true;

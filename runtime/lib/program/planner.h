@@ -55,6 +55,9 @@ private:
   uint32_t viewedOperand(const ttnn::Kernel &kernel, const ttnn::OpCall &call) const;
   void checkDistribution() const;
   void addStep(std::unique_ptr<ttnn::Kernel> kernel);
+  /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
+  /// False where a kernel for all devices does as well.
+  bool addOwnStep(ttnn::OpCall &call);
   void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input = -1);
   void planDeviceMemory(int alias, const ttnn::OpCall &call);
   /// What ranks exchange before the mesh step that was added last.
@@ -77,6 +80,17 @@ private:
   Argument argumentOf(uint32_t value, size_t index) const;
   /// The values of a constant that is the same on all devices, or nullptr.
   const std::byte *constantBytes(uint32_t value) const;
+  /// Those of a device.
+  const std::byte *constantBytes(uint32_t value, uint32_t device) const;
+  /// A constant whose values all devices have in the same place.
+  static bool isOneForAll(const Plan::Root &root);
+  static bool isOwnedAlone(const Plan::Root &root);
+  /// A constant of which devices have different values.
+  bool isSplitConstant(uint32_t value) const;
+  /// Of the operands of the op.
+  bool hasSplitConstants() const;
+  /// Devices that have the same values have them once.
+  static void shareEqual(Shards &shards, size_t bytes);
   bool isReproducible() const;
   size_t foldedBytes() const;
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);

@@ -109,7 +109,11 @@ public:
   }
   /// Whether it is constant, and comes with every run of a program: a program that is given it is prepared for its
   /// values, and prepared again for others.
-  bool parameter() const { return constant() && get().contents->parameter.load(std::memory_order_relaxed); }
+  bool parameter() const {
+    const Contents &values = contents();
+    return values.constant.load(std::memory_order_relaxed) && values.tracked.load(std::memory_order_relaxed) &&
+           values.parameter.load(std::memory_order_relaxed);
+  }
   void setParameter() const {
     setConstant();
     get().contents->parameter.store(true, std::memory_order_relaxed);
