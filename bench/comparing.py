@@ -41,14 +41,14 @@ class Case:
     as_ours: Callable[[Tensor], Tensor] = lambda result: result
 
 
-def profile(run: Callable[[], object], top: int = 3) -> str:
-    """The ops of one run that take most of the time, and what no op accounts for."""
+def profile(run: Callable[[], object], top: int = 3, on: Any = None) -> str:
+    """The ops of one run that take most of the time, and what no op accounts for. on: where not on `device()`."""
     rt.runtime.set_perf_recording(True)
     try:
         reports = []
         for _ in range(5):
             run()
-            report = rt.runtime.last_run(device())
+            report = rt.runtime.last_run(on or device())
             assert report is not None  # of a recorded run
             reports.append(report)
     finally:

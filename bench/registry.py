@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from .harness import Outcome, Settings
 
 MODULES = tuple(
-    f"bench.{name}" for name in ("kernels", "native", "models", "loading", "hooks", "emitted", "memory", "compiling")
+    f"bench.{name}"
+    for name in ("kernels", "native", "models", "loading", "hooks", "emitted", "meshes", "ranks", "memory", "compiling")
 )
 
 

@@ -22,7 +22,7 @@ else
   .venv/bin/ruff format --check .
   [ -e build/python_packages/ttmlir/ir.pyi ] || { echo "lint: type stubs are not there; run make build" >&2; exit 1; }
   .venv/bin/mypy
-  .venv/bin/mypy scripts/spdx.py examples/digits/*.py examples/models/*.py examples/torch/*.py examples/ttnn/*.py
+  .venv/bin/mypy scripts/spdx.py examples/digits/*.py examples/meshes/*.py examples/models/*.py examples/torch/*.py examples/ttnn/*.py
   scripts/spdx.py
   echo "lint: clean"
 fi

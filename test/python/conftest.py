@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).parent
 # Tables and generators that tests of several folders use.
-sys.path[:0] = [str(HERE / "ops"), str(HERE / "random_programs"), str(HERE / "profiler"), str(ROOT / "tools")]
+FOLDERS = ("test/python/ops", "test/python/random_programs", "test/python/profiler", "examples/meshes", "tools")
+sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 

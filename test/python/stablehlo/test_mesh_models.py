@@ -68,7 +68,7 @@ def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
     [("training", (1.0, 1.5, 4.0, 8.0)), ("experts", (1.0, 1.8, 5.0, 12.0))],
 )
 def test_speed_ups_are_estimated(name: str, least: tuple[float, ...], tmp_path: Path) -> None:
-    """Two models of the table; all of it: test/python/stablehlo/mesh_models.py FOLDER."""
+    """Two models of the table; all of it: examples/meshes/mesh_models.py FOLDER."""
     done = subprocess.run(
         [sys.executable, mesh_models.__file__, str(tmp_path), "--only", name],
         capture_output=True,

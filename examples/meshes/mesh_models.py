@@ -3,7 +3,7 @@
 
 Run as a program it estimates them at their real sizes on meshes of growing size; nothing runs:
 
-    python test/python/stablehlo/mesh_models.py FOLDER [--only NAME] [--meshes 1x1,1x2,2x4,8x4]
+    python examples/meshes/mesh_models.py FOLDER [--only NAME] [--meshes 1x1,1x2,2x4,8x4]
 """
 
 from __future__ import annotations
@@ -61,15 +61,26 @@ class JaxModel:
         types = [jax.ShapeDtypeStruct(a.shape, "int32" if a.below else "float32") for a in self.arguments]
         return jax.jit(self.function, keep_unused=True).lower(*types)
 
-    def text(self, mesh: tuple[int, int] | None = None, annotate: bool = False, parameters: bool = False) -> str:
-        """What JAX prints, with the mesh and, if asked for, the shardings of inputs, and which ones are weights."""
+    def text(
+        self,
+        mesh: tuple[int, int] | None = None,
+        annotate: bool = False,
+        parameters: bool = False,
+        everywhere: bool = False,
+    ) -> str:
+        """What JAX prints, with the mesh and, if asked for, the shardings of inputs, and which ones are weights.
+
+        everywhere: arguments of which the user says nothing have an open sharding, so that chips have them in shards,
+        too.
+        """
         text = re.sub(r"^module @\w+ attributes \{[^}]*\}", "module", self.lowered().as_text())
         if mesh:
             text = text.replace("module {", f'module {{\n  sdy.mesh @mesh = <["x"={mesh[0]}, "y"={mesh[1]}]>', 1)
         for index, argument in enumerate(self.arguments):
             notes = []
-            if annotate and argument.axes is not None:
-                axes = argument.axes + ("",) * (len(argument.shape) - len(argument.axes))
+            if annotate and (argument.axes is not None or everywhere):
+                axes = argument.axes or ()
+                axes += ("",) * (len(argument.shape) - len(axes))
                 dims = ", ".join("{" + ", ".join([f'"{axis}"' for axis in each] + ["?"]) + "}" for each in axes)
                 notes.append(f"sdy.sharding = #sdy.sharding<@mesh, [{dims}]>")
             if parameters and index >= self.inputs:
@@ -305,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import argparse
     from pathlib import Path
 
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "tools"), str(root / "build" / "python_packages")]
     from builder.sharding.__main__ import main as sharding
 
