@@ -4,6 +4,9 @@
 # Paths below that folder are hashed as seen from the build folder, so that a clone elsewhere, or the build of a wheel,
 # takes what another has compiled. Build folders are therefore siblings directly below the sources. Files keep relative
 # names in messages of assertions and in debug information; a debugger started in the build folder finds them.
+#
+# CCACHE_DEPEND: the compiler says which headers it has read, so that what was not compiled before is not preprocessed
+# first, which would take a cold build about a tenth of its time.
 
 find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
@@ -15,7 +18,7 @@ set(_launcher "${CCACHE}")
 if(CMAKE_HOST_UNIX)
   find_program(TTMLIR_ENV env REQUIRED)
   mark_as_advanced(TTMLIR_ENV)
-  set(_launcher "${TTMLIR_ENV}" "CCACHE_BASEDIR=${TTMLIR_CCACHE_ROOT}" CCACHE_NOHASHDIR=1
+  set(_launcher "${TTMLIR_ENV}" "CCACHE_BASEDIR=${TTMLIR_CCACHE_ROOT}" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE}")
 endif()
 set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
