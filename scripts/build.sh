@@ -6,16 +6,17 @@
 #
 #   --product   what users call, and no tests
 #   --tests     also what only tests need
-#   --demo      what the demo needs (all but StableHLO, a third of the product), and then the demo under the same bar
+#   --demo      what the demo needs (no StableHLO, a third of the product, and no tools), and then the demo under the
+#               same bar
 set -euo pipefail
 cd "$(dirname "$0")/.."
-target=all tests=false demo=false
+target=all first=product tests=false demo=false
 for option in "$@"; do
   case $option in
     -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
     --product) target=product ;;
     --tests) tests=true ;;
-    --demo) target=product demo=true ;;
+    --demo) target=demo first=demo demo=true ;;
     *) echo "build: unknown option $option; known: --product --tests --demo" >&2; exit 2 ;;
   esac
 done
@@ -25,22 +26,26 @@ export NINJA_STATUS="[%f/%t] "
 # Ends of the steps on the bar, in thousandths: most is compiling.
 if $demo; then built=900; elif [ $target = all ]; then built=700; else built=1000; fi
 
-# The demo needs no StableHLO, a third of all; where the tree has it, it stays.
-stablehlo=ON
-if $demo && ! grep -qs '^TTMLIR_BUILD_STABLEHLO:BOOL=ON$' build/CMakeCache.txt; then stablehlo=OFF; fi
+# The demo needs no StableHLO, a third of all, and no tests; where the tree has them, they stay.
+whole=ON python_packages=python packages=packages
+if $demo && ! grep -qs '^TTMLIR_BUILD_STABLEHLO:BOOL=ON$' build/CMakeCache.txt; then
+  whole=OFF python_packages=demo-python packages=demo-packages
+fi
 
-configure() { cmake --preset dev -DTTMLIR_BUILD_STABLEHLO=$stablehlo "$@"; }
+configure() {
+  cmake --preset dev -DTTMLIR_BUILD_STABLEHLO=$whole -DTTMLIR_BUILD_TESTS=$whole -DTTRT_TESTS=$whole "$@"
+}
 build() { cmake --build --preset dev --target "$1"; }
 
 # PyTorch and the sources of MLIR's bindings come while Debian's packages are installed and what needs neither is
 # compiled; where those packages bring what fetches them, after the packages.
-start_python() { start python "Python packages" scripts/setup.sh build-python python; }
+start_python() { start python "Python packages" scripts/setup.sh build-python $python_packages; }
 start_sources() { start sources "sources of MLIR's bindings" scripts/setup.sh sources; }
 python_early=false sources_early=false
 if python3 -c 'import ensurepip, venv' 2>/dev/null; then python_early=true; start_python; fi
 if command -v xz >/dev/null; then sources_early=true; start_sources; fi
 step "Debian packages" 0 80
-run packages scripts/setup.sh packages
+run packages scripts/setup.sh $packages
 $python_early || start_python
 $sources_early || start_sources
 step "Python for the build" 80 100
@@ -53,7 +58,7 @@ if [ -n "${job_pid[sources]:-}" ]; then
   step "configuring" 100 110
   run configure configure -DTTMLIR_BUILD_PYTHON=OFF -DTTRT_PYTHON=ON
   step "compiling" 110 $((built - 150))
-  run build build product
+  run build build $first
   step "waiting for the sources of MLIR's bindings" $((built - 150)) $((built - 150))
   wait_for sources
   step "configuring" $((built - 150)) $((built - 140))

@@ -6,18 +6,24 @@
 #
 # Parts, in this order; without one, all:
 #   packages      Debian packages, of which the compiler is one
+#   demo-packages those that the demo needs; not when no part is named
 #   build-python  the virtual environment .venv with the Python packages that compiling needs
+#   demo-python   those that the demo needs as well; not when no part is named
 #   python        all other Python packages
 #   sources       the sources of MLIR's Python bindings
 #   browser       a browser for tests of the profiler's page, which are skipped without one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(
-  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22
+demo_packages=(
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   libzstd-dev zlib1g-dev libxml2-dev libedit-dev libffi-dev
-  flatbuffers-compiler libflatbuffers-dev libdnnl-dev libzip-dev nlohmann-json3-dev libgtest-dev openmpi-bin libopenmpi-dev
+  flatbuffers-compiler libflatbuffers-dev libdnnl-dev
   cmake ninja-build ccache dpkg-dev gcc g++ make git xz-utils python3 python3-venv python3-dev
+)
+# Device images, processes that share a mesh, tests and formatting.
+packages=(
+  "${demo_packages[@]}" clang-format-22 libzip-dev nlohmann-json3-dev libgtest-dev openmpi-bin libopenmpi-dev
 )
 groups=(dev)
 parts=()
@@ -26,8 +32,9 @@ for argument in "$@"; do
     -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
     --bench) groups+=(bench) ;;
     --sanitize) packages+=(libclang-rt-22-dev) ;;
-    packages | build-python | python | sources | browser) parts+=("$argument") ;;
-    *) echo "setup: unknown option $argument; known: --bench --sanitize packages build-python python sources browser" >&2
+    packages | demo-packages | build-python | demo-python | python | sources | browser) parts+=("$argument") ;;
+    *) echo "setup: unknown option $argument; known: --bench --sanitize packages demo-packages build-python" \
+            "demo-python python sources browser" >&2
        exit 2 ;;
   esac
 done
@@ -48,9 +55,10 @@ apt_install() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" "$@"
 }
 
+# install_packages PACKAGE...
 install_packages() {
   local missing=() package
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   if [ ${#missing[@]} = 0 ]; then
@@ -77,6 +85,7 @@ install_browser() {
   fi
 }
 
+# Python compiles what it imports, once: pip compiles all of it, for minutes in which the processors have other work.
 # pip_install STAMP GROUP...: where the groups are not those that the stamp names, of the pyproject.toml that it names.
 pip_install() {
   local stamp=.venv/$1 want
@@ -87,7 +96,7 @@ pip_install() {
     return
   fi
   say "installing Python packages ($*) into .venv"
-  .venv/bin/python -m pip install --quiet "${@/#/--group=}"
+  .venv/bin/python -m pip install --quiet --no-compile "${@/#/--group=}"
   echo "$want" >"$stamp"
 }
 
@@ -151,13 +160,15 @@ install_for_documents() {
 
 for part in "${parts[@]}"; do
   case $part in
-    packages) install_packages ;;
+    packages) install_packages "${packages[@]}" ;;
+    demo-packages) install_packages "${demo_packages[@]}" ;;
     build-python) install_build_python ;;
+    demo-python) pip_install .installed-demo demo ;;
     python)
       pip_install .installed "${groups[@]}"
       # Not by a group: the torchvision that it asks for brings another PyTorch.
       .venv/bin/python -m pip show -q onnx2torch 2>/dev/null ||
-        .venv/bin/python -m pip install --quiet --no-deps onnx2torch==1.5.15
+        .venv/bin/python -m pip install --quiet --no-compile --no-deps onnx2torch==1.5.15
       install_for_documents ;;
     sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
     browser) install_browser ;;
