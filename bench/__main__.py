@@ -15,9 +15,9 @@ from ttrt.usage import version
 
 from .harness import Absent, Lock, Outcome, Profile, Settings
 from .isolated import Died, Isolated, own_peak
-from .progress import Progress
 from .registry import MODULES, benchmarks
 from .report import saved, short, show
+from .report.progress import Progress
 
 FOLDER = Path(__file__).resolve().parent
 EPILOG = """
@@ -73,7 +73,7 @@ def model_names() -> list[str]:
 
 
 def draw(folder: Path, console: Console) -> None:
-    from .plot import plot
+    from .report.plot import plot
 
     results, _ = saved(folder)
     text = plot(results, folder / "results.svg")

@@ -320,7 +320,8 @@ def test_the_layers_have_an_order_and_files() -> None:
 
 
 @pytest.mark.parametrize(
-    "folder", sorted({os.path.dirname(file) for file in sources() if rooted(file) or file.startswith("test/")})
+    "folder",
+    sorted({os.path.dirname(file) for file in sources() if rooted(file) or file.startswith(("bench/", "test/"))}),
 )
 def test_a_folder_has_few_entries(folder: str) -> None:
     inside = [file for file in sources() if file.startswith(folder + "/") and not is_precompiled(file)]

@@ -147,7 +147,7 @@ def test_means_and_losses() -> None:
 def test_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from bench.names import JAX_CPU, PEERS
-    from bench.plot import STYLES, plot
+    from bench.report.plot import STYLES, plot
 
     assert STYLES.keys() == {*PEERS, JAX_CPU}
     assert plot([], tmp_path / "r.svg") == "no plot: nothing was compared"

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from .harness import Outcome, Settings
+from ..harness import Outcome, Settings
 from .outcomes import from_fields
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def resident(process: int) -> int:
@@ -86,7 +86,7 @@ class Isolated:
 
     def __iter__(self) -> Iterator[Outcome]:
         reading, writing = os.pipe()
-        command = [sys.executable, "-m", "bench.child", json.dumps({**self.request, "pipe": writing})]
+        command = [sys.executable, "-m", "bench.isolated.child", json.dumps({**self.request, "pipe": writing})]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
         try:
             child = subprocess.Popen(command, pass_fds=[writing], env=environment, cwd=ROOT)

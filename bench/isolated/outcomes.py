@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from .harness import Absent, Measure, Outcome, Profile, Result
+from ..harness import Absent, Measure, Outcome, Profile, Result
 
 KINDS = {kind.__name__: kind for kind in (Result, Measure, Profile, Absent)}
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .harness import Measure, Outcome, Result, Settings
-from .report import of_type, save, saved, write_json
+from ..harness import Measure, Outcome, Result, Settings
+from . import of_type, save, saved, write_json
 
 UNFINISHED = "unfinished.json"
 

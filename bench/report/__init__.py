@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from ttmlir.files import write_whole
 
-from .harness import Absent, Measure, Outcome, Profile, Result
-from .machine import machine
-from .names import PEERS
+from ..harness import Absent, Measure, Outcome, Profile, Result
+from ..machine import machine
+from ..names import PEERS
 
 RESULTS, MEASURES, MACHINE = "results.json", "results-measures.json", "machine.json"
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .harness import Result
-from .names import EAGER, INDUCTOR, JAX_CPU, ONEDNN, OPENVINO
+from ..harness import Result
+from ..names import EAGER, INDUCTOR, JAX_CPU, ONEDNN, OPENVINO
 
 # Colours that stay apart for the colour-blind, and shapes that stay apart without colour.
 STYLES = {

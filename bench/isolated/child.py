@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that runs one benchmark: `python -m bench.child SETTINGS`, JSON as `isolated.py` writes it.
+"""The process that runs one benchmark: `python -m bench.isolated.child SETTINGS`, JSON as the package writes it.
 
 What it finds goes to the pipe that SETTINGS name, a line for each outcome as soon as it is measured.
 """
@@ -18,9 +18,9 @@ REQUEST: dict[str, Any] = json.loads(sys.argv[1]) if __name__ == "__main__" else
 if REQUEST:
     os.environ["OMP_NUM_THREADS"] = str(REQUEST["settings"]["threads"])
 
-from .harness import Lock, Settings  # noqa: E402
+from ..harness import Lock, Settings  # noqa: E402
+from ..registry import benchmarks  # noqa: E402
 from .outcomes import to_line  # noqa: E402
-from .registry import benchmarks  # noqa: E402
 
 
 def main() -> None:
