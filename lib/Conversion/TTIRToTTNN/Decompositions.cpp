@@ -95,7 +95,7 @@ struct LowerDotGeneral : OpConversionPattern<ttir::DotGeneralOp> {
     RankedTensorType type = typeLike(op.getResult(), lhs.matrixShape(lhs.size(lhs.free), rhs.size(rhs.free)));
     auto product = MatmulOp::create(builder, type, a, b, transposeA, transposeB, /*matmul_program_config=*/nullptr,
                                     /*activation=*/nullptr, /*compute_config=*/nullptr);
-    ttcore::passWeightDtypeOn(op, product);
+    ttcore::passAnnotationsOn(op, product);
     rewriter.replaceOp(op, reshape(builder, product, typeOf(op.getResult())));
     return success();
   }
@@ -125,7 +125,7 @@ struct LowerLinear : OpConversionPattern<ttir::LinearOp> {
     auto product = MatmulOp::create(builder, type, adaptor.getA(), adaptor.getB(), op.getTransposeAAttr(),
                                     op.getTransposeBAttr(), /*matmul_program_config=*/nullptr,
                                     /*activation=*/nullptr, /*compute_config=*/nullptr);
-    ttcore::passWeightDtypeOn(op, product);
+    ttcore::passAnnotationsOn(op, product);
     rewriter.replaceOp(op, make<AddOp>(builder, result, {product, adaptor.getBias()}));
     return success();
   }

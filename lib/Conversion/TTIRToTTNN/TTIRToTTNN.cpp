@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 
@@ -74,7 +75,7 @@ struct ConvertTTIRToTTNN : tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTTNN> {
     target.addDynamicallyLegalDialect<ttir::TTIRDialect>([](Operation *op) -> std::optional<bool> {
       return !hasLayouts(op) || isDestination(op) ? std::optional(true) : std::nullopt;
     });
-    Refusals refusals = convertAll(getOperation(), target, patterns);
+    Refusals refusals = convertAll(getOperation(), target, patterns, ttcore::computeConfigName);
     if (reportLeftOver(target, refusals))
       signalPassFailure();
   }

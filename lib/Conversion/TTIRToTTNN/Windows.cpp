@@ -140,7 +140,7 @@ template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
     if (!info)
       type = typeLike(op.getResult(), imageOf(ordered, {}).flat());
     Operation *made = makeConv(builder, op, type, operands, image, channels, kernel);
-    ttcore::passWeightDtypeOn(op, made);
+    ttcore::passAnnotationsOn(op, made);
     Value value = made->getResult(0);
     rewriter.replaceOp(op, info ? value : unflatten(builder, value, ordered, order));
     return success();

@@ -30,9 +30,24 @@ FailureOr<ttcore::DataType> ttcore::weightDtypeOf(Attribute attribute, llvm::fun
                  << "; expected the name of a float format: \"f32\", \"bf16\", \"bfp_bf8\" or \"bfp_bf4\"";
 }
 
-void ttcore::passWeightDtypeOn(Operation *from, Operation *to) {
-  if (Attribute dtype = from->getDiscardableAttr(weightDtypeName))
-    to->setDiscardableAttr(weightDtypeName, dtype);
+bool ttcore::haveSameComputeConfig(Operation *lhs, Operation *rhs) {
+  return lhs->getDiscardableAttr(computeConfigName) == rhs->getDiscardableAttr(computeConfigName);
+}
+
+bool ttcore::mayJoin(Operation *op, Operation *product) {
+  return !op->getDiscardableAttr(computeConfigName) || haveSameComputeConfig(op, product);
+}
+
+static void passOn(StringRef name, Operation *from, Operation *to) {
+  if (Attribute annotation = from->getDiscardableAttr(name))
+    to->setDiscardableAttr(name, annotation);
+}
+
+void ttcore::passComputeConfigOn(Operation *from, Operation *to) { passOn(computeConfigName, from, to); }
+
+void ttcore::passAnnotationsOn(Operation *from, Operation *to) {
+  passOn(weightDtypeName, from, to);
+  passOn(computeConfigName, from, to);
 }
 
 bool ttcore::isConstantCreation(Operation *op) {

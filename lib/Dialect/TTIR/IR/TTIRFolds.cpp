@@ -226,8 +226,10 @@ struct LinearWithoutBias : OpRewritePattern<LinearOp> {
   LogicalResult matchAndRewrite(LinearOp op, PatternRewriter &rewriter) const override {
     if (op.getBias())
       return rewriter.notifyMatchFailure(op, "has a bias");
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), op.getA(), op.getB(), op.getTransposeA(),
-                                          op.getTransposeB());
+    auto product = MatmulOp::create(rewriter, op.getLoc(), op.getType(), op.getA(), op.getB(), op.getTransposeA(),
+                                    op.getTransposeB());
+    product->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, product);
     return success();
   }
 };
@@ -243,7 +245,9 @@ struct ClampByNumbers : OpRewritePattern<ClampTensorOp> {
     Attribute low = limit(op.getMin()), high = limit(op.getMax());
     if (!low || !high)
       return rewriter.notifyMatchFailure(op, "a limit is no number");
-    rewriter.replaceOpWithNewOp<ClampScalarOp>(op, op.getType(), op.getInput(), low, high);
+    auto clamp = ClampScalarOp::create(rewriter, op.getLoc(), op.getType(), op.getInput(), low, high);
+    clamp->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, clamp);
     return success();
   }
 };

@@ -1,6 +1,9 @@
 //===- SetComputeKernelConfig.cpp - compute kernel configuration ----------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -11,6 +14,7 @@ namespace mlir::tt::ttnn {
 } // namespace mlir::tt::ttnn
 
 using namespace mlir;
+using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 static constexpr StringLiteral configName = "compute_config";
@@ -31,29 +35,65 @@ static std::optional<MathFidelity> fidelityOf(OptionalMathFidelity value) {
   return std::nullopt;
 }
 
+/// Whether the dialect gives the op a compute_config.
+static bool declaresConfig(Operation *op) {
+  return op->isRegistered() && llvm::is_contained(op->getName().getAttributeNames(), configName);
+}
+
+/// Ops that the dialect gives none, and whose kernels look for one all the same.
+static bool obeysConfig(Operation *op) { return op->hasTrait<trait::Elementwise>() || isa<LayerNormOp>(op); }
+
+/// A config with the fields that it lacks from another one; either may be null.
+static DeviceComputeKernelConfigAttr completed(DeviceComputeKernelConfigAttr config,
+                                               DeviceComputeKernelConfigAttr more) {
+  if (!config || !more)
+    return config ? config : more;
+  auto either = [](auto own, auto given) { return own ? own : given; };
+  return DeviceComputeKernelConfigAttr::get(config.getContext(),
+                                            either(config.getMathFidelity(), more.getMathFidelity()),
+                                            either(config.getMathApproxMode(), more.getMathApproxMode()),
+                                            either(config.getFp32DestAccEn(), more.getFp32DestAccEn()),
+                                            either(config.getPackerL1Acc(), more.getPackerL1Acc()),
+                                            either(config.getDstFullSyncEn(), more.getDstFullSyncEn()));
+}
+
 namespace {
-struct SetComputeKernelConfig : tt::ttnn::impl::TTNNSetComputeKernelConfigBase<SetComputeKernelConfig> {
+struct SetComputeKernelConfig : ttnn::impl::TTNNSetComputeKernelConfigBase<SetComputeKernelConfig> {
   using Base::Base;
 
   void runOnOperation() override {
     std::optional<MathFidelity> fidelity = fidelityOf(mathFidelity);
     BoolAttr approximate = switched(mathApproxMode), wideSums = switched(fp32DestAccEn), packer = switched(packerL1Acc),
              fullSync = switched(dstFullSyncEn);
-    if (!fidelity && !approximate && !wideSums && !packer && !fullSync)
-      return markAllAnalysesPreserved();
-    auto either = [](BoolAttr own, BoolAttr given) { return own ? own : given; };
-    getOperation()->walk([&](Operation *op) {
-      if (!op->isRegistered() || !llvm::is_contained(op->getName().getAttributeNames(), configName))
-        return;
-      auto own = op->getAttrOfType<DeviceComputeKernelConfigAttr>(configName);
-      auto config =
-          own ? DeviceComputeKernelConfigAttr::get(
-                    &getContext(), own.getMathFidelity() ? own.getMathFidelity() : fidelity,
-                    either(own.getMathApproxMode(), approximate), either(own.getFp32DestAccEn(), wideSums),
-                    either(own.getPackerL1Acc(), packer), either(own.getDstFullSyncEn(), fullSync))
-              : DeviceComputeKernelConfigAttr::get(&getContext(), fidelity, approximate, wideSums, packer, fullSync);
-      op->setAttr(configName, config);
+    const auto asked =
+        DeviceComputeKernelConfigAttr::get(&getContext(), fidelity, approximate, wideSums, packer, fullSync);
+    const bool asks = fidelity || approximate || wideSums || packer || fullSync;
+    bool changed = false;
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      Attribute said = op->getDiscardableAttr(ttcore::computeConfigName);
+      auto own = dyn_cast_or_null<DeviceComputeKernelConfigAttr>(said);
+      if (said && !own) {
+        op->emitOpError() << ttcore::computeConfigName << " is " << said
+                          << "; expected a #ttnn.device_compute_kernel_config";
+        return WalkResult::interrupt();
+      }
+      const bool declares = declaresConfig(op);
+      if (!own && !(asks && declares))
+        return WalkResult::advance();
+      changed = true;
+      op->removeDiscardableAttr(ttcore::computeConfigName);
+      if (!declares && !obeysConfig(op))
+        return WalkResult::advance();
+      // What the op has itself, then what was said of it, then what was said of all.
+      auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>(configName);
+      config = completed(config, own);
+      op->setAttr(configName, declares ? completed(config, asked) : config);
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:

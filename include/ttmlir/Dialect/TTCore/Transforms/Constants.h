@@ -30,8 +30,15 @@ inline constexpr llvm::StringLiteral kvCacheName = "ttcore.kv_cache";
 inline constexpr llvm::StringLiteral weightDtypeName = "ttcore.weight_dtype";
 /// The format that an attribute of this name stands for; else an error, after what `error` begins.
 FailureOr<DataType> weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error);
-/// The weight of `to` is that of `from`.
-void passWeightDtypeOn(Operation *from, Operation *to);
+/// Of an op: how its kernels compute on the chip, a #ttnn.device_compute_kernel_config.
+inline constexpr llvm::StringLiteral computeConfigName = "ttcore.compute_config";
+/// Whether two ops are to compute in the same way: with one config, or both with none.
+bool haveSameComputeConfig(Operation *lhs, Operation *rhs);
+/// Whether a product may do what `op` does with its result: that one says nothing of how, or the same.
+bool mayJoin(Operation *op, Operation *product);
+void passComputeConfigOn(Operation *from, Operation *to);
+/// What is said of the weight of `from`, and of how it computes, holds of `to`.
+void passAnnotationsOn(Operation *from, Operation *to);
 
 /// Whether `value` is a function's argument that `ttcore.argument_type` calls a parameter or a constant.
 bool isConstantArgument(Value value);

@@ -120,15 +120,18 @@ def TTNNCCLActivationDtypeLowering : Pass<"ttnn-ccl-activation-dtype-lowering"> 
 def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config"> {
   let summary = "Set the compute kernel configuration of ops";
   let description = [{
-    Every op that has a `compute_config` gets the fields that the options name, as far as it does not have them already.
+    `ttcore.compute_config` of an op becomes its `compute_config`. Every op that has one gets the fields that the options
+    name, as far as it does not have them already. Elementwise ops and `layer_norm`, to which the dialect gives no
+    `compute_config`, carry what was said of them to the flatbuffer as an attribute of that name; of all others, which
+    move values or whose kernels do not look at it, it is dropped.
 
     Before:
     ```mlir
-    %0 = "ttnn.matmul"(%x, %w) : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
+    %0 = "ttnn.matmul"(%x, %w) {ttcore.compute_config = #ttnn.device_compute_kernel_config<fp32_dest_acc_en = true>} : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
     ```
     After, with `math-fidelity=hifi2`:
     ```mlir
-    %0 = "ttnn.matmul"(%x, %w) <{compute_config = #ttnn.device_compute_kernel_config<math_fidelity = hifi2>}> : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
+    %0 = "ttnn.matmul"(%x, %w) <{compute_config = #ttnn.device_compute_kernel_config<math_fidelity = hifi2, fp32_dest_acc_en = true>}> : (tensor<32x64xbf16, #a>, tensor<64x32xbf16, #b>) -> tensor<32x32xbf16, #c>
     ```
   }];
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];

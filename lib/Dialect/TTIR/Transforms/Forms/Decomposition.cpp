@@ -156,7 +156,7 @@ private:
     const bool isLast = type == result;
     auto made = MatmulOp::create(builder, isLast ? op->getLoc() : inner, type, a, b, builder.getBoolAttr(false),
                                  builder.getBoolAttr(false));
-    ttcore::passWeightDtypeOn(dot, made);
+    ttcore::passAnnotationsOn(dot, made);
     return isLast ? Value(made) : reshape(made, result.getShape(), /*isLast=*/true);
   }
 

@@ -60,6 +60,9 @@ public:
   AttentionMatcher(const FusionState &state, MatmulOp root) : state(state), group(state, root), root(root) {}
 
   bool match() {
+    // The kernel of attention takes none: products and softmax that are told how to compute stay what they are.
+    if (root->getDiscardableAttr(ttcore::computeConfigName))
+      return false;
     element = root.getType().getElementType();
     if (!isa<FloatType>(element) || root.getType().getEncoding() || root.getTransposeA() || root.getTransposeB())
       return false;
@@ -215,7 +218,7 @@ private:
     while (true) {
       Value value = side.value;
       Operation *op = value.getDefiningOp();
-      if (!op || state.isObserved(op))
+      if (!op || state.isObserved(op) || (!onlyMoves(op) && !ttcore::haveSameComputeConfig(op, root)))
         return;
       double factor = 1;
       if (auto cast = dyn_cast<TypecastOp>(op);

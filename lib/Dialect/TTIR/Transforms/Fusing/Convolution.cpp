@@ -119,7 +119,7 @@ struct FuseConvolutionBias : Fusion<AddOp> {
 
 private:
   template <class Op> static LogicalResult replace(AddOp add, Op conv, Value bias, PatternRewriter &rewriter) {
-    if (conv.getBias() || !isPerChannel(bias, conv))
+    if (conv.getBias() || !isPerChannel(bias, conv) || !ttcore::mayJoin(add, conv))
       return failure();
     Value shaped = reshape(rewriter, add, bias, biasShape(conv));
     rewriter.replaceOpWithNewOp<Op>(add, TypeRange(add.getType()),
@@ -170,7 +170,8 @@ public:
     SmallVector<int64_t> shape(tensorType(image).getRank(), 1);
     shape[dimension] = channels;
     auto type = RankedTensorType::get(tensorType(image).getShape(), tensorType(scale).getElementType());
-    Value scaled = MultiplyOp::create(rewriter, loc, type, image, reshape(rewriter, root, scale, shape));
+    auto scaled = MultiplyOp::create(rewriter, loc, type, image, reshape(rewriter, root, scale, shape));
+    ttcore::passComputeConfigOn(root, scaled);
     rewriter.replaceOpWithNewOp<AddOp>(root, root->getResult(0).getType(), scaled,
                                        reshape(rewriter, root, shift, shape));
   }
@@ -183,9 +184,11 @@ private:
   Location loc;
 };
 
-/// The convolution that makes `image`, if its weight and bias are constants that can be scaled ahead.
-Conv2dOp scalable(Value image, FusionState &state) {
+/// The convolution that makes `image`, if its weight and bias are constants that can be scaled ahead, for `op`.
+Conv2dOp scalable(Operation *op, Value image, FusionState &state) {
   auto conv = state.only<Conv2dOp>(image);
+  if (conv && !ttcore::mayJoin(op, conv))
+    return {};
   auto isFixed = [&](Value value) { return !tensorType(value).getEncoding() && state.isConstant(value); };
   return conv && isFixed(conv.getWeight()) && (!conv.getBias() || isFixed(conv.getBias())) ? conv : Conv2dOp();
 }
@@ -203,7 +206,7 @@ struct FuseBatchNorm : Fusion<BatchNormInferenceOp> {
     int64_t dimension = static_cast<int32_t>(norm.getDimension());
     if (dimension < 0)
       dimension += type.getRank();
-    Conv2dOp conv = scalable(norm.getOperand(), state);
+    Conv2dOp conv = scalable(norm, norm.getOperand(), state);
     if (conv && dimension != channelDim(conv))
       conv = {};
 
@@ -235,7 +238,7 @@ struct FuseMultiply : Fusion<MultiplyOp> {
   LogicalResult matchAndRewrite(MultiplyOp multiply, PatternRewriter &rewriter) const override {
     for (unsigned i : {0, 1}) {
       Value image = multiply->getOperand(i), scale = multiply->getOperand(1 - i);
-      Conv2dOp conv = scalable(image, state);
+      Conv2dOp conv = scalable(multiply, image, state);
       if (!conv || !haveSameType(image, multiply.getResult()) || !isPerChannel(scale, conv) || !state.isConstant(scale))
         continue;
       ScaledChannels scaled(rewriter, multiply, conv, tensorType(conv.getWeight()).getShape()[0]);
@@ -286,6 +289,7 @@ struct FusePointwise : Fusion<Conv3dOp> {
     NamedAttribute transpose = rewriter.getNamedAttr("transpose_b", rewriter.getBoolAttr(true));
     auto product = LinearOp::create(rewriter, back.isIdentity() ? loc : own, TypeRange(conv.getType().clone(ordered)),
                                     ValueRange(operands), ArrayRef(transpose));
+    ttcore::passAnnotationsOn(conv, product);
     rewriter.replaceOp(conv, move(rewriter, loc, back, product));
     return success();
   }

@@ -4,9 +4,13 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Folds.h"
+#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 
@@ -47,6 +51,18 @@ SmallVector<int64_t> ttir::reducedDims(int64_t rank, std::optional<ArrayAttr> di
   });
 }
 
+bool ttir::onlyMoves(Operation *op) {
+  return isa<BroadcastOp, RepeatOp, RepeatInterleaveOp, SliceStaticOp>(op) || movementOf(op);
+}
+
+void FusionState::notifyOperationReplaced(Operation *root, ValueRange values) {
+  if (!root->getDiscardableAttr(ttcore::computeConfigName) || onlyMoves(root))
+    return;
+  for (Value value : values)
+    if (Operation *made = value.getDefiningOp(); made && !onlyMoves(made))
+      ttcore::passComputeConfigOn(root, made);
+}
+
 Value Group::shaped(Value value) {
   while (true) {
     Operation *op = take<ReshapeOp>(value);
@@ -69,7 +85,8 @@ Value Group::perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims
 
 bool Group::isClosed() const {
   return llvm::all_of(llvm::drop_begin(ops), [&](Operation *op) {
-    return llvm::all_of(op->getUsers(), [&](Operation *user) { return ops.contains(user) || state->isDead(user); });
+    return (ttcore::haveSameComputeConfig(op, root()) || onlyMoves(op)) &&
+           llvm::all_of(op->getUsers(), [&](Operation *user) { return ops.contains(user) || state->isDead(user); });
   });
 }
 

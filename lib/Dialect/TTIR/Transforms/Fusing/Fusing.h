@@ -9,8 +9,11 @@
 
 namespace mlir::tt::ttir {
 
+/// What takes the place of the last op of a group computes as that: it has its ttcore.compute_config. Ops that compute
+/// in different ways are not fused, but for what a product or convolution takes and has no config of its own.
 struct FusionState : ttcore::FusionState {
   FusionState(Operation *op, const TTIRFusingOptions &options) : ttcore::FusionState(op), options(options) {}
+  void notifyOperationReplaced(Operation *root, ValueRange values) override;
   TTIRFusingOptions options;
 };
 
@@ -40,7 +43,7 @@ public:
   /// What holds one number for each row of a tensor of this shape, where `dims` are the dimensions of a row: the value
   /// before it is broadcast and shaped; null if it is no such thing.
   Value perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
-  /// Whether nothing else reads what the ops before the root make.
+  /// Whether nothing else reads what the ops before the root make, and all that compute do so in the same way.
   bool isClosed() const;
 
 private:
@@ -56,6 +59,8 @@ void populateNormalizationFusions(RewritePatternSet &patterns, FusionState &stat
 void populateAttentionFusions(RewritePatternSet &patterns, FusionState &state);
 
 inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+/// Whether an op changes no value, only where values are.
+bool onlyMoves(Operation *op);
 /// Shape, element type and encoding are those of the other.
 inline bool haveSameType(Value lhs, Value rhs) { return lhs.getType() == rhs.getType(); }
 

@@ -81,8 +81,10 @@ template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
     ArrayRef<int64_t> a = tensorType(product.getA()).getShape(), b = tensorType(product.getB()).getShape();
     if (a.size() < 2 || b.size() < 2 || a.drop_back(2) != b.drop_back(2))
       return rewriter.notifyMatchFailure(op, "the operands' batch dimensions differ");
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), product.getB(), product.getA(), !product.getTransposeB(),
-                                          !product.getTransposeA());
+    auto turned = MatmulOp::create(rewriter, op.getLoc(), op.getType(), product.getB(), product.getA(),
+                                   !product.getTransposeB(), !product.getTransposeA());
+    ttcore::passComputeConfigOn(product, turned);
+    rewriter.replaceOp(op, turned);
     return success();
   }
 };
@@ -119,7 +121,7 @@ struct FuseDotGeneral : Fusion<DotGeneralOp> {
     }
     auto product = MatmulOp::create(rewriter, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(),
                                     /*transpose_a=*/fromA == 0, /*transpose_b=*/fromB == 1);
-    ttcore::passWeightDtypeOn(op, product);
+    ttcore::passAnnotationsOn(op, product);
     rewriter.replaceOp(op, product);
     return success();
   }
@@ -158,11 +160,11 @@ struct FuseBias : Fusion<AddOp> {
 
 private:
   template <class Op> static LogicalResult replace(AddOp add, Op product, Value bias, PatternRewriter &rewriter) {
-    if (tensorType(product.getB()).getRank() < 2)
+    if (tensorType(product.getB()).getRank() < 2 || !ttcore::mayJoin(add, product))
       return failure();
     auto linear = LinearOp::create(rewriter, add.getLoc(), add.getType(), product.getA(), product.getB(), bias,
                                    product.getTransposeA(), product.getTransposeB());
-    ttcore::passWeightDtypeOn(product, linear);
+    ttcore::passAnnotationsOn(product, linear);
     rewriter.replaceOp(add, linear);
     return success();
   }

@@ -167,7 +167,7 @@ struct FuseNormWeight : Fusion<MultiplyOp> {
         continue;
       auto cast = state.only<TypecastOp>(normed);
       auto norm = state.only<RMSNormOp>(cast ? cast.getInput() : normed);
-      if (!norm || norm.getWeight() || norm.getBias())
+      if (!norm || norm.getWeight() || norm.getBias() || !ttcore::haveSameComputeConfig(norm, op))
         continue;
       while (auto broadcast = state.passed<BroadcastOp>(weight))
         weight = broadcast.getInput();

@@ -32,7 +32,8 @@ using namespace mlir::tt::ttnn;
 /// How the ops that take activations name the elementwise op; nothing if they do not.
 static std::optional<UnaryOpType> activationOf(Operation *op) {
   // What is no function of a float, or has parameters, is not among them.
-  if (!op->hasTrait<trait::Elementwise>() || op->getNumOperands() != 1 || !op->getAttrs().empty() ||
+  auto isParameter = [](NamedAttribute attribute) { return attribute.getName() != ttcore::computeConfigName; };
+  if (!op->hasTrait<trait::Elementwise>() || op->getNumOperands() != 1 || llvm::any_of(op->getAttrs(), isParameter) ||
       isa<TypecastOp, BitcastConvertOp, BitwiseNotOp, LogicalNotOp>(op))
     return std::nullopt;
   if (isa<ReciprocalOp>(op))
@@ -114,7 +115,7 @@ private:
         return {};
       chain.push_back(op);
       if (takesActivation(op))
-        return chain;
+        return ttcore::mayJoin(activation, op) ? chain : SmallVector<Operation *>();
       if (!isa<ReshapeOp, PermuteOp, TransposeOp>(op))
         return {};
     }

@@ -34,7 +34,8 @@ public:
     if (!matchRoot(root))
       return {};
     auto isInside = [&](Operation *user) { return user == root || llvm::is_contained(inside, user); };
-    return llvm::all_of(x.getUsers(), isInside) ? x : Value();
+    auto joins = [&](Operation *op) { return ttcore::mayJoin(op, x.getDefiningOp()); };
+    return llvm::all_of(x.getUsers(), isInside) && llvm::all_of(inside, joins) && joins(root) ? x : Value();
   }
 
 private:

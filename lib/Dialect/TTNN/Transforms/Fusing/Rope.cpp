@@ -57,7 +57,12 @@ struct FuseRope : OpRewritePattern<AddOp> {
           if (!x || plain->getOperand(k) != x || x.getType() != add.getType() || !isTable(cos, x) || !isTable(sin, x) ||
               !isa<FloatType>(typeOf(x).getElementType()))
             continue;
-          rewriter.replaceOpWithNewOp<RotaryEmbeddingOp>(add, TypeRange(add.getType()), ValueRange{x, cos, sin});
+          if (!ttcore::haveSameComputeConfig(turned, add) || !ttcore::haveSameComputeConfig(plain, add))
+            return rewriter.notifyMatchFailure(add, "products and sum compute in different ways");
+          auto made =
+              RotaryEmbeddingOp::create(rewriter, add.getLoc(), TypeRange(add.getType()), ValueRange{x, cos, sin});
+          ttcore::passComputeConfigOn(add, made);
+          rewriter.replaceOp(add, made);
           return success();
         }
       }
