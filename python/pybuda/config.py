@@ -17,7 +17,7 @@ from ttmlir.torch.cache import Cache
 
 from .enums import EPOCH_TYPES, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
 from .errors import OptionError, PyBudaError
-from .formats import DataFormat, MathFidelity, check_float, check_format
+from .formats import DataFormat, MathFidelity, check_fidelity, check_float, check_format
 from .tensor import OPS
 from .trace import InputFormat, Precision
 
@@ -97,11 +97,22 @@ class CompilerConfig:
         """The op is not fused with others."""
         self.op_names_dont_fuse += names(op_name, "dont_fuse")
 
+    def __post_init__(self) -> None:
+        self.__dict__["_set"] = {name for name, value in DEFAULTS.items() if getattr(self, name) != value}
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in DEFAULTS:
             raise AttributeError(f"the compiler's configuration has no option {name!r}")
         check_value(name, value)
         super().__setattr__(name, value)
+        self.__dict__.setdefault("_set", set()).add(name)
+
+    def given(self, name: str) -> Any:
+        """The value of an option that somebody has set, be it the default; None where nobody has."""
+        return getattr(self, name) if name in self.__dict__["_set"] else None
+
+    def values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in DEFAULTS}
 
 
 DEFAULTS = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(CompilerConfig)}
@@ -137,6 +148,8 @@ def check_value(name: str, value: Any) -> None:
     if name.endswith("_df") or name == "default_df_override":
         if value is not None:
             check_float(value, f"option {name}")
+    elif isinstance(default, MathFidelity):
+        check_fidelity(value, f"option {name}")
     elif isinstance(default, Named | bool) and not isinstance(value, type(default)):
         known = f"one of {type(default).__name__}" if isinstance(default, Named) else "True or False"
         raise OptionError(f"option {name} is {value!r}; expected {known}")
@@ -165,6 +178,7 @@ def _clear_global_compiler_config() -> None:
     """Every option has its default again; the object stays the same."""
     for name, value in DEFAULTS.items():
         setattr(_config, name, copy.copy(value))
+    _config.__post_init__()
 
 
 # Keywords of set_configuration_options that are the option's name in an older form.
@@ -237,7 +251,8 @@ def configure_mixed_precision(
     input_df: dict[int, Any] | DataFormat | None = None,
     is_gradient_op: bool | None = None,
 ) -> None:
-    """Formats of the ops, parameters and inputs that fit: of the type and with a name in which the pattern is found.
+    """How ops compute, and formats of ops, parameters and inputs that fit: of the type and with a name in which the
+    pattern is found.
 
     Args:
         epoch_type: "fwd", "bwd" or "opt"; without it ops of all three.
@@ -273,8 +288,8 @@ def configure_mixed_precision(
     for name, value in (("intermediate_df", intermediate_df), ("accumulate_df", accumulate_df)):
         if value is not None:
             check_float(value, name)
-    if math_fidelity is not None and not isinstance(math_fidelity, MathFidelity):
-        raise OptionError(f"math_fidelity is {math_fidelity!r}; expected one of MathFidelity")
+    if math_fidelity is not None:
+        check_fidelity(math_fidelity, "math_fidelity")
     _config.amp_properties.append(
         Precision(
             op_type, name_regex, output_df, math_fidelity, accumulate_df, intermediate_df, epoch_type,

@@ -14,7 +14,7 @@ from ttmlir.dialects import ttir
 from ttmlir.torch.lowering import RULES, Lowering, Value, rule
 
 from .enums import Named
-from .errors import FormatError
+from .errors import FormatError, OptionError
 
 
 class DataFormat(Named):
@@ -149,6 +149,15 @@ def as_integers(x: torch.Tensor, data_format: DataFormat, what: str) -> torch.Te
         raise FormatError(f"{what} has floats, and is to be {data_format.name}, which only integers can have")
     low, high = LIMITS[data_format]
     return widened(x).clamp(low, high).to(INTEGERS[data_format])
+
+
+def check_fidelity(value: object, what: str) -> None:
+    """
+    Raises:
+        OptionError: no fidelity of the chip; `what` says where it was given.
+    """
+    if not isinstance(value, MathFidelity) or value is MathFidelity.Invalid:
+        raise OptionError(f"{what} is {value!r}; expected one of MathFidelity: LoFi, HiFi2, HiFi3, HiFi4")
 
 
 @torch.library.custom_op("pybuda::round_to", mutates_args=())

@@ -18,8 +18,11 @@ from ttmlir.torch.options import Options
 from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
 from ttmlir.torch.saved import partition
 
+from .enums import BACKWARD as BACKWARD_EPOCH
+from .enums import FORWARD as FORWARD_EPOCH
 from .errors import PyBudaError
 from .formats import DataFormat, split_products
+from .placement.computing import AS_BY_DEFAULT, Computing
 from .tools.reportify import compiling, log_if_asked
 
 # PyTorch's tracing keeps state for the process.
@@ -32,6 +35,7 @@ MOVES = frozenset({
     "unsqueeze", "squeeze", "cat", "clone", "constant_pad_nd", "flip", "repeat", "unbind",
 })  # fmt: skip
 LIGHT = frozenset({"add", "sub", "mul", "neg"})
+EPOCHS = {FORWARD: FORWARD_EPOCH, BACKWARD: BACKWARD_EPOCH}
 
 
 def moves_on_host(graph: Graph, statics: Sequence[int], depth: int) -> set[str]:
@@ -77,6 +81,7 @@ class Compiled:
     moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
     recompute: the backward pass computes again what it can, and the forward pass keeps less.
     parts: products that are added up in parts.
+    computing: how ops compute. epoch_type: of all of them; None: of forward and backward passes.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
     graphs: what they are made of, once the function was called.
     """
@@ -93,8 +98,11 @@ class Compiled:
         moves_depth: int = 0,
         recompute: bool = False,
         parts: Parts | None = None,
+        computing: Computing = AS_BY_DEFAULT,
+        epoch_type: str | None = None,
     ) -> None:
         self.moves_depth, self.recompute, self.parts = moves_depth, recompute, parts or {}
+        self.computing, self.epoch_type = computing, epoch_type
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
@@ -161,6 +169,7 @@ class Compiled:
         for node in graph.graph.nodes:
             if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
                 node.meta[ON_HOST] = "cpu_fallback_ops"
+        self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
         with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind):
             # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
@@ -192,15 +201,15 @@ class Compiled:
 class OnChip:
     """A function of tensors alone, such as an optimizer's step: a program for each set of shapes."""
 
-    def __init__(self, function: Callable[..., Sequence[torch.Tensor]]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Sequence[torch.Tensor]], epoch_type: str) -> None:
+        self.function, self.epoch_type = function, epoch_type
         self._compiled: dict[Any, Compiled] = {}
 
-    def __call__(self, options: Options, *tensors: torch.Tensor) -> list[torch.Tensor]:
-        key = (id(options.device), options.target_format, *((tuple(x.shape), x.dtype) for x in tensors))
+    def __call__(self, options: Options, computing: Computing, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        key = (id(options.device), options.target_format, computing, *((tuple(x.shape), x.dtype) for x in tensors))
         if key not in self._compiled:
-            self._compiled[key] = Compiled(self.function, 0, options)
+            self._compiled[key] = Compiled(self.function, 0, options, computing=computing, epoch_type=self.epoch_type)
         return [x.detach() for x in self._compiled[key](*(x.detach() for x in tensors))]
 
 
-accumulate = OnChip(lambda total, more: (total + more,))
+accumulate = OnChip(lambda total, more: (total + more,), BACKWARD_EPOCH)

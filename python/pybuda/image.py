@@ -32,7 +32,7 @@ from .placement.chip import descriptor, grid_of
 from .reports import Reports
 from .trace import Trace
 
-VERSION = 2  # runtime/backend/image.cpp reads it, too
+VERSION = 3  # runtime/backend/image.cpp reads it, too
 PYBUDA_VERSION = "0.1.0"
 DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
 MODELS = "models.json"  # of several images in one file
@@ -57,6 +57,7 @@ class Description:
     inputs, outputs: shape and type of each. parameters: name, shape, type and file of each.
     arguments: for each input of the program, the number of the parameter, or behind these of the input.
     results: for each output, the number of the program's result.
+    exact: the program computes as a card does; its ops say with which fidelity and sums.
     program, input_names, output_names: as in the netlist; inputs have the names of forward's parameters.
     """
 
@@ -77,6 +78,7 @@ class Description:
     input_names: list[str]
     output_names: list[str]
     program: str
+    exact: bool
 
 
 def dtype_of(name: str) -> torch.dtype:
@@ -260,6 +262,8 @@ def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
         check_numbers(where, "results", description.results, range(1 << 31), wanted, outputs)
         wanted = "rows 1 to 5 and 7 to 11"
         check_numbers(where, "harvested_rows", description.harvested_rows, HARVESTABLE, wanted)
+        if not isinstance(description.exact, bool):
+            raise ImageError(f"{where}: {DESCRIPTION}: exact has {description.exact!r}; expected true or false")
         for shape, dtype in [*description.inputs, *description.outputs]:
             torch.empty(tuple(shape), dtype=dtype_of(dtype), device="meta")
     except ImageError:
@@ -346,13 +350,13 @@ def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[
         [[name, *typed(value), ""] for name, value in state.items()],
         list(program.tensors), [n for n in program.imported.results if n is not None],
         device.modules[0].input_names(len(inputs)),
-        placement.output_names(), "run_fwd_0",
+        placement.output_names(), "run_fwd_0", compiled.computing.is_exact,
     )  # fmt: skip
     path = config.backend_device_descriptor_path
     described = Path(path).read_text(encoding="utf-8") if path else descriptor(placement.chip)
     members = {
         PROGRAM: program.flatbuffer,
-        CONFIG: json.dumps({k: plain(v) for k, v in vars(config).items()}, indent=1).encode(),
+        CONFIG: json.dumps({k: plain(v) for k, v in config.values().items()}, indent=1).encode(),
         f"{BINARIES}/device_desc.yaml": described.encode(),
         f"{BINARIES}/cluster_desc.yaml": f"chips: {device.chip_ids}\n".encode(),
     }

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 from ttmlir.torch.options import Options
 
+from .enums import OPTIMIZER
 from .errors import PyBudaError
 from .formats import FLOATS, DataFormat
 from .graph import OnChip
+from .placement.computing import Computing
 from .tensor import Parameter, Tensor
 
 
@@ -56,21 +58,23 @@ class Optimizer:
                 new = torch.ops.pybuda.round_to(new, FLOATS[data_format])
             return new, *others
 
-        return self._steps.setdefault(data_format, OnChip(step))
+        return self._steps.setdefault(data_format, OnChip(step, OPTIMIZER))
 
     def step_function(self, data_format: DataFormat) -> Callable[..., Any]:
         """The step as a function of weight, gradient, what is kept, and numbers."""
         return self._step(data_format).function
 
     def step_parameter(
-        self, name: str, value: torch.Tensor, gradient: torch.Tensor, options: Options, data_format: DataFormat
-    ) -> None:
+        self, name: str, value: torch.Tensor, gradient: torch.Tensor, options: Options, computing: Computing,
+        data_format: DataFormat,
+    ) -> None:  # fmt: skip
         """Gives one parameter its new value."""
         if self.parameters is not None and name not in self.parameters:
             return
         kept = self.state.get(name) or [torch.zeros(value.shape if kind != "t" else (1,)) for kind in self.kept]
         numbers = [torch.tensor([float(x)]) for x in (self.learning_rate, *self.numbers.values())]
-        new, *self.state[name] = self._step(data_format)(options, value.float(), gradient.float(), *kept, *numbers)
+        given = (value.float(), gradient.float(), *kept, *numbers)
+        new, *self.state[name] = self._step(data_format)(options, computing, *given)
         with torch.no_grad():
             value.copy_(new)
 

@@ -22,6 +22,7 @@ from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
 from .placement import Optimizing, Traced, place, spills, write
+from .placement.computing import AS_BY_DEFAULT, Computing
 from .reports import Reports
 from .trace import Formats, Trace
 
@@ -70,6 +71,8 @@ class TTDevice(Reports):
         super().__init__(name, mp_context)
         self.optimizer, self.scheduler = optimizer, scheduler
         self._chip: Any = None
+        self._computing = AS_BY_DEFAULT
+        self._is_exact = False  # the chip computes as a card does
         self._compiled: Compiled | None = None
         self._formats: Formats | None = None
         self._saved: list[str] = []
@@ -103,9 +106,13 @@ class TTDevice(Reports):
     #
 
     def chip(self) -> Any:
-        """The simulated chip, opened when it is first needed."""
-        if self._chip is None or not self._chip.is_open:
-            self._chip = runtime.open_mesh_device(runtime.MeshDeviceOptions())
+        """The simulated chip, opened when it is first needed, and anew for other arithmetic."""
+        is_open = self._chip is not None and self._chip.is_open
+        if is_open and self._chip.exact is not self._is_exact:
+            runtime.close_mesh_device(self._chip)
+            is_open = False
+        if not is_open:
+            self._chip = runtime.open_mesh_device(runtime.MeshDeviceOptions(exact=self._is_exact))
         return self._chip
 
     def options(self, data_format: DataFormat) -> Options:
@@ -132,6 +139,8 @@ class TTDevice(Reports):
             return self._compile_image(image, inputs)
         config = _get_global_compiler_config()
         formats = self._formats = self.formats(inputs)
+        computing = self._computing = Computing.of(formats, config)
+        self._is_exact = computing.is_exact
         self._dtypes = [x.dtype for x in (*inputs, *targets)]
         keys = list(self.parameters())
         losing = self.needs_targets()
@@ -177,6 +186,7 @@ class TTDevice(Reports):
                 function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
+                computing=computing,
             )  # fmt: skip
             # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
             buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]
@@ -285,6 +295,7 @@ class TTDevice(Reports):
         device = TTDevice(
             about.name, chip_ids=about.chip_ids, arch=BackendDevice[about.arch], devtype=BackendType[about.devtype]
         )
+        device._is_exact = about.exact
         device.place_module(ImageModule(image))
         return device
 
@@ -340,7 +351,7 @@ class TTDevice(Reports):
     def _accumulate(self, name: str, gradient: torch.Tensor) -> None:
         known = self._gradients.get(name)
         if known is not None:
-            (gradient,) = accumulate(self.options(DataFormat.Float32), known, gradient)
+            (gradient,) = accumulate(self.options(DataFormat.Float32), self._computing, known, gradient)
         self._gradients[name] = gradient
 
     def zero_grad(self) -> None:
@@ -363,8 +374,9 @@ class TTDevice(Reports):
             data_format = stored if config.amp_level == 0 else DataFormat.Float32
             data_format = self._formats.of_step(name) or data_format
             self.optimizer.step_parameter(
-                name, value, self._gradients[name], self.options(DataFormat.Float32), data_format
-            )
+                name, value, self._gradients[name], self.options(DataFormat.Float32),
+                self._computing.of_optimizer(config.amp_level), data_format,
+            )  # fmt: skip
 
     def step_scheduler(self) -> None:
         if self.scheduler is not None:

@@ -48,7 +48,6 @@ public:
       std::filesystem::create_directories(model->get_output_path());
       auto made = Queues::create(Queues::pathFor(model->get_output_path()), inputs, outputs);
       try {
-        device = runtime::openMeshDevice();
         parameters.clear();
         for (const Model &each : image().models)
           parameters.push_back(onDevice(each));
@@ -157,8 +156,20 @@ private:
     return count;
   }
 
+  /// The device with a model's arithmetic, which is the device's and not the program's.
+  const runtime::Device &deviceOf(const Model &of) {
+    runtime::Device &device = devices[of.exact];
+    if (!device) {
+      sim::MeshOptions options;
+      options.exact = of.exact;
+      device = runtime::openMeshDevice(options);
+    }
+    return device;
+  }
+
   /// The parameters of a model, where and how its program wants them.
-  runtime::Tensors onDevice(const Model &of) const {
+  runtime::Tensors onDevice(const Model &of) {
+    const runtime::Device &device = deviceOf(of);
     runtime::Tensors found(of.parameters.begin(), of.parameters.end());
     for (size_t i = 0; i < of.arguments.size(); ++i)
       if (const size_t number = of.arguments[i]; number < found.size()) {
@@ -232,7 +243,7 @@ private:
                    this);
   }
 
-  std::vector<runtime::Tensor> submitted(size_t number, const std::vector<runtime::Tensor> &given) const {
+  std::vector<runtime::Tensor> submitted(size_t number, const std::vector<runtime::Tensor> &given) {
     const Model &of = image().models[number];
     const runtime::Program &program = of.binary.program(0);
     std::vector<runtime::Tensor> arguments;
@@ -246,7 +257,7 @@ private:
       const runtime::Tensor cast = runtime::castTensor(given[from - count], wanted.dtype);
       arguments.push_back(cast.withSpec(onHost(wanted.dtype, wanted.shape)));
     }
-    const runtime::Tensors found = runtime::submit(device, of.binary, 0, arguments);
+    const runtime::Tensors found = runtime::submit(deviceOf(of), of.binary, 0, arguments);
     std::vector<runtime::Tensor> results;
     for (size_t i = 0; i < of.results.size(); ++i)
       results.push_back(runtime::castTensor(runtime::toHost(found[of.results[i]]).front(), of.outputs[i].dtype));
@@ -287,15 +298,18 @@ private:
     worker.reset();
     queues.reset();
     parameters.clear();
-    runtime::closeMeshDevice(device);
-    device.reset();
+    for (runtime::Device &device : devices)
+      if (device) {
+        runtime::closeMeshDevice(device);
+        device.reset();
+      }
     return why;
   }
 
   const std::shared_ptr<tt_device_image> model;
   std::vector<Port> inputs, outputs;
   pid_t process;
-  runtime::Device device;
+  runtime::Device devices[2];               // with the default and with exact arithmetic, of those that models want
   std::vector<runtime::Tensors> parameters; // of each model
   std::shared_ptr<Queues> queues;
   std::unique_ptr<std::thread> worker;

@@ -17,13 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int version = 2;
+constexpr int version = 3;
 constexpr const char *descriptionFile = "device.json";
 constexpr const char *programFile = "backend_build_binaries/epoch_programs/program.ttnn";
 constexpr const char *modelsFile = "models.json"; // of several images in one file
 constexpr const char *fields[] = {
     "version", "name",    "arch",       "chip_ids",  "devtype", "grid",        "harvested_rows", "training", "inputs",
-    "targets", "outputs", "parameters", "arguments", "results", "input_names", "output_names",   "program",
+    "targets", "outputs", "parameters", "arguments", "results", "input_names", "output_names",   "program",  "exact",
 };
 constexpr uint64_t mostDescription = 64 << 20; // bytes
 constexpr int64_t tile = 32;
@@ -119,6 +119,10 @@ public:
              "; expected rows 1 to 5 and 7 to 11");
       model.harvestedRows.push_back(static_cast<uint32_t>(row));
     }
+    const json &exact = field(about, "exact");
+    if (!exact.is_boolean())
+      fail(std::string(descriptionFile) + ": exact is " + exact.dump() + "; expected true or false");
+    model.exact = exact;
     model.program = prefixed(field(about, "program"));
     model.inputs = ports(about, "inputs", "input_names");
     model.outputs = ports(about, "outputs", "output_names");

@@ -1,7 +1,7 @@
 //===- image.h - device images, checked --------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The description of an image is that of python/pybuda/image.py; version 2 here
+// The description of an image is that of python/pybuda/image.py; version 3 here
 // as there. After an image was loaded, everything that its numbers name is there
 // and agrees with the program in shape and type.
 //
@@ -34,6 +34,7 @@ struct Model {
   std::string program; // its name
   ARCH arch = ARCH::Invalid;
   std::vector<uint32_t> harvestedRows;
+  bool exact = false; // computes as a card does
   runtime::Binary binary;
   std::vector<Port> inputs, outputs;
   std::vector<runtime::Tensor> parameters; // on the host

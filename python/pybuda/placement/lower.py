@@ -30,8 +30,19 @@ LABELS = {
     "mm": "matmul", "bmm": "matmul", "addmm": "matmul", "baddbmm": "matmul", "convolution": "conv2d",
     "convolution_backward": "conv2d_backward", "native_layer_norm": "layernorm", "native_group_norm": "groupnorm",
     "_native_batch_norm_legit_no_training": "batchnorm", "_native_batch_norm_legit_functional": "batchnorm",
-    "native_batch_norm": "batchnorm", "max_pool2d_with_indices": "max_pool2d", "cat": "concatenate",
+    "native_batch_norm": "batchnorm", "max_pool2d_with_indices": "max_pool2d",
+    "cat": "concatenate", "product_by_parts": "matmul",
 }  # fmt: skip
+
+
+def label_of(function: str) -> str:
+    """What ops of a function of PyTorch are called."""
+    return LABELS.get(function, SIMPLE.get(function, function)).lstrip("_")
+
+
+def function_of(node: FxNode) -> str:
+    kind = op_name(node.target).split(".")
+    return kind[1] if kind[0] in ("prims", "pybuda") else kind[0]
 
 
 def source_of(node: FxNode) -> tuple[str, str]:
@@ -121,8 +132,7 @@ class Lowering:
             source, number = self.value(node.args[0]), node.args[1]
             there = isinstance(source, list | tuple) and isinstance(number, int) and number < len(source)
             return source[number] if there else None
-        kind = op_name(node.target).split(".")
-        name = kind[1] if kind[0] in ("prims", "pybuda") else kind[0]
+        name = function_of(node)
         arguments = [self.value(x) for x in node.args]
         keywords = {key: self.value(x) for key, x in node.kwargs.items()}
         if node.meta.get(ON_HOST) or not is_supported(node):
@@ -131,7 +141,7 @@ class Lowering:
         source, source_type = source_of(node)
         if name == "round_to":
             return self.rounded(*arguments)
-        label = LABELS.get(name, SIMPLE.get(name, name)).lstrip("_")
+        label = label_of(name)
         b.begin(name, f"{self.scope}_{label}" if self.scope else label, out, source, source_type.lower())
         if source and source not in b.sources:
             b.sources[source] = []

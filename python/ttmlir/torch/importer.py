@@ -52,6 +52,8 @@ class Imported:
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
 ON_HOST = "tt_on_host"
+# Of nodes: how the chip computes what is made of them, as text (`#ttnn.device_compute_kernel_config<...>`).
+COMPUTE_CONFIG = "tt_compute_config"
 
 
 def op_name(target: Any) -> str:
@@ -214,6 +216,7 @@ class _Importer:
         drawn = {"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{INPUT}>")}
         attributes += [drawn] * len(self.lowering.draws)
         function.arg_attrs = [ir.DictAttr.get(a) for a in attributes]
+        self.configure(block)
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
@@ -238,6 +241,17 @@ class _Importer:
             elif node.op != "placeholder":
                 raise UnsupportedError(f"{described(node)}: a graph of aten ops has no node '{node.op}'")
         raise UnsupportedError("the graph has no output")
+
+    def configure(self, block: ir.Block) -> None:
+        """Ops that compute for a node do so as its config says; they have its name in their location."""
+        nodes = self.graph_module.graph.nodes
+        configs = {node.name: node.meta[COMPUTE_CONFIG] for node in nodes if COMPUTE_CONFIG in node.meta}
+        if not configs:
+            return
+        for op in block.operations:
+            made_for = op.location.name_str if op.location.is_a_name() else ""
+            if made_for in configs and len(op.operation.operands):
+                op.attributes["ttcore.compute_config"] = ir.Attribute.parse(configs[made_for], self.context)
 
     def kept_arguments(self) -> list[tuple[int, Node]]:
         """Outputs, by number, that the backward graph is to get and that are arguments which stay as they are."""

@@ -122,6 +122,35 @@ def test_numbers_are_those_of_run_inference(
         np.testing.assert_allclose(got.numpy(), expected(X + i), rtol=1e-5, atol=1e-5)
 
 
+def test_arithmetic_is_that_of_each_image(embedded: Path, tmp_path: Path) -> None:
+    """An image that asks for a card's arithmetic beside one that does not, in one file."""
+    rng = np.random.default_rng(0)
+    x, w = (torch.from_numpy(rng.normal(size=(64, 64)).astype(np.float32)) for _ in range(2))
+    wanted = {}
+    for name, fidelity in {"low": pybuda.MathFidelity.LoFi, "plain": None}.items():
+        for saves in (False, True):
+            pybuda_reset()
+            pybuda.set_configuration_options(default_df_override=pybuda.DataFormat.Float32, math_fidelity=fidelity)
+            module = Product("product", w, torch.zeros(64))
+            if saves:
+                image = tmp_path / f"{name}.tti"
+                pybuda.TTDevice(name, module=module).compile_to_image(img_path=image, sample_inputs=(x,))
+            else:
+                wanted[name] = module.run(x)[0].value().numpy()
+    assert not np.array_equal(wanted["low"], wanted["plain"])
+    both = tmp_path / "both.tti"
+    merge_models(str(tmp_path), list(wanted), merged_model_location=str(both))
+    inputs = values(x, "in")
+    words: list[object] = []
+    for name in wanted:
+        words += ["push", f"{name}.x", inputs, "run", f"{name}.run_fwd_0", 1]
+        words += ["get", f"{name}.{OUT}", f"out_{name}", "pop", f"{name}.{OUT}"]
+    said, _ = ran(embedded, both, "create", "init", *words, "finish")
+    assert all(line.endswith("Success") for line in said)
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(read_back(f"out_{name}", 64, 64).numpy(), value)
+
+
 def guide() -> str:
     (program,) = re.findall(r"```cpp\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S)
     return str(program)

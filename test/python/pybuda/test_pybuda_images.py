@@ -86,7 +86,8 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
     "no program": (
         lambda m: m.pop("backend_build_binaries/epoch_programs/program.ttnn"), "it has no backend_build_binaries",
     ),
-    "version": (described(version=9), "version 9; this PyBuda reads 2"),
+    "version": (described(version=9), "version 9; this PyBuda reads 3"),
+    "an older version": (described(version=2), "version 2; this PyBuda reads 3"),
     "JSON": (lambda m: m.update({"device.json": b"{"}), "device.json is damaged: JSONDecodeError"),
     "JSON list": (lambda m: m.update({"device.json": b"[]"}), "device.json is damaged"),
     "field": (described(more=1), "device.json is damaged: TypeError"),
@@ -103,6 +104,11 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
     ),
     "a row below zero": (described(harvested_rows=[-1]), "harvested_rows has [-1]; expected rows 1 to 5"),
     "rows that are none": (described(harvested_rows="x"), "harvested_rows has 'x'; expected rows 1 to 5"),
+    "an arithmetic that is none": (described(exact=1), "exact has 1; expected true or false"),
+    "no arithmetic": (
+        lambda m: m.update({"device.json": m["device.json"].replace(b'"exact"', b'"inexact"')}),
+        "device.json is damaged",
+    ),
     "type": (described(inputs=[[[2, 4], "float13"]]), "names the type 'float13'"),
     "no values": (lambda m: m.pop("tensors/weights.pt"), "no values of parameter 'weights'"),
     "values": (lambda m: m.update({"tensors/weights.pt": b"x"}), "the values of parameter 'weights' are damaged"),
