@@ -303,22 +303,51 @@ bool Planner::hasSplitConstants() const {
   return std::ranges::any_of(operation().ins, [&](uint32_t in) { return isSplitConstant(in); });
 }
 
-/// Runs an op of constants now, once.
+/// Runs an op of constants now: once, or once for each of the different ones that devices have.
 void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
-  std::vector<std::shared_ptr<std::byte>> values;
-  std::vector<std::byte *> outs;
-  for (const TensorSpec &spec : call.outs) {
-    values.push_back(sim::allocateHostOnce(spec.bytes(), "a prepared constant"));
-    outs.push_back(values.back().get());
-  }
+  const auto &ins = operation().ins;
+  const auto &results = operation().outs;
   const auto scratch = sim::allocateHostOnce(kernel.scratchBytes(), "a kernel's scratch memory");
-  kernel.runOnce({call.constantIns, outs, scratch.get()}, *this);
-  for (size_t i = 0; i < outs.size(); ++i) {
-    Plan::Root &root = made.roots[operation().outs[i]];
-    root.home = Plan::Home::Constant;
-    root.constant.assign(root.shards, values[i]);
+  const auto computed = [&](std::span<const std::byte *const> operands, bool isLast) {
+    std::vector<std::shared_ptr<std::byte>> values;
+    std::vector<std::byte *> outs;
+    for (const TensorSpec &spec : call.outs) {
+      values.push_back(sim::allocateHostOnce(spec.bytes(), "a prepared constant"));
+      outs.push_back(values.back().get());
+    }
+    if (isLast)
+      kernel.runOnce({operands, outs, scratch.get()}, *this);
+    else
+      kernel.run({operands, outs, scratch.get()});
+    preparedBytes += foldedBytes();
+    return values;
+  };
+  std::vector<Shards> shards(results.size());
+  if (!hasSplitConstants()) {
+    const auto values = computed(call.constantIns, /*isLast=*/true);
+    for (size_t i = 0; i < results.size(); ++i)
+      shards[i].assign(made.roots[results[i]].shards, values[i]);
+  } else {
+    std::map<std::vector<const std::byte *>, std::vector<std::shared_ptr<std::byte>>> known;
+    for (size_t i = 0; i < results.size(); ++i)
+      shards[i].resize(made.roots[results[i]].shards);
+    for (uint32_t device = made.chips.first; device < made.chips.last; ++device) {
+      std::vector<const std::byte *> operands = call.constantIns;
+      for (size_t i = 0; i < ins.size(); ++i)
+        if (isSplitConstant(ins[i]))
+          operands[i] = constantBytes(ins[i], device);
+      auto &values = known[operands];
+      if (values.empty())
+        values = computed(operands, /*isLast=*/false);
+      for (size_t i = 0; i < results.size(); ++i)
+        shards[i][device] = values[i];
+    }
   }
-  preparedBytes += foldedBytes();
+  for (size_t i = 0; i < results.size(); ++i) {
+    Plan::Root &root = made.roots[results[i]];
+    root.home = Plan::Home::Constant;
+    root.constant = std::move(shards[i]);
+  }
 }
 
 void Planner::findDispensable() {

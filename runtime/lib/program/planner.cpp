@@ -218,7 +218,7 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   }
   bool allConstant = !observed;
   for (uint32_t in : ins)
-    allConstant = allConstant && (in == absentOperand || constantBytes(in));
+    allConstant = allConstant && (in == absentOperand || constantBytes(in) || isSplitConstant(in));
   if (!observed) {
     for (uint32_t in : ins)
       call.constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
@@ -238,7 +238,8 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     lastUse[made.rootOf[viewed]] = std::max(lastUse[made.rootOf[viewed]], lastUse[outs[0]]);
     return alias;
   }
-  if (allConstant && isReproducible() && foldedBytes() + preparedBytes <= maxPreparedBytes) {
+  const size_t times = hasSplitConstants() ? made.chips.count() : 1; // at most
+  if (allConstant && isReproducible() && times * foldedBytes() + preparedBytes <= maxPreparedBytes) {
     fold(*kernel, call);
     return alias;
   }

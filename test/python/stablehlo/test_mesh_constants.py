@@ -15,11 +15,14 @@ ROWS, INNER, COLUMNS = 128, 256, 512
 
 
 def product(rows: int, columns: int) -> Program:
+    """By weights that come transposed, and with the signs that they shall have."""
     types = f"(t<{rows}x{INNER}>, t<{INNER}x{columns}>) -> t<{rows}x{columns}>"
     return Program(
-        f"""%r = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : {types}
+        f"""%n = stablehlo.negate %a1 : t<{columns}x{INNER}>
+        %w = stablehlo.transpose %n, dims = [1, 0] : (t<{columns}x{INNER}>) -> t<{INNER}x{columns}>
+        %r = stablehlo.dot_general %a0, %w, contracting_dims = [1] x [0] : {types}
         return %r : t<{rows}x{columns}>""",
-        ((rows, INNER), (INNER, columns)),
+        ((rows, INNER), (columns, INNER)),
         (f"t<{rows}x{columns}>",),
     )
 
@@ -68,21 +71,21 @@ def close(found: list[torch.Tensor], whole: torch.Tensor, split: Split, mesh: Me
 @pytest.mark.parametrize("mesh", MESHES, ids=lambda m: f"{m[0]}x{m[1]}")
 @pytest.mark.parametrize(
     ("weight", "result"),
-    [(("", ""), ("xy", "")), (("", "y"), ("x", "y"))],
+    [(("", ""), ("xy", "")), (("y", ""), ("x", "y"))],
     ids=["weights that all chips have", "weights that are split"],
 )
 def test_weights_are_brought_into_their_form_once(weight: Split, result: Split, mesh: Mesh) -> None:
     """As on one chip: a product that does it in each run has memory for it."""
     splits: list[Split | None] = [(result[0], ""), weight]
     sizes = {"": 1, "x": mesh[0], "y": mesh[1], "xy": mesh[0] * mesh[1]}
-    x, w = random(ROWS, INNER), random(INNER, COLUMNS)
+    x, w = random(ROWS, INNER), random(COLUMNS, INNER)
     rows, columns = ROWS // sizes[result[0]], COLUMNS // sizes[result[1]]
     alone = product(rows, columns)
-    _, least = prepared(alone, [None, None], (1, 1), [x[:rows], w[:, :columns].contiguous()], [1])
-    _, most = prepared(alone, [None, None], (1, 1), [x[:rows], w[:, :columns].contiguous()], [])
+    _, least = prepared(alone, [None, None], (1, 1), [x[:rows], w[:columns]], [1])
+    _, most = prepared(alone, [None, None], (1, 1), [x[:rows], w[:columns]], [])
     results, found = prepared(product(ROWS, COLUMNS), splits, mesh, [x, w], [1])
     for each in results:
-        close(each, x @ w, result, mesh)
+        close(each, -x @ w.T, result, mesh)
     assert found == least < most
 
 
@@ -101,13 +104,13 @@ def test_what_chips_compute_alike_of_constants_is_computed_once(mesh: Mesh) -> N
 def test_weights_that_change_are_prepared_again() -> None:
     """One chip's shard is another one in the second run."""
     mesh: Mesh = (2, 4)
-    made = compiled(product(ROWS, COLUMNS).text([("x", ""), ("", "y")], mesh), mesh, "result-presharded=1")
-    x, first = random(ROWS, INNER), random(INNER, COLUMNS)
+    made = compiled(product(ROWS, COLUMNS).text([("x", ""), ("y", "")], mesh), mesh, "result-presharded=1")
+    x, first = random(ROWS, INNER), random(COLUMNS, INNER)
     second = first.clone()
-    second[:, -COLUMNS // 4 :] *= 2
+    second[-COLUMNS // 4 :] *= 2
     for w in (first, second, first):
-        given = [create_tensor(shards(v, s, mesh), mesh) for v, s in ((x, ("x", "")), (w, ("", "y")))]
+        given = [create_tensor(shards(v, s, mesh), mesh) for v, s in ((x, ("x", "")), (w, ("y", "")))]
         placed = convert_input_layouts(device(mesh), given, fbb=made.binary, program_index=0)
         placed[1].set_parameter()
         found = fetched(rt.runtime.submit(device(mesh), made.binary, 0, placed)[0])
-        close(found, x @ w, ("x", "y"), mesh)
+        close(found, -x @ w.T, ("x", "y"), mesh)
