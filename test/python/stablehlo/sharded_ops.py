@@ -88,6 +88,23 @@ def window(
     )
 
 
+def select_and_scatter(
+    shape: tuple[int, ...], source: tuple[int, ...], windows: str, strides: str, padding: str
+) -> Program:
+    """The gradient of a pool that takes the greatest of each window."""
+    operand, given = (f"t<{'x'.join(map(str, sizes))}>" for sizes in (shape, source))
+    return program(
+        f"""{SCALARS}
+        %r = "stablehlo.select_and_scatter"(%a0, %a1, %zero) <{{window_dimensions = array<i64: {windows}>,
+          window_strides = array<i64: {strides}>, padding = dense<{padding}> : tensor<2x2xi64>}}>
+          ({region("stablehlo.compare GE, %l, %m : (t<>, t<>) -> tensor<i1>", "i1")[1:-1]},
+          {region("stablehlo.add %l, %m : t<>")[1:-1]}) : ({operand}, {given}, t<>) -> {operand}""",
+        shape,
+        source,
+        result=operand,
+    )
+
+
 def convolution(
     shape: tuple[int, ...],
     kernel: tuple[int, ...],
@@ -187,6 +204,7 @@ OPS: dict[str, Program] = {
         result="t<12x16>",
     ),
     "reverse": program(f"%r = stablehlo.reverse %a0, dims = [0] : {X}"),
+    "reverse of both": program(f"%r = stablehlo.reverse %a0, dims = [1, 0] : {X}"),
     "reshape": program(f"%r = stablehlo.reshape %a0 : ({X}) -> t<2x4x16>", result="t<2x4x16>"),
     "transpose": program(f"%r = stablehlo.transpose %a0, dims = [1, 0] : ({X}) -> t<16x8>", result="t<16x8>"),
     "iota": program(f"%i = stablehlo.iota dim = 1 : {X}\n%r = stablehlo.add %a0, %i : {X}"),
@@ -316,15 +334,9 @@ OPS: dict[str, Program] = {
     "reduce_window of fewer": window((8, 16), (6, 12), "3, 5", "1, 1", "[[0, 0], [0, 0]]", "multiply"),
     "reduce_window in gaps": window((8, 16), (8, 16), "3, 1", "1, 1", "[[2, 2], [0, 0]]", "multiply", "2, 1"),
     "reduce_window far": window((8, 16), (8, 16), "8, 16", "1, 1", "[[7, 0], [15, 0]]"),
-    "select_and_scatter": program(
-        f"""{SCALARS}
-        %r = "stablehlo.select_and_scatter"(%a0, %a1, %zero) <{{window_dimensions = array<i64: 2, 1>,
-          window_strides = array<i64: 2, 1>, padding = dense<0> : tensor<2x2xi64>}}>
-          ({region("stablehlo.compare GE, %l, %m : (t<>, t<>) -> tensor<i1>", "i1")[1:-1]},
-          {region("stablehlo.add %l, %m : t<>")[1:-1]}) : ({X}, t<4x16>, t<>) -> {X}""",
-        (8, 16),
-        (4, 16),
-    ),
+    "select_and_scatter": select_and_scatter((8, 16), (4, 16), "2, 1", "2, 1", "0"),
+    "select_and_scatter that overlaps": select_and_scatter((8, 16), (4, 16), "3, 1", "2, 1", "[[1, 0], [0, 0]]"),
+    "select_and_scatter in gaps": select_and_scatter((12, 16), (4, 8), "2, 2", "3, 2", "[[0, 0], [0, 0]]"),
     "convolution": convolution((4, 8, 8, 4), (3, 3, 4, 8), (4, 8, 8, 8), "pad = [[1, 1], [1, 1]]"),
     "convolution in strides": convolution(
         (2, 8, 16, 4), (3, 5, 4, 4), (2, 4, 8, 4), "stride = [2, 2], pad = [[1, 0], [2, 1]]"
@@ -345,6 +357,13 @@ OPS: dict[str, Program] = {
         (4, 8, 8, 4),
         (2, 3, 3, 4),
         "pad = [[1, 1], [1, 1]]",
+        dims="[f, 0, 1, b]x[i, 0, 1, o]->[b, 0, 1, f]",
+    ),
+    "convolution that is the gradient of a kernel in strides": convolution(
+        (4, 16, 8, 2),
+        (4, 8, 8, 4),
+        (2, 3, 3, 4),
+        "pad = [[1, 0], [1, 1]], rhs_dilate = [2, 1]",
         dims="[f, 0, 1, b]x[i, 0, 1, o]->[b, 0, 1, f]",
     ),
     "batch_norm_inference": program(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ import _ttmlir_runtime as rt
 import numpy as np
 import pytest
 import torch
-from sharded_ops import INSIDE, NO_PROGRAM, OPS
+from sharded_ops import INSIDE, NO_PROGRAM, OPS, convolution, select_and_scatter
+from sharded_ops import program as one_op
 from sharded_programs import PROGRAMS, Mesh, Program, Split, compiled, run, splits_of, tensor
 from ttrt.ops import registry
 
@@ -235,6 +237,49 @@ def test_random_windows(mesh: Mesh, request: pytest.FixtureRequest) -> None:
         for found in outputs[0]:
             limit = 0.0 if program.exact else 1e-5 * max(1.0, float(wanted.max() - wanted.min()))
             assert found.shape == wanted.shape and np.abs(found.numpy() - wanted).max(initial=0) <= limit, where
+
+
+def sends_of(program: Program, splits: Sequence[Split | None], mesh: Mesh) -> dict[str, int]:
+    """Bytes between chips, by the name of the op that sends them."""
+    binary = compiled(program.text(splits, mesh), mesh).binary
+    names = [op["name"] for op in json.loads(binary.as_json())["programs"][0]["operations"]]
+    found: dict[str, int] = {}
+    for op in rt.runtime.sends(binary, 0):
+        for send in op.sends:
+            found[names[op.index]] = found.get(names[op.index], 0) + send.bytes
+    return found
+
+
+@pytest.mark.parametrize("chips", [2, 4, 8])
+def test_what_is_reversed_comes_from_one_chip(chips: int) -> None:
+    """From the one at the same place from the other end; a gather would send all of it to all."""
+    reverse = one_op("%r = stablehlo.reverse %a0, dims = [0] : t<64x32x32>", (64, 32, 32), result="t<64x32x32>")
+    assert sends_of(reverse, [("y", "", "")], (1, chips)) == {"ttnn.collective_permute": 64 * 32 * 32 * 4}
+
+
+@pytest.mark.parametrize("chips", [2, 4, 8])
+def test_windows_that_do_not_overlap_scatter_on_their_chip(chips: int) -> None:
+    scatter = select_and_scatter((64, 32), (16, 16), "4, 2", "4, 2", "0")
+    assert not sends_of(scatter, [("y", ""), ("y", "")], (1, chips))
+
+
+@pytest.mark.parametrize("chips", [2, 4, 8])
+@pytest.mark.parametrize(("stride", "sent"), [(1, 1 + 1), (2, 1 + 0)])
+def test_gradients_of_kernels_are_sums_over_parts_of_images(stride: int, sent: int, chips: int) -> None:
+    """Of images of 64 rows, edges of neighbours are sent, and the sums: 3x3 for each of 32 x 32 features."""
+    gradient = convolution(
+        (2, 64, 32, 32),
+        (2, 64 // stride, 32, 32),
+        (32, 3, 3, 32),
+        f"pad = [[1, {2 - stride}], [1, 1]], rhs_dilate = [{stride}, 1]",
+        dims="[f, 0, 1, b]x[i, 0, 1, o]->[b, 0, 1, f]",
+    )
+    found = sends_of(gradient, [("", "y", "", ""), ("", "y", "", "")], (1, chips))
+    edges, sums = found.pop("ttnn.collective_permute"), found.pop("ttnn.all_reduce")
+    assert not found
+    assert edges == (chips - 1) * sent * 2 * 32 * 32 * 4
+    # Rings whose chips send parts of the sums to all others, twice; of 3 rows, tiles have 32.
+    assert 0 < sums <= 2 * (chips - 1) * 32 * 3 * 32 * 32 * 4
 
 
 @pytest.mark.parametrize("chips", [2, 4, 8])

@@ -3,6 +3,8 @@
 
 #include "Factors.h"
 
+#include "../../Sdy/Transforms/Rules/Windows.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -53,14 +55,17 @@ static void ofSlice(stablehlo::SliceOp op, Whole &whole) {
 }
 
 static void ofWindows(Operation *op, std::optional<ArrayRef<int64_t>> window, std::optional<ArrayRef<int64_t>> strides,
-                      std::optional<DenseIntElementsAttr> padding, unsigned operands, int64_t rank, Whole &whole) {
+                      std::optional<DenseIntElementsAttr> padding, unsigned operands, int64_t rank, Whole &whole,
+                      function_ref<bool(int64_t dim)> isApart = nullptr) {
   SmallVector<int64_t> pads(2 * rank, 0);
   if (padding)
     for (auto [index, value] : llvm::enumerate(padding->getValues<int64_t>()))
       pads[index] = value;
   for (int64_t dim = 0; dim < rank; ++dim)
-    if ((window && (*window)[dim] != 1) || (strides && (*strides)[dim] != 1) || pads[2 * dim] != 0 ||
-        pads[2 * dim + 1] != 0)
+    if (isApart && isApart(dim))
+      continue;
+    else if ((window && (*window)[dim] != 1) || (strides && (*strides)[dim] != 1) || pads[2 * dim] != 0 ||
+             pads[2 * dim + 1] != 0)
       whole.everywhere(dim, operands);
 }
 
@@ -105,7 +110,8 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
             whole.everywhere(dim, op->getNumResults());
   } else if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op)) {
     ofWindows(op, scatter.getWindowDimensions(), scatter.getWindowStrides(), scatter.getPadding(), 2,
-              typeOf(op->getResult(0)).getRank(), whole);
+              typeOf(op->getResult(0)).getRank(), whole,
+              [&](int64_t dim) { return sdy::isCutByWindows(scatter, dim); });
   } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
     auto dims = convolution.getDimensionNumbers();
     for (int64_t dim : dims.getInputSpatialDimensions())

@@ -111,17 +111,18 @@ private:
 
   /// Along windows, edges of neighbours may be all that a device needs.
   static void leaveExchanged(Operation *op, sdy::MeshAttr mesh, MutableArrayRef<SmallVector<int64_t>> dims) {
-    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
     for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
       auto leave = [&](Value value, int64_t dim, SmallVector<int64_t> &whole) {
-        if (sdy::getFootprint(window, sizeOf(op->getOperand(0), window.operand),
-                              sizeOf(op->getResult(0), window.result), partsOf(shardingOf(value), dim, mesh)))
+        if (sdy::getFootprint(op, window, partsOf(shardingOf(value), dim, mesh)))
           llvm::erase(whole, dim);
       };
       for (unsigned i = 0; i < sdy::getNumWindowedOperands(op); ++i)
         leave(op->getOperand(i), window.operand, dims[i]);
-      for (OpResult result : op->getResults())
-        leave(result, window.result, dims[op->getNumOperands() + result.getResultNumber()]);
+      if (window.kind == sdy::WindowKind::Contraction)
+        leave(op->getOperand(1), window.result, dims[1]);
+      else
+        for (OpResult result : op->getResults())
+          leave(result, window.result, dims[op->getNumOperands() + result.getResultNumber()]);
     }
   }
 

@@ -17,15 +17,41 @@ func.func @contraction(%a: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh
 
 // -----
 
-// What shifts elements between devices is computed whole, then split again.
+// What is reversed comes from the device at the same place from the other end.
 // CHECK-LABEL: func.func @reverse
-// CHECK: %[[G:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0
-// CHECK: %[[R:.*]] = stablehlo.reverse %[[G]], dims = [0] : tensor<8x16xf32>
-// CHECK: stablehlo.composite "sdy.all_slice" %[[R]]
+// CHECK-NOT: all_gather
+// CHECK: %[[P:.*]] = "stablehlo.collective_permute"(%{{.*}}) {{.*}}source_target_pairs = dense<{{\[\[}}0, 2], [2, 0], [1, 3], [3, 1]]>
+// CHECK: stablehlo.reverse %[[P]], dims = [0] : tensor<4x16xf32>
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @reverse(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
   %0 = stablehlo.reverse %a, dims = [0] : tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
+}
+
+// -----
+
+// What joins elements of all devices is computed whole, then split again.
+// CHECK-LABEL: func.func @join
+// CHECK: %[[G:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0
+// CHECK: stablehlo.concatenate %[[G]], %{{.*}}, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @join(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x16xf32> {
+  %0 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// The gradient of a kernel: a sum over the rows of both images, to which each device adds its own and those next to it.
+// CHECK-LABEL: func.func @kernel_gradient
+// CHECK-NOT: all_gather
+// CHECK: stablehlo.concatenate {{.*}} -> tensor<2x18x8x4xf32>
+// CHECK: %[[C:.*]] = stablehlo.convolution({{.*}}pad = {{\[\[}}0, 0], [1, 1]]{{.*}} : (tensor<2x18x8x4xf32>, tensor<2x16x8x4xf32>) -> tensor<4x3x3x4xf32>
+// CHECK: "stablehlo.all_reduce"(%[[C]])
+sdy.mesh @mesh = <["x"=1, "y"=4]>
+func.func @kernel_gradient(%x: tensor<2x64x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {}, {}]>}, %g: tensor<2x64x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {}, {}]>}) -> tensor<4x3x3x4xf32> {
+  %0 = stablehlo.convolution(%x, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x64x8x4xf32>, tensor<2x64x8x4xf32>) -> tensor<4x3x3x4xf32>
+  return %0 : tensor<4x3x3x4xf32>
 }
 
 // -----

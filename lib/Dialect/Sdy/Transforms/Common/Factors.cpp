@@ -45,8 +45,9 @@ const Rule *RuleCache::get(OpShardingRuleAttr attribute) {
 
 bool sdy::isWindowed(const Rule &rule, ArrayRef<WindowedDim> windows, int32_t factor) {
   return llvm::any_of(windows, [&](const WindowedDim &window) {
+    const auto &other = rule.tensors[window.kind == WindowKind::Contraction ? 1 : rule.operands];
     return llvm::is_contained(rule.tensors[0][window.operand], factor) &&
-           llvm::is_contained(rule.tensors[rule.operands][window.result], factor);
+           llvm::is_contained(other[window.result], factor);
   });
 }
 

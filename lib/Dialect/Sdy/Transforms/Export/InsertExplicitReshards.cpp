@@ -309,7 +309,7 @@ private:
     }
     for (size_t factor = 0; factor < rule.numFactors(); ++factor)
       if (rule.sizes[factor] > 1 && isWindowed(rule, windows, static_cast<int32_t>(factor)))
-        view.needsWhole[factor] = false;
+        view.needsWhole[factor] = rule.types[factor].kind == FactorKind::Reduction && !canReduce;
     if (!isFullHere && !areCompatible(view))
       return false;
     assigned = findCommonAxes(view);
@@ -342,12 +342,9 @@ private:
   /// Gives back axes along which windows reach further than to the neighbours.
   static void keepNeighbours(Operation *op, const Rule &rule, ArrayRef<WindowedDim> windows,
                              MutableArrayRef<Axes> assigned) {
-    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
     for (const WindowedDim &window : windows)
       for (int32_t factor : rule.tensors[0][window.operand])
-        while (!assigned[factor].empty() &&
-               !getFootprint(window, sizeOf(op->getOperand(0), window.operand), sizeOf(op->getResult(0), window.result),
-                             product(assigned[factor])))
+        while (!assigned[factor].empty() && !getFootprint(op, window, product(assigned[factor])))
           assigned[factor].pop_back();
   }
 

@@ -62,7 +62,7 @@ static OpShardingRuleAttr transposeRule(Operation *op, RuleMode) {
   return builder.build();
 }
 
-static OpShardingRuleAttr reverseRule(Operation *op, RuleMode) {
+static OpShardingRuleAttr reverseRule(Operation *op, RuleMode mode) {
   RuleBuilder builder(op);
   ArrayRef<int64_t> reversed = cast<hlo::ReverseOp>(op).getDimensions();
   return builder

@@ -43,9 +43,10 @@ OpShardingRuleAttr sdy::convolutionRule(Operation *op, RuleMode mode) {
     };
     if (out[outDim] >= kernel[kernelDim])
       add(out[outDim], kNone, outDim, kPermutation);
-    if (mode == RuleMode::Full)
+    const bool isContraction = out[outDim] < kernel[kernelDim];
+    if (mode == RuleMode::Full || isContraction)
       add(kernel[kernelDim], kernelDim, kNone, kReduction);
-    if (out[outDim] < kernel[kernelDim])
+    if (mode == RuleMode::Full && isContraction)
       add(out[outDim], kNone, outDim, kPermutation);
   }
   if (featureGroups > 1)
@@ -87,6 +88,12 @@ OpShardingRuleAttr sdy::selectAndScatterRule(Operation *op, RuleMode mode) {
   for (int64_t dim = 0; dim < static_cast<int64_t>(operand.size()); ++dim) {
     if (isTrivialWindow(select, dim)) {
       builder.add({dim, dim, kNone, dim}, operand[dim]);
+      continue;
+    }
+    if (isCutByWindows(select, dim)) {
+      // Each window scatters to elements that no other one has.
+      builder.add({dim, dim, kNone, dim}, source[dim])
+          .add({dim, kNone, kNone, dim}, operand[dim] / source[dim], kBlockedReplication);
       continue;
     }
     builder.add({kNone, dim, kNone, kNone}, source[dim], {FactorKind::NeedReplication, mode != RuleMode::Full});

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Windows.h"
-#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -24,9 +23,15 @@ static SmallVector<WindowedDim, 2> windowsOf(hlo::ConvolutionOp op) {
   SmallVector<int64_t> pads = paddings(op.getPadding(), numbers.getInputSpatialDimensions().size());
   for (auto [at, operand] : llvm::enumerate(numbers.getInputSpatialDimensions())) {
     const auto i = static_cast<int64_t>(at);
-    const int64_t kernel = typeOf(op.getRhs()).getDimSize(numbers.getKernelSpatialDimensions()[i]);
-    dims.push_back({operand, numbers.getOutputSpatialDimensions()[i], entry(op.getWindowStrides(), i), pads[2 * i],
-                    (kernel - 1) * entry(op.getRhsDilation(), i) + 1, entry(op.getLhsDilation(), i)});
+    const int64_t kernelDim = numbers.getKernelSpatialDimensions()[i], outDim = numbers.getOutputSpatialDimensions()[i];
+    const int64_t kernel = typeOf(op.getRhs()).getDimSize(kernelDim), out = typeOf(op.getResult()).getDimSize(outDim);
+    const int64_t stride = entry(op.getWindowStrides(), i), gap = entry(op.getRhsDilation(), i),
+                  dilation = entry(op.getLhsDilation(), i);
+    // The longer of the two is worth splitting.
+    if (out >= kernel)
+      dims.push_back({operand, outDim, stride, pads[2 * i], (kernel - 1) * gap + 1, dilation});
+    else
+      dims.push_back({operand, kernelDim, gap, pads[2 * i], (out - 1) * stride + 1, dilation, WindowKind::Contraction});
   }
   return dims;
 }
@@ -49,7 +54,7 @@ static SmallVector<WindowedDim, 2> windowsOf(hlo::PadOp op) {
        llvm::enumerate(op.getEdgePaddingLow(), op.getEdgePaddingHigh(), op.getInteriorPadding()))
     if (between == 0 && (low != 0 || high != 0)) {
       const auto at = static_cast<int64_t>(dim);
-      dims.push_back({at, at, 1, low, 1, 1, /*isMovement=*/true});
+      dims.push_back({at, at, 1, low, 1, 1, WindowKind::Movement});
     }
   return dims;
 }
@@ -60,8 +65,15 @@ static SmallVector<WindowedDim, 2> windowsOf(hlo::SliceOp op) {
        llvm::enumerate(op.getStartIndices(), op.getLimitIndices(), op.getStrides(), typeOf(op.getOperand()).getShape()))
     if (start != 0 || limit != size || stride != 1) {
       const auto at = static_cast<int64_t>(dim);
-      dims.push_back({at, at, stride, -start, 1, 1, /*isMovement=*/true});
+      dims.push_back({at, at, stride, -start, 1, 1, WindowKind::Movement});
     }
+  return dims;
+}
+
+static SmallVector<WindowedDim, 2> windowsOf(hlo::ReverseOp op) {
+  SmallVector<WindowedDim, 2> dims;
+  for (int64_t dim : op.getDimensions())
+    dims.push_back({dim, dim, 1, 0, 1, 1, WindowKind::Mirror});
   return dims;
 }
 
@@ -71,23 +83,32 @@ SmallVector<WindowedDim, 2> sdy::getWindowedDims(Operation *op) {
     if (auto type = typeOf(value); !type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
       return {};
   return TypeSwitch<Operation *, SmallVector<WindowedDim, 2>>(op)
-      .Case<hlo::ConvolutionOp, hlo::ReduceWindowOp, hlo::PadOp, hlo::SliceOp>([](auto op) { return windowsOf(op); })
+      .Case<hlo::ConvolutionOp, hlo::ReduceWindowOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(
+          [](auto op) { return windowsOf(op); })
       .Default({});
 }
 
 unsigned sdy::getNumWindowedOperands(Operation *op) {
   if (isa<hlo::ReduceWindowOp>(op))
     return op->getNumResults();
-  return isa<hlo::ConvolutionOp, hlo::PadOp, hlo::SliceOp>(op) ? 1 : 0;
+  return isa<hlo::ConvolutionOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(op) ? 1 : 0;
 }
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-std::optional<Footprint> sdy::getFootprint(const WindowedDim &dim, int64_t operandSize, int64_t resultSize,
-                                           int64_t parts) {
+std::optional<Footprint> sdy::getFootprint(Operation *op, const WindowedDim &dim, int64_t parts) {
+  const Value other = dim.kind == WindowKind::Contraction ? op->getOperand(1) : op->getResult(0);
+  const int64_t operandSize = typeOf(op->getOperand(0)).getDimSize(dim.operand),
+                resultSize = typeOf(other).getDimSize(dim.result);
   if (parts < 2 || operandSize == 0 || resultSize == 0 || operandSize % parts != 0 || resultSize % parts != 0)
     return std::nullopt;
   const int64_t held = operandSize / parts, computed = resultSize / parts;
+  if (dim.kind == WindowKind::Mirror) {
+    Footprint own = {{}, held, 0, 0, 0, 0};
+    for (int64_t part = 0; part < parts; ++part)
+      own.starts.push_back(part * held);
+    return own;
+  }
   Footprint print;
   for (int64_t part = 0; part < parts; ++part) {
     // Places of the dilated operand, from the first to the last that the part looks at.
@@ -106,16 +127,22 @@ std::optional<Footprint> sdy::getFootprint(const WindowedDim &dim, int64_t opera
   }
   if (print.before > held || print.after > held)
     return std::nullopt;
-  if (dim.isMovement && std::max<int64_t>(print.before, 0) + std::max<int64_t>(print.after, 0) > held / 2)
+  if (dim.kind == WindowKind::Movement &&
+      std::max<int64_t>(print.before, 0) + std::max<int64_t>(print.after, 0) > held / 2)
     return std::nullopt;
   return print;
+}
+
+bool sdy::isCutByWindows(hlo::SelectAndScatterOp op, int64_t dim) {
+  const int64_t window = entry(op.getWindowDimensions(), dim), stride = entry(op.getWindowStrides(), dim),
+                size = typeOf(op.getOperand()).getDimSize(dim), windows = typeOf(op.getSource()).getDimSize(dim);
+  SmallVector<int64_t> pads = paddings(op.getPadding(), typeOf(op.getOperand()).getRank());
+  return window <= stride && windows > 0 && windows * stride == size && !pads[2 * dim] && !pads[2 * dim + 1];
 }
 
 bool sdy::mayExchangeEdges(Operation *op, int64_t operandDim) {
   for (const WindowedDim &dim : getWindowedDims(op))
     if (dim.operand == operandDim)
-      return getFootprint(dim, typeOf(op->getOperand(0)).getDimSize(dim.operand),
-                          typeOf(op->getResult(0)).getDimSize(dim.result), 2)
-          .has_value();
+      return getFootprint(op, dim, 2).has_value();
   return false;
 }

@@ -5,17 +5,26 @@
 #define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
 
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+#include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
 namespace mlir::sdy {
 
-/// A dimension along which an op looks at windows of its operand: convolutions, reductions of windows, slices, pads.
+/// How an op looks at its operand along a dimension.
+enum class WindowKind : uint8_t {
+  Window,      // a result element is computed of a few that lie together: convolutions, reductions of windows
+  Movement,    // nothing is computed, so that exchanging pays only where it is little: slices, pads
+  Mirror,      // the part of a device is that of the one as far from the other end, turned around: reverse
+  Contraction, // elements of operand 1 meet a few of operand 0 that lie together, and all are summed up: the gradient
+               // of a convolution's kernel
+};
+
+/// A dimension along which devices come by what they lack by exchanging with others.
 struct WindowedDim {
-  int64_t operand, result; // of operand 0 (of all inputs), of results
+  int64_t operand, result; // of operand 0 (of all inputs), of results; of a contraction: of operand 1
   /// Result element i is computed of `extent` places from i * stride - low on; every `dilation`-th place is an element
-  /// of the operand, those between and outside of it are padding.
+  /// of the operand, those between and outside of it are padding. Of a contraction: element i of operand 1 meets them.
   int64_t stride = 1, low = 0, extent = 1, dilation = 1;
-  /// Nothing is computed, so that exchanging pays only where it is little.
-  bool isMovement = false;
+  WindowKind kind = WindowKind::Window;
 };
 /// Of an op; none for those that look at single elements only.
 SmallVector<WindowedDim, 2> getWindowedDims(Operation *op);
@@ -32,8 +41,12 @@ struct Footprint {
   int64_t before, after;
 };
 /// None if the sizes of the dimension, of operand and result, do not divide, if parts would need more than their
-/// neighbours hold, or if gathering is cheaper.
-std::optional<Footprint> getFootprint(const WindowedDim &dim, int64_t operandSize, int64_t resultSize, int64_t parts);
+/// neighbours hold, or if gathering is cheaper. A mirrored part needs nothing beside what it is sent.
+std::optional<Footprint> getFootprint(Operation *op, const WindowedDim &dim, int64_t parts);
+
+/// Whether windows follow one another from the first element to the last, so that each element is in one of them, or in
+/// a gap before the next.
+bool isCutByWindows(stablehlo::SelectAndScatterOp op, int64_t dim);
 
 /// Whether two devices could compute the op along the dimension of its operand by exchanging edges.
 bool mayExchangeEdges(Operation *op, int64_t operandDim);

@@ -39,7 +39,7 @@ static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &ru
   const SmallVector<sdy::WindowedDim, 2> windows = sdy::getWindowedDims(op);
   for (size_t factor = 0; factor < rule.numFactors(); ++factor)
     if (rule.sizes[factor] > 1 && sdy::isWindowed(rule, windows, static_cast<int32_t>(factor)))
-      isWhole[factor] = false;
+      isWhole[factor] = rule.types[factor].kind == sdy::FactorKind::Reduction && !canReduce(op);
   SmallVector<int64_t> splittable;
   for (auto [factor, whole] : llvm::enumerate(isWhole))
     if (!whole)
@@ -76,12 +76,12 @@ static std::optional<Time> exchangeTime(Operation *op, ArrayRef<Dims> tensors, c
     if (parts == 1)
       continue;
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    auto print = sdy::getFootprint(window, type.getDimSize(window.operand),
-                                   cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(window.result), parts);
+    auto print = sdy::getFootprint(op, window, parts);
     if (!print)
       return std::nullopt;
     for (unsigned input = 0; input < sdy::getNumWindowedOperands(op); ++input)
-      time += model.timeOfExchange(type, tensors[0], window.operand, *print);
+      time += window.kind == sdy::WindowKind::Mirror ? model.timeOfMirroring(type, tensors[0], window.operand)
+                                                     : model.timeOfExchange(type, tensors[0], window.operand, *print);
   }
   return time;
 }

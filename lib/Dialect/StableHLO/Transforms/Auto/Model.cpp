@@ -207,6 +207,15 @@ Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim,
   return time;
 }
 
+Time Model::timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim) const {
+  // Those at the ends have the longest ways.
+  int64_t hops = 0;
+  for (sdy::Axis axis : dims[dim])
+    hops += axis.size - 1;
+  const int64_t bytes = bytesOf(type, dims);
+  return timeOfSending(type, bytes, bytes * hops, hops);
+}
+
 /// All devices send `bytes` in all, what is farthest over so many links.
 Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t bytesTimesHops, int64_t hops) const {
   Work work;

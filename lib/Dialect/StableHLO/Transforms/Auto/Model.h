@@ -39,6 +39,8 @@ public:
   Time timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const;
   /// To get what a part of the tensor along `dim` needs of its neighbours, and put it beside what the device has.
   Time timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim, const sdy::Footprint &print) const;
+  /// Devices get what those as far from the other end of the axes hold.
+  Time timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim) const;
   /// To bring a tensor from one sharding to the other, as the planner of reshards does it.
   Time timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to);
 

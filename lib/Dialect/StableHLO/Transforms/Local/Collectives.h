@@ -28,6 +28,9 @@ public:
   Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print, Value fill,
                ArrayRef<sdy::AxisRefAttr> axes);
 
+  /// What the device as far from the other end along the axes holds.
+  Value mirrored(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
+
 private:
   Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
   Value exchange(ImplicitLocOpBuilder &builder, Value value, sdy::AllToAllParamAttr param);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each device sends its edge to the next one, all of them at once, and puts what
-// it gets beside its own part. At the ends there is what the op pads with.
+// it gets beside its own part. At the ends there is what the op pads with. What is
+// reversed comes from the device at the same place from the other end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,16 @@ Value CollectiveLowering::fromNeighbour(ImplicitLocOpBuilder &builder, Value edg
   Value outside = stablehlo::BroadcastInDimOp::create(builder, edge.getType(), fill, ArrayRef<int64_t>());
   return stablehlo::SelectOp::create(builder, edge.getType(), isAt(builder, axes, isBefore ? 0 : sizeAlong(axes) - 1),
                                      outside, received);
+}
+
+Value CollectiveLowering::mirrored(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
+  SmallVector<int64_t> pairs;
+  for (ArrayRef<int64_t> group : groupsAlong(mesh, axes))
+    for (auto [source, target] : llvm::zip(group, llvm::reverse(group)))
+      llvm::append_values(pairs, source, target);
+  auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
+  return stablehlo::CollectivePermuteOp::create(builder, value.getType(), value, DenseIntElementsAttr::get(type, pairs),
+                                                channel(builder));
 }
 
 Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print,

@@ -221,7 +221,6 @@ private:
       auto lists = axesOf(all[tensor]);
       return dim < static_cast<int64_t>(lists.size()) ? lists[dim] : SmallVector<sdy::AxisRefAttr>();
     };
-    auto sizeOf = [](Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); };
     SmallVector<std::pair<sdy::WindowedDim, sdy::Footprint>> found;
     withGlobalOperands(op, [&] {
       for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
@@ -229,25 +228,34 @@ private:
         auto isAlike = [&](unsigned tensor) {
           return axesAlong(tensor, tensor < inputs ? window.operand : window.result) == axes;
         };
-        auto print = sdy::getFootprint(window, sizeOf(op->getOperand(0), window.operand),
-                                       sizeOf(op->getResult(0), window.result), partsOf(all[0], window.operand, mesh));
-        if (print && llvm::all_of(llvm::seq(0u, inputs), isAlike) &&
-            llvm::all_of(llvm::seq(op->getNumOperands(), static_cast<unsigned>(all.size())), isAlike))
+        const auto [first, last] = othersAlong(op, window);
+        auto print = sdy::getFootprint(op, window, partsOf(all[0], window.operand, mesh));
+        if (print && llvm::all_of(llvm::seq(0u, inputs), isAlike) && llvm::all_of(llvm::seq(first, last), isAlike))
           found.emplace_back(window, *print);
       }
     });
     ImplicitLocOpBuilder builder(op->getLoc(), op);
     for (auto &[window, print] : found) {
       for (unsigned i = 0; i < inputs; ++i) {
-        Value value = collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i),
-                                         all[i].getDimShardings()[window.operand].getAxes());
+        ArrayRef<sdy::AxisRefAttr> axes = all[i].getDimShardings()[window.operand].getAxes();
+        Value value =
+            window.kind == sdy::WindowKind::Mirror
+                ? collectives.mirrored(builder, op->getOperand(i), axes)
+                : collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), axes);
         op->setOperand(i, value);
         shardings[value] = all[i] = withWhole(all[i], window.operand);
       }
-      for (sdy::TensorShardingAttr &sharding : all.drop_front(op->getNumOperands()))
+      const auto [first, last] = othersAlong(op, window);
+      for (sdy::TensorShardingAttr &sharding : all.slice(first, last - first))
         sharding = withWhole(sharding, window.result);
       setWindow(op, window, print);
     }
+  }
+  /// The tensors, operands first, that have `window.result`.
+  static std::pair<unsigned, unsigned> othersAlong(Operation *op, const sdy::WindowedDim &window) {
+    if (window.kind == sdy::WindowKind::Contraction)
+      return {1, 2};
+    return {op->getNumOperands(), op->getNumOperands() + op->getNumResults()};
   }
   sdy::TensorShardingAttr withWhole(sdy::TensorShardingAttr sharding, int64_t dim) const {
     auto lists = axesOf(sharding);
