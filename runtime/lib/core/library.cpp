@@ -4,6 +4,7 @@
 #include "core/library.h"
 #include "tt/parallel.h"
 #include "tt/recycle.h"
+#include "tt/sim/host.h"
 #include "tt/units.h"
 
 #include <algorithm>
@@ -227,7 +228,8 @@ Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &s
   to.dtype = type;
   conversion = conversionKernel(from, to);
   if (constant) {
-    made = AlignedBytes(to.bytes());
+    // Not among what lasts: most are given back when they have been brought into another order.
+    made = AlignedBytes(sim::allocateHostOnce(to.bytes(), "a converted constant"));
     convert(constant, made.data());
   } else {
     place = scratch.take(to.bytes());

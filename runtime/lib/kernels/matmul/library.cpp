@@ -48,6 +48,8 @@ public:
     }
     if (ownOrder)
       orderWeights(constant);
+    if (ordered)
+      packedB.discard();
   }
 
   void run(const Buffers &buffers) const override {

@@ -14,6 +14,7 @@
 #include "tt/parallel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tt::ttnn {
@@ -33,7 +34,12 @@ public:
         panelBytes(panels::panelBytes(unit, p.k)), matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     packedA = library::Packed(call, 0, type, layout);
-    packedB = library::Packed(call, 1, type, layout);
+    const bool isBf16 = storageType(operand(call, 1).dtype) == StorageType::BF16;
+    if (unit == Unit::F32 && isBf16 && library::constantOperand(call, 1)) {
+      widens = true;
+      rightBytes = panels::elementBytes(Unit::BF16);
+    }
+    packedB = library::Packed(call, 1, widens ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (packedB.constantValues() && call.constants)
@@ -41,7 +47,7 @@ public:
     // Few rows are too little work to pack a matrix for each time.
     keepsPanels = packedB.constantValues() &&
                   (ordered || !packedB.reads() || p.m < 64 || !call.constants ||
-                   call.constants->affords({packedB.constantValues(), static_cast<size_t>(p.k * p.n * bytes)},
+                   call.constants->affords({packedB.constantValues(), static_cast<size_t>(p.k * p.n * rightBytes)},
                                            matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)));
     cut();
     placeLeft();
@@ -170,7 +176,7 @@ private:
   const std::byte *startOf(const std::byte *b, int64_t matrix, const Piece &piece) const {
     return b + (matrices.offsets[static_cast<size_t>(matrix)] + piece.firstRow * p.bRow +
                 piece.firstPanel * width * p.bColumn) *
-                   bytes;
+                   rightBytes;
   }
   int64_t rowsOf(const Piece &piece) const { return std::min(piece.lastRow, p.k) - piece.firstRow; }
   int64_t columnsOf(const Piece &piece) const {
@@ -179,7 +185,37 @@ private:
 
   /// to: where the rows of the piece begin in its first panel; the next panel begins `next` bytes behind it.
   void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
-    panels::pack(unit, startOf(b, matrix, piece), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
+    const std::byte *from = startOf(b, matrix, piece);
+    if (widens)
+      packWidened(reinterpret_cast<const uint16_t *>(from), rowsOf(piece), columnsOf(piece), to, next);
+    else
+      panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
+  }
+  /// Values of bf16 on their way to panels of f32, some at a time: all of them would be twice the matrix.
+  void packWidened(const uint16_t *from, int64_t rows, int64_t columns, std::byte *to, int64_t next) const {
+    constexpr int64_t mostRows = 128;
+    alignas(64) float values[mostRows * panels::width(Unit::F32)];
+    const bool byRows = p.bRow > p.bColumn;
+    for (int64_t column = 0; column < columns; column += width, to += next)
+      for (int64_t row = 0; row < rows; row += mostRows) {
+        const int64_t height = std::min(mostRows, rows - row), across = std::min(width, columns - column);
+        const int64_t lines = byRows ? height : across, length = byRows ? across : height;
+        const int64_t apart = byRows ? p.bRow : p.bColumn, along = byRows ? p.bColumn : p.bRow;
+        const uint16_t *line = from + row * p.bRow + column * p.bColumn;
+        for (int64_t i = 0; i < lines; ++i, line += apart)
+          widen(line, along, length, values + i * length);
+        panels::pack(unit, reinterpret_cast<const std::byte *>(values),
+                     byRows ? panels::Strides{length, 1} : panels::Strides{1, length}, height, across,
+                     to + row * width * bytes, next);
+      }
+  }
+  static void widen(const uint16_t *from, int64_t step, int64_t count, float *to) {
+    if (step == 1)
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i]) << 16);
+    else
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i * step]) << 16);
   }
   /// The same piece of some matrices, by all threads; to: where all panels are.
   void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
@@ -202,7 +238,7 @@ private:
   void packOnce(const std::byte *values, const ConstantStore *store) {
     constexpr int64_t most = int64_t(1) << 22;
     const bool byRows = p.bRow > p.bColumn; // what lies together is let go together
-    const int64_t perRow = p.n * bytes, perPanel = p.k * width * bytes;
+    const int64_t perRow = p.n * rightBytes, perPanel = p.k * width * rightBytes;
     const int64_t matricesAtOnce = std::max<int64_t>(most / (p.k * perRow), 1);
     const int64_t rows = byRows ? std::max<int64_t>(most / perRow / 32, 1) * 32 : depth;
     const int64_t panelsAtOnce = byRows ? panelCount : std::max<int64_t>(most / perPanel, 1);
@@ -212,7 +248,7 @@ private:
           const int64_t last = std::min(matrixCount(), first + matricesAtOnce);
           const Piece piece{row, std::min(depth, row + rows), panel, std::min(panelCount, panel + panelsAtOnce)};
           pack(values, first, last, piece, ordered.data());
-          const int64_t read = ((rowsOf(piece) - 1) * p.bRow + (columnsOf(piece) - 1) * p.bColumn + 1) * bytes;
+          const int64_t read = ((rowsOf(piece) - 1) * p.bRow + (columnsOf(piece) - 1) * p.bColumn + 1) * rightBytes;
           const bool all = piece.lastRow - row == depth && piece.lastPanel - panel == panelCount;
           for (int64_t matrix = first; store && !all && matrix < last; ++matrix)
             store->release({startOf(values, matrix, piece), static_cast<size_t>(read)});
@@ -318,7 +354,9 @@ private:
   static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
   Product p;
   Unit unit;
-  int64_t bytes; // of an element
+  int64_t bytes;              // of an element
+  bool widens = false;        // constant bf16 values of the right operand, for f32 panels
+  int64_t rightBytes = bytes; // of an element of the right operand
   int bias;
   Run<float> activation;
   bool toBf16;
