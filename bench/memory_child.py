@@ -2,7 +2,7 @@
 """The process that memory.py measures. Prints what it found as JSON: bytes of peak, weights and activations.
 
 usage: python -m bench.memory_child run FLATBUFFER | code FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE
-                                    | compile MODEL DTYPE
+                                    | compile MODEL DTYPE | torch-compile MODEL DTYPE
 
 A peak is what the process had at its most, over what it had before it touched the network: values (weights in every
 form, inputs, outputs, intermediate values, scratch memory), pages of the network's file, machine code made for it, the
@@ -58,10 +58,14 @@ def code_bytes() -> int:
     return sum(figures["Rss"] - figures["Anonymous"] for *_, figures in library_mappings())
 
 
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 def peak_of(work: Callable[[], object]) -> int:
     """Bytes that the process had more, at its most, than before `work`."""
     map_libraries()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    forget_peak()
     before = status("VmRSS")
     work()
     return status("VmHWM") - before
@@ -185,7 +189,35 @@ def compile_model(model: str, dtype: str) -> dict[str, int]:
         return {"peak": peak_of(work), **needed(path)}
 
 
+def torch_compile(model: str, dtype: str) -> dict[str, int]:
+    """torch.compile of a model of tools/torch_zoo and two calls. PyTorch's weights count, which stay; what the first
+    program of a process takes was there before."""
+    import _ttmlir_runtime as rt
+    import torch
+    import torch_zoo
+    from ttmlir.chips import default_device
+
+    from .comparing import DTYPES
+
+    with torch.no_grad():
+        torch.compile(torch.nn.Linear(64, 64), backend="tt")(torch.rand(4, 64))
+        torch._dynamo.reset()
+        map_libraries()
+        before = status("VmRSS")
+        network, inputs = torch_zoo.make(model, dtype=DTYPES[dtype])
+        forget_peak()  # of making the weights
+        compiled = torch.compile(network, backend="tt", fullgraph=True)
+        for _ in range(2):
+            compiled(**inputs)
+        peak = status("VmHWM") - before
+    values = {x.data_ptr(): x.nbytes for x in [*network.parameters(), *network.buffers()]}
+    report = rt.runtime.last_run(default_device())
+    assert report is not None
+    return {"peak": peak, "weights": sum(values.values()), "activations": report.arena_bytes}
+
+
 if __name__ == "__main__":
     kinds: dict[str, Callable[..., dict[str, int]]]
     kinds = {"run": run, "code": code, "torch": torch_eager, "compile": compile_model}
+    kinds["torch-compile"] = torch_compile
     print(json.dumps(kinds[sys.argv[1]](*sys.argv[2:])))

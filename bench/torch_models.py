@@ -7,12 +7,12 @@ python -m bench --module bench.torch_models [--only 'torch BERT'] [--peers 'torc
 from __future__ import annotations
 
 import functools
+import importlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import functorch.compile  # noqa: F401  PyTorch's, loaded where torch.compile is called first: no time of a backend
 import torch
 import torch_zoo
 from golden.metrics import compare
@@ -23,15 +23,24 @@ from ttmlir.torch.report import record
 from .comparing import DTYPES
 from .harness import Absent, Measure, Outcome, Result, Settings, alternate
 from .isolated import own_peak
+from .memory import WANTED, measured
 from .names import EAGER, INDUCTOR
 from .peers import no_compiler
 
 F32_ERROR, BF16_PCC = 1e-4, 0.999
+LARGE = ["BERT"]  # whose weights are most of what compiling and running takes
 
 
 def seeded(run: Callable[..., Any], inputs: torch_zoo.Inputs) -> list[Tensor]:
     torch.manual_seed(0)
     return tensors(run(**inputs))
+
+
+def load_compilers(peers: Sequence[str]) -> None:
+    """What PyTorch loads, and makes once in a process for whatever is compiled first: no side's time."""
+    torch.compile(lambda x: x + 1, backend="eager")(torch.zeros(1))
+    if INDUCTOR in peers:
+        importlib.import_module("torch._inductor.compile_fx")
 
 
 def first_call(
@@ -68,6 +77,7 @@ def agreement(name: str, dtype: str, want: list[Tensor], got: list[Tensor], exac
 def benchmark(model_name: str, settings: Settings) -> Iterator[Outcome]:
     name, note = f"torch {model_name}", torch_zoo.MODELS[model_name].note
     exact: list[Tensor] = []
+    load_compilers(settings.peers)
     for dtype, kind in DTYPES.items():
         model, inputs = torch_zoo.make(model_name, dtype=kind)
         with torch.no_grad():
@@ -103,6 +113,9 @@ def benchmark(model_name: str, settings: Settings) -> Iterator[Outcome]:
             for peer, peer_ms in zip(peers, others, strict=True):
                 yield Result(name, dtype, mine, peer, peer_ms)
     yield Measure(f"{name}, peak memory", "", own_peak() / 1e9, "GB", "", note)
+    if model_name in LARGE:
+        for dtype in DTYPES:
+            yield measured(f"memory, {name}", dtype, ["torch-compile", model_name, dtype], "torch.compile", WANTED)
 
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
