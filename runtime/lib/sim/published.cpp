@@ -1,28 +1,24 @@
 //===- published.cpp - open meshes, as other processes see them -----------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tt/sim/published.h"
+#include "publication.h"
 
 #include "tt/file_lock.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <dirent.h>
 #include <fcntl.h>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace tt::sim {
+
+using namespace publication;
+
 namespace {
 
 constinit const std::atomic<uint32_t> noResets{0};
@@ -33,163 +29,6 @@ constinit std::atomic<void *> detail::publishedPage{nullptr};
 constinit std::atomic<const std::atomic<uint32_t> *> detail::pendingResets{&noResets};
 
 namespace {
-
-//===----------------------------------------------------------------------===//
-// The file
-//===----------------------------------------------------------------------===//
-
-constexpr std::array<char, 8> magic = {'T', 'T', 'C', 'H', 'I', 'P', 'S', '2'};
-constexpr size_t maxRows = 64; // meshes of a process; more are not published
-
-using Figure = std::atomic<int64_t>;
-static_assert(Figure::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
-
-/// A mesh. What does not change is written before `device`.
-struct Row {
-  std::atomic<uint32_t> device; // its id, and one; 0 in a row that is free
-  std::atomic<uint32_t> reset;  // the process that asked for it
-  std::atomic<uint32_t> rows, columns;
-  uint32_t firstChip, lastChip;
-  uint32_t whole; // of a sub-mesh: the id of its mesh, and one
-  uint32_t firstRow, firstColumn, clockMHz;
-  char arch[16];
-  int64_t openedNs;
-  int64_t banks[memoryCount], total[memoryCount];
-  Figure used[memoryCount], peak[memoryCount];
-  Figure programs, ops, cycles, chipNs;
-  Figure busyNs, busySince; // on CLOCK_MONOTONIC; 0: nothing runs
-};
-
-struct Page {
-  std::array<char, 8> magic;
-  uint32_t bytes, process;
-  std::atomic<uint32_t> pendingResets;
-  std::atomic<uint32_t> rowsUsed; // rows behind were never taken
-  Row rows[maxRows];
-};
-
-int64_t clockNs(clockid_t clock) {
-  struct timespec time;
-  ::clock_gettime(clock, &time);
-  return time.tv_sec * int64_t(1'000'000'000) + time.tv_nsec;
-}
-
-/// Good to a few milliseconds, and twenty times cheaper to read than the exact clock: over many runs the error is none.
-int64_t coarseNow() { return clockNs(CLOCK_MONOTONIC_COARSE); }
-
-class File {
-public:
-  File(int descriptor) : number(descriptor) {}
-  ~File() {
-    if (number >= 0)
-      ::close(number);
-  }
-  File(const File &) = delete;
-  File &operator=(const File &) = delete;
-  explicit operator bool() const { return number >= 0; }
-  int get() const { return number; }
-  int release() { return std::exchange(number, -1); }
-
-private:
-  int number;
-};
-
-//===----------------------------------------------------------------------===//
-// Folders
-//===----------------------------------------------------------------------===//
-
-bool isOwnFolder(const std::string &path) {
-  struct stat info;
-  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
-}
-
-std::string temporaryFolder() { return "/tmp/ttmlir-" + std::to_string(::geteuid()); }
-/// What XDG_RUNTIME_DIR is of users who have logged in.
-std::string loginFolder() { return "/run/user/" + std::to_string(::geteuid()); }
-
-/// The directory that the process was in when it loaded the library: relative paths are of this one.
-const std::filesystem::path &startDirectory() {
-  static const auto *const only = [] {
-    std::error_code ignored;
-    return new std::filesystem::path(std::filesystem::current_path(ignored));
-  }();
-  return *only;
-}
-[[maybe_unused]] const auto &noted = startDirectory();
-
-std::optional<std::string> givenFolder() {
-  const char *given = std::getenv("TTRT_PUBLISH");
-  if (!given || !*given)
-    return std::nullopt;
-  return given == std::string("0") ? "" : (startDirectory() / given).string();
-}
-
-/// Those that files of running processes may be in.
-std::vector<std::string> foldersToRead() {
-  if (const auto given = givenFolder())
-    return given->empty() ? std::vector<std::string>() : std::vector{*given};
-  // Programs may have been started with another XDG_RUNTIME_DIR, or with none.
-  std::vector<std::string> folders = {temporaryFolder()};
-  if (isOwnFolder(loginFolder()))
-    folders.push_back(loginFolder() + "/ttmlir");
-  if (const std::string own = publicationFolder(); std::ranges::find(folders, own) == folders.end())
-    folders.push_back(own);
-  if (::geteuid() != 0)
-    return folders;
-  for (const auto &[parent, prefix, suffix] :
-       {std::array<std::string, 3>{"/tmp", "ttmlir-", ""}, {"/run/user", "", "/ttmlir"}}) {
-    DIR *found = ::opendir(parent.c_str());
-    while (const dirent *each = found ? ::readdir(found) : nullptr) {
-      const std::string name = each->d_name, path = parent + "/" + name + suffix;
-      if (name.starts_with(prefix) && name[0] != '.' && std::ranges::find(folders, path) == folders.end())
-        folders.push_back(path);
-    }
-    if (found)
-      ::closedir(found);
-  }
-  return folders;
-}
-
-std::vector<std::string> entriesOf(const std::string &folder) {
-  std::vector<std::string> names;
-  DIR *found = ::opendir(folder.c_str());
-  while (const dirent *each = found ? ::readdir(found) : nullptr)
-    if (each->d_name[0] != '.')
-      names.emplace_back(each->d_name);
-  if (found)
-    ::closedir(found);
-  std::ranges::sort(names);
-  return names;
-}
-
-/// The process that a file is of by its name, 0 for another file.
-uint32_t processOf(const std::string &name) {
-  if (name.empty() || name.size() > 9 || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }))
-    return 0;
-  return static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10));
-}
-
-/// Whether nobody holds the file: its process has ended, or is another program now. Then it is removed.
-bool removedAsStale(const File &file, const std::string &path) {
-  if (isFileTaken(file.get()))
-    return false;
-  struct stat opened, named;
-  if (::fstat(file.get(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino)
-    ::unlink(path.c_str());
-  return true;
-}
-
-/// Removes files of processes that are gone.
-void clean(const std::string &folder) {
-  for (const std::string &name : entriesOf(folder))
-    if (const std::string path = folder + "/" + name; processOf(name))
-      if (const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)})
-        removedAsStale(file, path);
-}
-
-//===----------------------------------------------------------------------===//
-// This process's own
-//===----------------------------------------------------------------------===//
 
 struct Own {
   ForkMutex mutex{2};
@@ -299,32 +138,6 @@ uint32_t asked(const MeshDevice &device) {
 }
 
 } // namespace
-
-std::string publicationFolder() {
-  if (const auto given = givenFolder())
-    return *given;
-  const char *runtime = std::getenv("XDG_RUNTIME_DIR");
-  return runtime && *runtime == '/' && isOwnFolder(runtime) ? std::string(runtime) + "/ttmlir" : temporaryFolder();
-}
-
-std::string publicationProblem() {
-  const std::string folder = publicationFolder();
-  if (folder.empty())
-    return "off (TTRT_PUBLISH=0)";
-  const auto unusable = [&](const std::filesystem::path &path) {
-    return ::access(path.c_str(), W_OK | X_OK) == 0 ? "" : path.string() + ": " + std::strerror(errno);
-  };
-  struct stat info;
-  if (::lstat(folder.c_str(), &info) != 0)
-    return errno == ENOENT
-               ? unusable(std::filesystem::path(folder + "/.").lexically_normal().parent_path().parent_path())
-               : folder + ": " + std::strerror(errno);
-  if (!S_ISDIR(info.st_mode))
-    return folder + ": is no folder";
-  if (info.st_uid != ::geteuid())
-    return folder + ": belongs to another user";
-  return unusable(folder);
-}
 
 void publish(const MeshDevice &device) {
   if (device.parent() && !find(device.parent()->id()))
@@ -465,138 +278,6 @@ void Busy::end() noexcept {
     return; // it was closed meanwhile
   add(mine.busyNs, coarseNow() - since);
   mine.busySince.store(0, std::memory_order_relaxed);
-}
-
-//===----------------------------------------------------------------------===//
-// Others'
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// A copy of a file, or why it is none; nothing when it is stale.
-std::optional<std::string> readPage(const std::string &path, uint32_t process, Page &page) {
-  const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
-  struct stat info;
-  if (!file && errno == ENOENT)
-    return std::nullopt; // its process has ended meanwhile
-  if (!file || ::fstat(file.get(), &info) != 0)
-    return std::strerror(errno);
-  if (!S_ISREG(info.st_mode))
-    return "no file";
-  if (removedAsStale(file, path))
-    return std::nullopt;
-  if (info.st_size != sizeof(Page))
-    return std::to_string(info.st_size) + " bytes; expected " + std::to_string(sizeof(Page));
-  if (::pread(file.get(), static_cast<void *>(&page), sizeof(Page), 0) != sizeof(Page))
-    return "not readable to its end";
-  if (page.magic != magic || page.bytes != sizeof(Page))
-    return "not written by this version of the runtime";
-  if (page.process != process)
-    return "of process " + std::to_string(page.process) + " by its contents";
-  if (page.rowsUsed.load() > maxRows)
-    return std::to_string(page.rowsUsed.load()) + " meshes; expected at most " + std::to_string(maxRows);
-  return "";
-}
-
-std::string problemOf(const Row &row) {
-  if (!row.rows || !row.columns || uint64_t(row.rows) * row.columns > maxChips)
-    return "a mesh of " + std::to_string(row.rows) + "x" + std::to_string(row.columns) + " chips";
-  if (row.firstChip >= row.lastChip || row.lastChip > row.rows * row.columns)
-    return "chips " + std::to_string(row.firstChip) + " to " + std::to_string(row.lastChip) + " of a mesh of " +
-           std::to_string(row.rows) + "x" + std::to_string(row.columns);
-  const std::string_view arch(row.arch, ::strnlen(row.arch, sizeof row.arch));
-  if (std::ranges::none_of(allChips(), [&](const ChipDesc &known) { return toString(known.arch) == arch; }))
-    return "an unknown architecture";
-  for (size_t i = 0; i < memoryCount; ++i)
-    if (row.banks[i] < 0 || row.total[i] < 0 || row.used[i].load() < 0 || row.used[i].load() > row.total[i])
-      return std::to_string(row.used[i].load()) + " of " + std::to_string(row.total[i]) + " bytes of " +
-             std::string(toString(static_cast<Memory>(i)));
-  return "";
-}
-
-PublishedMesh meshOf(const Row &row, uint32_t process, int64_t now) {
-  PublishedMesh mesh;
-  mesh.process = process;
-  mesh.device = row.device.load() - 1;
-  mesh.arch.assign(row.arch, ::strnlen(row.arch, sizeof row.arch));
-  mesh.rows = row.rows;
-  mesh.columns = row.columns;
-  mesh.own = {row.firstChip, row.lastChip};
-  mesh.whole = int64_t(row.whole) - 1;
-  mesh.firstRow = row.firstRow;
-  mesh.firstColumn = row.firstColumn;
-  mesh.clockMHz = row.clockMHz;
-  mesh.openedNs = row.openedNs;
-  for (size_t i = 0; i < memoryCount; ++i)
-    mesh.memories[i] = {row.banks[i], row.total[i], row.used[i].load(), row.peak[i].load()};
-  mesh.programs = row.programs.load();
-  mesh.ops = row.ops.load();
-  mesh.cycles = row.cycles.load();
-  mesh.chipNs = row.chipNs.load();
-  const int64_t since = row.busySince.load();
-  mesh.busyNs = row.busyNs.load() + (since ? std::max<int64_t>(now - since, 0) : 0);
-  mesh.resetAskedBy = row.reset.load();
-  return mesh;
-}
-
-} // namespace
-
-PublishedMeshes publishedMeshes() {
-  PublishedMeshes all;
-  const auto page = std::make_unique<Page>();
-  for (const std::string &folder : foldersToRead()) {
-    struct stat info;
-    if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-      continue;
-    if (info.st_uid != ::geteuid() && ::geteuid() != 0) {
-      all.problems.push_back(folder + ": belongs to another user");
-      continue;
-    }
-    for (const std::string &name : entriesOf(folder)) {
-      const std::string path = folder + "/" + name;
-      const uint32_t process = processOf(name);
-      const auto read = process ? readPage(path, process, *page) : "its name is no number of a process";
-      if (!read)
-        continue;
-      std::string problem = *read;
-      const int64_t now = coarseNow();
-      for (uint32_t i = 0; problem.empty() && i < page->rowsUsed.load(); ++i)
-        if (const Row &row = page->rows[i]; row.device.load()) {
-          problem = problemOf(row);
-          if (problem.empty())
-            all.meshes.push_back(meshOf(row, process, now));
-        }
-      if (!problem.empty())
-        all.problems.push_back(path + ": damaged: " + problem);
-    }
-  }
-  return all;
-}
-
-void requestReset(uint32_t process, uint32_t device) {
-  const std::string what = "reset device " + std::to_string(device) + " of process " + std::to_string(process);
-  const std::string name = std::to_string(process);
-  const auto copy = std::make_unique<Page>();
-  for (const std::string &folder : foldersToRead()) {
-    const std::string path = folder + "/" + name;
-    if (readPage(path, process, *copy) != "")
-      continue;
-    const File file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-    void *mapped = file ? ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0) : MAP_FAILED;
-    if (mapped == MAP_FAILED)
-      throw DeviceError(what + ": " + path + ": " + std::strerror(errno));
-    const std::unique_ptr<void, void (*)(void *)> unmapped(mapped, [](void *p) { ::munmap(p, sizeof(Page)); });
-    Page &page = *static_cast<Page *>(mapped);
-    for (Row &row : page.rows)
-      if (row.device.load(std::memory_order_acquire) == device + 1) {
-        uint32_t nobody = 0;
-        page.pendingResets.fetch_add(1, std::memory_order_acq_rel);
-        if (!row.reset.compare_exchange_strong(nobody, static_cast<uint32_t>(::getpid())))
-          page.pendingResets.fetch_sub(1, std::memory_order_acq_rel); // somebody has asked already
-        return;
-      }
-  }
-  throw DeviceError(what + ": there is none");
 }
 
 } // namespace tt::sim
