@@ -204,7 +204,9 @@ uint32_t poolMaximum(uint32_t a, uint32_t b) {
   return isLess(operand(a), operand(b)) ? operand(b) : operand(a);
 }
 
-uint32_t add(uint32_t a, uint32_t b, Destination width) {
+uint32_t add(uint32_t a, uint32_t b, Destination width) { return addTo(0, a, b, width); }
+
+uint32_t addTo(uint32_t dst, uint32_t a, uint32_t b, Destination width) {
   if ((a & ~signBit) < (b & ~signBit))
     std::swap(a, b);
   const int shift = exponentOf(a) - exponentOf(b);
@@ -213,7 +215,7 @@ uint32_t add(uint32_t a, uint32_t b, Destination width) {
   if (shift > 0 && smaller)
     smaller = (smaller + (1 << (shift - 1))) >> shift;
   const int64_t sum = (a ^ b) & signBit ? larger - smaller : larger + smaller;
-  return accumulate({(a & signBit) != 0, exponentOf(a), sum << 13}, zeroTerm, 0, width);
+  return accumulate({(a & signBit) != 0, exponentOf(a), sum << 13}, zeroTerm, dst, width);
 }
 
 namespace {

@@ -173,6 +173,11 @@ def multiply(a: Bits, b: Bits, phases: int, wide: bool) -> Bits:
 
 
 def add(a: Bits, b: Bits, wide: bool) -> Bits:
+    return add_to(np.zeros(len(a), np.uint32), a, b, wide)
+
+
+def add_to(dst: Bits, a: Bits, b: Bits, wide: bool) -> Bits:
+    """dst + (a + b): ELWADD that accumulates."""
     (sign_a, exponent_a, _), (sign_b, exponent_b, _) = fields(a), fields(b)
     largest = np.maximum(exponent_a, exponent_b)
     digits = []
@@ -180,7 +185,7 @@ def add(a: Bits, b: Bits, wide: bool) -> Bits:
         distance = largest - exponent
         aligned = nearest_away(np.ldexp(operand_parts(bits), -distance.astype(np.int32)))
         digits.append(signed(sign, np.where(distance >= 12, 0.0, aligned)))
-    return accumulate(np.zeros(len(a), np.uint32), [(largest, (digits[0] + digits[1]) * 8192)], wide)
+    return accumulate(dst, [(largest, (digits[0] + digits[1]) * 8192)], wide)
 
 
 # Vector unit

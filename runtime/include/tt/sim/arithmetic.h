@@ -67,6 +67,8 @@ uint32_t multiply(uint32_t a, uint32_t b, int phases, Destination width);
 /// The larger of two, as integers of sign and magnitude; zeros and denormals are +0 ([I] GMPOOL).
 uint32_t poolMaximum(uint32_t a, uint32_t b);
 uint32_t add(uint32_t a, uint32_t b, Destination width);
+/// dst + (a + b), an ELWADD that accumulates.
+uint32_t addTo(uint32_t dst, uint32_t a, uint32_t b, Destination width);
 inline uint32_t subtract(uint32_t a, uint32_t b, Destination width) { return add(a, b ^ 0x80000000, width); }
 
 //===----------------------------------------------------------------------===//

@@ -47,6 +47,14 @@ template <Destination width> I moved(Lanes x) {
 template <Destination width> I largerOf(I a, I b) { return moved<width>(larger(Lanes(a), Lanes(b))); }
 template <Destination width> I smallerOf(I a, I b) { return moved<width>(smaller(Lanes(a), Lanes(b))); }
 
+/// In 16 bits rounded to even before it is stored; f32 that is unpacked to such a destination is bf16.
+template <Destination width> I quotient(I a, I b) {
+  if constexpr (width == Destination::Bits32)
+    return moved<width>(quotientOf(Lanes(a), Lanes(b)));
+  const I bits = quotientOf(Lanes(a), Lanes(b)).bits;
+  return moved<width>(Lanes(bits + 0x7fff + ((bits >> 16) & 1)));
+}
+
 template <Destination width> Run<float> productRun(int phases) {
   switch (phases) {
   case 1:
@@ -68,6 +76,8 @@ template <Destination width> Run<float> runOf(std::string_view op, Unit unit, in
     return matrix ? overBits<difference<width>> : overBits<vectorDifference>;
   if (op == "ttnn.multiply")
     return matrix ? productRun<width>(phases) : overBits<vectorProduct>;
+  if (op == "ttnn.divide")
+    return overBits<quotient<width>>;
   return op == "ttnn.maximum" ? overBits<largerOf<width>> : overBits<smallerOf<width>>;
 }
 
@@ -233,13 +243,14 @@ std::unique_ptr<Kernel> makeTypecast(const OpCall &call) {
 }
 
 constexpr Row rows[] = {
-    {"ttnn.add", makeBinary},     {"ttnn.subtract", makeBinary},  {"ttnn.multiply", makeBinary},
-    {"ttnn.maximum", makeBinary}, {"ttnn.minimum", makeBinary},   {"ttnn.typecast", makeTypecast},
-    {"ttnn.abs", makeUnary},      {"ttnn.atan", makeUnary},       {"ttnn.cos", makeUnary},
-    {"ttnn.erf", makeUnary},      {"ttnn.exp", makeUnary},        {"ttnn.gelu", makeUnary},
-    {"ttnn.log", makeUnary},      {"ttnn.reciprocal", makeUnary}, {"ttnn.rsqrt", makeUnary},
-    {"ttnn.sigmoid", makeUnary},  {"ttnn.silu", makeUnary},       {"ttnn.sin", makeUnary},
-    {"ttnn.sqrt", makeUnary},     {"ttnn.tan", makeUnary},        {"ttnn.tanh", makeUnary},
+    {"ttnn.add", makeBinary},        {"ttnn.subtract", makeBinary}, {"ttnn.multiply", makeBinary},
+    {"ttnn.divide", makeBinary},     {"ttnn.maximum", makeBinary},  {"ttnn.minimum", makeBinary},
+    {"ttnn.typecast", makeTypecast}, {"ttnn.abs", makeUnary},       {"ttnn.atan", makeUnary},
+    {"ttnn.cos", makeUnary},         {"ttnn.erf", makeUnary},       {"ttnn.exp", makeUnary},
+    {"ttnn.gelu", makeUnary},        {"ttnn.log", makeUnary},       {"ttnn.reciprocal", makeUnary},
+    {"ttnn.rsqrt", makeUnary},       {"ttnn.sigmoid", makeUnary},   {"ttnn.silu", makeUnary},
+    {"ttnn.sin", makeUnary},         {"ttnn.sqrt", makeUnary},      {"ttnn.tan", makeUnary},
+    {"ttnn.tanh", makeUnary},
 };
 
 } // namespace

@@ -121,7 +121,8 @@ std::unique_ptr<Kernel> roundedOnly(const OpInfo &info, const OpCall &call) {
 }
 
 const Row *rowOf(std::string_view name) {
-  for (const auto &rows : {elementwiseRows(), matmulRows(), reductionRows(), normalizationRows(), convolutionRows()})
+  for (const auto &rows :
+       {elementwiseRows(), matmulRows(), reductionRows(), normalizationRows(), convolutionRows(), poolingRows()})
     for (const Row &row : rows)
       if (row.name == name)
         return &row;

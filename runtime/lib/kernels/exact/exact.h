@@ -70,5 +70,6 @@ std::span<const Row> matmulRows();
 std::span<const Row> reductionRows();
 std::span<const Row> normalizationRows();
 std::span<const Row> convolutionRows();
+std::span<const Row> poolingRows();
 
 } // namespace tt::ttnn::exact

@@ -64,15 +64,6 @@ Lanes expApproximate(Lanes x) {
 }
 template <bool wide> Lanes expOf(Lanes x) { return wide ? exp32(x) : exp21f(x); }
 
-/// steps: Newton's, two for f32.
-Lanes reciprocalOf(Lanes x, int steps) {
-  const Lanes n((x.bits & 0x7fffff) | __builtin_bit_cast(int32_t, -1.0f));
-  Lanes y = mad(mad(0.3232325017452239990234375f, n, 1.4545459747314453125f), n, 2.121212482452392578125f);
-  const Lanes scale = Lanes(~x.bits & infinityBits) * 0.5f;
-  for (int i = 0; i < steps; ++i)
-    y = mad(y, mad(n, y, 1.0f), y);
-  return (y * scale).withSign(x);
-}
 template <bool wide> Lanes reciprocalOf(Lanes x) { return reciprocalOf(x, wide ? 2 : 1); }
 
 template <bool inverse, bool approximate> Lanes rootOf(Lanes x) {

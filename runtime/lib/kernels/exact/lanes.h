@@ -196,6 +196,23 @@ inline Lanes smaller(Lanes x, Lanes y) { return chosen(x.order() < y.order(), x,
 inline I isLess(Lanes x, Lanes y) { return (x - y).isNegative(); }
 inline Lanes numbers(I integers) { return Lanes(as<I>(__builtin_convertvector(integers, F))); }
 
+/// ckernel_sfpu_recip.h. steps: Newton's, two for f32.
+inline Lanes reciprocalOf(Lanes x, int steps) {
+  const Lanes n((x.bits & 0x7fffff) | __builtin_bit_cast(int32_t, -1.0f));
+  Lanes y = mad(mad(0.3232325017452239990234375f, n, 1.4545459747314453125f), n, 2.121212482452392578125f);
+  const Lanes scale = Lanes(~x.bits & 0x7f800000) * 0.5f;
+  for (int i = 0; i < steps; ++i)
+    y = mad(y, mad(n, y, 1.0f), y);
+  return (y * scale).withSign(x);
+}
+/// ckernel_sfpu_binary.h: a number by itself is 1, and what is not 0 by 0 is Inf with its sign.
+inline Lanes quotientOf(Lanes a, Lanes b) {
+  const I isSame = (a - b).magnitude().bits == 0, byZero = b.magnitude().bits == 0;
+  const Lanes none = chosen(a.magnitude().bits == 0, Lanes(std::numeric_limits<float>::quiet_NaN()),
+                            Lanes(std::numeric_limits<float>::infinity()).withSign(a));
+  return chosen(byZero, none, chosen(isSame, Lanes(1.0f), a * reciprocalOf(b, 2)));
+}
+
 /// Applies g to eight values at a time; of the last ones, to as many and zeros.
 template <class G> void overLanes(const float *const *ins, size_t count, float *out, size_t n, G g) {
   constexpr size_t most = 2;

@@ -1,8 +1,10 @@
 //===- reduction.cpp - sums and extremes as the chip has them ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Over one of the last two dimensions. How tt-metal brings others there, and in
-// which order it takes several, is not published.
+// Dimensions go one after the other, the last one first (generic_reductions.cpp of
+// tt-metal). One that is none of the last two is brought there, or in sums of
+// 16-bit and block formats added tile by tile (fast_reduce_nc). Sums over the last
+// two at once are one kernel, whose steps between are not published.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,48 +17,139 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// The one reduced dimension, or nothing.
-std::optional<size_t> reducedDim(const OpCall &call) {
+enum class Kind : uint8_t { Sum, Mean, Maximum, Minimum };
+constexpr bool isExtreme(Kind kind) { return kind == Kind::Maximum || kind == Kind::Minimum; }
+
+/// Of one dimension.
+struct Stage {
+  size_t dim;
+  DataType from, to;
+  float scale = 1.0f;
+  bool adds = false; // tile by tile, in the matrix unit
+};
+
+/// The reduced dimensions in order; all of them where none is named.
+std::vector<size_t> reducedDims(const OpCall &call) {
   const size_t rank = operand(call, 0).shape.size();
-  std::vector<int64_t> dims = integersOf(call, "dim_arg");
-  if (dims.empty() && rank == 1)
-    dims = {0};
-  if (dims.size() != 1)
-    return std::nullopt;
-  const auto dim = static_cast<size_t>(wrapDimension(call, "dim_arg", dims[0], rank));
-  return dim + 2 >= rank ? std::optional(dim) : std::nullopt;
+  std::vector<size_t> dims;
+  for (int64_t dim : integersOf(call, "dim_arg"))
+    dims.push_back(static_cast<size_t>(wrapDimension(call, "dim_arg", dim, rank)));
+  if (dims.empty())
+    for (size_t dim = 0; dim < rank; ++dim)
+      dims.push_back(dim);
+  std::ranges::sort(dims);
+  return dims;
 }
 
-enum class Kind : uint8_t { Sum, Mean, Maximum, Minimum };
-
-template <Kind kind> std::unique_ptr<Kernel> make(const OpCall &call) {
-  const TensorSpec &in = operand(call, 0), &out = result(call);
-  if (!areKnown(call) || volume(in.shape) == 0)
-    return nullptr;
-  const std::optional<size_t> dim = reducedDim(call);
-  if (!dim)
-    return nullptr;
-  const Compute compute = reducing(call);
-  const Along along = *dim + 1 == in.shape.size() ? Along::Row : Along::Column;
+/// Empty where the rules do not cover it.
+std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> dims) {
+  const TensorSpec &in = operand(call, 0);
+  const size_t rank = in.shape.size();
+  const auto isLast = [&](size_t dim) { return dim + 2 >= rank; };
+  const auto lasts = std::ranges::count_if(dims, isLast);
+  if (dims.empty() || (lasts == 2 && dims.size() == 2 && !isExtreme(kind)))
+    return {};
+  if (dims.size() > 1 && sim::isBlockFormat(in.dtype))
+    return {}; // is packed between, which crosses groups
+  const bool adds = kind == Kind::Sum && (in.dtype == DataType::BFloat16 || in.dtype == DataType::BFP_BFloat8);
+  // Sums of bf16 stay f32 until the last step, unless nothing is left but a number.
+  const bool staysWide = adds && in.dtype == DataType::BFloat16 && dims.size() > 1 && dims.size() < rank;
+  if (adds && lasts == 2)
+    return {};
+  std::ranges::reverse(dims);
+  if (adds && lasts == 1) // the others go first
+    std::ranges::rotate(dims, dims.begin() + 1);
   float scale = 1.0f;
   if (kind == Kind::Mean) {
-    scale = 1.0f / static_cast<float>(in.shape[*dim]);
-    scale = in.dtype == DataType::Float32 ? unpacked(scale, in.dtype, compute.width)
-                                          : sim::bf16ToF32(sim::f32ToBf16(scale));
+    int64_t count = 1;
+    for (size_t dim : dims)
+      count *= in.shape[dim];
+    scale = 1.0f / static_cast<float>(count);
+    scale = in.dtype == DataType::Float32 ? scale : sim::bf16ToF32(sim::f32ToBf16(scale));
   }
-  const auto body = [=, type = in.dtype](const Buffers &, std::vector<float> &row, std::vector<float> &made) {
-    const auto negate = [](float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) ^ 0x80000000); };
-    if (kind == Kind::Minimum)
-      std::ranges::transform(row, row.begin(), negate);
-    const Line line{row.data(), static_cast<int64_t>(row.size()), type};
-    float value =
-        kind == Kind::Sum || kind == Kind::Mean ? sumOf(line, scale, along, compute) : maximumOf(line, along, compute);
-    made.push_back(kind == Kind::Minimum ? negate(value) : value);
-  };
-  TensorSpec values = out;
-  values.dtype = DataType::Float32;
-  auto kernel = std::make_unique<RowKernel>(in, values, *dim, compute, body);
-  return packedResult(out, compute.width, std::move(kernel));
+  std::vector<Stage> stages;
+  DataType from = in.dtype;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool isEnd = i + 1 == dims.size();
+    const DataType to = isEnd || staysWide ? DataType::Float32 : in.dtype;
+    stages.push_back({dims[i], from, to, i == 0 ? scale : 1.0f, adds && !isLast(dims[i])});
+    from = to;
+  }
+  return stages;
+}
+
+float negated(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) ^ 0x80000000); }
+
+/// One of the stages, from a tensor to that with a size of 1 there.
+RowKernel kernelOf(const Stage &stage, Kind kind, const TensorSpec &in, const TensorSpec &out, const Compute &compute) {
+  const Along along = stage.dim + 1 == in.shape.size() ? Along::Row : Along::Column;
+  const float scale = unpacked(stage.scale, stage.from, compute.width);
+  return RowKernel(
+      in, out, stage.dim, compute, [=](const Buffers &, std::vector<float> &row, std::vector<float> &made) {
+        if (stage.adds) {
+          uint32_t sum = 0;
+          for (float value : row)
+            sum = sim::exact::addTo(sum, std::bit_cast<uint32_t>(value), 0, compute.width);
+          made.push_back(std::bit_cast<float>(sum));
+          return;
+        }
+        if (kind == Kind::Minimum)
+          std::ranges::transform(row, row.begin(), negated);
+        const Line line{row.data(), static_cast<int64_t>(row.size()), stage.from};
+        const float value = isExtreme(kind) ? maximumOf(line, along, compute) : sumOf(line, scale, along, compute);
+        made.push_back(kind == Kind::Minimum ? negated(value) : value);
+      });
+}
+
+/// Stages, the results of all but the last of which are in scratch. The last leaves destination values.
+class Stages final : public Kernel {
+public:
+  Stages(const OpCall &call, Kind kind, std::span<const Stage> stages) {
+    TensorSpec in = operand(call, 0);
+    for (const Stage &stage : stages) {
+      TensorSpec out = in;
+      out.dtype = stage.to;
+      out.shape[stage.dim] = 1;
+      in.dtype = stage.from;
+      Compute compute = reducing(call);
+      if (stage.adds || in.dtype != operand(call, 0).dtype) {
+        Compute unset;
+        unset.width = Destination::Bits32;
+        compute = computeOf(call, unset);
+      }
+      kernels.push_back(kernelOf(stage, kind, in, out, compute));
+      places.push_back(layout.take(out.bytes()));
+      width = compute.width;
+      in = out;
+    }
+  }
+  void run(const Buffers &buffers) const override {
+    const std::byte *in = buffers.ins[0];
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      std::byte *out = i + 1 == kernels.size() ? buffers.outs[0] : buffers.scratch + places[i];
+      kernels[i].run({{&in, 1}, {&out, 1}, nullptr});
+      in = out;
+    }
+  }
+  size_t scratchBytes() const override { return layout.bytes(); }
+  Destination lastWidth() const { return width; }
+
+private:
+  std::vector<RowKernel> kernels;
+  std::vector<size_t> places;
+  ScratchLayout layout;
+  Destination width = Destination::Bits16;
+};
+
+template <Kind kind> std::unique_ptr<Kernel> make(const OpCall &call) {
+  if (!areKnown(call) || volume(operand(call, 0).shape) == 0)
+    return nullptr;
+  const std::vector<Stage> stages = stagesOf(call, kind, reducedDims(call));
+  if (stages.empty())
+    return nullptr;
+  auto kernel = std::make_unique<Stages>(call, kind, stages);
+  const Destination width = kernel->lastWidth();
+  return packedResult(result(call), width, std::move(kernel));
 }
 
 constexpr Row rows[] = {

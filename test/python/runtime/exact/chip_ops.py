@@ -108,10 +108,14 @@ def with_bias(dst: Bits, bias: Bits, dtype: str, wide: bool) -> Bits:
 
 
 def binary(name: str, a: Bits, b: Bits, types: tuple[str, str], out: str, phases: int = 4) -> Bits:
-    """Destination of add, subtract, multiply, maximum or minimum on equal shapes."""
+    """Destination of add, subtract, multiply, divide, maximum or minimum on equal shapes."""
     vector = types == ("float32", "float32")
     wide = vector or out == "float32"
     flat = [x.reshape(-1) for x in (a, b)]
+    if name == "divide":
+        return quotient(
+            *(V(v if wide else source(v, t, False)) for v, t in zip(flat, types, strict=True)), wide
+        ).reshape(a.shape)
     if name in ("maximum", "minimum"):
         x, y = map(V, flat)
         return stored(x.max(y) if name == "maximum" else x.min(y), wide).reshape(a.shape)
@@ -124,6 +128,18 @@ def binary(name: str, a: Bits, b: Bits, types: tuple[str, str], out: str, phases
     if name == "multiply":
         return chip.multiply(x, y, phases, wide).reshape(a.shape)
     return chip.add(x, y ^ SIGN if name == "subtract" else y, wide).reshape(a.shape)
+
+
+def quotient(x: V, y: V, wide: bool) -> Bits:
+    """By the vector unit, with two steps of Newton's in either width."""
+    low = np.uint32(SIGN - np.uint32(1))
+    result = (x * reciprocal(y, 2)).b
+    result = np.where((x - y).b & low == 0, np.uint32(ONE), result)
+    zero = np.where(x.b & low == 0, np.uint32(0x7FC00000), np.uint32(chip.INF) | x.b & SIGN)
+    result = np.where(y.b & low == 0, zero, result).astype(np.uint32)
+    if not wide:
+        result = result + np.uint32(0x7FFF) + (result >> np.uint32(16) & np.uint32(1))  # ties to even
+    return stored(V(result), wide)
 
 
 def rounded(x: V, wide: bool, rounds: bool) -> Bits:
@@ -158,6 +174,14 @@ def sums(x: Bits, scale: int, dtype: str, wide: bool, phases: int = 4, along_row
                 dst = chip.dot_step(x[:, face : face + 16], scales, dst, phase, wide)
         if along_row:
             dst = transposed(dst, dtype, wide)
+    return dst
+
+
+def added(x: Bits) -> Bits:
+    """Sums of rows [n, k], value by value, in a destination of 32 bits."""
+    dst = np.zeros(len(x), np.uint32)
+    for column in x.T:
+        dst = chip.add_to(dst, column, np.zeros_like(dst), True)
     return dst
 
 
@@ -220,9 +244,11 @@ def norm(
 # ---------------------------------------------------------------------- convolutions
 
 
-def windows(x: Bits, kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]) -> Bits:
-    """Rows of window contents [positions, kernel places * channels] of images [n, h, w, c]."""
-    x = np.pad(x, ((0, 0), (padding[0],) * 2, (padding[1],) * 2, (0, 0)))
+def windows(
+    x: Bits, kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int], outside: int = 0
+) -> Bits:
+    """Contents of windows [positions, kernel places * channels] of images [n, h, w, c]; `outside` is beside them."""
+    x = np.pad(x, ((0, 0), (padding[0],) * 2, (padding[1],) * 2, (0, 0)), constant_values=outside)
     n, h, w, _ = x.shape
     rows = []
     for image in range(n):

@@ -16,7 +16,7 @@ from ttmlir import ir, passes
 from vector_unit import APPROXIMATE, FUNCTIONS, NARROW_ONLY, V, mad, stored
 
 FORMATS = ("float32", "bfloat16", "bfloat8_b", "bfloat4_b", "bfloat2_b")
-BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 SHAPE = (40, 37)  # no multiples of a tile, and of a group
 
 
@@ -27,6 +27,8 @@ SHAPE = (40, 37)  # no multiples of a tile, and of a group
 def test_binary(chip: Chip, name: str, kind: str, types: tuple[str, str], seed: int) -> None:
     a_bits, b_bits = values(seed, kind, SHAPE, types[0]), values(seed + 1, kind, SHAPE, types[1])
     b_bits[::3] = a_bits[::3] ^ np.uint32(1 << 31)  # that cancel
+    b_bits[1::7] = a_bits[1::7]
+    b_bits[2::7, ::5] = 0
     if types[1] != "float32":
         b_bits &= np.uint32(0xFFFF0000)
     a, a_bits = chip.put(a_bits, types[0])

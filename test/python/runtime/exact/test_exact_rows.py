@@ -7,7 +7,21 @@ import numpy as np
 import pytest
 import torch
 import ttnn
-from chip_ops import ONE, SIGN, bf16, largest, norm, packed, product, softmax, source, sums, windows, with_bias
+from chip_ops import (
+    ONE,
+    SIGN,
+    added,
+    bf16,
+    largest,
+    norm,
+    packed,
+    product,
+    softmax,
+    source,
+    sums,
+    windows,
+    with_bias,
+)
 from exact_values import KINDS, Chip, same, values
 
 TYPES = ("bfloat16", "float32")
@@ -103,3 +117,111 @@ def test_what_is_not_published_is_rounded_by_the_packer(chip: Chip) -> None:
         plain = ttnn.to_torch(ttnn.mean(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=other), (-1, -2), True))
     assert plain.item() == 1.0
     assert ttnn.to_torch(ttnn.mean(given, (-1, -2), True)).item() == 1 + 2**-7
+
+
+def line(x: np.ndarray, dim: int) -> np.ndarray:
+    return np.ascontiguousarray(np.moveaxis(x, dim, -1)).reshape(-1, x.shape[dim])
+
+
+def stage(name: str, x: np.ndarray, dim: int, dtype: str, scale: int, exact: bool) -> np.ndarray:
+    """One dimension of x [...], which becomes 1."""
+    lines = source(line(x, dim), dtype, exact)
+    row = dim == x.ndim - 1
+    sign = SIGN if name == "min" else np.uint32(0)
+    dst = (
+        largest(lines ^ sign, dtype, exact, row) ^ sign
+        if name in ("max", "min")
+        else sums(lines, scale, dtype, exact, along_row=row)
+    )
+    shape = [size for d, size in enumerate(x.shape) if d != dim]
+    return np.expand_dims(dst.reshape(shape), dim)
+
+
+DIMS = [(0,), (1,), (0, 1), (0, 3), (1, 2)]
+
+
+@pytest.mark.parametrize("dims", DIMS, ids=str)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
+def test_reductions_over_other_dimensions(chip: Chip, name: str, dtype: str, dims: tuple[int, ...], seed: int) -> None:
+    for kind in ("normal", "edge"):
+        x, bits = chip.put(values(seed, kind, (3, 5, 4, 37), dtype), dtype)
+        found = Chip.bits(getattr(ttnn, name)(x, list(dims), True))
+        count = int(np.prod([bits.shape[d] for d in dims]))
+        scale = ONE
+        if name == "mean":
+            scale = int(np.float32(1 / count).view(np.uint32)) & 0xFFFFE000 if wide(dtype) else bf16(1 / count)
+        adds = name == "sum" and dtype == "bfloat16"
+        order = sorted(dims, reverse=True)
+        if adds:
+            order.sort(key=lambda d: d >= 2)
+        width = wide(dtype)
+        for i, dim in enumerate(order):
+            final = i + 1 == len(order)
+            if adds:
+                if dim < 2:
+                    made = added(source(line(bits, dim), dtype, True))
+                    bits = np.expand_dims(made.reshape([s for d, s in enumerate(bits.shape) if d != dim]), dim)
+                else:
+                    bits = stage(name, bits, dim, "float32", ONE, True)
+                width, dtype_ = True, "float32"
+            else:
+                bits = stage(name, bits, dim, dtype, scale if i == 0 else ONE, width)
+                dtype_ = dtype
+            if not final:
+                bits = packed(bits, "float32" if adds else dtype_, width)
+        same(found, packed(bits, dtype, width))
+
+
+def test_sums_over_the_last_two_dimensions_are_only_rounded(chip: Chip) -> None:
+    """What one kernel does between them is not published."""
+    x, bits = chip.put(values(3, "normal", (6, 40, 70), "float32"), "float32")
+    found = Chip.bits(ttnn.sum(x, [1, 2], True)).view(np.float32).reshape(-1)
+    exact = bits.view(np.float32).astype(np.float64).sum(axis=(1, 2))
+    assert np.abs(found - exact).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    "case", [((2, 2), (2, 2), (0, 0)), ((3, 3), (2, 2), (1, 1)), ((6, 6), (3, 3), (2, 2))], ids=str
+)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "bfloat8_b"])
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+def test_pools(chip: Chip, name: str, dtype: str, case: tuple[tuple[int, int], ...], seed: int) -> None:
+    n, h, w, c = 2, 9, 8, 20
+    kernel, stride, padding = case
+    average = name == "avg_pool2d"
+    for kind in ("normal", "edge"):
+        x, bits = chip.put(values(seed, kind, (1, 1, n * h * w, c), dtype), dtype)
+        found = Chip.bits(
+            getattr(ttnn, name)(x, batch_size=n, input_h=h, input_w=w, channels=c, kernel_size=list(kernel),
+                                stride=list(stride), padding=list(padding))
+        )  # fmt: skip
+        read = source(bits, dtype, wide(dtype)).reshape(n, h, w, c)
+        rows = windows(read, kernel, stride, padding, 0 if average else 0xFF800000)
+        area = kernel[0] * kernel[1]
+        lines = np.ascontiguousarray(rows.reshape(len(rows), area, c).swapaxes(1, 2)).reshape(-1, area)
+        factor = int(np.float32(1 / area).view(np.uint32)) & 0xFFFF0000
+        dst = (
+            sums(lines, factor, dtype, wide(dtype), along_row=False)
+            if average
+            else largest(lines, dtype, wide(dtype), along_row=False)
+        )
+        same(found.reshape(-1, c), packed(dst.reshape(-1, c), dtype, wide(dtype)))
+
+
+def test_means_that_do_not_count_padding(chip: Chip, seed: int) -> None:
+    h, w, c = 5, 7, 3
+    x, bits = chip.put(values(seed, "normal", (1, 1, h * w, c), "bfloat16"), "bfloat16")
+    found = Chip.bits(
+        ttnn.avg_pool2d(x, batch_size=1, input_h=h, input_w=w, channels=c, kernel_size=[3, 3], stride=[2, 2],
+                        padding=[1, 1], count_include_pad=False)
+    ).reshape(-1, c)  # fmt: skip
+    image, places = bits.reshape(h, w, c), []
+    for y in range(-1, h - 1, 2):
+        for z in range(-1, w - 1, 2):
+            inside = [(a, b) for a in range(y, y + 3) for b in range(z, z + 3)]
+            counted = sum(0 <= a < h and 0 <= b < w for a, b in inside)
+            values_ = [image[a, b] if 0 <= a < h and 0 <= b < w else np.zeros(c, np.uint32) for a, b in inside]
+            factor = int(np.float32(1 / counted).view(np.uint32)) & 0xFFFF0000
+            places.append(sums(np.stack(values_, axis=1), factor, "bfloat16", False, along_row=False))
+    same(found, packed(np.stack(places), "bfloat16", False))
