@@ -304,8 +304,17 @@ void pushWindows(const Op &op, Results &results, const Described &all, int64_t o
   results.push_back(shape);
 }
 
+/// The blocks of window contents that a core makes at a time: rows of tiles, and a share of their columns.
+void checkBlocks(const Op &op) {
+  if (auto divisor = optionalInteger(op, "conv2d_config.act_block_w_div"); divisor && *divisor < 1)
+    failAttribute(op, "conv2d_config", "has act_block_w_div = ", *divisor, "; expected a divisor of at least 1");
+  if (auto rows = optionalInteger(op, "conv2d_config.act_block_h_override"); rows && (*rows < 0 || *rows % 32 != 0))
+    failAttribute(op, "conv2d_config", "has act_block_h_override = ", *rows, "; expected a multiple of 32");
+}
+
 void convolveDescribed(const Op &op, Results &results, std::initializer_list<std::string_view> sizeNames,
                        bool transposed) {
+  checkBlocks(op);
   const Described all = describedWindows(op, sizeNames, "in_channels", transposed);
   const int64_t outChannels = integer(op, "out_channels");
   pushWindows(op, results, all, outChannels, false, transposed);

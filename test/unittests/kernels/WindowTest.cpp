@@ -178,6 +178,16 @@ TEST(Window, ErrorsNameTheAttribute) {
   const Case large{1, 5, 5, 4, {7, 7}, {1, 1}, {1, 1}, {0, 0}};
   EXPECT_EQ(errorOf([&] { run("ttnn.max_pool2d", {&x}, f32, {1, 1, 1, 4}, large.attributes(false)); }),
             "ttnn.max_pool2d: the window spans 7 in height, but the padded input is only 5");
+  const Case whole{1, 5, 5, 4, {3, 3}, {1, 1}, {1, 1}, {0, 0}, 6};
+  const Value weight(f32, {6, 4, 3, 3});
+  for (const auto &[name, value, message] :
+       {std::tuple("act_block_w_div", 0, "has act_block_w_div = 0; expected a divisor of at least 1"),
+        std::tuple("act_block_h_override", -32, "has act_block_h_override = -32; expected a multiple of 32")}) {
+    Named attributes = whole.attributes(true);
+    attributes.push_back({"conv2d_config", {StructAttribute{"ttnn.conv2d_config", {{name, integer(value)}}}}});
+    EXPECT_EQ(errorOf([&] { run("ttnn.conv2d", {&x, &weight}, f32, {1, 1, 9, 6}, attributes); }),
+              std::string("ttnn.conv2d: attribute 'conv2d_config' ") + message);
+  }
 }
 
 } // namespace

@@ -25,6 +25,14 @@ std::optional<shapes::ConfigNumbers> ttnn::readConfig(Attribute config, StringRe
   };
   if (auto shape = dyn_cast<ShapeAttr>(config))
     return shapes::ConfigNumbers{true, SmallVector<int64_t>(shape.getShape())};
+  if (auto convolution = dyn_cast<Conv2dConfigAttr>(config)) {
+    std::optional<uint32_t> number;
+    if (field == "act_block_w_div")
+      number = convolution.getActBlockWDiv();
+    else if (field == "act_block_h_override")
+      number = convolution.getActBlockHOverride();
+    return number ? std::optional(shapes::ConfigNumbers{false, {int64_t(*number)}}) : std::nullopt;
+  }
   if (auto mapper = dyn_cast<MeshMapperConfigAttr>(config)) {
     if (field != "placements")
       return list(mapper.getMeshShapeOverride());

@@ -311,3 +311,19 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
     return
   }
 }
+
+// -----
+
+func.func @no_parts(%a: tensor<1x1x16x32xbf16>, %b: tensor<8x32x3x3xbf16>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv2d' op attribute 'conv2d_config' has act_block_w_div = 0; expected a divisor of at least 1}}
+  %0 = "ttnn.conv2d"(%a, %b, %d) <{batch_size = 1 : i32, conv2d_config = #ttnn.conv2d_config<act_block_w_div = 0>, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 32 : i32, input_height = 4 : i32, input_width = 4 : i32, kernel_size = array<i32: 3, 3>, out_channels = 8 : i32, padding = array<i32: 1, 1, 1, 1>, stride = array<i32: 1, 1>}> : (tensor<1x1x16x32xbf16>, tensor<8x32x3x3xbf16>, !ttnn.device) -> tensor<1x1x16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @parts_of_tiles(%a: tensor<1x1x16x32xbf16>, %b: tensor<8x32x3x3xbf16>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv2d' op attribute 'conv2d_config' has act_block_h_override = 40; expected a multiple of 32}}
+  %0 = "ttnn.conv2d"(%a, %b, %d) <{batch_size = 1 : i32, conv2d_config = #ttnn.conv2d_config<act_block_h_override = 40>, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 32 : i32, input_height = 4 : i32, input_width = 4 : i32, kernel_size = array<i32: 3, 3>, out_channels = 8 : i32, padding = array<i32: 1, 1, 1, 1>, stride = array<i32: 1, 1>}> : (tensor<1x1x16x32xbf16>, tensor<8x32x3x3xbf16>, !ttnn.device) -> tensor<1x1x16x8xbf16>
+  return
+}
