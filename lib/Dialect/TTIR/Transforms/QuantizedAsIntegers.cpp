@@ -71,6 +71,8 @@ namespace {
 struct QuantizedAsIntegers : ttir::impl::TTIRQuantizedAsIntegersBase<QuantizedAsIntegers> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    were.clear();
+    reals.clear();
     SmallVector<Operation *> ops;
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == function ? hasQuantized(function.getArgumentTypes()) || hasQuantized(function.getResultTypes())
@@ -167,6 +169,19 @@ private:
     return DequantizeUnrolledOp::create(b, type, value, p.scale, p.zeroPoint, p.axis);
   }
 
+  /// What the integers of a value stand for, for `user`, computed once: before its first user, or where that is in a
+  /// region of its own, behind the value.
+  Value realOf(Operation *user, Value value, quant::QuantizedType from) {
+    Value &real = reals[value];
+    if (!real) {
+      ImplicitLocOpBuilder b(ttcore::withoutSourceNumber(user->getLoc()), user);
+      if (user->getBlock() != value.getParentBlock())
+        b.setInsertionPointAfterValue(value);
+      real = dequantized(b, value, from, cast<RankedTensorType>(value.getType()).clone(from.getExpressedType()));
+    }
+    return real;
+  }
+
   /// The integers of `to`, within its range. The last op has the location.
   Value quantized(ImplicitLocOpBuilder &b, Value value, quant::QuantizedType to, Location last) {
     Parameters p = parametersOf(b, to);
@@ -192,7 +207,7 @@ private:
       b.setLoc(op->getLoc());
       made = from ? dequantized(b, input, from, op->getResult(0).getType()) : input;
     } else {
-      Value real = from ? dequantized(b, input, from, expressedType(op->getResult(0).getType())) : input;
+      Value real = from ? realOf(op, input, from) : input;
       made = quantized(b, real, to, op->getLoc());
       were[made] = to;
     }
@@ -205,8 +220,7 @@ private:
     ImplicitLocOpBuilder b(ttcore::withoutSourceNumber(op->getLoc()), op);
     for (OpOperand &operand : op->getOpOperands())
       if (quant::QuantizedType from = typeOf(operand.get()))
-        operand.set(dequantized(b, operand.get(), from,
-                                cast<RankedTensorType>(operand.get().getType()).clone(from.getExpressedType())));
+        operand.set(realOf(op, operand.get(), from));
     b.setInsertionPointAfter(op);
     Location last = op->getLoc();
     for (Value result : op->getResults()) {
@@ -226,5 +240,6 @@ private:
   }
 
   DenseMap<Value, quant::QuantizedType> were;
+  DenseMap<Value, Value> reals; // by the integers
 };
 } // namespace

@@ -58,3 +58,22 @@ func.func @constants() -> (tensor<2x!q>, tensor<2x!u>) {
   %1 = "ttir.constant"() <{value = dense<[255, 1]> : tensor<2xui8>}> : () -> tensor<2x!u>
   return %0, %1 : tensor<2x!q>, tensor<2x!u>
 }
+
+// -----
+
+!q = !quant.uniform<i8:f32, 2.500000e-01:3>
+
+// The numbers are computed once, for all that read them.
+// CHECK-LABEL: @once
+// CHECK: %[[A:.*]] = "ttir.dequantize_unrolled"(%arg0
+// CHECK-NOT: dequantize_unrolled
+// CHECK: "ttir.add"(%[[A]], %[[A]])
+// CHECK-NOT: dequantize_unrolled
+// CHECK: "ttir.multiply"(%[[A]], %{{.*}})
+// CHECK-NOT: dequantize_unrolled
+// CHECK: return
+func.func @once(%a: tensor<2x8x!q>, %x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
+  %0 = "ttir.add"(%a, %a) : (tensor<2x8x!q>, tensor<2x8x!q>) -> tensor<2x8xf32>
+  %1 = "ttir.multiply"(%a, %x) : (tensor<2x8x!q>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %0, %1 : tensor<2x8xf32>, tensor<2x8xf32>
+}
