@@ -97,6 +97,17 @@ static Value unflatten(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int6
   return permute(builder, reshape(builder, value, ordered), inverse(order));
 }
 
+/// The library has no kernel that multiplies integers in windows.
+static LogicalResult checkFloats(ConversionPatternRewriter &rewriter, Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (Type element = typeOf(operand.get()).getElementType(); isa<IntegerType>(element))
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &why) {
+        why << "operand " << operand.getOperandNumber() << " is of " << element
+            << ", and the chip's convolutions are of floats; bring it to f32 by a ttir.typecast, and the result back";
+      });
+  return success();
+}
+
 static Operation *makeConv(ImplicitLocOpBuilder &b, ttir::Conv2dOp op, RankedTensorType type, ValueRange operands,
                            const Image &image, int64_t channels, ArrayRef<int32_t> kernel) {
   return Conv2dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], image.channels, channels,
@@ -120,6 +131,8 @@ template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (failed(checkFloats(rewriter, op)))
+      return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
       return failure();
@@ -152,6 +165,8 @@ struct LowerConv1d : OpConversionPattern<ttir::Conv1dOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::Conv1dOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (failed(checkFloats(rewriter, op)))
+      return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
       return failure();
@@ -189,6 +204,8 @@ struct LowerConv3d : OpConversionPattern<ttir::Conv3dOp> {
     if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate")
       return notifyMatchFailure(rewriter, op,
                                 "padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
+    if (failed(checkFloats(rewriter, op)))
+      return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
       return failure();
