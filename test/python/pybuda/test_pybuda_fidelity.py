@@ -54,8 +54,8 @@ def test_every_fidelity_is_more_exact_than_the_one_before() -> None:
     errors = {f: error(of_one_product(default_math_fidelity=f), exactly(X, W)) for f in FIDELITIES}
     assert list(errors.values()) == sorted(errors.values(), reverse=True) and len(set(errors.values())) == 4
     # Of products of normal values; LoFi has 5 and 7 bits of the mantissas, HiFi2 10 and 7, HiFi4 all of TF32.
-    for fidelity, wanted in zip(FIDELITIES, (0.0316, 0.0075, 0.0016, 0.0015), strict=True):
-        assert errors[fidelity] == pytest.approx(wanted, rel=0.25)
+    for fidelity, wanted in zip(FIDELITIES, (0.0314, 0.0071, 0.0013, 0.0012), strict=True):
+        assert errors[fidelity] == pytest.approx(wanted, rel=0.15)
     assert error(of_one_product(), exactly(X, W)) < 1e-6
 
 
@@ -176,7 +176,7 @@ def test_ops_of_pytorch_by_type() -> None:
         anew()
         pybuda.configure_mixed_precision(op_type="matmul", math_fidelity=fidelity)
         (got,) = pybuda.PyTorchModule("linear", model).run(X)
-        assert error(got.value(), wanted) == pytest.approx({0: 0.0316, 2: 0.0075}[fidelity.value], rel=0.25)
+        assert error(got.value(), wanted) == pytest.approx({0: 0.0314, 2: 0.0071}[fidelity.value], rel=0.15)
 
 
 def trained(
