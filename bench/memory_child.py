@@ -200,7 +200,8 @@ def torch_compile(model: str, dtype: str) -> dict[str, int]:
     from .comparing import DTYPES
 
     with torch.no_grad():
-        torch.compile(torch.nn.Linear(64, 64), backend="tt")(torch.rand(4, 64))
+        small, inputs = torch_zoo.make(model, small=True, dtype=DTYPES[dtype])
+        torch.compile(small, backend="tt")(**inputs)
         torch._dynamo.reset()
         map_libraries()
         before = status("VmRSS")
