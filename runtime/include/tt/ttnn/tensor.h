@@ -107,8 +107,8 @@ public:
     return mine.shards.size() == 1 && mine.contents->constant.load(std::memory_order_relaxed) &&
            mine.contents->tracked.load(std::memory_order_relaxed);
   }
-  /// Whether it is constant, and comes with every run of a program: a program that is given it is prepared for its
-  /// values, and prepared again for others.
+  /// Whether its values stay, and come with every run of a program: a program that is given it is prepared for them,
+  /// and prepared again for others. Of a distributed tensor as well, for each shard.
   bool parameter() const {
     const Contents &values = contents();
     return values.constant.load(std::memory_order_relaxed) && values.tracked.load(std::memory_order_relaxed) &&
