@@ -121,3 +121,24 @@ def test_jax_and_emitted_code(installed):
     assert str(installed) in " ".join(flags)
     run(installed, "c++", *flags, "layer.cpp", "-o", "layer")
     assert "4, 3" in run(installed, installed / "layer")
+
+
+def test_programs_that_run_images(installed):
+    """docs/pybuda.md, "From C++": what they include and link. Images are made where PyTorch is."""
+    (installed / "embedded.cpp").write_text("""
+#include "io_utils.h"
+#include "tt_backend.hpp"
+#include "tt_backend_api.hpp"
+#include <iostream>
+int main() {
+  try {
+    tt::tt_device_image("none.tti", "out");
+  } catch (const std::runtime_error &error) {
+    std::cout << error.what() << "\\n";
+  }
+}
+""")
+    flags = run(installed, "python", "-c", "import ttnn; print(*ttnn.config.backend_flags())").split()
+    assert str(installed) in " ".join(flags)
+    run(installed, "c++", "-std=c++17", "embedded.cpp", *flags, "-o", "embedded")
+    assert "none.tti" in run(installed, installed / "embedded")
