@@ -3,20 +3,25 @@
 
 Networks of examples/models, of the published sizes and with random weights, are compiled at each level of the optimizer
 and estimated; nothing is run. Published times are of an n150, in milliseconds (docs/cost-model.md names the sources).
-None of them was used to choose a constant.
+None of them was used to choose a constant. Where the published program was not traced, its time is that without one;
+where it used fewer cores, it is compiled for a chip with so many.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module
 from ttmlir.passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
+from ttrt import machine
 
 from .models import ZOO, example
 
@@ -74,26 +79,33 @@ def llama_head() -> Any:
 
 @dataclass(frozen=True)
 class Network:
-    """parts: modules, and how often each runs. options: of the pipeline. published: milliseconds, or 0 for none."""
+    """parts: modules, and how often each runs. options: of the pipeline. published: milliseconds.
+
+    traced: whether the published program's kernels were. grid: rows and columns of the cores that it used, if not all.
+    """
 
     name: str
     options: str
     parts: Sequence[tuple[Callable[[], Any], int]]
     published: float
+    traced: bool = True
+    grid: tuple[int, int] | None = None
 
 
-def once(name: str, options: str, published: float, make: Callable[[], Any]) -> Network:
-    return Network(name, options, [(make, 1)], published)
+def once(name: str, options: str, published: float, make: Callable[[], Any], **how: Any) -> Network:
+    return Network(name, options, [(make, 1)], published, **how)
 
 
 LARGE = {"depth": 24, "width": 1024, "heads": 16, "rows": 384}
 NETWORKS = {
     "resnet-50-b16": once("ResNet-50, batch 16", BFP8 + "lofi", 3.40, from_zoo("resnet-50", 16)),
     "resnet-50-b16-bf16": once("ResNet-50, batch 16", "", 3.40, from_zoo("resnet-50", 16)),
-    "resnet-50-b8-bf16": once("ResNet-50, batch 8, compiled", "", 6.10, from_zoo("resnet-50", 8)),
+    "resnet-50-b8-bf16": once("ResNet-50, batch 8, compiled", "", 6.10, from_zoo("resnet-50", 8), traced=False),
     "vit-base-b8": once("ViT-base, batch 8", BFP8 + "hifi2", 5.84, from_zoo("vit-base", 8)),
     "bert-large-b8": once("BERT-large, batch 8, 384 tokens", BFP8 + "hifi2", 29.6, from_zoo("bert-base", 8, **LARGE)),
-    "sentence-bert-b8": once("Sentence-BERT, batch 8", BFP8 + "hifi2", 18.5, from_zoo("bert-base", 8, rows=384)),
+    "sentence-bert-b8": once(
+        "Sentence-BERT, batch 8", BFP8 + "hifi2", 18.5, from_zoo("bert-base", 8, rows=384), grid=(6, 8)
+    ),
     "llama-8b-b32": Network(
         "Llama-3.1-8B, decode, batch 32",
         "experimental-weight-dtype=bfp_bf8 experimental-kv-cache-dtype=bfp_bf8 compute-cfg-math-fidelity=hifi2",
@@ -101,6 +113,13 @@ NETWORKS = {
         38.5,
     ),
 }  # fmt: skip
+
+
+def description(grid: tuple[int, int]) -> str:
+    """Of a machine of a chip with fewer cores, in JSON."""
+    system = json.loads(rt.runtime.get_current_system_desc().as_json())
+    system["chips"][0]["grid"] = grid
+    return json.dumps(system)
 
 
 def estimate(module: Any, options: str, level: int) -> Any:
@@ -112,21 +131,53 @@ def estimate(module: Any, options: str, level: int) -> Any:
     return rt.runtime.estimate(binary, 0, "wormhole_b0", (1, 1))
 
 
-def times(network: Network) -> list[float]:
-    """Milliseconds at each level."""
-    found = [0.0] * len(LEVELS)
-    for make, count in network.parts:
-        module = make()
-        for index, level in enumerate(LEVELS):
-            found[index] += count * estimate(module, network.options, level).device_ns / 1e6
+@dataclass
+class Time:
+    """Milliseconds of the chip, of the host where it is the host that they wait for, and one standard deviation."""
+
+    device: float = 0.0
+    host: float = 0.0
+    deviation: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return max(self.device, self.host)
+
+
+def times(network: Network) -> list[Time]:
+    """At each level."""
+    found = [Time() for _ in LEVELS]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as system:
+        options = network.options
+        if network.grid:
+            Path(system.name).write_text(description(network.grid), encoding="utf-8")
+            options += f" system-desc-path={system.name}"
+        for make, count in network.parts:
+            module = make()
+            for time, level in zip(found, LEVELS, strict=True):
+                figures = machine.run_figures(estimate(module, options, level))
+                time.device += count * figures["device_ns"] / 1e6
+                time.deviation += count * figures["uncertainty_ns"] / 1e6
+                if not network.traced:
+                    time.host += count * machine.without_trace("wormhole_b0", figures)["untraced_host_ns"] / 1e6
     return found
 
 
-def row(network: Network, found: Sequence[float]) -> str:
+HEAD = "| network | weights | fidelity | cores | trace | published | level 0 | level 1 | level 2 | device | ± | ratio |"
+
+
+def row(network: Network, found: Sequence[Time]) -> str:
+    """Ratio: of level 2 to the published time. Device and its deviation: of level 2."""
     options = "bfp8" if "bfp_bf8" in network.options else "bf16"
     fidelity = network.options.rpartition("fidelity=")[2] or "hifi4"
-    cells = [network.name, options, fidelity, f"{network.published:.2f} ms", *(f"{time:.2f}" for time in found)]
-    return f"| {' | '.join(cells)} | {found[-1] / network.published:.2f} |"
+    rows, columns = network.grid or (8, 8)
+    last = found[-1]
+    cells = [
+        network.name, options, fidelity, str(rows * columns), "yes" if network.traced else "no",
+        f"{network.published:.2f} ms", *(f"{time.total:.2f}" for time in found), f"{last.device:.2f}",
+        f"{last.deviation:.2f}", f"{last.total / network.published:.2f}",
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -136,7 +187,7 @@ def main() -> None:
     unknown = [name for name in arguments.names if name not in NETWORKS]
     if unknown:
         parser.error(f"no network {unknown[0]!r}; there are {', '.join(NETWORKS)}")
-    print("| network | weights | fidelity | published | level 0 | level 1 | level 2 | ratio |\n" + "|---" * 8 + "|")
+    print(HEAD + "\n" + "|---" * HEAD.count(" | ") + "|---|")
     for name in arguments.names or NETWORKS:
         print(row(NETWORKS[name], times(NETWORKS[name])), flush=True)
 

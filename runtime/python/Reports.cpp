@@ -27,6 +27,13 @@ void bindReports(nb::module_ &module) {
           "bound", [](const OpPerf &self) { return sim::nameOf(self.bound); },
           "What the estimate is mostly due to: compute, DRAM, L1, fabric or dispatch; empty for what takes no time.")
       .def_prop_ro(
+          "kind", [](const OpPerf &self) { return ttmlir::cost::rowOf(self.cost.kind).name; },
+          "Ops of a kind are estimated as well as one another: matmul, convolution, attention, layout, or other.")
+      .def_ro("uncertainty_ns", &OpPerf::uncertaintyNs, "Of device_ns: one standard deviation (docs/cost-model.md).")
+      .def_prop_ro(
+          "programs", [](const OpPerf &self) { return self.cost.launched ? self.cost.programs : 0; },
+          "Programs of kernels that it is on a card.")
+      .def_prop_ro(
           "dram_resident_bytes_per_bank",
           [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::DRAM)]; },
           "Of the program's tensors, while the op runs.")

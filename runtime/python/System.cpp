@@ -167,6 +167,7 @@ nb::dict figuresByName(const std::string &arch) {
   nb::dict figures;
   figures["grid"] = nb::make_tuple(chip.gridRows, chip.gridColumns);
   figures["clock_ghz"] = chip.speed.clockGHz;
+  figures["host_ns_per_program"] = chip.speed.hostNs;
   for (const FigureRow &row : figureRows)
     figures[row.name] = chip.*row.figure;
   return figures;
@@ -216,6 +217,15 @@ void bindSystem(nb::module_ &runtime, nb::module_ &binary) {
       "Of an open device, or else of one wormhole_b0 chip.");
   runtime.def("chip_figures", &figuresByName, nb::arg("arch"),
               "Grid, clock and memory of a chip of an architecture (\"wormhole_b0\"), by name; sizes in bytes.");
+  runtime.def(
+      "estimate_uncertainties",
+      [] {
+        nb::dict shares;
+        for (const ttmlir::cost::KindRow &row : ttmlir::cost::kinds)
+          shares[nb::str(row.name.data(), row.name.size())] = row.uncertainty;
+        return shares;
+      },
+      "Of estimated times of ops, by kind of op: one standard deviation, as a share of the time (docs/cost-model.md).");
   runtime.def(
       "estimate_times",
       [](const std::string &arch, double cores, int64_t matmulTiles, int64_t sfpuTiles, int64_t fpuTiles,

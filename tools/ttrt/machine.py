@@ -8,7 +8,7 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,8 @@ def run_figures(report: Any) -> dict[str, Any]:
         "host_ns": report.host_ns,
         "device_cycles": report.cycles,
         "device_ns": report.device_ns,
+        "uncertainty_ns": uncertainty(report.ops),
+        "kernel_programs": sum(op.programs for op in report.ops),
         "memory_peak_bytes_per_bank": {
             "DRAM": report.dram_peak_bytes_per_bank,
             "L1": report.l1_peak_bytes_per_bank,
@@ -121,6 +123,23 @@ def run_figures(report: Any) -> dict[str, Any]:
     }
 
 
+def uncertainty(ops: Iterable[Any]) -> float:
+    """Of the time of ops together, one standard deviation in ns: errors of a kind add up, those of kinds as squares."""
+    by_kind: dict[str, float] = {}
+    for op in ops:
+        by_kind[op.kind] = by_kind.get(op.kind, 0.0) + op.uncertainty_ns
+    return math.hypot(*by_kind.values())
+
+
+def without_trace(arch: str, report: Mapping[str, Any]) -> dict[str, float]:
+    """A run that no trace was captured of: what the host takes to send its programs, and the longer of that and what
+    the chip takes."""
+    import _ttmlir_runtime as rt
+
+    host = report["kernel_programs"] * rt.runtime.chip_figures(arch)["host_ns_per_program"]
+    return {"untraced_host_ns": host, "untraced_ns": max(report["device_ns"], host)}
+
+
 def op_figures(op: Any) -> dict[str, Any]:
     return {
         "name": op.name,
@@ -128,6 +147,9 @@ def op_figures(op: Any) -> dict[str, Any]:
         "host_ns": op.host_ns,
         "device_cycles": op.cycles,
         "device_ns": op.device_ns,
+        "uncertainty_ns": op.uncertainty_ns,
+        "kind": op.kind,
+        "kernel_programs": op.programs,
         "bound": op.bound,
         "dram_bytes": op.dram_bytes,
         "l1_bytes": op.l1_bytes,

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
             {"name": p.name, "index": p.index, "mesh_shape": list(p.mesh), **measure(args, file, p, arch, shape)}
             for p in programs
         ]
+        for report in reports:
+            report.update(machine.without_trace(arch, report))
     if args.json != "-":
         for report in reports:
             show(report, args)
@@ -112,12 +114,16 @@ def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for op in ops:
         groups[op["name"]].append(op)
-    figures = ("host_ns", "device_cycles", "device_ns", "dram_bytes", "l1_bytes", "fabric_bytes")
+    figures = (
+        "host_ns", "device_cycles", "device_ns", "uncertainty_ns", "kernel_programs", "dram_bytes", "l1_bytes",
+        "fabric_bytes",
+    )  # fmt: skip
     return [
         {
             "name": name,
             "loc": f"{len(group)} ops",
             "bound": max(group, key=lambda op: op["device_ns"])["bound"],
+            "kind": group[0]["kind"],
             **{f: sum(op[f] for op in group) for f in figures},
         }
         for name, group in groups.items()
@@ -132,7 +138,13 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
     else:
         show_ops(report, args)
     ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
-    print(f"{ran}device time, estimated {duration(report['device_ns'])} ({grouped(report['device_cycles'])} cycles)")
+    took = with_uncertainty(report["device_ns"], report["uncertainty_ns"])
+    print(f"{ran}device time, estimated {took} ({grouped(report['device_cycles'])} cycles)")
+    if programs := report["kernel_programs"]:
+        print(
+            f"without a trace {duration(report['untraced_ns'])}: the host takes "
+            f"{duration(report['untraced_host_ns'])} for {programs} program{'s' * (programs > 1)} of kernels"
+        )
     if machine.devices(report["mesh_shape"]) > 1 and "stages" not in report:
         print(mesh_line(report))
 
@@ -147,7 +159,7 @@ def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
         (
             op["name"],
             *([] if args.estimate else [duration(op["host_ns"])]),
-            duration(op["device_ns"]),
+            with_uncertainty(op["device_ns"], op["uncertainty_ns"]),
             grouped(op["device_cycles"]),
             op["bound"],
             grouped(op["dram_bytes"]),
@@ -160,6 +172,11 @@ def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
     moved = ("DRAM bytes>", "L1 bytes>", "fabric bytes>")
     columns = ("op", *host, "est. device time>", "est. cycles>", "bound by", *moved, "where")
     table(report["name"], columns, rows)
+
+
+def with_uncertainty(ns: float, uncertainty: float) -> str:
+    """A time, and how far it may be off: one standard deviation."""
+    return f"{duration(ns)} \u00b1{uncertainty / ns:.0%}" if ns else duration(ns)
 
 
 def mesh_line(report: dict[str, Any]) -> str:

@@ -112,7 +112,11 @@ Cost vectorCost(const OpCall &call) {
   return cost;
 }
 
-Cost noCost(const OpCall &) { return {}; }
+Cost noCost(const OpCall &) {
+  Cost cost;
+  cost.launched = false;
+  return cost;
+}
 
 Cost defaultCost(const OpCall &call) {
   Cost cost = traffic(call);
@@ -120,6 +124,17 @@ Cost defaultCost(const OpCall &call) {
     if (out.memory.buffer != BufferType::SystemMemory)
       cost.fpuTiles += tiles(out);
   return cost;
+}
+
+void takeChunks(const OpCall &call, ttmlir::cost::Attended &attended) {
+  auto take = [&](std::string_view name, int64_t &chunk) {
+    const Attribute *found = field(call, "program_config", name);
+    const int64_t *size = found ? std::get_if<int64_t>(&found->value) : nullptr;
+    if (size && *size > 0)
+      chunk = *size;
+  };
+  take("q_chunk_size", attended.rowChunk);
+  take("k_chunk_size", attended.columnChunk);
 }
 
 bool fetchesByTurns(const OpCall &call) {

@@ -122,6 +122,8 @@ Cost noCost(const OpCall &call);
 /// The cost of an op that reports none: every operand read, every result written, each tile of the result once through
 /// the matrix unit.
 Cost defaultCost(const OpCall &call);
+/// The chunks of a program config (`q_chunk_size`, `k_chunk_size`); the library's own are 32.
+void takeChunks(const OpCall &call, ttmlir::cost::Attended &attended);
 /// Whether an operand is fetched page by page from DRAM: kernels of products that nobody configured do not fetch the
 /// next block while they compute on one (docs/cost-model.md).
 bool fetchesByTurns(const OpCall &call);

@@ -127,6 +127,7 @@ public:
         memory->checkReset();
       const Command &command = program.commands[i];
       OpPerf perf;
+      perf.cost.launched = false; // but for programs of kernels
       const int64_t begin = recording ? nanoseconds() : 0;
       std::visit([&](const auto &what) { run(what, perf); }, command.what);
       report.cycles += perf.cycles;
@@ -183,6 +184,8 @@ private:
     const ttmlir::cost::Speed &speed = l1.chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
+    perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
+    perf.cost.launched = true;
     perf.cost.matmulTiles = work.total.matmulTiles;
     perf.cost.fpuTiles = work.total.fpuTiles;
     perf.cost.sfpuTiles = work.total.sfpuTiles;

@@ -221,11 +221,13 @@ void Planner::planControl() {
     if (isLoop) {
       duration.cycles += callee->totalDuration.cycles;
       duration.ns += callee->totalDuration.ns;
+      duration.uncertaintyNs += callee->totalDuration.uncertaintyNs;
     } else if (callee->totalDuration.cycles > duration.cycles) {
       duration = callee->totalDuration;
     }
   made.totalDuration.cycles += duration.cycles;
   made.totalDuration.ns += duration.ns;
+  made.totalDuration.uncertaintyNs += duration.uncertaintyNs;
 
   Plan::Step step;
   step.control = true;

@@ -579,6 +579,7 @@ RunReport Executable::report() const {
                       plan.costs[op],
                       plan.durations[op].bound,
                       plan.circular[op]};
+    report.ops[op].uncertaintyNs = plan.durations[op].uncertaintyNs;
     plan.memory.addResident(op, next, resident);
     std::copy(std::begin(resident), std::end(resident), report.ops[op].resident);
   }

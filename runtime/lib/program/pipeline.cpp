@@ -67,6 +67,7 @@ public:
       sum.hostNs += more.hostNs;
       sum.cycles += more.cycles;
       sum.deviceNs += more.deviceNs;
+      sum.uncertaintyNs += more.uncertaintyNs;
       for (int64_t ttnn::Cost::*figure : {&ttnn::Cost::matmulTiles, &ttnn::Cost::sfpuTiles, &ttnn::Cost::fpuTiles,
                                           &ttnn::Cost::dramBytes, &ttnn::Cost::l1Bytes, &ttnn::Cost::fabricBytes})
         sum.cost.*figure += more.cost.*figure;

@@ -29,7 +29,9 @@ std::shared_ptr<const Plan> Planner::make() {
   isRead.assign(values, false);
   made.durations.resize(opCount);
   made.circular.resize(opCount);
-  made.costs.resize(opCount);
+  ttnn::Cost nothing; // of what the host does by itself
+  nothing.launched = false;
+  made.costs.resize(opCount, nothing);
   findWritten();
   const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
   if (made.mode == Mode::Fast && arguments.empty() &&
@@ -363,6 +365,7 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
   }
   made.totalDuration.cycles += made.durations[op].cycles;
   made.totalDuration.ns += made.durations[op].ns;
+  made.totalDuration.uncertaintyNs += made.durations[op].uncertaintyNs;
 }
 
 void Planner::planOutputs() {

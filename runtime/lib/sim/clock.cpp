@@ -11,7 +11,9 @@ std::string_view nameOf(Bound bound) { return ttmlir::cost::boundName(bound); }
 
 Duration estimate(const ChipDesc &chip, const Cost &cost) {
   const ttmlir::cost::Times times = ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), cost);
-  return {static_cast<int64_t>(std::ceil(times.total() * chip.speed.clockGHz)), times.total(), times.bound()};
+  const double ns = times.total();
+  return {static_cast<int64_t>(std::ceil(ns * chip.speed.clockGHz)), ns, times.bound(),
+          ns * ttmlir::cost::rowOf(cost.kind).uncertainty};
 }
 
 } // namespace tt::sim

@@ -105,7 +105,7 @@ def test_what_goes_round_a_ring(case):
     assert [o.fabric_bytes for o in report.ops if o.fabric_bytes] == [expected]
     steps = (2 if op == "all_reduce" else 1) * len(groups[0]) // 2
     assert sending.fabric_ns == pytest.approx(expected / 20.8 + 2500 * steps)
-    assert sending.fabric_ns + 4000 <= sending.device_ns + 1e-6
+    assert sending.fabric_ns + 6000 <= sending.device_ns + 1e-6
 
 
 @pytest.mark.parametrize(

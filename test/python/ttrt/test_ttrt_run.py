@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import json
 import logging
+import math
 import sys
 from pathlib import Path
 
+import _ttmlir_runtime as rt
 import numpy
 import pytest
 import torch
 from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
-    "name", "loc", "host_ns", "device_cycles", "device_ns", "bound", "dram_bytes", "l1_bytes",
-    "fabric_bytes", "circular_buffer_bytes",
+    "name", "loc", "host_ns", "device_cycles", "device_ns", "uncertainty_ns", "kind", "kernel_programs", "bound",
+    "dram_bytes", "l1_bytes", "fabric_bytes", "circular_buffer_bytes",
 }  # fmt: skip
 
 
@@ -185,7 +188,27 @@ def test_perf_without_running(ttrt, files):
     report = json.loads(found.out)
     assert not report["executed"]
     assert all(program["device_cycles"] > 0 for program in report["programs"])
-    assert ttrt("perf", files.two, "--estimate", "--by-op").out.count("ttnn.softmax") == 1
+    text = ttrt("perf", files.two, "--estimate", "--by-op").out
+    assert text.count("ttnn.softmax") == 1
+    assert text.count("without a trace") == len(report["programs"])
+    totals = [line for line in text.splitlines() if line.startswith("device time, estimated")]
+    assert len(totals) == len(report["programs"]) and all("±" in line for line in totals)
+
+
+def test_estimates_say_how_far_they_may_be_off(ttrt, files):
+    report = json.loads(ttrt("perf", files.two, "--estimate", "--json", "-").out)
+    kinds = rt.runtime.estimate_uncertainties()
+    host = rt.runtime.chip_figures("wormhole_b0")["host_ns_per_program"]
+    for program in report["programs"]:
+        by_kind = collections.Counter()
+        for op in program["ops"]:
+            assert op["uncertainty_ns"] == pytest.approx(op["device_ns"] * kinds[op["kind"]])
+            by_kind[op["kind"]] += op["uncertainty_ns"]
+            assert (op["kernel_programs"] > 0) == (op["device_ns"] > 0)
+        assert program["uncertainty_ns"] == pytest.approx(math.hypot(*by_kind.values()))
+        assert 0 < program["uncertainty_ns"] < program["device_ns"]
+        assert program["untraced_host_ns"] == host * program["kernel_programs"] > 0
+        assert program["untraced_ns"] == max(program["device_ns"], program["untraced_host_ns"])
 
 
 # ---------------------------------------------------------------------- inside of a run

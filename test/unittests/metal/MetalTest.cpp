@@ -244,7 +244,7 @@ TEST(Metal, TellsWhatARunTook) {
   EXPECT_EQ(resident, 3 * 4096);
   EXPECT_EQ(first->memoryPeak[static_cast<size_t>(sim::Memory::L1)], 3 * 4096);
   // A tile through the vector unit and the copy into registers, in two more programs one tile each, three launches.
-  EXPECT_EQ(first->cycles, 128 + 32 + 32 + 32 + 3 * 4000);
+  EXPECT_EQ(first->cycles, 128 + 3 * 55 + 3 * 6000);
   EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 0);
 }
 

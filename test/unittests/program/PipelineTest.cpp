@@ -86,7 +86,7 @@ void expectSameBits(const runtime::Tensor &found, const runtime::Tensor &expecte
 /// launch.
 double sendNs(int64_t count, int64_t hops) {
   const int64_t tiles = (count + 31) / 32 * ((width + 31) / 32);
-  return static_cast<double>(tiles * 4096 * hops) / 12.0 + 711 * static_cast<double>(hops) + 4000;
+  return static_cast<double>(tiles * 4096 * hops) / 12.0 + 711 * static_cast<double>(hops) + 6000;
 }
 
 double aloneNs(const runtime::Binary &binary, size_t program, const std::vector<runtime::Tensor> &inputs) {
@@ -159,7 +159,7 @@ TEST(Pipeline, SaysWhatItSends) {
   EXPECT_EQ(sends[0].sends[0].route, (std::vector<uint32_t>{3, 2, 1, 0}));
   EXPECT_EQ(sends[1].sends[0].route, (std::vector<uint32_t>{0, 1}));
   EXPECT_EQ(sends[2].sends[0].route, (std::vector<uint32_t>{3, 2, 1}));
-  EXPECT_DOUBLE_EQ(sends[0].fabricNs + 4000, sendNs(32, 3));
+  EXPECT_DOUBLE_EQ(sends[0].fabricNs + 6000, sendNs(32, 3));
 }
 
 TEST(Pipeline, ChipsHaveTheirOwnMemoryAndTime) {

@@ -256,22 +256,22 @@ TEST(Clock, TakesTheLargerOfComputingAndMoving) {
   ttnn::Cost cost;
   cost.matmulTiles = 32 * 32 * 32; // 1024x1024x1024
   // 32768 tile products x 16 cycles x 4 phases / 64 cores at three quarters of the peak, and the launch.
-  EXPECT_EQ(sim::estimate(chip, cost).cycles, 43691 + 4000);
+  EXPECT_EQ(sim::estimate(chip, cost).cycles, 43691 + 6000);
   EXPECT_EQ(sim::estimate(chip, cost).bound, sim::Bound::Compute);
   cost.phases = 2;
-  EXPECT_EQ(sim::estimate(chip, cost).cycles, 21846 + 4000);
+  EXPECT_EQ(sim::estimate(chip, cost).cycles, 21846 + 6000);
   cost.dramBytes = 267'000'000;
-  EXPECT_DOUBLE_EQ(sim::estimate(chip, cost).ns, 1e6 + 4000);
+  EXPECT_DOUBLE_EQ(sim::estimate(chip, cost).ns, 1e6 + 6000);
   EXPECT_EQ(sim::estimate(chip, cost).bound, sim::Bound::DRAM);
   cost.fetchesByTurns = true;
-  EXPECT_NEAR(sim::estimate(chip, cost).ns, 1e6 + 21845.3 + 4000, 0.1);
+  EXPECT_NEAR(sim::estimate(chip, cost).ns, 1e6 + 21845.3 + 6000, 0.1);
 }
 
 TEST(Clock, PagesTakeTimeOfTheirOwn) {
   const sim::ChipDesc &chip = sim::chip(Arch::WormholeB0);
   ttnn::Cost cost;
   cost.dramBytes = 12 * 366'000, cost.dramPages = 12 * 1000; // of each of 12 channels: 1000 pages of 366 bytes
-  EXPECT_NEAR(sim::estimate(chip, cost).ns, 35 * 1000 + 366'000 / 36.6 + 4000, 1);
+  EXPECT_NEAR(sim::estimate(chip, cost).ns, 35 * 1000 + 366'000 / 36.6 + 6000, 1);
 }
 
 TEST(Clock, StepsOfRingsAndHopsAreCounted) {
@@ -279,8 +279,8 @@ TEST(Clock, StepsOfRingsAndHopsAreCounted) {
   ttnn::Cost ring, way;
   ring.fabricBytes = way.fabricBytes = 20'800'000;
   ring.fabricSteps = 4, way.fabricHops = 3;
-  EXPECT_NEAR(sim::estimate(chip, ring).ns, 1e6 + 4 * 2500 + 4000, 1);
-  EXPECT_NEAR(sim::estimate(chip, way).ns, 20'800'000 / 12.0 + 3 * 711 + 4000, 1);
+  EXPECT_NEAR(sim::estimate(chip, ring).ns, 1e6 + 4 * 2500 + 6000, 1);
+  EXPECT_NEAR(sim::estimate(chip, way).ns, 20'800'000 / 12.0 + 3 * 711 + 6000, 1);
   EXPECT_EQ(sim::estimate(chip, way).bound, sim::Bound::Fabric);
   EXPECT_EQ(sim::estimate(chip, {}).bound, sim::Bound::Dispatch);
 }

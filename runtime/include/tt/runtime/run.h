@@ -38,6 +38,7 @@ struct OpPerf {
   sim::Bound bound = sim::Bound::None;     // what the time on the chip is mostly due to
   int64_t circularBytes = 0;               // of the circular buffers of its kernels, on each core
   int64_t resident[sim::memoryCount] = {}; // bytes per bank of the program's tensors during the op, by sim::Memory
+  double uncertaintyNs = 0;                // of deviceNs: one standard deviation
 };
 
 /// What a stage of a pipeline took, for all micro-batches.

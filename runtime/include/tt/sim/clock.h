@@ -19,6 +19,7 @@ struct Duration {
   int64_t cycles = 0;
   double ns = 0;
   Bound bound = Bound::None;
+  double uncertaintyNs = 0; // one standard deviation
 };
 
 /// "compute", "DRAM", "L1", "fabric", "dispatch", or nothing for what takes no time.

@@ -76,11 +76,14 @@ Cost latentCost(const OpCall &call) {
   const Shape &query = operand(call, 0).shape, &key = operand(call, 1).shape;
   const TensorSpec *table = call.ins.size() > 4 ? optionalOperand(call, 3) : nullptr;
   if (query.size() == 4 && key.size() == 4) {
-    auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
     const int64_t columns = key[2] * (table && table->shape.size() == 2 ? table->shape[1] : 1);
-    const int64_t scores = query[0] * query[1] * tilesOf(query[2]) * tilesOf(columns);
-    cost.matmulTiles = scores * (tilesOf(query[3]) + tilesOf(call.attributes.get<int64_t>("head_dim_v")));
-    cost.sfpuTiles = scores;
+    ttmlir::cost::Attended attended{
+        query[0], query[1], query[2], columns, query[3], call.attributes.get<int64_t>("head_dim_v"), false, false};
+    takeChunks(call, attended);
+    // The values are the first elements of the keys, and read with them.
+    auto values = lying(operand(call, 1));
+    values.memory = ttmlir::cost::Memory::Host;
+    addAttention(cost, attended, lying(operand(call, 1)), values);
   }
   return cost;
 }

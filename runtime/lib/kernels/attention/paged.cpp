@@ -156,10 +156,9 @@ Cost pagedCost(const OpCall &call) {
   Cost cost = traffic(call);
   const Shape &query = operand(call, 0).shape, &key = operand(call, 1).shape, &table = operand(call, 3).shape;
   if (query.size() == 4 && key.size() == 4 && table.size() == 2) {
-    auto tilesOf = [](int64_t size) { return (size + 31) / 32; };
-    const int64_t scores = query[0] * query[1] * tilesOf(query[2]) * tilesOf(table[1] * key[2]);
-    cost.matmulTiles = 2 * scores * tilesOf(query[3]);
-    cost.sfpuTiles = scores;
+    ttmlir::cost::Attended attended{query[0], query[1], query[2], table[1] * key[2], query[3], query[3], false, false};
+    takeChunks(call, attended);
+    addAttention(cost, attended, lying(operand(call, 1)), lying(operand(call, 2)));
   }
   return cost;
 }

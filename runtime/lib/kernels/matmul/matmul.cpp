@@ -157,14 +157,13 @@ int64_t tilesOfCore(const OpCall &call, std::string_view part) {
 Cost matmulCost(const OpCall &call) {
   const Product p = productOf(call);
   Cost cost = trafficOfShards(call);
-  cost.matmulTiles = ttmlir::cost::productTiles(p.batches(), p.m, p.k, p.n);
+  const bool byTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
+  addProduct(cost, {p.batches(), p.m, p.k, p.n, byTurns, volume(operand(call, 1).shape) == p.k * p.n});
   cost.cores = ttmlir::cost::coresOfProduct(lying(result(call)),
                                             {tilesOfCore(call, "per_core_m"), tilesOfCore(call, "per_core_n")});
-  cost.fetchesByTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
   if (optionalOperand(call, 2))
     cost.fpuTiles += tiles(result(call));
-  if (!activationOf(call).empty())
-    cost.sfpuTiles += tiles(result(call));
+  addActivation(cost, activationOf(call), lying(result(call)));
   return cost;
 }
 

@@ -190,9 +190,25 @@ std::unique_ptr<Kernel> makeLayerNorm(const OpCall &call) { return makeRowNorm(c
 std::unique_ptr<Kernel> makeRmsNorm(const OpCall &call) { return makeRowNorm(call, false); }
 
 /// Two statistics passes and one that applies them.
-Cost normCost(const OpCall &call) {
+Cost batchNormCost(const OpCall &call) {
   Cost cost = vectorCost(call);
   cost.fpuTiles += 2 * tiles(operand(call, 0));
+  return cost;
+}
+
+Cost softmaxCost(const OpCall &call) {
+  Cost cost = trafficOfShards(call);
+  const auto rows = lying(operand(call, 0));
+  addRows(cost, rows, ttmlir::cost::softmaxPasses);
+  cost.sfpuTiles += rows.tiles;
+  cost.sfpuCycles += rows.tiles * ttmlir::cost::exponentialCycles;
+  return cost;
+}
+
+template <bool isCentred> Cost normCost(const OpCall &call) {
+  Cost cost = trafficOfShards(call);
+  const auto weights = std::ranges::count_if(call.ins, [](const auto &in) { return in.has_value(); }) - 1;
+  addRows(cost, lying(operand(call, 0)), ttmlir::cost::normPasses(isCentred, weights));
   return cost;
 }
 
@@ -200,12 +216,12 @@ Cost normCost(const OpCall &call) {
 
 std::vector<OpInfo> normalizationOps() {
   return {
-      {"ttnn.softmax", makeSoftmax, nullptr, normCost},
+      {"ttnn.softmax", makeSoftmax, nullptr, softmaxCost},
       // running_mean and running_var are updated in place.
-      {"ttnn.batch_norm_training", makeBatchNormTraining, nullptr, normCost, {1, 2}},
+      {"ttnn.batch_norm_training", makeBatchNormTraining, nullptr, batchNormCost, {1, 2}},
       {"ttnn.batch_norm_inference", makeBatchNormInference, nullptr, vectorCost},
-      {"ttnn.layer_norm", makeLayerNorm, nullptr, normCost},
-      {"ttnn.rms_norm", makeRmsNorm, nullptr, normCost},
+      {"ttnn.layer_norm", makeLayerNorm, nullptr, normCost<true>},
+      {"ttnn.rms_norm", makeRmsNorm, nullptr, normCost<false>},
   };
 }
 

@@ -179,13 +179,10 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
 
 Cost convolutionCost(const OpCall &call, const Convolution &c) {
   Cost cost = trafficOfShards(call);
-  const bool strided = c.transposed || std::ranges::any_of(c.window.axes, [](const Axis &axis) {
-                         return axis.stride != 1 || axis.low || axis.high;
-                       });
-  addConvolution(cost, {c.window.positions(), c.window.area(), c.window.channels, c.out, c.groups, strided},
-                 lying(operand(call, 0)), lying(operand(call, 1)));
-  if (!activationOf(call).empty())
-    cost.sfpuTiles += tiles(result(call));
+  const auto made = lying(result(call));
+  addConvolution(cost, {c.window.slid(c.transposed), c.out, optionalOperand(call, 2) != nullptr},
+                 lying(operand(call, 0)), lying(operand(call, 1)), made);
+  addActivation(cost, activationOf(call), made);
   return cost;
 }
 

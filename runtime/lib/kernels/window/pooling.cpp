@@ -142,8 +142,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
 
 Cost poolCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
-  const Window window = windowOf(call, "channels");
-  cost.sfpuTiles = tiles(result(call)) * window.area();
+  addPool(cost, windowOf(call, "channels").slid(), lying(operand(call, 0)), lying(result(call)));
   return cost;
 }
 

@@ -19,13 +19,19 @@ func.func @chain(%x: tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #d
   // CHECK: "ttnn.exp"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$DRAM]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
   // CHECK: "ttnn.add"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>, tensor<2048x2048xbf16, #[[$SHARDS]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
   // CHECK: "ttnn.multiply"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>, tensor<2048x2048xbf16, #[[$SHARDS]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
+  // CHECK: "ttnn.subtract"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>, tensor<2048x2048xbf16, #[[$SHARDS]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
+  // CHECK: "ttnn.add"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>, tensor<2048x2048xbf16, #[[$SHARDS]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
+  // CHECK: "ttnn.multiply"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>, tensor<2048x2048xbf16, #[[$SHARDS]]>) -> tensor<2048x2048xbf16, #[[$SHARDS]]>
   // CHECK: %[[MOVED:.*]] = "ttnn.to_memory_config"(%{{.*}}) : (tensor<2048x2048xbf16, #[[$SHARDS]]>)
   // CHECK: "ttnn.exp"(%[[MOVED]]) : {{.*}} -> tensor<2048x2048xbf16, #[[$DRAM]]>
   %0 = "ttnn.exp"(%x) : (tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
   %1 = "ttnn.add"(%0, %0) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
   %2 = "ttnn.multiply"(%1, %0) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
-  %3 = "ttnn.exp"(%2) : (tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
-  return %3 : tensor<2048x2048xbf16, #dram>
+  %3 = "ttnn.subtract"(%2, %1) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+  %4 = "ttnn.add"(%3, %2) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+  %5 = "ttnn.multiply"(%4, %3) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+  %6 = "ttnn.exp"(%5) : (tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+  return %6 : tensor<2048x2048xbf16, #dram>
 }
 
 // -----

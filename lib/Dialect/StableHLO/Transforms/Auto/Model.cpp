@@ -93,32 +93,37 @@ static void addProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, Array
         all *= size;
     return all;
   };
-  work.matmulTiles = ::ttmlir::cost::productTiles(
-      along(left, numbers.getLhsBatchingDimensions()),
-      outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
-      along(left, numbers.getLhsContractingDimensions()),
-      outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()));
-  work.fetchesByTurns = true;
+  ::ttmlir::cost::addProduct(work,
+                             {along(left, numbers.getLhsBatchingDimensions()),
+                              outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
+                              along(left, numbers.getLhsContractingDimensions()),
+                              outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()),
+                              /*byTurns=*/true, numbers.getLhsBatchingDimensions().empty()});
 }
 
-/// The convolution of these parts. Groups follow from them: a group of channels may be a device's own.
+/// The convolution of these parts.
 static void addConvolution(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
-                           ArrayRef<int64_t> result, const Lying &read, const Lying &weight, Work &work) {
+                           ArrayRef<int64_t> result, const Lying &read, const Lying &weight, const Lying &made,
+                           Work &work) {
   auto numbers = op.getDimensionNumbers();
-  int64_t area = 1;
-  for (int64_t dim : numbers.getKernelSpatialDimensions())
+  int64_t area = 1, run = 1;
+  for (int64_t dim : numbers.getKernelSpatialDimensions()) {
     area *= kernel[dim];
-  const int64_t perGroup = std::max<int64_t>(1, kernel[numbers.getKernelInputFeatureDimension()]),
-                results = std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]),
-                batchGroups = static_cast<int64_t>(op.getBatchGroupCount()),
-                channels = image[numbers.getInputFeatureDimension()] * batchGroups,
-                groups = std::max<int64_t>(1, channels / perGroup);
+    run = std::max<int64_t>(1, kernel[dim]);
+  }
+  const int64_t results = std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]),
+                channels = image[numbers.getInputFeatureDimension()] * static_cast<int64_t>(op.getBatchGroupCount());
   auto isNot = [](int64_t value) { return [value](int64_t each) { return each != value; }; };
   const bool strided = llvm::any_of(op.getWindowStrides().value_or(ArrayRef<int64_t>()), isNot(1)) ||
                        llvm::any_of(op.getLhsDilation().value_or(ArrayRef<int64_t>()), isNot(1)) ||
                        (op.getPadding() && llvm::any_of(op.getPadding()->getValues<int64_t>(), isNot(0)));
-  ::ttmlir::cost::addConvolution(work, {llvm::product_of(result) / results, area, channels, results, groups, strided},
-                                 read, weight);
+  // Elements of a row of the window lie side by side unless there are others between them.
+  auto spread = op.getRhsDilation();
+  if (spread && !spread->empty() && spread->back() != 1)
+    run = 1;
+  ::ttmlir::cost::addConvolution(
+      work, {{llvm::product_of(result) / results, area, area / run, channels, area == 1 && !strided}, results, false},
+      read, weight, made);
 }
 
 /// Moves elements and computes none.
@@ -154,7 +159,7 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
     addProduct(product, parts[0], parts[1], work);
   else if (convolution)
-    addConvolution(convolution, parts[0], parts[1], parts[2], lies[0], lies[1], work);
+    addConvolution(convolution, parts[0], parts[1], parts[2], lies[0], lies[1], lies[2], work);
   else if (::ttmlir::cost::isOfMatrixUnit("ttnn." + op->getName().stripDialect().str()))
     work.fpuTiles = mostTiles;
   else if (!isMovement(op))

@@ -4,6 +4,9 @@
 #include "OpCost.h"
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToTensorSpecOp.h"
 #include "ttmlir/Target/CircularBuffers.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -143,11 +146,14 @@ static bool isF32(Type type) {
   return layout && layout.getDataType() == ttcore::DataType::Float32;
 }
 
-static bool hasActivation(Operation *op) {
+/// "" where there is none.
+static StringRef activationOf(Operation *op) {
   if (auto name = op->getAttrOfType<StringAttr>("activation"))
-    return !name.empty();
+    return name.getValue();
   auto config = op->getAttrOfType<Conv2dConfigAttr>("conv2d_config");
-  return config && config.getActivation();
+  if (!config || !config.getActivation())
+    return "";
+  return stringifyUnaryOpType(config.getActivation().getOpType());
 }
 
 bool ttnn::flag(Operation *op, StringRef name) {
@@ -184,52 +190,120 @@ static std::array<int64_t, 2> tilesOfCore(Operation *op) {
   return {0, 0};
 }
 
+static void addActivation(Operation *op, const OpTensors &tensors, Work &work) {
+  StringRef name = activationOf(op);
+  ::ttmlir::cost::addActivation(work, {name.data(), name.size()}, tensors.outs[0]);
+}
+
 static void addProduct(Operation *op, const OpTensors &tensors, Work &work) {
   RankedTensorType left = tensorOf(op->getOperands(), 0), result = tensorOf(op->getResults(), 0);
   const int64_t m = sizeFromEnd(result, 1), n = sizeFromEnd(result, 0);
   const int64_t k = sizeFromEnd(left, flag(op, "transpose_a") ? 1 : 0);
   const int64_t batches = m && n ? result.getNumElements() / (m * n) : 0;
-  work.matmulTiles = ::ttmlir::cost::productTiles(batches, m, k, n);
-  work.fetchesByTurns = !op->hasAttr("matmul_program_config") &&
-                        llvm::any_of(tensors.ins, [](const auto &in) { return in && in->isInterleavedInDram(); });
+  const bool byTurns = !op->hasAttr("matmul_program_config") &&
+                       llvm::any_of(tensors.ins, [](const auto &in) { return in && in->isInterleavedInDram(); });
+  RankedTensorType right = tensorOf(op->getOperands(), 1);
+  ::ttmlir::cost::addProduct(work, {batches, m, k, n, byTurns, right && right.getNumElements() == k * n});
   work.cores = ::ttmlir::cost::coresOfProduct(tensors.outs[0], tilesOfCore(op));
   if (tensors.ins.size() > 2)
     work.fpuTiles += tensors.outs[0].tiles;
-  if (hasActivation(op))
-    work.sfpuTiles += tensors.outs[0].tiles;
+  addActivation(op, tensors, work);
 }
 
-static void addConvolution(Operation *op, const OpTensors &tensors, Work &work) {
-  const int64_t channels = number(op, "in_channels"), results = number(op, "out_channels");
+/// The window of a convolution or a pool, as its attributes say.
+static ::ttmlir::cost::Slid slidOf(Operation *op, int64_t channels) {
   RankedTensorType result = tensorOf(op->getResults(), 0);
   // A sequence has one number where an image has two.
   auto size = [&](StringRef name) {
     return std::max<int64_t>(1, product(numbers(op, name)) * std::max<int64_t>(1, number(op, name)));
   };
-  const bool strided = op->getName().stripDialect() == "conv_transpose2d" || size("stride") != 1 ||
-                       number(op, "padding") ||
-                       llvm::any_of(numbers(op, "padding"), [](int32_t size) { return size != 0; });
-  if (results == 0 || tensors.ins.size() < 2 || !tensors.ins[0] || !tensors.ins[1])
-    return;
-  ::ttmlir::cost::addConvolution(work,
-                                 {result.getNumElements() / results, size("kernel_size"), channels, results,
-                                  std::max<int64_t>(1, number(op, "groups")), strided},
-                                 *tensors.ins[0], *tensors.ins[1]);
-  if (hasActivation(op))
-    work.sfpuTiles += tensors.outs[0].tiles;
+  auto last = [&](StringRef name) {
+    ArrayRef<int32_t> sizes = numbers(op, name);
+    return std::max<int64_t>(1, sizes.empty() ? number(op, name) : sizes.back());
+  };
+  const int64_t area = size("kernel_size");
+  const bool isPixel = area == 1 && op->getName().stripDialect() != "conv_transpose2d" && size("stride") == 1 &&
+                       !number(op, "padding") &&
+                       llvm::all_of(numbers(op, "padding"), [](int32_t size) { return size == 0; });
+  // Elements of a row of the window lie side by side unless there are others between them.
+  const int64_t run = last("dilation") == 1 ? last("kernel_size") : 1;
+  const int64_t columns = sizeFromEnd(result, 0);
+  return {columns ? result.getNumElements() / columns : 0, area, area / run, channels, isPixel};
 }
 
-static void addAttention(Operation *op, Work &work) {
+static void addConvolution(Operation *op, const OpTensors &tensors, Work &work) {
+  const int64_t results = number(op, "out_channels");
+  if (results == 0 || tensors.ins.size() < 2 || !tensors.ins[0] || !tensors.ins[1])
+    return;
+  const bool hasBias = tensors.ins.size() > 2;
+  ::ttmlir::cost::addConvolution(work, {slidOf(op, number(op, "in_channels")), results, hasBias}, *tensors.ins[0],
+                                 *tensors.ins[1], tensors.outs[0]);
+  addActivation(op, tensors, work);
+}
+
+static void addPool(Operation *op, const OpTensors &tensors, Work &work) {
+  if (!tensors.ins.empty() && tensors.ins[0])
+    ::ttmlir::cost::addPool(work, slidOf(op, number(op, "channels")), *tensors.ins[0], tensors.outs[0]);
+}
+
+static bool isDecoding(Operation *op) { return op->getName().stripDialect() == "scaled_dot_product_attention_decode"; }
+
+/// Which of the operands the last of an op's groups has, if any.
+static std::optional<size_t> groupPlace(Operation *op, size_t group) {
+  auto segments = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
+  if (!segments || static_cast<size_t>(segments.size()) <= group || !segments[group])
+    return std::nullopt;
+  size_t place = 0;
+  for (int32_t size : segments.asArrayRef().take_front(group))
+    place += size;
+  return place;
+}
+
+static std::optional<::ttmlir::cost::Attended> attendedOf(Operation *op) {
   RankedTensorType query = tensorOf(op->getOperands(), 0), key = tensorOf(op->getOperands(), 1),
                    value = tensorOf(op->getOperands(), 2);
   if (!query || !key || !value || query.getRank() != 4 || key.getRank() != 4)
-    return;
+    return std::nullopt;
   // A token of each user comes as [1, users, heads, size].
-  const bool decodes = op->getName().stripDialect() == "scaled_dot_product_attention_decode";
-  const int64_t scores = (decodes ? query.getDimSize(1) : query.getDimSize(0) * query.getDimSize(1)) *
-                         tilesAlong(query.getDimSize(2)) * tilesAlong(key.getDimSize(2));
-  work.matmulTiles = scores * (tilesAlong(query.getDimSize(3)) + tilesAlong(sizeFromEnd(value, 0)));
-  work.sfpuTiles = scores;
+  const bool decodes = isDecoding(op);
+  ::ttmlir::cost::Attended attended{query.getDimSize(decodes ? 1 : 0),
+                                    query.getDimSize(decodes ? 2 : 1),
+                                    decodes ? 1 : query.getDimSize(2),
+                                    key.getDimSize(2),
+                                    query.getDimSize(3),
+                                    sizeFromEnd(value, 0)};
+  attended.isCausal = flag(op, "is_causal");
+  attended.isMasked = groupPlace(op, 3).has_value();
+  if (decodes)
+    attended = decoded(attended, std::max<int64_t>(1, key.getDimSize(1)));
+  if (auto config = op->getAttrOfType<SDPAProgramConfigAttr>("program_config")) {
+    if (config.getQChunkSize())
+      attended.rowChunk = static_cast<int64_t>(config.getQChunkSize());
+    if (config.getKChunkSize())
+      attended.columnChunk = static_cast<int64_t>(config.getKChunkSize());
+  }
+  return attended;
+}
+
+static void addAttention(Operation *op, const OpTensors &tensors, Work &work) {
+  std::optional<::ttmlir::cost::Attended> attended = attendedOf(op);
+  if (!attended || !tensors.ins[1] || !tensors.ins[2])
+    return;
+  ::ttmlir::cost::addAttention(work, *attended, *tensors.ins[1], *tensors.ins[2]);
+  if (isDecoding(op))
+    work.isDividedByUnits = false; // cores share the keys of each user out
+}
+
+/// Steps of softmax and norms.
+static void addNorm(Operation *op, const Lying &rows, Work &work) {
+  StringRef name = op->getName().stripDialect();
+  if (name != "softmax") {
+    addRows(work, rows, ::ttmlir::cost::normPasses(name == "layer_norm", op->getNumOperands() - 1));
+    return;
+  }
+  addRows(work, rows, ::ttmlir::cost::softmaxPasses);
+  work.sfpuTiles += rows.tiles;
+  work.sfpuCycles += rows.tiles * ::ttmlir::cost::exponentialCycles;
 }
 
 static void addVectorPass(Operation *op, const OpTensors &tensors, Work &work) {
@@ -245,6 +319,8 @@ static bool isViewOf(Operation *op, const OpTensors &tensors) {
          ::ttmlir::cost::keepsPlaces(sizeFromEnd(from, 1), sizeFromEnd(from, 0), sizeFromEnd(to, 1), sizeFromEnd(to, 0),
                                      tensors.outs[0].tiled);
 }
+
+static bool isLayoutChange(Operation *op) { return isa<ToLayoutOp, ToMemoryConfigOp, ToTensorSpecOp>(op); }
 
 /// Ops that bring values to other places.
 static bool readsOverNetwork(Family family) {
@@ -279,17 +355,17 @@ Work OpCost::work(Operation *op, const OpTensors &tensors) {
     addConvolution(op, tensors, work);
     break;
   case Family::Attention:
-    addAttention(op, work);
+    addAttention(op, tensors, work);
     break;
   case Family::Pool:
-    work.sfpuTiles = tensors.outs[0].tiles * product(numbers(op, "kernel_size"));
+    addPool(op, tensors, work);
     break;
   case Family::Reduction:
     work.fpuTiles = operands.empty() ? 0 : operands[0].tiles;
     break;
   case Family::Norm:
-    work.fpuTiles = operands.empty() ? 0 : 2 * operands[0].tiles;
-    addVectorPass(op, tensors, work);
+    if (!operands.empty())
+      addNorm(op, operands[0], work);
     break;
   case Family::Elementwise:
     addVectorPass(op, tensors, work);
@@ -300,6 +376,9 @@ Work OpCost::work(Operation *op, const OpTensors &tensors) {
     addVectorPass(op, tensors, work);
     break;
   case Family::Movement:
+    if (isLayoutChange(op) && !operands.empty())
+      addLayoutChange(work, operands[0], tensors.outs[0]);
+    break;
   case Family::Reshape:
   case Family::None:
     break;
@@ -329,7 +408,8 @@ double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
                       ArrayRef<std::pair<unsigned, Lying>> changed) const {
   const Family family = familyOf(op);
   // These look at where their few operands lie. To all others an operand is what is read of it.
-  const bool looks = family == Family::Product || family == Family::Convolution || family == Family::Reshape;
+  const bool looks = family == Family::Product || family == Family::Convolution || family == Family::Pool ||
+                     family == Family::Attention || family == Family::Reshape || isLayoutChange(op);
   if (looks || !work.launched) {
     OpTensors others = tensors;
     for (const auto &[index, lies] : changed)
@@ -355,6 +435,7 @@ double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
 double OpCost::moveNs(const Lying &from, const Lying &to) const {
   Work work;
   ::ttmlir::cost::addTraffic(work, {&from, 1}, to, /*moves=*/true);
+  addLayoutChange(work, from, to);
   work.cores = ::ttmlir::cost::busyCores(to);
   return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
