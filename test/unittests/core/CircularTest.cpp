@@ -85,4 +85,105 @@ TEST(CircularBuffers, OfRowsFollowTheirWidthUntilTheyAreStreamed) {
   EXPECT_EQ(bytesOf("ttnn.to_layout", {rows}, placed(bf16, {64, 96})), 6 * 2048);
 }
 
+Named windowOf(int64_t size, int64_t channels, int64_t kernel, int64_t padding, std::string_view name = "channels") {
+  auto numbers = [](int64_t value) { return Attribute{std::vector<int64_t>{value, value}}; };
+  return {{"batch_size", ttnn::test::integer(1)},
+          {std::string(name), ttnn::test::integer(channels)},
+          {"input_height", ttnn::test::integer(size)},
+          {"input_width", ttnn::test::integer(size)},
+          {"kernel_size", numbers(kernel)},
+          {"stride", numbers(1)},
+          {"padding", numbers(padding)},
+          {"dilation", numbers(1)}};
+}
+
+TensorSpec rowsOnCores(DataType type, int64_t rows, int64_t columns, Layout layout) {
+  TensorSpec spec = placed(type, {1, 1, rows, columns}, BufferType::L1, layout);
+  spec.memory = {BufferType::L1, MemoryLayout::HeightSharded, {64, 1}, {rows / 64, columns}};
+  return spec;
+}
+
+TEST(CircularBuffers, OfConvolutionsAreBlocksOfWindows) {
+  // 64x64 pixels of 32 channels: a core has 2 rows of 2 tiles of the result; a block has 3 pixels of a window.
+  const TensorSpec image = rowsOnCores(bf16, 4096, 32, Layout::RowMajor),
+                   out = rowsOnCores(bfp8, 4096, 64, Layout::Tile);
+  const TensorSpec weights = placed(bfp8, {64, 32, 3, 3}), bias = placed(bfp8, {1, 1, 1, 64});
+  Named attributes = windowOf(64, 32, 3, 1, "in_channels");
+  attributes.push_back({"out_channels", ttnn::test::integer(64)});
+  attributes.push_back({"groups", ttnn::test::integer(1)});
+  const int64_t weightBlock = 2 * 3 * 1088, block = 2 * 3;
+  EXPECT_EQ(bytesOf("ttnn.conv2d", {image, weights, bias}, out, attributes),
+            weightBlock + block * (2048 + 1088) + 2 * 1088 + 64);
+  auto configured = [&](std::vector<NamedAttribute> fields) {
+    Named all = attributes;
+    all.push_back({"conv2d_config", {StructAttribute{"ttnn.conv2d_config", std::move(fields)}}});
+    return bytesOf("ttnn.conv2d", {image, weights}, out, all);
+  };
+  // Of one row of tiles at a time, the weights of a whole window stay.
+  EXPECT_EQ(configured({{"act_block_h_override", ttnn::test::integer(32)}}), 3 * weightBlock + 3 * (2048 + 1088) + 64);
+  EXPECT_EQ(configured({{"enable_act_double_buffer", ttnn::test::flag(true)},
+                        {"enable_weights_double_buffer", ttnn::test::flag(true)}}),
+            2 * weightBlock + block * (2 * 2048 + 1088) + 64);
+  // Partial sums of another format than the result's have room of their own, when the packer adds them.
+  Named added = attributes;
+  added.push_back(
+      {"compute_config",
+       {StructAttribute{"ttnn.device_compute_kernel_config",
+                        {{"fp32_dest_acc_en", ttnn::test::flag(true)}, {"packer_l1_acc", ttnn::test::flag(true)}}}}});
+  EXPECT_EQ(bytesOf("ttnn.conv2d", {image, weights}, out, added), weightBlock + block * (2048 + 1088) + 4 * 4096 + 64);
+  // In pages, the library takes a row of tiles of what a core will have.
+  const TensorSpec pages = placed(bf16, {1, 1, 4096, 32}), made = placed(bfp8, {1, 1, 4096, 64});
+  EXPECT_EQ(bytesOf("ttnn.conv2d", {pages, weights}, made, attributes), 3 * weightBlock + 3 * (2048 + 1088) + 64);
+  // A window of a pixel is a product.
+  Named pixel = windowOf(64, 32, 1, 0, "in_channels");
+  pixel.push_back({"out_channels", ttnn::test::integer(64)});
+  pixel.push_back({"groups", ttnn::test::integer(1)});
+  EXPECT_EQ(bytesOf("ttnn.conv2d", {image, placed(bfp8, {64, 32, 1, 1})}, out, pixel), 0);
+}
+
+TEST(CircularBuffers, OfPoolsAreWindowsOfTwoReaders) {
+  const TensorSpec image = rowsOnCores(bf16, 4096, 64, Layout::RowMajor);
+  TensorSpec out = rowsOnCores(bf16, 4096, 64, Layout::RowMajor);
+  Named attributes = windowOf(64, 64, 3, 1);
+  attributes.push_back({"ceil_mode", ttnn::test::flag(false)});
+  // 9 rows of two tiles of channels are a tile; factors twice, and what windows begin with.
+  EXPECT_EQ(bytesOf("ttnn.max_pool2d", {image}, out, attributes), (2 + 1 + 4) * 2048);
+  out.layout = Layout::Tile;
+  EXPECT_EQ(bytesOf("ttnn.max_pool2d", {image}, out, attributes), (2 + 1 + 4 + 2) * 2048);
+  // Means over what lies in the image have a factor of their own for each reader.
+  Named inside = attributes;
+  inside.push_back({"count_include_pad", ttnn::test::flag(false)});
+  EXPECT_EQ(bytesOf("ttnn.avg_pool2d", {image}, out, inside), (4 + 1 + 4 + 2) * 2048);
+  EXPECT_EQ(bytesOf("ttnn.avg_pool2d", {image}, out, attributes), (2 + 1 + 4 + 2) * 2048);
+}
+
+TEST(CircularBuffers, OfAttentionAreChunks) {
+  const TensorSpec query = placed(bf16, {1, 8, 256, 64}), key = placed(bfp8, {1, 8, 256, 64});
+  const Named causal = {{"is_causal", ttnn::test::flag(true)}}, whole = {{"is_causal", ttnn::test::flag(false)}};
+  // A core has a chunk of 32 rows; keys and values twice, 2 tiles each.
+  const int64_t common = 2 * 2048 + 2 * 2 * 2 * 1088 + (2 + 1 + 2 * 2 + 5) * 2048 + 2 * 2048;
+  EXPECT_EQ(bytesOf("ttnn.scaled_dot_product_attention", {query, key, key}, query, whole), common);
+  EXPECT_EQ(bytesOf("ttnn.scaled_dot_product_attention", {query, key, key}, query, causal), common + 2 * 576);
+  EXPECT_EQ(
+      bytesOf("ttnn.scaled_dot_product_attention", {query, key, key, placed(bf16, {1, 1, 256, 256})}, query, whole),
+      common + 2 * 2048);
+  Named chunked = whole;
+  chunked.push_back(
+      {"program_config",
+       {StructAttribute{"ttnn.sdpa_program_config",
+                        {{"q_chunk_size", ttnn::test::integer(64)}, {"k_chunk_size", ttnn::test::integer(128)}}}}});
+  EXPECT_EQ(bytesOf("ttnn.scaled_dot_product_attention", {query, key, key}, query, chunked),
+            4 * 2048 + 2 * 2 * 4 * 2 * 1088 + (2 + 8 + 2 * 4 + 5 * 2) * 2048 + 4 * 2048);
+}
+
+TEST(CircularBuffers, OfDecodingHaveRoomForWhatOtherCoresSend) {
+  // 2 users, 32 heads to 8 of 512 keys: 4 cores for each.
+  const TensorSpec query = placed(bf16, {1, 2, 32, 64}), key = placed(bfp8, {2, 8, 512, 64});
+  const int64_t found = bytesOf("ttnn.scaled_dot_product_attention_decode", {query, key, key}, query,
+                                {{"is_causal", ttnn::test::flag(true)}});
+  const int64_t keys = 2 * 16 * 2 * 1088;
+  EXPECT_EQ(found, 2 * 2 * 2048 + 2 * keys + 2 * 16 * 2048 + 3 * 2048 + 11 * 2048 + 4 * 2 * 2048 + (2 + 2) * 3 * 2048 +
+                       2 * 2048);
+}
+
 } // namespace

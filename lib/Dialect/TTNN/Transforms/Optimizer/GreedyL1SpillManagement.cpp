@@ -123,7 +123,7 @@ private:
     int64_t bytes = 0;
     auto take = [&](Operation *each) {
       if (familyOf(each) != Family::None)
-        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.usable()));
+        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.usable(), chip.cores()));
     };
     auto takeAll = [&](Operation *each) {
       take(each);

@@ -256,7 +256,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     }
     if (path >= candidate.pathNs)
       return;
-    if (bytes + OpCost::circularBytes(op, tensors, memory.usable()) > most && bytes > 0)
+    if (bytes + OpCost::circularBytes(op, tensors, memory.usable(), memory.cores()) > most && bytes > 0)
       return;
     const double own = cost.times(op, tensors).total();
     if (path + own >= candidate.pathNs)

@@ -450,7 +450,32 @@ double OpCost::sendNs(Value value) const {
   return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
 
-int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t usable) {
+/// What the rules of convolutions and pools ask; of pools, `results` is 0.
+static ::ttmlir::cost::WindowFacts windowFacts(Operation *op) {
+  auto kernel = numbers(op, "kernel_size");
+  const int64_t results = number(op, "out_channels");
+  ::ttmlir::cost::WindowFacts facts;
+  facts.slid = slidOf(op, number(op, results ? "in_channels" : "channels"));
+  facts.height = kernel.empty() ? 1 : kernel.front();
+  facts.width = kernel.empty() ? 1 : kernel.back();
+  facts.results = results;
+  facts.hasBias = results && op->getNumOperands() > 2 && isa<RankedTensorType>(op->getOperand(2).getType());
+  auto isSet = [](BoolAttr value) { return value && value.getValue(); };
+  if (auto config = op->getAttrOfType<Conv2dConfigAttr>("conv2d_config")) {
+    facts.buffersImageTwice = isSet(config.getEnableActDoubleBuffer());
+    facts.buffersWeightsTwice = isSet(config.getEnableWeightsDoubleBuffer());
+    facts.blockRows = config.getActBlockHOverride().value_or(0);
+    facts.widthDivisor = std::max<int64_t>(1, config.getActBlockWDiv().value_or(1));
+  }
+  facts.isAverage = op->getName().stripDialect() == "avg_pool2d";
+  if (facts.isAverage)
+    facts.dividesUnevenly =
+        flag(op, "ceil_mode") || (!flag(op, "count_include_pad") &&
+                                  llvm::any_of(numbers(op, "padding"), [](int32_t size) { return size != 0; }));
+  return facts;
+}
+
+int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t usable, int64_t cores) {
   StringRef name = op->getName().getStringRef();
   KernelFacts facts;
   facts.op = {name.data(), name.size()};
@@ -458,9 +483,26 @@ int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t u
   facts.outs = {tensors.outs.data(), tensors.outs.size()};
   facts.elementwise = op->hasTrait<trait::Elementwise>();
   facts.accumulatesF32 = op->getNumResults() && isF32(op->getResult(0).getType());
-  if (auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>("compute_config"))
+  if (auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>("compute_config")) {
     if (BoolAttr wide = config.getFp32DestAccEn())
       facts.accumulatesF32 = wide.getValue();
+    if (BoolAttr adds = config.getPackerL1Acc())
+      facts.accumulatesInL1 = adds.getValue();
+  }
+  facts.cores = cores;
+  const Family family = familyOf(op);
+  if (family == Family::Pool || op->getName().stripDialect() == "conv2d")
+    facts.window = windowFacts(op);
+  if (family == Family::Attention)
+    if (auto attended = attendedOf(op)) {
+      facts.attended = *attended;
+      auto given = [&](size_t group) -> const Lying * {
+        std::optional<size_t> place = groupPlace(op, group);
+        return place && *place < tensors.ins.size() && tensors.ins[*place] ? &*tensors.ins[*place] : nullptr;
+      };
+      facts.mask = given(3);
+      facts.sink = given(isDecoding(op) ? 5 : 4);
+    }
   facts.readsF32 = op->getNumOperands() && isF32(op->getOperand(0).getType());
   facts.numericStable = flag(op, "numericStable");
   auto take = [&](int64_t inner, int64_t rows, int64_t columns) {

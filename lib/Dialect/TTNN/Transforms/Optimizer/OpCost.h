@@ -62,8 +62,8 @@ public:
   double moveNs(const ::ttmlir::cost::Lying &from, const ::ttmlir::cost::Lying &to) const;
   /// Sending a tensor to another chip.
   double sendNs(Value value) const;
-  /// What the op's kernels keep in the L1 of a core, of `usable` bytes.
-  static int64_t circularBytes(Operation *op, const OpTensors &tensors, int64_t usable);
+  /// What the op's kernels keep in the L1 of each of so many cores, of `usable` bytes.
+  static int64_t circularBytes(Operation *op, const OpTensors &tensors, int64_t usable, int64_t cores);
 
 private:
   const ::ttmlir::cost::Speed &speed;
