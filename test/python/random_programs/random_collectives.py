@@ -24,8 +24,8 @@ def grouped(
     """`combine` maps the tensors of a group to what each of its chips gets; chips of no group get zeros."""
     results: dict[int, Tensor] = {}
     for group in groups:
-        given = combine([x.at(c).float() if is_float(x) else x.at(c) for c in group])
-        results |= {c: t.to(x.dtype) for c, t in zip(group, given, strict=True)}
+        given = combine([g.wide(x.at(c)) if is_float(x) else x.at(c) for c in group])
+        results |= {c: g.narrow(t, x.dtype) for c, t in zip(group, given, strict=True)}
     some = next(iter(results.values()))
     return [results.get(c, torch.zeros_like(some)) for c in range(g.chips)]
 
@@ -48,25 +48,29 @@ ACROSS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def all_reduce(g: Generator) -> None:
     x, axis, kind = g.pick(is_float), g.choice.randrange(2), g.choice.choice(list(ACROSS))
-    shards = grouped(g, x, groups_along(g.mesh, axis), lambda t: [ACROSS[kind](torch.stack(t))] * len(t))
-    text = f'builder.all_reduce({x.name}, reduce_type="{kind}", cluster_axis={axis})'
-    g.emit(text, shards, x.exact and kind != "sum")
+    g.emit(
+        f'builder.all_reduce({x.name}, reduce_type="{kind}", cluster_axis={axis})',
+        lambda: grouped(g, x, groups_along(g.mesh, axis), lambda t: [ACROSS[kind](torch.stack(t))] * len(t)),
+        x.exact and kind != "sum",
+    )
 
 
 def all_gather(g: Generator) -> None:
     x, axis = g.pick(lambda v: v.rank > 0), g.choice.randrange(2)
     dim = g.dim(x)
-    shards = grouped(g, x, groups_along(g.mesh, axis), lambda t: [torch.cat(t, dim)] * len(t))
-    g.emit(f"builder.all_gather({x.name}, all_gather_dim={dim}, cluster_axis={axis})", shards, x.exact)
+    g.emit(
+        f"builder.all_gather({x.name}, all_gather_dim={dim}, cluster_axis={axis})",
+        lambda: grouped(g, x, groups_along(g.mesh, axis), lambda t: [torch.cat(t, dim)] * len(t)),
+        x.exact,
+    )
 
 
 def reduce_scatter(g: Generator) -> None:
     x, axis, kind = g.pick(is_float), g.choice.randrange(2), g.choice.choice(list(ACROSS))
     dim = cut_along(g, x, g.mesh[axis])
     combine = lambda t: [p.contiguous() for p in ACROSS[kind](torch.stack(t)).chunk(len(t), dim)]  # noqa: E731
-    shards = grouped(g, x, groups_along(g.mesh, axis), combine)
     text = f'builder.reduce_scatter({x.name}, reduce_type="{kind}", scatter_dim={dim}, cluster_axis={axis})'
-    g.emit(text, shards, x.exact and kind != "sum")
+    g.emit(text, lambda: grouped(g, x, groups_along(g.mesh, axis), combine), x.exact and kind != "sum")
 
 
 def mesh_partition(g: Generator) -> None:
@@ -74,9 +78,12 @@ def mesh_partition(g: Generator) -> None:
     count = g.chips if axis is None else g.mesh[axis]
     dim = cut_along(g, x, count)
     place = lambda c: c if axis is None else divmod(c, g.mesh[1])[axis]  # noqa: E731
-    shards = [x.at(c).chunk(count, dim)[place(c)].contiguous() for c in range(g.chips)]
     along = "" if axis is None else f", cluster_axis={axis}"
-    g.emit(f"builder.mesh_partition({x.name}, dim={dim}{along})", shards, x.exact)
+    g.emit(
+        f"builder.mesh_partition({x.name}, dim={dim}{along})",
+        lambda: [x.at(c).chunk(count, dim)[place(c)].contiguous() for c in range(g.chips)],
+        x.exact,
+    )
 
 
 def all_to_all(g: Generator) -> None:
@@ -90,15 +97,15 @@ def all_to_all(g: Generator) -> None:
     g.emit(
         f"builder.all_to_all({x.name}, split_dim={split}, concat_dim={joined}, split_count={count}, "
         f"replica_groups={groups})",
-        grouped(g, x, groups, combine),
+        lambda: grouped(g, x, groups, combine),
         x.exact,
     )
 
 
 def collective_broadcast(g: Generator) -> None:
     x, groups = g.pick(), groups_along(g.mesh, g.choice.randrange(2))
-    shards = grouped(g, x, groups, lambda t: [t[0]] * len(t))
-    g.emit(f"builder.collective_broadcast({x.name}, replica_groups={groups})", shards, x.exact)
+    text = f"builder.collective_broadcast({x.name}, replica_groups={groups})"
+    g.emit(text, lambda: grouped(g, x, groups, lambda t: [t[0]] * len(t)), x.exact)
 
 
 def collective_permute(g: Generator) -> None:
@@ -108,9 +115,12 @@ def collective_permute(g: Generator) -> None:
         list(p)
         for p in zip(g.choice.sample(range(g.chips), count), g.choice.sample(range(g.chips), count), strict=True)
     ]
-    received = {target: x.at(source) for source, target in pairs}
-    shards = [received.get(c, torch.zeros_like(x.at(0))) for c in range(g.chips)]
-    g.emit(f"builder.collective_permute({x.name}, source_target_pairs={pairs})", shards, x.exact)
+    sources = {target: source for source, target in pairs}
+    g.emit(
+        f"builder.collective_permute({x.name}, source_target_pairs={pairs})",
+        lambda: [x.at(sources[c]) if c in sources else torch.zeros_like(x.at(0)) for c in range(g.chips)],
+        x.exact,
+    )
 
 
 def joined(g: Generator) -> None:
@@ -128,11 +138,15 @@ def joined(g: Generator) -> None:
         if dim >= 0:
             counts[dim] *= g.mesh[axis]
     across = lambda parts, dim: torch.cat(parts, dim) if dim >= 0 else parts[0]  # noqa: E731
-    whole = across([across([x.at(r * columns + c) for c in range(columns)], dims[1]) for r in range(rows)], dims[0])
+
+    def whole() -> list[Tensor]:
+        rows_joined = [across([x.at(r * columns + c) for c in range(columns)], dims[1]) for r in range(rows)]
+        return [across(rows_joined, dims[0])]
+
     g.emit(
         f'builder.mesh_shard({x.name}, shard_type="devices", shard_direction="shard_to_full", '
         f"shard_shape={counts}, shard_dims={dims})",
-        [whole],
+        whole,
         x.exact,
     )
 
@@ -150,7 +164,7 @@ def split(g: Generator) -> None:
     g.emit(
         f'builder.mesh_shard({x.name}, shard_type="devices", shard_direction="full_to_shard", '
         f"shard_shape={counts}, shard_dims={dims})",
-        [g.part(x.shards[0], dims, chip).contiguous() for chip in range(g.chips)],
+        lambda: [g.part(x.shards[0], dims, chip).contiguous() for chip in range(g.chips)],
         x.exact,
     )
 

@@ -50,7 +50,7 @@ def unary(g: Generator) -> None:
     name = g.choice.choice(list(UNARY))
     function, least, most = UNARY[name]
     x = g.pick(lambda v: is_float(v) and v.least >= least and v.most <= most)
-    g.emit(f"builder.{name}({x.name})", g.each(function, x), x.exact and name in EXACT_UNARY)
+    g.emit(f"builder.{name}({x.name})", lambda: g.each(function, x), x.exact and name in EXACT_UNARY)
 
 
 def partner(g: Generator, *values: Value) -> Value:
@@ -74,13 +74,13 @@ def binary(g: Generator) -> None:
         x, y = y, x
     name = g.choice.choice(list(BINARY))
     exact = x.exact and y.exact and (not is_float(x) or name in ("maximum", "minimum"))
-    g.emit(f"builder.{name}({x.name}, {y.name})", g.each(BINARY[name], x, y), exact)
+    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(BINARY[name], x, y), exact)
 
 
 def divide(g: Generator) -> None:
     y = g.pick(lambda v: is_float(v) and (v.least > 0.25 or v.most < -0.25))
     x = partner(g, y)
-    g.emit(f"builder.div({x.name}, {y.name})", g.each(torch.div, x, y), False)
+    g.emit(f"builder.div({x.name}, {y.name})", lambda: g.each(torch.div, x, y), False)
 
 
 def compared(g: Generator) -> None:
@@ -89,7 +89,7 @@ def compared(g: Generator) -> None:
     if not y.exact:
         raise Refused
     name = g.choice.choice(list(COMPARISONS))
-    g.emit(f"builder.{name}({x.name}, {y.name})", g.each(COMPARISONS[name], x, y), True)
+    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(COMPARISONS[name], x, y), True)
 
 
 def where(g: Generator) -> None:
@@ -98,20 +98,24 @@ def where(g: Generator) -> None:
     condition = partner(g, x, y)
     if not condition.exact:
         raise Refused
-    shards = g.each(lambda c, a, b: torch.where(c != 0, a, b), condition, x, y, dtype=x.dtype)
-    g.emit(f"builder.where({condition.name}, {x.name}, {y.name})", shards, x.exact and y.exact)
+    g.emit(
+        f"builder.where({condition.name}, {x.name}, {y.name})",
+        lambda: g.each(lambda c, a, b: torch.where(c != 0, a, b), condition, x, y, dtype=x.dtype),
+        x.exact and y.exact,
+    )
 
 
 def clamp(g: Generator) -> None:
     x = g.pick(is_float)
-    g.emit(f"builder.clamp_scalar({x.name}, min=-0.5, max=1.25)", g.each(lambda v: v.clamp(-0.5, 1.25), x), x.exact)
+    text = f"builder.clamp_scalar({x.name}, min=-0.5, max=1.25)"
+    g.emit(text, lambda: g.each(lambda v: v.clamp(-0.5, 1.25), x), x.exact)
 
 
 def typecast(g: Generator) -> None:
     x = g.pick(lambda v: is_float(v) or v.most - v.least < 256)
     to = g.choice.choice([d for d in FLOATS if d != x.dtype])
-    shards = [s.to(to) for s in x.shards]
-    g.emit(f"builder.typecast({x.name}, output_type={NAMES[to]})", shards, x.exact)
+    text = f"builder.typecast({x.name}, output_type={NAMES[to]})"
+    g.emit(text, lambda: [g.narrow(s, to) for s in x.shards], x.exact)
 
 
 # ---------------------------------------------------------------------- reductions, normalisation
@@ -131,7 +135,7 @@ def written_attention(g: Generator) -> None:
         chances = f"(lambda e: builder.div(e, builder.sum(e, dim_arg=[-1])))({powers}({scores}))"
     g.emit(
         f"builder.matmul({chances}, {x.name})",
-        g.each(lambda q, k: (q @ k.transpose(-2, -1) * scale).softmax(-1) @ q, x, key),
+        lambda: g.each(lambda q, k: (q @ k.transpose(-2, -1) * scale).softmax(-1) @ q, x, key),
         False,
     )
 
@@ -144,7 +148,7 @@ def written_norm(g: Generator) -> None:
     mean = f"builder.mean(builder.multiply({x.name}, {x.name}), dim_arg=[-1], keep_dim=True)"
     g.emit(
         f"builder.multiply({x.name}, builder.rsqrt(builder.add({mean}, {epsilon})))",
-        g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
+        lambda: g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
         False,
     )
 
@@ -160,7 +164,7 @@ def rope(g: Generator) -> None:
     turned = f"builder.multiply(builder.concat([builder.neg({second}), {first}], dim=3), {table.name})"
     g.emit(
         f"builder.add(builder.multiply({x.name}, {table.name}), {turned})",
-        g.each(lambda v, t: v * t + torch.cat([-v[..., half:], v[..., :half]], -1) * t, x, table),
+        lambda: g.each(lambda v, t: v * t + torch.cat([-v[..., half:], v[..., :half]], -1) * t, x, table),
         False,
     )
 
@@ -182,8 +186,8 @@ REDUCTIONS: dict[str, Callable[..., Tensor]] = {
 def reduction(g: Generator) -> None:
     x = g.pick(is_float)
     name, dims, keep = g.choice.choice(list(REDUCTIONS)), several_dims(g, x), g.choice.random() < 0.5
-    shards = g.each(lambda v: REDUCTIONS[name](v, dims, keep), x)
-    g.emit(f"builder.{name}({x.name}, dim_arg={dims}, keep_dim={keep})", shards, x.exact and name in ("max", "min"))
+    text = f"builder.{name}({x.name}, dim_arg={dims}, keep_dim={keep})"
+    g.emit(text, lambda: g.each(lambda v: REDUCTIONS[name](v, dims, keep), x), x.exact and name in ("max", "min"))
 
 
 def argmax_of_several(g: Generator) -> None:
@@ -194,8 +198,8 @@ def argmax_of_several(g: Generator) -> None:
     for row in rows:  # of several that are largest, any may be named
         if row.shape[-1] > 1 and bool((row.sort(-1).values.diff(dim=-1) == 0).any()):
             raise Refused
-    shards = [row.argmax(-1).to(torch.int32) for row in rows]
-    g.emit(f"builder.argmax({x.name}, dim_arg={dims}, keep_dim=False)", shards, True)
+    text = f"builder.argmax({x.name}, dim_arg={dims}, keep_dim=False)"
+    g.emit(text, lambda: [row.argmax(-1).to(torch.int32) for row in rows], True)
 
 
 def argmax(g: Generator) -> None:
@@ -204,14 +208,14 @@ def argmax(g: Generator) -> None:
     for shard in x.shards:  # of several that are largest, any may be named
         if shard.shape[dim] > 1 and bool((shard.sort(dim).values.diff(dim=dim) == 0).any()):
             raise Refused
-    shards = g.each(lambda v: v.argmax(dim, keepdim=True), x, dtype=torch.int32)
-    g.emit(f"builder.argmax({x.name}, dim_arg=[{dim}], keep_dim=True)", shards, True)
+    text = f"builder.argmax({x.name}, dim_arg=[{dim}], keep_dim=True)"
+    g.emit(text, lambda: g.each(lambda v: v.argmax(dim, keepdim=True), x, dtype=torch.int32), True)
 
 
 def cumsum(g: Generator) -> None:
     x = g.pick(is_float)
     dim = g.dim(x)
-    g.emit(f"builder.cumsum({x.name}, dim={dim})", g.each(lambda v: v.cumsum(dim), x), False)
+    g.emit(f"builder.cumsum({x.name}, dim={dim})", lambda: g.each(lambda v: v.cumsum(dim), x), False)
 
 
 def softmax(g: Generator) -> None:
@@ -219,7 +223,7 @@ def softmax(g: Generator) -> None:
     dim = g.dim(x)
     stable = g.choice.random() < 0.5 or x.most > 8
     text = f"builder.softmax({x.name}, dimension={dim}, numericStable={stable})"
-    g.emit(text, g.each(lambda v: v.softmax(dim), x), False)
+    g.emit(text, lambda: g.each(lambda v: v.softmax(dim), x), False)
 
 
 def layer_norm(g: Generator) -> None:
@@ -230,7 +234,7 @@ def layer_norm(g: Generator) -> None:
     size = x.shape[-1]
     g.emit(
         f"builder.layer_norm({x.name}, normalized_shape=[{size}], epsilon=1e-05)",
-        g.each(lambda v: torch.nn.functional.layer_norm(v, [size], eps=1e-5), x),
+        lambda: g.each(lambda v: torch.nn.functional.layer_norm(v, [size], eps=1e-5), x),
         False,
     )
 
@@ -241,7 +245,7 @@ def rms_norm(g: Generator) -> None:
         raise Refused
     g.emit(
         f"builder.rms_norm({x.name}, normalized_shape=[{x.shape[-1]}], epsilon=1e-05)",
-        g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
+        lambda: g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
         False,
     )
 
@@ -257,21 +261,21 @@ def reshape(g: Generator) -> None:
         rest //= shape[-1]
     if shape:
         shape[-1] *= rest
-    g.emit(f"builder.reshape({x.name}, shape={shape})", [s.reshape(shape) for s in x.shards], x.exact)
+    g.emit(f"builder.reshape({x.name}, shape={shape})", lambda: [s.reshape(shape) for s in x.shards], x.exact)
 
 
 def transpose(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 1)
     a, b = g.dim(x), g.dim(x)
     text = f"builder.transpose({x.name}, dim0={a}, dim1={b})"
-    g.emit(text, [s.transpose(a, b).contiguous() for s in x.shards], x.exact)
+    g.emit(text, lambda: [s.transpose(a, b).contiguous() for s in x.shards], x.exact)
 
 
 def permute(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 1)
     order = g.choice.sample(range(x.rank), x.rank)
     text = f"builder.permute({x.name}, permutation={order})"
-    g.emit(text, [s.permute(order).contiguous() for s in x.shards], x.exact)
+    g.emit(text, lambda: [s.permute(order).contiguous() for s in x.shards], x.exact)
 
 
 def concat(g: Generator) -> None:
@@ -281,7 +285,7 @@ def concat(g: Generator) -> None:
     others = [v for v in g.values if v.dtype == x.dtype and v.rank == x.rank and rest(v) == rest(x)]
     parts = [x, *(g.choice.choice(others) for _ in range(g.choice.randint(0, 2)))]
     text = f"builder.concat([{', '.join(v.name for v in parts)}], dim={dim})"
-    g.emit(text, g.each(lambda *v: torch.cat(v, dim), *parts), all(v.exact for v in parts))
+    g.emit(text, lambda: g.each(lambda *v: torch.cat(v, dim), *parts), all(v.exact for v in parts))
 
 
 def piece(g: Generator) -> None:
@@ -291,7 +295,7 @@ def piece(g: Generator) -> None:
     steps = [g.choice.choice([1, 1, 2, 3]) for _ in x.shape]
     cut = tuple(slice(*at) for at in zip(begins, ends, steps, strict=True))
     text = f"builder.slice_static({x.name}, begins={begins}, ends={ends}, step={steps})"
-    g.emit(text, [s[cut].contiguous() for s in x.shards], x.exact)
+    g.emit(text, lambda: [s[cut].contiguous() for s in x.shards], x.exact)
 
 
 def pad(g: Generator) -> None:
@@ -301,20 +305,21 @@ def pad(g: Generator) -> None:
         raise Refused
     last_first = [n for d in reversed(range(x.rank)) for n in padding[2 * d : 2 * d + 2]]
     text = f"builder.pad({x.name}, padding={padding}, value=1.5)"
-    g.emit(text, [torch.nn.functional.pad(s.float(), last_first, value=1.5).to(s.dtype) for s in x.shards], x.exact)
+    g.emit(text, lambda: g.each(lambda v: torch.nn.functional.pad(v, last_first, value=1.5), x), x.exact)
 
 
 def repeat(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 0)
     times = [g.choice.choice([1, 1, 2, 3]) for _ in x.shape]
-    g.emit(f"builder.repeat({x.name}, repeat_dimensions={times})", [s.repeat(times) for s in x.shards], x.exact)
+    text = f"builder.repeat({x.name}, repeat_dimensions={times})"
+    g.emit(text, lambda: [s.repeat(times) for s in x.shards], x.exact)
 
 
 def repeat_interleave(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 0)
     dim, times = g.dim(x), g.choice.choice([1, 2, 3])
     text = f"builder.repeat_interleave({x.name}, repeats={times}, dim={dim})"
-    g.emit(text, [s.repeat_interleave(times, dim) for s in x.shards], x.exact)
+    g.emit(text, lambda: [s.repeat_interleave(times, dim) for s in x.shards], x.exact)
 
 
 def grouped(g: Generator) -> None:
@@ -325,40 +330,40 @@ def grouped(g: Generator) -> None:
     copies = [times if d == dim + 1 else 1 for d in range(len(inner))]
     shape = [n * times if d == dim else n for d, n in enumerate(x.shape)]
     text = f"builder.broadcast(builder.reshape({x.name}, shape={inner}), broadcast_dimensions={copies})"
-    shards = [s.repeat_interleave(times, dim) for s in x.shards]
-    g.emit(f"builder.reshape({text}, shape={shape})", shards, x.exact)
+    text = f"builder.reshape({text}, shape={shape})"
+    g.emit(text, lambda: [s.repeat_interleave(times, dim) for s in x.shards], x.exact)
 
 
 def bits(g: Generator) -> None:
     x = g.pick(lambda v: v.dtype is torch.int32)
     y = partner(g, x)
     name = g.choice.choice(["bitwise_and", "bitwise_or", "bitwise_xor"])
-    g.emit(f"builder.{name}({x.name}, {y.name})", g.each(getattr(torch, name), x, y), x.exact and y.exact)
+    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(getattr(torch, name), x, y), x.exact and y.exact)
 
 
 def broadcast(g: Generator) -> None:
     x = g.pick(lambda v: 1 in v.shape)
     times = [g.choice.choice([1, 2, 5]) if n == 1 else 1 for n in x.shape]
     text = f"builder.broadcast({x.name}, broadcast_dimensions={times})"
-    g.emit(text, [s.repeat(times) for s in x.shards], x.exact)
+    g.emit(text, lambda: [s.repeat(times) for s in x.shards], x.exact)
 
 
 def unsqueeze(g: Generator) -> None:
     x = g.pick(lambda v: v.rank < 4)
     dim = g.choice.randint(-x.rank - 1, x.rank)
-    g.emit(f"builder.unsqueeze({x.name}, dim={dim})", [s.unsqueeze(dim) for s in x.shards], x.exact)
+    g.emit(f"builder.unsqueeze({x.name}, dim={dim})", lambda: [s.unsqueeze(dim) for s in x.shards], x.exact)
 
 
 def squeeze(g: Generator) -> None:
     x = g.pick(lambda v: 1 in v.shape)
     dim = g.choice.choice([d for d, n in enumerate(x.shape) if n == 1])
-    g.emit(f"builder.squeeze({x.name}, dim={dim})", [s.squeeze(dim) for s in x.shards], x.exact)
+    g.emit(f"builder.squeeze({x.name}, dim={dim})", lambda: [s.squeeze(dim) for s in x.shards], x.exact)
 
 
 def reverse(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 0)
     dims = several_dims(g, x)
-    g.emit(f"builder.reverse({x.name}, dimensions={dims})", [s.flip(dims) for s in x.shards], x.exact)
+    g.emit(f"builder.reverse({x.name}, dimensions={dims})", lambda: [s.flip(dims) for s in x.shards], x.exact)
 
 
 def embedding(g: Generator) -> None:
@@ -366,8 +371,8 @@ def embedding(g: Generator) -> None:
     rows = table.shape[0]
     # Beside the sign: any integer is made a row.
     indices = g.pick(lambda v: v.dtype is torch.int32 and v.exact and v.least >= 0 and v.most < rows and 0 < v.rank < 3)
-    shards = g.each(lambda i, t: t[i.long()], indices, table, dtype=table.dtype)
-    g.emit(f"builder.embedding({indices.name}, {table.name})", shards, table.exact)
+    text = f"builder.embedding({indices.name}, {table.name})"
+    g.emit(text, lambda: g.each(lambda i, t: t[i.long()], indices, table, dtype=table.dtype), table.exact)
 
 
 # ---------------------------------------------------------------------- products and windows
@@ -394,7 +399,7 @@ def matmul(g: Generator) -> None:
     y = g.choice.choice(fitting) if fitting else g.new_input((x.shape[-1], g.choice.choice([1, 5, 8, 32])), x.dtype)
     if y.shape[-2 if y.rank > 1 else -1] != x.shape[-1]:
         raise Refused
-    g.emit(f"builder.matmul({x.name}, {y.name})", g.each(torch.matmul, x, y), False)
+    g.emit(f"builder.matmul({x.name}, {y.name})", lambda: g.each(torch.matmul, x, y), False)
 
 
 def window(g: Generator) -> tuple[Value, list[int], list[int]]:
@@ -408,12 +413,11 @@ def pool(g: Generator) -> None:
     x, kernel, stride = window(g)
     name = g.choice.choice(["max_pool2d", "avg_pool2d"])
     function = torch.nn.functional.max_pool2d if name == "max_pool2d" else torch.nn.functional.avg_pool2d
-    shards = g.each(lambda v: function(v.permute(0, 3, 1, 2), kernel, stride).permute(0, 2, 3, 1).contiguous(), x)
     more = ", count_include_pad=True" if name == "avg_pool2d" else ""
     g.emit(
         f"builder.{name}({x.name}, kernel={kernel}, stride={stride}, dilation=[1, 1], padding=[0, 0], "
         f"ceil_mode=False{more})",
-        shards,
+        lambda: g.each(lambda v: function(v.permute(0, 3, 1, 2), kernel, stride).permute(0, 2, 3, 1).contiguous(), x),
         x.exact and name == "max_pool2d",
     )
 
@@ -434,7 +438,7 @@ def conv2d(g: Generator) -> None:
 
     g.emit(
         f"builder.conv2d({x.name}, {weights.name}, None, stride={stride}, padding={pads}, dilation=[1, 1], groups=1)",
-        g.each(function, x, weights),
+        lambda: g.each(function, x, weights),
         False,
     )
 
@@ -443,7 +447,7 @@ def created(g: Generator) -> None:
     shape = list(g.random_shape())
     name, value = g.choice.choice([("zeros", 0.0), ("ones", 1.0)])
     text = f"builder.{name}(shape={shape}, dtype={NAMES[g.dtype]})"
-    g.emit(text, [torch.full(shape, value, dtype=g.dtype)], True)
+    g.emit(text, lambda: [torch.full(shape, value, dtype=g.dtype)], True)
 
 
 OPS: list[Draw] = [

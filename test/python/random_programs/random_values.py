@@ -8,7 +8,7 @@ import random
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -17,15 +17,27 @@ NAMES = {torch.float32: "torch.float32", torch.bfloat16: "torch.bfloat16", torch
 FLOATS = (torch.float32, torch.bfloat16)
 LIMIT = {torch.float32: 64.0, torch.bfloat16: 64.0, torch.int32: 2**20}  # of the size of elements
 MOST_ELEMENTS = 1 << 14  # of a value on one chip
+# Every value is computed several times: as the program says, in f64, and in f64 with errors of this relative size after
+# every op. How far these are apart tells how a module amplifies rounding.
+ROUNDING = {torch.float32: 2**-20, torch.bfloat16: 2**-8}
+AS_WRITTEN, IN_F64, NOISY = 0, 1, (2, 3, 4)
+RUNS = (AS_WRITTEN, IN_F64, *NOISY)
+MOST_SPREAD = 0.125  # of a value's largest element, or of 1: what is further apart says nothing about a program
 
 
 @dataclass(frozen=True)
 class Value:
-    """name: in the program. shards: one for each chip, or one that all have. exact: the device has the same bits."""
+    """name: in the program. runs: for each of RUNS a tensor for each chip, or one that all have. exact: the device has
+    the same bits."""
 
     name: str
-    shards: tuple[Tensor, ...]
+    runs: tuple[tuple[Tensor, ...], ...]
     exact: bool
+    now: ClassVar[int] = AS_WRITTEN  # the run that is being computed
+
+    @property
+    def shards(self) -> tuple[Tensor, ...]:
+        return self.runs[Value.now]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -33,7 +45,7 @@ class Value:
 
     @property
     def dtype(self) -> torch.dtype:
-        return self.shards[0].dtype
+        return self.runs[AS_WRITTEN][0].dtype
 
     @property
     def rank(self) -> int:
@@ -41,6 +53,18 @@ class Value:
 
     def at(self, chip: int) -> Tensor:
         return self.shards[chip if len(self.shards) > 1 else 0]
+
+    @property
+    def spread(self) -> float:
+        """How far the runs are apart at most."""
+        written = self.runs[AS_WRITTEN]
+        if self.exact or not written[0].numel():
+            return 0.0
+        return max(
+            float((a.double() - b.double()).abs().max())
+            for other in self.runs
+            for a, b in zip(written, other, strict=True)
+        )
 
     @property
     def least(self) -> float:
@@ -111,6 +135,7 @@ class Generator:
     def __init__(self, seed: int, mesh: tuple[int, int] = (1, 1)):
         self.choice = random.Random(f"{seed} {mesh}")
         self.torch = torch.Generator().manual_seed(self.choice.getrandbits(60))
+        self.noise = torch.Generator().manual_seed(seed)
         self.module = Module(seed, mesh)
         self.mesh = mesh
         self.chips = mesh[0] * mesh[1]
@@ -154,7 +179,7 @@ class Generator:
         how = self.choice.choice(["whole", "split", "replicated"]) if self.chips > 1 else "whole"
         name = f"x{len(self.module.inputs)}"
         if how == "whole":
-            value = Value(name, (self.random_tensor(shape, dtype),), True)
+            value = Value(name, ((self.random_tensor(shape, dtype),),) * len(RUNS), True)
             self.module.inputs.append(value.shards[0])
             return self.add(value)
         if how == "replicated":
@@ -172,11 +197,11 @@ class Generator:
             self.module.inputs.append(whole)
             kind = "devices"
             shards = [self.part(whole, dims, chip) for chip in range(self.chips)]
-        self.add(Value(name, (whole,), True))
+        self.add(Value(name, ((whole,),) * len(RUNS), True))
         return self.emit(
             f'builder.mesh_shard({name}, shard_type="{kind}", shard_direction="full_to_shard", '
             f"shard_shape={counts}, shard_dims={dims})",
-            shards,
+            lambda: shards,
             True,
         )
 
@@ -200,23 +225,57 @@ class Generator:
         self.values.append(value)
         return value
 
-    def emit(self, call: str, shards: Sequence[Tensor], exact: bool) -> Value:
-        """The result of a call. Refused where its values cannot be compared well."""
+    def emit(self, call: str, compute: Callable[[], Sequence[Tensor]], exact: bool) -> Value:
+        """The result of a call, computed in each run. Refused where its values cannot be compared well."""
+        shards = compute()
         for shard in shards:
             if shard.numel() > MOST_ELEMENTS or shard.numel() == 0 or shard.dim() > 5:
                 raise Refused
             if not bool(torch.isfinite(shard.float()).all()) or float(shard.float().abs().max()) > LIMIT[shard.dtype]:
                 raise Refused
         name = f"v{len(self.module.lines)}"
+        value = Value(name, (tuple(shards), *(self.again(compute, shards, exact, run) for run in RUNS[1:])), exact)
+        largest = max(float(shard.double().abs().max()) for shard in shards)
+        if not value.spread <= MOST_SPREAD * max(1.0, largest):
+            raise Refused
         self.module.lines.append(f"{name} = {call}")
-        return self.add(Value(name, tuple(shards), exact))
+        return self.add(value)
+
+    def again(
+        self, compute: Callable[[], Sequence[Tensor]], written: Sequence[Tensor], exact: bool, run: int
+    ) -> tuple[Tensor, ...]:
+        """The shards in another run; what the device has the bits of is the same in all."""
+        if exact or written[0].dtype not in FLOATS:
+            return tuple(written)
+        Value.now = run
+        try:
+            shards = compute()
+        finally:
+            Value.now = AS_WRITTEN
+        if run not in NOISY:
+            return tuple(shards)
+        size = ROUNDING[written[0].dtype]
+        noise = [torch.rand(s.shape, generator=self.noise, dtype=torch.float64) * 2 - 1 for s in shards]
+        return tuple(s * (1 + size * n) for s, n in zip(shards, noise, strict=True))
+
+    @staticmethod
+    def wide(tensor: Tensor) -> Tensor:
+        """What an op computes in."""
+        return tensor.float() if Value.now == AS_WRITTEN else tensor.double()
+
+    @staticmethod
+    def narrow(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+        """What it gives."""
+        return tensor.to(dtype) if Value.now == AS_WRITTEN or dtype not in FLOATS else tensor.double()
 
     def each(self, function: Callable[..., Tensor], *operands: Value, dtype: torch.dtype | None = None) -> list[Tensor]:
-        """The function on each chip's values, in f32 and rounded: once where all chips have the same."""
+        """The function on each chip's values, in f32 and rounded, once where all chips have the same."""
         dtype = dtype or operands[0].dtype
         chips = self.chips if any(len(v.shards) > 1 for v in operands) else 1
-        wide = [[s.float() if s.dtype in FLOATS else s for s in (v.at(c) for v in operands)] for c in range(chips)]
-        return [function(*tensors).to(dtype) for tensors in wide]
+        wide = [
+            [self.wide(s) if s.is_floating_point() else s for s in (v.at(c) for v in operands)] for c in range(chips)
+        ]
+        return [self.narrow(function(*tensors), dtype) for tensors in wide]
 
     def pick(self, where: Callable[[Value], bool] = lambda v: True) -> Value:
         """One of the values that suit, late ones more often."""

@@ -25,8 +25,10 @@ OPTIONAL = (
     "enable-permute-matmul-fusion=true enable-fusing-conv2d-with-multiply-pattern=true enable-remove-dead-values=true "
     "enable-const-eval-inputs-to-system-memory=true enable-cpu-hoisted-const-eval=true enable-trace=true"
 )
-# Largest error beside the largest value of a result, after up to 30 ops.
-ERROR = {torch.float32: 2e-3, torch.bfloat16: 0.125}
+# Error beside the largest value of a result. What a module amplifies comes on top: a few times how far its reference is
+# from itself with errors of rounding (Value.spread).
+ERROR = {torch.float32: 1e-4, torch.bfloat16: 0.03}
+AMPLIFIED = 4
 
 
 def check_close(what: str, wanted: Value, found: list[torch.Tensor]) -> None:
@@ -35,7 +37,10 @@ def check_close(what: str, wanted: Value, found: list[torch.Tensor]) -> None:
         expected, given = wanted.at(chip), found[chip if len(found) > 1 else 0]
         assert (given.shape, given.dtype) == (expected.shape, expected.dtype), f"{what}, chip {chip}: {given.dtype} "
         error = float((given.double() - expected.double()).abs().max()) if expected.numel() else 0.0
-        bound = 0.0 if wanted.exact else ERROR[expected.dtype] * max(1.0, float(expected.double().abs().max()))
+        bound = 0.0
+        if not wanted.exact:
+            largest = float(expected.double().abs().max())
+            bound = ERROR[expected.dtype] * max(1.0, largest) + AMPLIFIED * wanted.spread
         assert error <= bound, f"{what}, chip {chip}: largest error {error:.3g}, expected at most {bound:.3g}"
 
 
@@ -67,10 +72,8 @@ def is_of_host(op: Any) -> bool:
 
 
 def check_other_paths(drawn_module: Module, module: Any, inputs: Any) -> None:
-    """All optional passes, and on one chip the host as far as it goes: the same values."""
-    paths = {"optional passes": (module, OPTIONAL)}
-    if drawn_module.mesh == (1, 1):
-        paths["host"] = (tagged(module, is_of_host), "")
+    """All optional passes, and the host as far as it goes: the same values."""
+    paths = {"optional passes": (module, OPTIONAL), "host": (tagged(module, is_of_host), "")}
     for name, (source, options) in paths.items():
         data = ttnn_to_flatbuffer_bin(lowered(source, drawn_module.mesh, options))
         binary = rt.binary.load_binary_from_bytes(data, allow_native=True)
@@ -99,7 +102,7 @@ def check_module(drawn_module: Module) -> None:
     finally:
         rt.runtime.unregister_hooks()
         del kept
-    if drawn_module.seed % 4 == 0:
+    if drawn_module.mesh == (1, 1) or drawn_module.seed % 4 == 0:
         compare_python(subject, found)
     check_ops(module, builder)
 
