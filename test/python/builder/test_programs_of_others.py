@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import _ttmlir_runtime as rt
@@ -190,7 +191,9 @@ def test_callbacks_of_programs_own(tmp_path):
         assert all(found[0]["passed"] and found[0]["pcc"] > 0.99 for found in config.golden_report.values())
         assert {entry["op"] for entry in config.memory_report.values()} >= {"ttnn.add", "ttnn.exp"}
         assert config.memory_report[0]["dram"]["total_bytes_allocated_per_bank"] > 0
-        assert (tmp_path / "golden_report.json").exists() and (tmp_path / "memory_report.json").exists()
+        for name in ("golden_report", "memory_report"):
+            written = json.loads((tmp_path / f"{name}.json").read_text())
+            assert written == json.loads(json.dumps(getattr(config, name)))
         # Values by location, one of them wrong, which is given to the ops after it.
         config = CallbackRuntimeConfig(
             device, goldens={"sum": torch.zeros(4, 8)}, bypass_ops=["sum"], verify_intermediates=True

@@ -6,14 +6,12 @@ What they do is what `execute_fb` does between ops; see `op_watcher`.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from golden import GoldenMapTensor
-from ttmlir.files import write_whole
 
 from builder.base.builder_utils import get_sanitized_filename
 from builder.base.locations import plain_location
@@ -22,6 +20,7 @@ from builder.goldens.records import OpGoldens
 
 from .argument_checks import checked_arguments
 from .device_tensors import fetched, runtime
+from .growing_json import GrowingJson
 from .memory_log import MemoryLog, buffers_of
 from .op_watcher import OpWatcher
 from .program_outputs import save_torch_tensor
@@ -88,6 +87,7 @@ class CallbackRuntimeConfig:
         self.artifact_dir = Path(artifact_dir)
         self.golden_report: dict[str, dict[int, dict[str, Any]]] = {}
         self.memory_report: dict[int, dict[str, Any]] = {}
+        self._files = {name: GrowingJson(self.artifact_dir / f"{name}.json") for name in ("golden_report", "memory_report")}
         memory = MemoryLog(self.device) if self.save_memory else None
         self.watcher = OpWatcher(self.goldens, False, self.bypass_ops, memory)
 
@@ -99,10 +99,10 @@ class CallbackRuntimeConfig:
                 return name, self.goldens[name]
         return source, None
 
-    def save(self, name: str, what: Any) -> None:
+    def save(self, name: str, changed: Sequence[Any]) -> None:
+        """Write entries of a report that are new or have changed."""
         if self.save_artifacts:
-            self.artifact_dir.mkdir(parents=True, exist_ok=True)
-            write_whole(self.artifact_dir / name, json.dumps(what, indent=1))
+            self._files[name].save(getattr(self, name), changed)
 
 
 @checked_arguments
@@ -136,11 +136,13 @@ def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
     if wanted is None:
         return
     refs = runtime.get_op_output_refs(op_context) if config.verify_intermediates else []
+    places = []
     for result, (expected, ref) in enumerate(zip(wanted.results, refs, strict=False)):
         tensor = runtime.retrieve_tensor_from_pool(program_context, ref, True)
         if tensor is None:
             continue
         place = name if result == 0 else f"{name}#{result}"
+        places.append(place)
         for device, value, comparison in compare_shards(expected, fetched(tensor), config.verdict, False):
             found = comparison.to_dict() | {"passed": config.verdict.accepts(comparison)}
             config.golden_report.setdefault(place, {})[device] = found
@@ -148,7 +150,7 @@ def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
                 save_torch_tensor(value, config.artifact_dir, get_sanitized_filename(f"{place}_{device}"))
     if name in config.bypass_ops:
         config.watcher.replace(program_context, op_context, name)
-    config.save("golden_report.json", config.golden_report)
+    config.save("golden_report", [place for place in places if place in config.golden_report])
 
 
 @checked_arguments
@@ -170,12 +172,13 @@ def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
     if config.device is None:
         raise ValueError("memory: callback_runtime_config has no device; expected one with an open mesh device")
     views = config.device.get_memory_view()
-    config.memory_report[len(config.memory_report)] = {
+    number = len(config.memory_report)
+    config.memory_report[number] = {
         "op": op_context.name,
         "loc": plain_location(runtime.get_op_loc_info(op_context)),
         **{str(kind).rpartition(".")[2].lower(): create_memory_dictionary(view) for kind, view in views.items()},
     }
-    config.save("memory_report.json", config.memory_report)
+    config.save("memory_report", [number])
 
 
 def post_op_callback(
