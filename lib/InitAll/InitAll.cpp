@@ -40,6 +40,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -52,6 +54,9 @@ void tt::registerAllDialects(DialectRegistry &registry) {
   registerStableHLODialects(registry);
   func::registerInlinerExtension(registry);
   registerHostDialects(registry);
+  // Passes that emit programs compile functions of the host, and may add nothing to the context by then.
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
 }
 
 void tt::registerAllPasses() {

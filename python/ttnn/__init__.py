@@ -93,6 +93,7 @@ from .device import (
 )
 from .enums import ENUMS as _ENUMS
 from .functions import make_functions as _make_functions
+from .host import HostResult, host_call
 from .mesh import (
     ConcatMesh2dToTensor,
     ConcatMeshToTensor,
@@ -126,6 +127,7 @@ __all__ = [
     "Device",
     "DeviceError",
     "Error",
+    "HostResult",
     "Layout",
     "MemoryConfig",
     "MeshComposer",
@@ -169,6 +171,7 @@ __all__ = [
     "get_device_ids",
     "get_device_tensors",
     "get_num_devices",
+    "host_call",
     "int32",
     "is_tensor_storage_on_device",
     "load_cached",

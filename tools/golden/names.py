@@ -38,7 +38,36 @@ RENAMES = {
     "stablehlo.transpose": "permute",
     "stablehlo.dynamic_broadcast_in_dim": "broadcast_in_dim",
     "stablehlo.dynamic_reshape": "reshape",
+    "arith.addf": "add",
+    "arith.addi": "add",
+    "arith.andi": "bitwise_and",
+    "arith.constant": "constant",
+    "arith.divf": "div",
+    "arith.extf": "typecast",
+    "arith.extsi": "typecast",
+    "arith.fptosi": "typecast",
+    "arith.maximumf": "maximum",
+    "arith.maxsi": "maximum",
+    "arith.minimumf": "minimum",
+    "arith.minsi": "minimum",
+    "arith.mulf": "multiply",
+    "arith.muli": "multiply",
+    "arith.negf": "neg",
+    "arith.ori": "bitwise_or",
+    "arith.select": "where",
+    "arith.sitofp": "typecast",
+    "arith.subf": "subtract",
+    "arith.subi": "subtract",
+    "arith.truncf": "typecast",
+    "arith.xori": "bitwise_xor",
+    "math.absf": "abs",
+    "math.absi": "abs",
+    "math.ctpop": "population_count",
+    "math.powf": "pow",
+    "math.roundeven": "round_even",
 }
+# Dialects whose names are their own: `linalg.matmul` adds to what its third operand holds.
+OWN_NAMES = frozenset({"affine", "arith", "linalg", "memref", "scf", "tensor"})
 
 
 def op_name(op: Any) -> str:
@@ -54,4 +83,5 @@ def row_of(table: Mapping[str, Row], name: str) -> Row | None:
         return table[name]
     if name in RENAMES:
         return table.get(RENAMES[name])
-    return table.get(name.partition(".")[2])
+    dialect, _, bare = name.partition(".")
+    return None if dialect in OWN_NAMES else table.get(bare)

@@ -1,13 +1,13 @@
 //===- CPUHoist.cpp - functions of the host -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Hoister.h"
 #include "Lowering.h"
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -20,62 +20,11 @@ namespace mlir::tt {
 
 using namespace mlir;
 using namespace mlir::tt;
+using namespace mlir::tt::host;
 
 static constexpr StringLiteral tagName = ttir::ShouldHoistAttr::attrName;
-static constexpr StringLiteral callName = "ttir.cpu_hoisted_call";
-static constexpr StringLiteral declarationType = "forward_cpu_declaration";
-
-/// Where programs of the device are: in the device module, if there is one.
-static ModuleOp deviceModule(ModuleOp module) {
-  for (auto wrapped : module.getOps<ttcore::DeviceModuleOp>())
-    return cast<ModuleOp>(wrapped->getRegion(0).front().front());
-  return module;
-}
 
 namespace {
-/// Makes functions of the host, and what calls them.
-class Hoister {
-public:
-  explicit Hoister(ModuleOp root) : root(root), device(deviceModule(root)), symbols(device), builder(root) {}
-
-  /// A function of the host that is called `name`, and more if that is taken, with its declaration for the device.
-  func::FuncOp create(Location loc, const Twine &name, FunctionType type) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(device.getBody());
-    auto declaration = func::FuncOp::create(builder, loc, name.str(), type);
-    declaration.setPrivate();
-    declaration->setAttr(ttcore::functionTypeName, builder.getStringAttr(declarationType));
-    symbols.insert(declaration, device.getBody()->end());
-    builder.setInsertionPointToEnd(host().getBody());
-    auto function = func::FuncOp::create(builder, loc, declaration.getSymName(), type);
-    function->setAttr(ttcore::functionTypeName, builder.getStringAttr(ttcore::forwardCPUType));
-    function.addEntryBlock();
-    return function;
-  }
-
-  static func::CallOp call(OpBuilder &builder, Location loc, func::FuncOp function, ValueRange operands) {
-    auto made = func::CallOp::create(builder, loc, function, operands);
-    made->setAttr(callName, builder.getUnitAttr());
-    return made;
-  }
-
-private:
-  ModuleOp host() {
-    for (auto wrapped : root.getOps<ttcore::CPUModuleOp>())
-      return cast<ModuleOp>(wrapped->getRegion(0).front().front());
-    builder.setInsertionPointToStart(root.getBody());
-    auto wrapped = ttcore::CPUModuleOp::create(builder, root.getLoc());
-    if (wrapped->getRegion(0).empty())
-      wrapped->getRegion(0).emplaceBlock();
-    builder.setInsertionPointToStart(&wrapped->getRegion(0).front());
-    return ModuleOp::create(builder, root.getLoc());
-  }
-
-  ModuleOp root, device;
-  SymbolTable symbols;
-  OpBuilder builder;
-};
-
 struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagged> {
   void runOnOperation() override {
     SmallVector<Operation *> tagged;
@@ -97,7 +46,7 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
       OpBuilder builder(op);
       Location aside = ttcore::withoutSourceNumber(op->getLoc());
       SmallVector<Value> operands = llvm::map_to_vector(
-          op->getOperands(), [&](Value value) { return cast(builder, aside, value, native(value.getType())); });
+          op->getOperands(), [&](Value value) { return castTo(builder, aside, value, native(value.getType())); });
       SmallVector<Type> results = llvm::map_to_vector(op->getResultTypes(), native);
       auto type = builder.getFunctionType(TypeRange(ValueRange(operands)), results);
       Attribute key =
@@ -116,9 +65,9 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
       }
       // The value of the source's op is what comes last.
       const bool isCast = !llvm::equal(results, op->getResultTypes());
-      auto call = Hoister::call(builder, isCast ? aside : op->getLoc(), function, operands);
+      auto call = Hoister::call(builder, isCast ? aside : op->getLoc(), function, results, operands);
       for (auto [from, to] : llvm::zip_equal(call.getResults(), op->getResults()))
-        to.replaceAllUsesWith(cast(builder, op->getLoc(), from, to.getType()));
+        to.replaceAllUsesWith(castTo(builder, op->getLoc(), from, to.getType()));
       op->erase();
     }
   }
@@ -127,23 +76,18 @@ private:
   /// Formats that the host has no type for are f32 there.
   static Type native(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || host::hostElement(tensor.getElementType()))
+    if (!tensor || hostElement(tensor.getElementType()))
       return type;
     return tensor.clone(Float32Type::get(type.getContext()));
   }
   static std::string refusalOf(Operation *op) {
     const std::string name = op->getName().getStringRef().str();
-    if (!host::allRules().contains(name))
+    if (!allRules().contains(name))
       return "the host has no code for it";
     for (Type type : llvm::to_vector(op->getOperandTypes()))
-      if (!host::hostType(native(type)))
+      if (!hostType(native(type)))
         return "an operand is no tensor of static sizes";
     return "";
-  }
-  static Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
-    if (value.getType() == type)
-      return value;
-    return ttir::TypecastOp::create(builder, loc, TypeRange(type), ValueRange(value))->getResult(0);
   }
 };
 
@@ -175,7 +119,7 @@ struct HoistConstEval : tt::impl::CPUHoistConstEvalTransformBase<HoistConstEval>
       for (auto [from, argument] : llvm::zip_equal(function.getArguments(), made.getArguments()))
         from.replaceAllUsesWith(argument);
       OpBuilder builder = OpBuilder::atBlockEnd(&body);
-      auto call = Hoister::call(builder, function.getLoc(), made, function.getArguments());
+      auto call = Hoister::call(builder, function.getLoc(), made, function.getResultTypes(), function.getArguments());
       func::ReturnOp::create(builder, function.getLoc(), call.getResults());
     }
   }

@@ -18,9 +18,11 @@
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Pass/PassManager.h"
@@ -38,6 +40,16 @@ using namespace mlir;
 using namespace mlir::tt;
 
 void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options) {
+  // What other dialects do to tensors, element by element, and by padding.
+  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  manager.addPass(createConvertTensorToLinalgPass());
+  manager.addNestedPass<func::FuncOp>(createDefineHostArithmetic());
+  // A machine computes in f32 and f64.
+  manager.addNestedPass<func::FuncOp>(math::createMathExtendToSupportedTypes());
+  manager.addNestedPass<func::FuncOp>(createLowerHostMath());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  manager.addNestedPass<func::FuncOp>(arith::createArithEmulateUnsupportedFloats(emulate));
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   // Before anything makes one conversion of two: those from integers to bf16 no machine has.
@@ -51,7 +63,8 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
     manager.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
     simplify();
   }
-  // Results are written to buffers of the caller.
+  // Results are written to buffers of the caller, and nothing else is.
+  manager.addNestedPass<func::FuncOp>(createPrepareHostArguments());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
@@ -81,17 +94,22 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   functions.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(functions));
   manager.addPass(createConvertControlFlowToLLVMPass());
+  // First: it names the ops between whose types and LLVM's casts are left.
+  manager.addPass(createLLVMEmitCallingConventionWrapperFuncs());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addNestedPass<LLVM::LLVMFuncOp>(createLLVMBFloatAsBits());
-  manager.addPass(createLLVMEmitCallingConventionWrapperFuncs());
 }
 
 void tt::registerLinalgToLLVMPipeline() {
   // By name, for pipelines as text.
+  arith::registerArithEmulateUnsupportedFloatsPass();
   arith::registerArithExpandOpsPass();
+  math::registerMathExtendToSupportedTypesPass();
   bufferization::registerBufferizationPasses();
   memref::registerMemRefPasses();
+  registerConvertElementwiseToLinalgPass();
   registerConvertLinalgToLoopsPass();
+  registerConvertTensorToLinalgPass();
   registerLinalgElementwiseOpFusionPass();
   registerArithToLLVMConversionPass();
   registerConvertBufferizationToMemRefPass();
@@ -121,6 +139,7 @@ void tt::registerHostDialects(DialectRegistry &registry) {
               LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
 }
@@ -176,6 +195,8 @@ struct BFloatAsBits : tt::impl::LLVMBFloatAsBitsBase<BFloatAsBits> {
 struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWrappers> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkLowered(module)))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>())) {
@@ -202,6 +223,19 @@ struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWr
       LLVM::CallOp::create(builder, loc, function, arguments);
       LLVM::ReturnOp::create(builder, loc, ValueRange());
     }
+  }
+
+private:
+  /// Names what no pass had a lowering for.
+  static LogicalResult checkLowered(ModuleOp module) {
+    WalkResult result = module.walk([&](Operation *op) {
+      StringRef dialect = op->getName().getDialectNamespace();
+      if (dialect == "llvm" || op == module || isa<UnrealizedConversionCastOp>(op))
+        return WalkResult::advance();
+      op->emitError() << "'" << op->getName() << "' is not lowered to LLVM: the host has no code for it";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 } // namespace

@@ -58,10 +58,20 @@ struct ConvertTTIRToLinalg : tt::impl::ConvertTTIRToLinalgBase<ConvertTTIRToLina
   }
 
 private:
+  /// The type without signs of integers.
+  static Type signless(Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      return tensor.clone(signless(tensor.getElementType()));
+    auto integer = dyn_cast<IntegerType>(type);
+    return integer ? Type(IntegerType::get(type.getContext(), integer.getWidth())) : type;
+  }
+
   LogicalResult lower(func::FuncOp function) {
     bool ok = true;
     SmallVector<Operation *> ops;
+    bool any = false;
     function.walk([&](Operation *op) {
+      any |= isa<UnrealizedConversionCastOp>(op);
       if (op->getName().getDialectNamespace() != "ttir")
         return;
       std::string refusal = refusalOf(op);
@@ -71,7 +81,7 @@ private:
       ok = false;
       op->emitError() << "'" << op->getName() << "' is not lowered to linalg: " << refusal;
     });
-    if (ops.empty())
+    if (ops.empty() && !any)
       return success();
     auto convert = [&](TypeRange from, SmallVector<Type> &to, StringRef what) {
       for (auto [index, type] : llvm::enumerate(from)) {
@@ -87,35 +97,61 @@ private:
     convert(function.getResultTypes(), results, "result");
     if (!ok)
       return failure();
+    // Rules ask for the types in TTIR, which say what has a sign: values keep theirs until all ops are lowered.
     DenseMap<Value, Value> lowered;
-    function.setFunctionType(FunctionType::get(&getContext(), inputs, results));
-    // Rules ask for the types in TTIR, which say what has a sign: the arguments keep theirs until all ops are lowered.
     OpBuilder builder(&getContext());
-    SmallVector<Value> standIns;
-    builder.setInsertionPointToStart(&function.getBody().front());
-    for (auto [argument, type] : llvm::zip_equal(function.getArguments(), inputs)) {
-      auto standIn = UnrealizedConversionCastOp::create(builder, argument.getLoc(), type, argument);
-      lowered[argument] = standIn.getResult(0);
-      standIns.push_back(standIn.getResult(0));
-    }
+    auto inLinalg = [&](Value value) {
+      Value &known = lowered[value];
+      if (!known) {
+        builder.setInsertionPointAfterValue(value);
+        known =
+            UnrealizedConversionCastOp::create(builder, value.getLoc(), hostType(value.getType()), value).getResult(0);
+      }
+      return known;
+    };
     for (Operation *op : ops) {
+      SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), inLinalg);
       builder.setInsertionPoint(op);
-      SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return lowered.lookup(v); });
       Lowering lowering(op, operands, builder);
       if (failed(allRules().find(op->getName().getStringRef())->second(lowering)))
         return op->emitError() << "'" << op->getName() << "' is not lowered to linalg: " << lowering.reason;
       lowered[op->getResult(0)] = lowering.made;
     }
-    for (OpOperand &returned : function.getBody().front().getTerminator()->getOpOperands())
-      returned.set(lowered.lookup(returned.get()));
-    for (Operation *op : llvm::reverse(ops))
+    for (Operation *op : llvm::reverse(ops)) {
+      for (OpResult result : op->getResults()) {
+        if (result.use_empty())
+          continue;
+        // Of an op of another dialect, or of the terminator.
+        Value made = lowered.lookup(result);
+        builder.setInsertionPointAfter(op);
+        result.replaceAllUsesWith(
+            UnrealizedConversionCastOp::create(builder, op->getLoc(), result.getType(), made).getResult(0));
+      }
       op->erase();
-    for (auto [argument, standIn, type] : llvm::zip_equal(function.getArguments(), standIns, inputs)) {
-      standIn.replaceAllUsesWith(argument);
-      argument.setType(type);
-      standIn.getDefiningOp()->erase();
     }
+    removeSigns(function, inputs, results);
     return success();
+  }
+
+  /// Nothing has a sign any more, so casts between types with and without one are nothing either.
+  static void removeSigns(func::FuncOp function, TypeRange inputs, TypeRange results) {
+    function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
+    SmallVector<UnrealizedConversionCastOp> casts;
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        result.setType(signless(result.getType()));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            argument.setType(signless(argument.getType()));
+      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op); cast && cast->getNumOperands() == 1)
+        casts.push_back(cast);
+    });
+    for (UnrealizedConversionCastOp cast : casts)
+      if (cast.getOperand(0).getType() == cast.getResult(0).getType()) {
+        cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+        cast.erase();
+      }
   }
 };
 } // namespace

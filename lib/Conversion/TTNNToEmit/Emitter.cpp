@@ -28,8 +28,10 @@ using namespace mlir::tt::emit;
 // Functions
 //===----------------------------------------------------------------------===//
 
-static bool usesDevice(func::FuncOp function) {
+bool Emitter::usesDevice(func::FuncOp function) const {
   return !function.getBody().getOps<ttnn::GetDeviceOp>().empty() ||
+         // Where results lie is said with the device.
+         llvm::any_of(function.getBody().getOps(), [&](Operation &op) { return isNative(&op); }) ||
          // A tensor is read onto the device of the program.
          !function.getBody().getOps<ttnn::LoadTensorOp>().empty() ||
          llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<ttnn::DeviceType>);
@@ -164,8 +166,10 @@ bool Emitter::readsTensors() {
   bool any = false;
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     if (auto found = functions.find(function.getSymName()); found != functions.end() && !found->second.isEvaluatedOnce)
-      for (auto constant : function.getOps<ttnn::ConstantOp>())
-        any |= !isa<SplatElementsAttr>(constant.getValue());
+      for (Operation &op : function.getOps()) {
+        auto constant = dyn_cast<ttnn::ConstantOp>(op);
+        any |= (constant && !isa<SplatElementsAttr>(constant.getValue())) || isNative(&op);
+      }
   return any;
 }
 
@@ -216,6 +220,10 @@ LogicalResult Emitter::run() {
     if (function->hasAttr(ttcore::stagesMeshName) || function->hasAttr(ttcore::microBatchesName))
       return function.emitOpError() << "has stages or works on micro-batches, which only a flatbuffer says; compile it "
                                        "without pipeline-stages and micro-batches";
+  FailureOr<std::optional<ttnn::NativeCode>> code = ttnn::compileHostFunctions(module);
+  if (failed(code))
+    return failure();
+  native = std::move(*code);
   if (!options.loadInputs && (!options.inputDirectory.empty() || options.inputPrefix != EmitOptions().inputPrefix))
     module.emitWarning() << "tensor-load-directory and tensor-load-file-prefix have no effect without "
                          << "load-input-tensors-from-disk";
@@ -270,7 +278,7 @@ LogicalResult Emitter::run() {
     return failure();
 
   passDevices(sources);
-  bool hasTensorFiles = false;
+  bool hasTensorFiles = native.has_value();
   module.walk([&](ttnn::ConstantOp op) { hasTensorFiles |= !isa<SplatElementsAttr>(op.getValue()); });
   builder.setInsertionPointToEnd(module.getBody());
   SmallVector<std::string> evaluatedOnce;
@@ -291,8 +299,9 @@ LogicalResult Emitter::run() {
   for (func::FuncOp function : llvm::reverse(sources))
     function.erase();
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
-    if (isa<ttcore::DeviceOp>(op))
+    if (isa<ttcore::CPUModuleOp, ttcore::DeviceOp>(op))
       op.erase();
+  addHostFunctions();
   module->setAttrs(ArrayRef<NamedAttribute>());
   if (!files.empty())
     module->setAttr(tensorFilesAttr, builder.getDictionaryAttr(files));
@@ -360,6 +369,8 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertCall(callee);
   if (isa<ttcore::CaseOp, ttcore::WhileOp>(op))
     return convertControl(op);
+  if (isNative(&op))
+    return convertHostCall(cast<debug::HostCallOp>(op));
   FailureOr<Call> made = callOf(&op, spelling);
   if (failed(made))
     return failure();

@@ -6,7 +6,9 @@
 #include "Calls.h"
 #include "Signatures.h"
 
+#include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Target/TTNN/NativeCode.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -76,7 +78,7 @@ protected:
   /// The expression for a file beside the program.
   virtual std::string besidePath(StringRef file) const = 0;
 
-  /// Whether functions that are evaluated in every run read constants from files.
+  /// Whether functions that are evaluated in every run read constants, or code of the host, from files.
   bool readsTensors();
 
   ArrayAttr namesAttribute(ArrayRef<std::string> names) {
@@ -91,6 +93,8 @@ protected:
   SmallVector<int64_t> mesh = {1, 1};
   /// Whether there are loops or branches.
   bool hasControl = false;
+  /// What functions of the host are compiled to.
+  std::optional<ttnn::NativeCode> native;
 
 private:
   LogicalResult collect();
@@ -101,6 +105,10 @@ private:
   LogicalResult convertLoadCached(ttcore::LoadCachedOp op);
   LogicalResult convertCall(func::CallOp op);
   LogicalResult convertControl(Operation &op);
+  LogicalResult convertHostCall(debug::HostCallOp op);
+  bool isNative(Operation *op) const;
+  bool usesDevice(func::FuncOp function) const;
+  void addHostFunctions();
   FailureOr<const Function *> findCallee(Operation *op, StringRef name);
   void passDevices(ArrayRef<func::FuncOp> sources);
   LogicalResult checkOperands(Operation *op);

@@ -88,6 +88,11 @@ std::string Spelling::list(ArrayRef<std::string> items) const {
   return (isPython() ? "[" : "{") + llvm::join(items, ", ") + (isPython() ? "]" : "}");
 }
 
+std::string Spelling::make(StringRef name, ArrayRef<std::string> fields) const {
+  const std::string joined = llvm::join(fields, ", ");
+  return path(name) + (isPython() ? "(" + joined + ")" : "{" + joined + "}");
+}
+
 std::string Spelling::field(StringRef name, StringRef value) const {
   return ((isPython() ? "" : ".") + name + (isPython() ? "=" : " = ") + value).str();
 }
@@ -198,8 +203,7 @@ FailureOr<std::string> Spelling::structure(Attribute attr) const {
   StringRef name = className(attr.getAbstractAttribute().getName());
   if (!ttnn::visitFields(attr, visitField) || !known || name.empty())
     return failure();
-  std::string joined = llvm::join(fields, ", ");
-  return path(name) + (isPython() ? "(" + joined + ")" : "{" + joined + "}");
+  return make(name, fields);
 }
 
 //===----------------------------------------------------------------------===//

@@ -23,6 +23,8 @@ public:
   std::string enumeration(llvm::StringRef type, llvm::StringRef symbol) const;
   /// Where a tensor with this layout lies.
   std::string memory(ttnn::TTNNLayoutAttr layout) const;
+  /// An object of a class of the library.
+  std::string make(llvm::StringRef name, llvm::ArrayRef<std::string> fields) const;
   /// A path from the library's name down: "ttnn.transformer.concatenate_heads".
   std::string path(llvm::StringRef dotted) const;
 

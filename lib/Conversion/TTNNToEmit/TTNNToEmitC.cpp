@@ -51,7 +51,10 @@ private:
 } // namespace
 
 void CppEmitter::begin(bool, ArrayRef<std::string>) {
-  for (StringRef header : {hasControl ? "ttnn/control.hpp" : "ttnn/program.hpp", "ttnn/ttnn.hpp"})
+  SmallVector<StringRef> headers = {hasControl ? "ttnn/control.hpp" : "ttnn/program.hpp", "ttnn/ttnn.hpp"};
+  if (native)
+    headers.insert(headers.begin(), "ttnn/host_call.hpp");
+  for (StringRef header : headers)
     emitc::IncludeOp::create(builder, module.getLoc(), builder.getStringAttr(header), builder.getUnitAttr());
 }
 

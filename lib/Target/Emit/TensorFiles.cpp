@@ -18,16 +18,19 @@ using namespace mlir::tt;
 
 static LogicalResult writeFile(Operation *module, StringRef path, DictionaryAttr tensor) {
   auto emitError = [&] { return module->emitError() << llvm::sys::path::filename(path) << ": "; };
+  auto code = tensor.getAs<DenseIntElementsAttr>("code");
   auto values = tensor.getAs<ElementsAttr>("value");
   auto dtype = tensor.getAs<ttcore::DataTypeAttr>("dtype");
   auto layout = tensor.getAs<ttnn::LayoutAttr>("layout");
-  if (!values || !dtype || !layout)
-    return emitError() << "expected a value, a dtype and a layout in '" << emit::tensorFilesAttr << "'";
+  if (!code && (!values || !dtype || !layout))
+    return emitError() << "expected a value, a dtype and a layout, or code, in '" << emit::tensorFilesAttr << "'";
   ttmlir::OutputFile file(path.str());
   std::string message = file.message();
   if (file.error() == 0) {
     llvm::raw_fd_ostream os(file.descriptor(), /*shouldClose=*/false);
-    if (failed(ttnn::writeTensorFile(values, dtype.getValue(), layout.getValue(), os, emitError))) {
+    if (code) {
+      os.write(code.getRawData().data(), code.getRawData().size());
+    } else if (failed(ttnn::writeTensorFile(values, dtype.getValue(), layout.getValue(), os, emitError))) {
       os.clear_error();
       return failure();
     }
@@ -73,6 +76,7 @@ LogicalResult emit::writeTensorFilesOfOption(Operation *module) {
   const std::string &folder = directoryOption();
   if (folder.empty())
     return module->emitError() << "the program reads " << files.size()
-                               << " constants from files; say with --tensor-directory where to write them";
+                               << " constants, or code of the host, from files; say with --tensor-directory where to "
+                                  "write them";
   return writeTensorFiles(module, folder);
 }

@@ -1,7 +1,7 @@
 //===- NativeCode.cpp - functions of the host as machine code -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "NativeCode.h"
+#include "ttmlir/Target/TTNN/NativeCode.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"

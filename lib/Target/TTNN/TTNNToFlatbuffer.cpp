@@ -9,7 +9,6 @@
 
 #include "AttributeWriter.h"
 #include "ModuleText.h"
-#include "NativeCode.h"
 #include "SystemWriter.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
@@ -17,6 +16,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Target/TTNN/NativeCode.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -102,6 +102,8 @@ void allowNativeCode(uint64_t hash) {
   found->second.isAllowed = true;
 }
 
+std::string_view nativeMachine() { return machine; }
+
 bool isNative(std::string_view function) { return function.starts_with(prefix); }
 
 NativeFunction nativeFunction(std::string_view function, std::span<const uint64_t> bytes) {

@@ -24,6 +24,9 @@ void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string
 /// From now on, for the process. Throws Error for code that is not known.
 void allowNativeCode(uint64_t hash);
 
+/// What the triples of code for this machine begin with.
+std::string_view nativeMachine();
+
 /// Takes pointers to the values of operands and results, row-major, one after the other.
 using NativeFunction = void (*)(void *const *tensors);
 

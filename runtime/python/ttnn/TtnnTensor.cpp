@@ -5,8 +5,10 @@
 #include "TtnnText.h"
 #include "tt/sim/formats.h"
 #include "ttnn/control.hpp"
+#include "ttnn/host_call.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 namespace tt::python {
 namespace {
@@ -210,6 +212,19 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
               "-> list[_ttmlir_runtime.runtime.Tensor]"),
       nb::arg("results"), nb::arg("inputs"),
       "Results, with copies of those that are one of the inputs or there twice.");
+  module.def(
+      "host_call",
+      [](const std::string &library, const std::string &function, const std::vector<Tensor> &tensors,
+         const std::vector<std::tuple<std::vector<int64_t>, DataType, tt::Layout, MemoryConfig>> &results,
+         const Device &device) {
+        std::vector<ttnn::HostResult> described;
+        for (const auto &[shape, dtype, layout, memory] : results)
+          described.push_back({shape, dtype, layout, memory});
+        nb::gil_scoped_release released;
+        return ttnn::detail::hostCall(library, function, tensors, described, device);
+      },
+      nb::arg("library"), nb::arg("function"), nb::arg("tensors"), nb::arg("results"), nb::arg("device").none(),
+      "Calls a function of a program's library; results are (shape, dtype, layout, memory_config).");
   module.def(
       "set_shape_type", [](nb::object type) { shapeType() = std::move(type); }, nb::arg("type"),
       "What Tensor.shape is made of; called by the package ttnn.");

@@ -52,7 +52,7 @@ def assert_same(where: str, expected: list[list[torch.Tensor]], found: list[list
 
 
 def of_flatbuffer(subject: Subject) -> list[list[list[torch.Tensor]]]:
-    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(subject.module))
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(subject.module), allow_native=True)
     public = [i for i in range(binary.get_num_programs()) if not binary.is_program_private(i)]
     return [execute(binary, i, inputs, subject.mesh) for i, inputs in zip(public, subject.inputs, strict=True)]
 

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+import torch
 from _ttmlir_runtime import binary
-from op_cases import HOST, TABLE, Compiled, built, compared, lowered, runs, tagged
+from builder.base.builder_apis import build_module
+from op_cases import HOST, TABLE, Compiled, built, compared, execute, lowered, runs, tagged
 from ttmlir import ir
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
@@ -29,3 +34,75 @@ def test_agrees_with_golden(name: str, dtype: str) -> None:
         where = f"{name} {dtype} case {outcome.case} ({TABLE[name].cases[outcome.case]}), output {outcome.output}"
         assert not outcome.comparison.problem, f"{where}: {outcome.comparison.problem}"
         assert outcome.comparison.within, f"{where}: error {outcome.comparison.max_abs:.3g}"
+
+
+# ---------------------------------------------------------------------- tensors without elements
+
+Shape = tuple[int, ...]
+# Shapes of the arguments, the call, and what it gives.
+EMPTY: dict[str, tuple[list[Shape], Callable[..., Any], Callable[..., torch.Tensor]]] = {
+    "sigmoid": ([(0, 4)], lambda b, x: b.sigmoid(x), torch.sigmoid),
+    "of rank 1": ([(0,)], lambda b, x: b.exp(x), torch.exp),
+    "of several dimensions 0": ([(2, 0, 3, 0)], lambda b, x: b.neg(x), torch.neg),
+    "add, repeated": ([(0, 4), (1, 4)], lambda b, x, y: b.add(x, y), torch.add),
+    "where": ([(0, 4), (0, 1), (4,)], lambda b, c, x, y: b.where(c, x, y), lambda c, x, y: torch.where(c != 0, x, y)),
+    "typecast": (
+        [(0, 4)],
+        lambda b, x: b.typecast(x, output_type=torch.bfloat16),
+        lambda x: x.bfloat16(),
+    ),
+    "sum over none": ([(0, 4)], lambda b, x: b.sum(x, dim_arg=[0], keep_dim=False), lambda x: x.sum(0)),
+    "sum of none": ([(0, 4)], lambda b, x: b.sum(x, dim_arg=[1], keep_dim=True), lambda x: x.sum(1, True)),
+    "prod over none": ([(0, 4)], lambda b, x: b.prod(x, dim_arg=[0], keep_dim=False), lambda x: x.prod(0)),
+    "mean over none": ([(0, 4)], lambda b, x: b.mean(x, dim_arg=[0], keep_dim=False), lambda x: x.mean(0)),
+    "max of none": ([(0, 4)], lambda b, x: b.max(x, dim_arg=[1], keep_dim=False), lambda x: x.amax(1)),
+    "matmul over none": ([(3, 0), (0, 5)], lambda b, x, y: b.matmul(x, y), torch.matmul),
+    "matmul of no rows": ([(0, 4), (4, 5)], lambda b, x, y: b.matmul(x, y), torch.matmul),
+    "matmul of no batches": ([(0, 3, 4), (0, 4, 5)], lambda b, x, y: b.matmul(x, y), torch.matmul),
+    "concat": ([(0, 4), (3, 4), (0, 4)], lambda b, *x: b.concat(list(x), dim=0), lambda *x: torch.cat(x)),
+    "concat of none": ([(0, 4), (0, 4)], lambda b, *x: b.concat(list(x), dim=1), lambda *x: torch.cat(x, 1)),
+    "slice": (
+        [(3, 4)],
+        lambda b, x: b.slice_static(x, begins=[1, 2], ends=[1, 4], step=[1, 1]),
+        lambda x: x[1:1, 2:4],
+    ),
+    "pad": ([(0, 4)], lambda b, x: b.pad(x, padding=[1, 1, 0, 0], value=1.5), lambda x: torch.full((2, 4), 1.5)),
+    "reshape": ([(0, 4)], lambda b, x: b.reshape(x, shape=[2, 0, 7]), lambda x: x.reshape(2, 0, 7)),
+    "reshape to rank 1": ([(2, 0, 7)], lambda b, x: b.reshape(x, shape=[0]), lambda x: x.reshape(0)),
+    "permute": ([(2, 0, 3)], lambda b, x: b.permute(x, permutation=[2, 0, 1]), lambda x: x.permute(2, 0, 1)),
+    "transpose": ([(0, 4)], lambda b, x: b.transpose(x, dim0=0, dim1=1), lambda x: x.T),
+    "unsqueeze": ([(0, 4)], lambda b, x: b.unsqueeze(x, dim=0), lambda x: x.unsqueeze(0)),
+    "squeeze": ([(1, 0)], lambda b, x: b.squeeze(x, dim=0), lambda x: x.squeeze(0)),
+    "broadcast": ([(0, 1)], lambda b, x: b.broadcast(x, broadcast_dimensions=[1, 3]), lambda x: x.expand(0, 3)),
+    "repeat": ([(0, 2)], lambda b, x: b.repeat(x, repeat_dimensions=[2, 3]), lambda x: x.repeat(2, 3)),
+    "repeat_interleave": (
+        [(0, 2)],
+        lambda b, x: b.repeat_interleave(x, repeats=2, dim=0),
+        lambda x: x.repeat_interleave(2, 0),
+    ),
+    "reverse": ([(0, 2)], lambda b, x: b.reverse(x, dimensions=[0]), lambda x: x.flip(0)),
+    "zeros": ([(4,)], lambda b, x: b.zeros(shape=[0, 4], dtype=torch.float32), lambda x: torch.zeros(0, 4)),
+    "constant": ([(4,)], lambda b, x: b.constant(torch.zeros(0, 4)), lambda x: torch.zeros(0, 4)),
+}
+
+
+@pytest.mark.parametrize("mesh", [(1, 1), (1, 2)], ids=str)
+@pytest.mark.parametrize("name", EMPTY)
+def test_tensors_without_elements(name: str, mesh: tuple[int, int]) -> None:
+    shapes, call, reference = EMPTY[name]
+
+    def module(builder: Any) -> None:
+        def main(*arguments: Any) -> Any:
+            return call(arguments[-1], *arguments[:-1])
+
+        builder.func(shapes, [torch.float32] * len(shapes))(main)
+
+    made, builder = build_module(module, "ttir", mesh_dict={"x": mesh[0], "y": mesh[1]})
+    hoisted = tagged(made, lambda op: op.name.startswith("ttir."))
+    program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(hoisted, mesh)), allow_native=True)
+    assert program.has_native
+    inputs = builder.golden_map[0][0].inputs
+    (found,) = execute(program, 0, inputs, mesh)
+    wanted = reference(*(each.shard_at(0) for each in inputs))
+    for shard in found:
+        torch.testing.assert_close(shard, wanted.contiguous(), equal_nan=True)

@@ -76,6 +76,52 @@ def CPUHoistConstEvalTransform : Pass<"cpu-hoist-const-eval", "::mlir::ModuleOp"
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
+// On modules: moves ops to another module.
+def CPUHoistFallback : Pass<"cpu-hoist-fallback", "::mlir::ModuleOp"> {
+  let summary = "Move ops that the chip lacks to functions of the host";
+  let description = [{
+    Ops of the dialects arith, linalg, math, scf and tensor on tensors of static sizes, and ops of TTIR that have code for
+    the host and no lowering to TTNN. Those that are connected, without an op of the chip in between, become one function
+    in the `ttcore.cpu_module`; equal functions are one. Constants that only the chip reads become `ttir.constant`. What
+    a function takes and gives has a type that the chip holds: of other integers, f64 and index it converts its operands
+    and results, and scalars that leave it are tensors of rank 0. The call has the location of the op that gives its last
+    result. Ops with effects keep their order.
+
+    Other ops, and those of these dialects that have effects, memrefs, dynamic sizes, or types that the host lacks, are
+    named in errors.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = "ttir.exp"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+      %1 = arith.addf %0, %x : tensor<32x32xf32>
+      return %1 : tensor<32x32xf32>
+    }
+    ```
+    After:
+    ```mlir
+    ttcore.cpu_module {
+      builtin.module {
+        func.func @cpu_hoisted_arith_addf(%0: tensor<32x32xf32>, %x: tensor<32x32xf32>) -> tensor<32x32xf32> attributes {tt.function_type = "forward_cpu"} {
+          %1 = arith.addf %0, %x : tensor<32x32xf32>
+          return %1 : tensor<32x32xf32>
+        }
+      }
+    }
+    func.func @f(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = "ttir.exp"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+      %1 = call @cpu_hoisted_arith_addf(%0, %x) {ttir.cpu_hoisted_call} : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      return %1 : tensor<32x32xf32>
+    }
+    func.func private @cpu_hoisted_arith_addf(tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> attributes {tt.function_type = "forward_cpu_declaration"}
+    ```
+  }];
+  let options = [Option<"enabled", "enabled", "bool", "true", "false: name the ops of those dialects in errors instead">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttir::TTIRDialect",
+                           "::mlir::tt::ttnn::TTNNDialect"];
+}
+
 // On modules: removes declarations.
 def LowerCPUHoistedCalls : Pass<"ttir-lower-cpu-hoisted-calls", "::mlir::ModuleOp"> {
   let summary = "Make calls of host functions ops that a program can have";
@@ -119,6 +165,84 @@ def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DefineHostArithmetic : Pass<"define-host-arithmetic"> {
+  let summary = "Give divisions by 0, and places outside of tensors, a meaning";
+  let description = [{
+    Elsewhere they have none, and end the process. x / 0 is -1, x rem 0 is x, and the least number by -1 is itself. An
+    index outside of a tensor becomes the nearest inside, and that of a slice as well. Nothing is done for constants
+    that are in order.
+
+    Before:
+    ```mlir
+    func.func @f(%x: i32, %y: i32) -> i32 {
+      %0 = arith.divui %x, %y : i32
+      return %0 : i32
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: i32, %y: i32) -> i32 {
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %cm1 = arith.constant -1 : i32
+      %0 = arith.cmpi eq, %y, %c0 : i32
+      %1 = arith.select %0, %c1, %y : i32
+      %2 = arith.divui %x, %1 : i32
+      %3 = arith.select %0, %cm1, %2 : i32
+      return %3 : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PrepareHostArguments : Pass<"prepare-host-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Say that arguments are not written, and leave tensors without elements alone";
+  let description = [{
+    Bufferization would else compute in the memory of an argument that no later op of the function reads; it is that of a
+    tensor of the program. Arguments and results without elements are of one dimension: pointers alone do not tell the
+    strides of others.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<4xf32>, %y: tensor<3x0xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<4xf32> {bufferization.writable = false}, %y: tensor<0xf32> {bufferization.writable = false}) -> tensor<4xf32> {
+      %0 = tensor.empty() : tensor<3x0xf32>
+      return %x : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LowerHostMath : Pass<"lower-host-math"> {
+  let summary = "Lower ops of math that the C library lacks";
+  let description = [{
+    Scalars only, in f32, f64 and integers. What neither the library nor LLVM has is named.
+
+    Before:
+    ```mlir
+    func.func @f(%x: f32) -> i1 {
+      %0 = math.isnan %x : f32
+      return %0 : i1
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: f32) -> i1 {
+      %0 = arith.cmpf uno, %x, %x : f32
+      return %0 : i1
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
 }
 
 def CopiesToLinalg : Pass<"memref-copies-to-linalg"> {

@@ -25,6 +25,9 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
     ttir::NarrowIntegers narrow;
     Operation *wide = nullptr; // the first of 64-bit integers that are not known
     WalkResult checked = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // The host has types of its own.
+      if (isa<ttcore::CPUModuleOp>(op))
+        return WalkResult::skip();
       if (failed(check(op)) || failed(ttir::checkKnownIntegers(op)) || failed(narrow.collect(op)))
         return WalkResult::interrupt();
       auto function = dyn_cast<FunctionOpInterface>(op);
@@ -46,6 +49,8 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
       value.setType(type);
     };
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<ttcore::CPUModuleOp>(op))
+        return WalkResult::skip();
       for (Value value : op->getResults())
         replace(value);
       for (Region &region : op->getRegions())
@@ -54,6 +59,7 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
             replace(argument);
       if (auto function = dyn_cast<FunctionOpInterface>(op))
         changed |= normalizeSignature(function, replacer);
+      return WalkResult::advance();
     });
     changed |= narrow.rewrite();
     if (!changed)

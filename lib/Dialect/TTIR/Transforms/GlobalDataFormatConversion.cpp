@@ -1,6 +1,7 @@
 //===- GlobalDataFormatConversion.cpp - conversion to one float format ----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
@@ -31,7 +32,8 @@ struct GlobalDataFormatConversion : ttir::impl::TTIRGlobalDataFormatConversionBa
     element = ttcore::isBlockFormat(*dataType) ? Type(ttcore::TileType::get(&getContext(), *dataType))
                                                : ttcore::dataTypeToElementType(&getContext(), *dataType);
     getOperation().walk([&](func::FuncOp function) {
-      if (!function.isExternal())
+      // Those of the host keep the types that they were made for.
+      if (!function.isExternal() && !function->getParentOfType<ttcore::CPUModuleOp>())
         convert(function);
     });
   }

@@ -76,6 +76,8 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   manager.addPass(ttir::createTTIRInlineFunctions());
   if (options.removeDeadValues)
     manager.addPass(createRemoveDeadValuesPass());
+  // Before types and forms of TTIR change: other dialects would not follow.
+  manager.addPass(createCPUHoistFallback({options.cpuFallback}));
   manager.addPass(ttir::createTTIRMicroBatches({options.microBatches}));
   manager.addPass(ttir::createTTIRHoistConstants());
   // Quantised tensors, before their integers get the chip's types.

@@ -25,6 +25,6 @@ func.func @"a b"() {
 
 // -----
 
-// expected-error@+1 {{the program reads 1 constants from files; say with --tensor-directory where to write them}}
+// expected-error@+1 {{the program reads 1 constants, or code of the host, from files; say with --tensor-directory where to write them}}
 module attributes {ttnn.tensor_files = {a.tensorbin = {dtype = #ttcore.supportedDataTypes<f32>, layout = #ttnn.layout<tile>, value = dense<1.0> : tensor<2xf32>}}} {
 }

@@ -43,6 +43,11 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> hostConstEval{*this, "enable-cpu-hoisted-const-eval",
                              llvm::cl::desc("What is evaluated once is computed by the host, as far as it can be"),
                              llvm::cl::init(false)};
+  Option<bool> cpuFallback{
+      *this, "cpu-fallback",
+      llvm::cl::desc("Ops that the chip lacks (of arith, linalg, math, scf and tensor, and some of "
+                     "TTIR) are computed by the host"),
+      llvm::cl::init(false)};
   Option<bool> constEvalInputsOnHost{*this, "enable-const-eval-inputs-to-system-memory",
                                      llvm::cl::desc("Arguments that are only read once stay in the host's memory"),
                                      llvm::cl::init(false)};

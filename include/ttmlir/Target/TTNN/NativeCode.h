@@ -1,7 +1,7 @@
 //===- NativeCode.h - functions of the host as machine code -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_TARGET_TTNN_NATIVECODE_H
-#define TTMLIR_LIB_TARGET_TTNN_NATIVECODE_H
+#ifndef TTMLIR_TARGET_TTNN_NATIVECODE_H
+#define TTMLIR_TARGET_TTNN_NATIVECODE_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -23,4 +23,4 @@ FailureOr<std::optional<NativeCode>> compileHostFunctions(ModuleOp module);
 
 } // namespace mlir::tt::ttnn
 
-#endif // TTMLIR_LIB_TARGET_TTNN_NATIVECODE_H
+#endif // TTMLIR_TARGET_TTNN_NATIVECODE_H

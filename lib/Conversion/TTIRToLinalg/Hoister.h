@@ -1,0 +1,51 @@
+//===- Hoister.h - making functions of the host -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOLINALG_HOISTER_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOLINALG_HOISTER_H
+
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt::host {
+
+/// Marks what calls functions of the host.
+inline constexpr llvm::StringLiteral callName = "ttir.cpu_hoisted_call";
+/// The type of a function in the program of the device that says what one of the host takes and gives.
+inline constexpr llvm::StringLiteral declarationType = "forward_cpu_declaration";
+
+/// Where programs of the device are: in the device module, if there is one.
+ModuleOp deviceModule(ModuleOp module);
+
+/// The value in another type of elements: by a typecast that is not an op of the source, unless `loc` says so.
+Value castTo(OpBuilder &builder, Location loc, Value value, Type type);
+
+/// Makes functions of the host, and what calls them.
+class Hoister {
+public:
+  explicit Hoister(ModuleOp root) : root(root), device(deviceModule(root)), symbols(device), builder(root) {}
+
+  /// A function of the host that is called `name`, and more if that is taken, with its declaration for the device. The
+  /// two types may differ in the signs of integers.
+  func::FuncOp create(Location loc, const Twine &name, FunctionType declared, FunctionType own);
+  func::FuncOp create(Location loc, const Twine &name, FunctionType type) { return create(loc, name, type, type); }
+  /// Takes back the function that was created last.
+  void erase(func::FuncOp function);
+
+  /// A call of a function as the device knows it.
+  static func::CallOp call(OpBuilder &builder, Location loc, func::FuncOp function, TypeRange results,
+                           ValueRange operands);
+
+private:
+  ModuleOp host();
+
+  ModuleOp root, device;
+  SymbolTable symbols;
+  OpBuilder builder;
+};
+
+} // namespace mlir::tt::host
+
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOLINALG_HOISTER_H

@@ -1,0 +1,140 @@
+//===- HostArithmetic.cpp - what MLIR leaves undefined, defined -----------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine stops a process that divides by 0, and reads what lies behind a tensor. Programs of the chip do neither.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_DEFINEHOSTARITHMETIC
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+
+namespace {
+struct DefineHostArithmetic : tt::impl::DefineHostArithmeticBase<DefineHostArithmetic> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivUIOp, arith::CeilDivUIOp,
+              arith::RemSIOp, arith::RemUIOp, tensor::ExtractOp, tensor::InsertOp, tensor::ExtractSliceOp,
+              tensor::InsertSliceOp>(op))
+        ops.push_back(op);
+    });
+    bool changed = false;
+    for (Operation *op : ops)
+      changed |= define(op);
+    if (!changed)
+      markAllAnalysesPreserved();
+  }
+
+private:
+  static Value number(ImplicitLocOpBuilder &b, Type type, int64_t value) {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  }
+
+  static bool define(Operation *op) {
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+      return clamp(op, extract.getTensor().getType(), extract.getIndicesMutable());
+    if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      return clamp(op, insert.getDest().getType(), insert.getIndicesMutable());
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+      return clampSlice(slice, slice.getSourceType(), slice.getOffsetsMutable());
+    if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+      return clampSlice(slice, slice.getDestType(), slice.getOffsetsMutable());
+    return divide(op);
+  }
+
+  /// x / 0 is -1 and x rem 0 is x, as on the chip. The least number by -1 is itself, and leaves 0.
+  static bool divide(Operation *op) {
+    Value divisor = op->getOperand(1);
+    Type type = divisor.getType();
+    APInt known;
+    const bool isSigned = !isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op);
+    if (!isa<IntegerType, IndexType>(type) ||
+        (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !(isSigned && known.isAllOnes())))
+      return false;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    const bool isRest = isa<arith::RemSIOp, arith::RemUIOp>(op);
+    Value x = op->getOperand(0), zero = number(b, type, 0), one = number(b, type, 1), least = number(b, type, -1);
+    Value isZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, divisor, zero);
+    Value isLeast = isSigned ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, divisor, least).getResult() : Value();
+    Value isReplaced = isSigned ? arith::OrIOp::create(b, isZero, isLeast).getResult() : isZero;
+    op->setOperand(1, arith::SelectOp::create(b, isReplaced, one, divisor));
+    Value result = op->getResult(0), made = result;
+    const SmallVector<OpOperand *> uses = llvm::map_to_vector(result.getUses(), [](OpOperand &use) { return &use; });
+    b.setInsertionPointAfter(op);
+    // What the replaced divisor, 1, leaves of -1: nothing.
+    if (isSigned && !isRest)
+      made = arith::SelectOp::create(b, isLeast, arith::SubIOp::create(b, zero, x), made);
+    made = arith::SelectOp::create(b, isZero, isRest ? x : least, made);
+    for (OpOperand *use : uses)
+      use->set(made);
+    return true;
+  }
+
+  /// An index becomes the nearest that there is.
+  static Value clamped(ImplicitLocOpBuilder &b, Value index, int64_t last) {
+    Value low = arith::MaxSIOp::create(b, index, number(b, b.getIndexType(), 0));
+    return arith::MinSIOp::create(b, low, number(b, b.getIndexType(), std::max<int64_t>(last, 0)));
+  }
+  static bool isWithin(Value index, int64_t last) {
+    APInt known;
+    return matchPattern(index, m_ConstantInt(&known)) && !known.isNegative() && known.getSExtValue() <= last;
+  }
+
+  static bool clamp(Operation *op, RankedTensorType type, MutableOperandRange indices) {
+    if (!type.hasStaticShape())
+      return false;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    // No place of a tensor without elements can be read or written.
+    if (type.getNumElements() == 0) {
+      Value instead = isa<tensor::InsertOp>(op)
+                          ? cast<tensor::InsertOp>(op).getDest()
+                          : arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType())).getResult();
+      op->getResult(0).replaceAllUsesWith(instead);
+      op->erase();
+      return true;
+    }
+    bool changed = false;
+    for (auto [dim, index] : llvm::enumerate(indices)) {
+      const int64_t last = type.getDimSize(dim) - 1;
+      if (isWithin(index.get(), last))
+        continue;
+      index.set(clamped(b, index.get(), last));
+      changed = true;
+    }
+    return changed;
+  }
+
+  template <class Slice> static bool clampSlice(Slice slice, RankedTensorType whole, MutableOperandRange offsets) {
+    if (!whole.hasStaticShape())
+      return false;
+    ImplicitLocOpBuilder b(slice.getLoc(), slice);
+    bool changed = false;
+    unsigned next = 0;
+    for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+      if (!slice.isDynamicOffset(dim))
+        continue;
+      OpOperand &offset = offsets[next++];
+      if (slice.isDynamicSize(dim) || slice.isDynamicStride(dim))
+        continue;
+      const int64_t last = whole.getDimSize(dim) - 1 - (slice.getStaticSize(dim) - 1) * slice.getStaticStride(dim);
+      if (isWithin(offset.get(), last))
+        continue;
+      offset.set(clamped(b, offset.get(), last));
+      changed = true;
+    }
+    return changed;
+  }
+};
+} // namespace

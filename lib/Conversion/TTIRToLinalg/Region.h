@@ -1,0 +1,47 @@
+//===- Region.h - ops of the host as one function ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOLINALG_REGION_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOLINALG_REGION_H
+
+#include "Hoister.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::tt::host {
+
+/// Ops of one block, in order, that become a function and a call of it behind the last of them.
+///
+/// What goes in and out is a tensor of a type that the chip holds: integers of other widths, f64 and index are
+/// converted in the function, and scalars are tensors of rank 0.
+class HostRegion {
+public:
+  /// known: functions, by their text. held: the tensors of the program that stand for values of earlier regions; those
+  /// of this one are added. isForHost: which other ops of the block need nothing else.
+  HostRegion(ArrayRef<Operation *> ops, Hoister &hoister, llvm::StringMap<func::FuncOp> &known,
+             DenseMap<Value, Value> &held, function_ref<bool(Operation *)> isForHost)
+      : ops(ops), own(ops.begin(), ops.end()), hoister(hoister), known(known), held(held), isForHost(isForHost),
+        builder(ops.back()->getContext()) {}
+
+  LogicalResult outline();
+
+private:
+  LogicalResult findValues();
+  func::FuncOp makeFunction(TypeRange declaredIns, TypeRange declaredOuts);
+  Value enter(Value argument, Type wanted);
+  Value leave(Value value, Type given);
+
+  ArrayRef<Operation *> ops;
+  DenseSet<Operation *> own; // the same
+  Hoister &hoister;
+  llvm::StringMap<func::FuncOp> &known;
+  DenseMap<Value, Value> &held;
+  function_ref<bool(Operation *)> isForHost;
+  OpBuilder builder;
+  SmallVector<Operation *> constants; // that are made again inside
+  SmallVector<Value> ins, outs;
+};
+
+} // namespace mlir::tt::host
+
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOLINALG_REGION_H
