@@ -163,14 +163,132 @@ void remapTokens(const Op &op, Results &results) {
   results.push_back({1, 1, ceilDivide(volume(op, View(scores).first(3)), size), experts});
 }
 
+//===----------------------------------------------------------------------===//
+// Experts that are computed and combined in one op
+//===----------------------------------------------------------------------===//
+
+/// Sizes of the experts of a device.
+struct Experts {
+  int64_t layers, experts, size, intermediate;
+};
+
+/// w0, w1 and w2 as they come, with all of their biases or none.
+Experts plainExperts(const Op &op) {
+  const View w0 = shapeOf(op, "w0", 4);
+  const Experts found = {w0[0], w0[1], w0[2], w0[3]};
+  expectShape(op, "w1", w0);
+  expectShape(op, "w2", Sizes{w0[0], w0[1], w0[3], w0[2]});
+  expectShape(op, "bias_0", Sizes{w0[0], w0[1], w0[3]});
+  expectShape(op, "bias_1", Sizes{w0[0], w0[1], w0[3]});
+  expectShape(op, "bias_2", Sizes{w0[0], w0[1], w0[2]});
+  const bool biased = optionalOperand(op, "bias_0");
+  for (const std::string_view name : {"bias_1", "bias_2"})
+    if (bool(optionalOperand(op, name)) != biased)
+      fail(op, "has ", biased ? "" : "no ", Name{"bias_0"}, " and ", biased ? "no " : "", Name{name},
+           "; expected all biases or none");
+  return found;
+}
+
+/// Weights as prepare_moe_compute_w0_w1_weights and prepare_moe_compute_w2_weights leave them.
+Experts packedExperts(const Op &op) {
+  const View first = shapeOf(op, "matmul_w0_w1_tensor", 4), last = shapeOf(op, "matmul_w2_tensor", 4);
+  const int64_t bias = boolean(op, "has_bias") ? 1 : 0;
+  const Experts found = {first[0], first[1], first[2] - bias, first[3] / 2};
+  if (found.size < 0 || first[3] % 2 != 0)
+    failOperand(op, "matmul_w0_w1_tensor", "has shape ", first,
+                "; expected layers x experts x rows x columns of two weights", bias ? ", and a row of biases" : "");
+  if (const Sizes wanted = {found.layers, found.experts, found.intermediate + bias, found.size}; !equal(last, wanted))
+    failOperand(op, "matmul_w2_tensor", "has shape ", last, "; expected ", View(wanted));
+  return found;
+}
+
+/// Experts of all devices, by the mapping [1, 1, experts, devices] or [rows, experts].
+void expectMapping(const Op &op, int64_t local) {
+  const Operand &mapping = operand(op, "tilize_expert_mapping_tensor");
+  const View shape = mapping.shape;
+  expectIntegers(op, mapping);
+  const int64_t devices = op.mesh().empty() ? 0 : volume(op, op.mesh());
+  const bool oneHot = shape.size() == 4 && shape[0] == 1 && shape[1] == 1 && shape[3] >= 1;
+  if (!oneHot && (shape.size() != 2 || shape[0] < 1))
+    failOperand(op, "tilize_expert_mapping_tensor", "has shape ", shape,
+                "; expected 1 x 1 x experts x devices, or rows x experts");
+  if (oneHot && devices && shape[3] != devices)
+    failOperand(op, "tilize_expert_mapping_tensor", "has shape ", shape, "; expected 1 x 1 x experts x ", devices,
+                ", the devices of the mesh");
+  const int64_t all = oneHot ? shape[2] : shape[1], among = oneHot ? shape[3] : devices;
+  if (among && multiply(local, among) != all)
+    failOperand(op, "tilize_expert_mapping_tensor", "has ", all, " experts; expected ", local, " for each of ", among,
+                " devices");
+}
+
+void computeExperts(const Op &op, Results &results) {
+  const View tokens = shapeOf(op, "tilize_input_tensor"), which = shapeOf(op, "tilize_expert_indices_tensor");
+  const bool isPlain = nameOf(op, {"w0", "matmul_w0_w1_tensor"}) == "w0";
+  const Experts experts = isPlain ? plainExperts(op) : packedExperts(op);
+  if (tokens.empty() || tokens.back() != experts.size)
+    failOperand(op, "tilize_input_tensor", "has shape ", tokens, "; expected tokens of ", experts.size,
+                ", as the weights have rows");
+  const int64_t rows = volume(op, tokens.first(tokens.size() - 1));
+  expectIntegers(op, operand(op, "tilize_expert_indices_tensor"));
+  if (which.empty() || volume(op, which.first(which.size() - 1)) != rows)
+    failOperand(op, "tilize_expert_indices_tensor", "has shape ", which, "; expected a row for each of ", rows,
+                " tokens");
+  expectShape(op, "tilize_expert_scores_tensor", which);
+  expectMapping(op, experts.experts);
+  if (const int64_t size = integer(op, "intermediate_size"); size != experts.intermediate)
+    failAttribute(op, "intermediate_size", "is ", size, "; expected ", experts.intermediate, ", as the weights have");
+  if (const int64_t layer = integer(op, "layer_id"); layer < 0 || layer >= experts.layers)
+    failAttribute(op, "layer_id", "is ", layer, "; expected 0 to ", experts.layers - 1, ", the layers of the weights");
+  const auto chips = chipsAlong(op, "cluster_axis");
+  if (!chips && op.declared.empty())
+    failAttribute(op, "cluster_axis", "leaves the result open: the module names no mesh, and no shape is declared");
+  // Without a mesh, what is declared says how many devices there are.
+  const int64_t own = chips ? rows / *chips : op.declared[0].size() == 3 ? op.declared[0][1] : rows;
+  if (chips ? rows % *chips != 0 : own < 0 || (own == 0 ? rows != 0 : rows % own != 0))
+    failOperand(op, "tilize_input_tensor", "has ", rows, " tokens, which do not divide ",
+                chips ? "among " : "into parts of ", chips ? *chips : own,
+                chips ? " devices along 'cluster_axis'" : ", as the result has");
+  const Sizes result = {which.back(), own, experts.size};
+  expectShape(op, "optional_output_tensor", result);
+  results.push_back(result);
+}
+
+/// 'hidden_size' and 'intermediate_size' are those of the weights.
+void expectSizes(const Op &op, int64_t hidden, int64_t intermediate) {
+  for (const auto &[name, wanted] : {std::pair("hidden_size", hidden), std::pair("intermediate_size", intermediate)})
+    if (const int64_t size = integer(op, name); size != wanted)
+      failAttribute(op, name, "is ", size, "; expected ", wanted, ", as the weights have");
+}
+
+void packFirstWeights(const Op &op, Results &results) {
+  const View w0 = shapeOf(op, "w0", 4);
+  const Sizes bias = {w0[0], w0[1], w0[3]};
+  expectShape(op, "w1", w0);
+  expectShape(op, "bias_0", bias);
+  expectShape(op, "bias_1", bias);
+  const bool biased = optionalOperand(op, "bias_0");
+  if (bool(optionalOperand(op, "bias_1")) != biased)
+    fail(op, "has one of ", Name{"bias_0"}, " and ", Name{"bias_1"}, "; expected both or none");
+  expectSizes(op, w0[2], w0[3]);
+  results.push_back({w0[0], w0[1], sizeOr(op, 2, add(w0[2], biased ? 1 : 0)), sizeOr(op, 3, multiply(w0[3], 2))});
+}
+
+void packLastWeight(const Op &op, Results &results) {
+  const View w2 = shapeOf(op, "w2", 4);
+  expectShape(op, "bias_2", Sizes{w2[0], w2[1], w2[3]});
+  expectSizes(op, w2[3], w2[2]);
+  results.push_back({w2[0], w2[1], sizeOr(op, 2, add(w2[2], optionalOperand(op, "bias_2") ? 1 : 0)), w2[3]});
+}
+
 } // namespace
 
 std::span<const Rule> routingRules() {
   static constexpr Rule rows[] = {
-      {"combineTokens", combineTokens}, {"dispatchTokens", dispatchTokens},
-      {"indexerScores", indexerScores}, {"remapTokens", remapTokens},
-      {"sampling", sampling},           {"sparseMatmul", sparseMatmul},
-      {"topKRouter", topKRouter},
+      {"combineTokens", combineTokens},       {"computeExperts", computeExperts},
+      {"dispatchTokens", dispatchTokens},     {"indexerScores", indexerScores},
+      {"packFirstWeights", packFirstWeights}, {"packLastWeight", packLastWeight},
+      {"remapTokens", remapTokens},           {"sampling", sampling},
+      {"sparseMatmul", sparseMatmul},         {"topKRouter", topKRouter},
   };
   return rows;
 }

@@ -286,6 +286,85 @@ def remap(
     return [GoldenMapTensor(mapped, scores.mesh_shape), GoldenMapTensor(reduced, scores.mesh_shape)]
 
 
+def expert_place(mapping: Tensor, expert: int, device: int) -> int | None:
+    """Number of an expert on a device that has it: of a table of devices [rows, experts], or as own_experts."""
+    table = mapping[0].long().tolist() if mapping.dim() == 2 else None
+    own = own_experts(mapping, device) if table is None else [e for e, owner in enumerate(table) if owner == device]
+    return own.index(expert) if expert in own else None
+
+
+def gated(gate: Tensor, value: Tensor, activation: str) -> Tensor:
+    if "swiglu" not in activation:
+        return torch.nn.functional.silu(gate) * value
+    gate, value = gate.clamp(max=7.0), value.clamp(-7.0, 7.0)
+    return gate * torch.sigmoid(1.702 * gate) * (value + 1)
+
+
+def compute_experts(
+    tokens: GoldenMapTensor,
+    indices: GoldenMapTensor,
+    scores: GoldenMapTensor,
+    mapping: GoldenMapTensor,
+    w0: GoldenMapTensor,
+    w1: GoldenMapTensor,
+    w2: GoldenMapTensor,
+    *biases: GoldenMapTensor | None,
+    layer_id: int,
+    cluster_axis: int,
+    activation_function: Any = "silu",
+) -> GoldenMapTensor:
+    """Each row of a device's own tokens from one expert, in double precision; scores weigh nothing."""
+    shards = {}
+
+    def of(weight: GoldenMapTensor | None, device: int, expert: int) -> Tensor | float:
+        return 0.0 if weight is None else weight.shard_at(device)[layer_id, expert].double()
+
+    b0, b1, b2 = (*biases, None, None, None)[:3]
+    for group in tokens.group_by_axis(cluster_axis):
+        for rank, device in enumerate(group):
+            chosen = indices.shard_at(device).flatten(0, -2).chunk(len(group))[rank].tolist()
+            out = tokens.shard_at(device).new_zeros((indices.shape[-1], len(chosen), tokens.shape[-1])).double()
+            for t, experts in enumerate(chosen):
+                for k, expert in enumerate(experts):
+                    places = ((d, expert_place(mapping.shard_at(d), int(expert), d)) for d in group)
+                    found = next(((d, place) for d, place in places if place is not None), None)
+                    if found is None:
+                        continue
+                    x = tokens.shard_at(found[0]).flatten(0, -2)[rank * len(chosen) + t].double()
+                    gate, value = (x @ of(w, *found) + of(b, *found) for w, b in ((w0, b0), (w1, b1)))
+                    out[k, t] = gated(gate, value, str(activation_function)) @ of(w2, *found) + of(b2, *found)
+            shards[device] = out.to(tokens.dtype)
+    return GoldenMapTensor(shards, tokens.mesh_shape)
+
+
+def compute_packed_experts(
+    tokens: GoldenMapTensor,
+    indices: GoldenMapTensor,
+    scores: GoldenMapTensor,
+    mapping: GoldenMapTensor,
+    first: GoldenMapTensor,
+    last: GoldenMapTensor,
+    *buffers: GoldenMapTensor,
+    has_bias: bool,
+    **attributes: Any,
+) -> GoldenMapTensor:
+    """compute_experts on weights as pack_experts leaves them."""
+    wholes = [first.map(lambda w: w.chunk(2, dim=-1)[0]), first.map(lambda w: w.chunk(2, dim=-1)[1]), last]
+    weights = [each.map(lambda w: w[..., : w.shape[-2] - has_bias, :]) for each in wholes]
+    biases = [each.map(lambda w: w[..., -1, :]) for each in wholes] if has_bias else []
+    names = ("layer_id", "cluster_axis", "activation_function")
+    chosen = {name: attributes[name] for name in names if name in attributes}
+    return compute_experts(tokens, indices, scores, mapping, *weights, *biases, **chosen)
+
+
+def pack_experts(*operands: Tensor | None) -> Tensor:
+    """Weights side by side, and their biases as a last row."""
+    given = [each for each in operands if each is not None]
+    weights, biases = ([each for each in given if each.dim() == rank] for rank in (4, 3))
+    packed = torch.cat(weights, dim=-1)
+    return torch.cat([packed, torch.cat(biases, dim=-1)[:, :, None]], dim=2) if biases else packed
+
+
 def listed(name: str, config: str) -> list[int]:
     """The numbers of "name = [1 : i32, 4 : i32]" in the text of a config; none when it is not there."""
     found = re.search(rf"\b{name}\s*=\s*\[([^\]]*)\]", config)
@@ -335,6 +414,10 @@ COLLECTIVE = {
     ),
     "all_to_all_combine": Op(combine, mesh=True, moves=True),
     "moe_expert_token_remap": Op(remap, mesh=True),
+    "moe_compute": Op(compute_experts, mesh=True),
+    "ttnn.moe_compute": Op(compute_packed_experts, mesh=True),
+    "prepare_moe_compute_w0_w1_weights": Op(pack_experts, moves=True),
+    "prepare_moe_compute_w2_weights": Op(pack_experts, moves=True),
     "distribute_tensor": Op(
         lambda x, *device, mapper_config: split_over_mesh(x.agreed(), x.mesh_shape, placements(str(mapper_config))),
         mesh=True,

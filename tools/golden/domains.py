@@ -77,6 +77,16 @@ def experts_of(mapping: int) -> DomainOf:
     return dimension_of(mapping, 2)
 
 
+def numbered_experts(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
+    """Numbers of experts of a mapping [rows, experts], or of one as in experts_of."""
+    return below(shapes[3][1 if len(shapes[3]) == 2 else 2])
+
+
+def one_device(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
+    """A mapping of either form, of experts that the first device has."""
+    return (0, 0) if len(shapes[3]) == 2 else (1, 1)
+
+
 def likeliest(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
     """How many candidates of each user are looked at."""
     return (1, shapes[0][-1])
@@ -133,7 +143,7 @@ KEEPS = {
         dynamic_update_slice""",
     frozenset({1}): "stablehlo.clamp",
     frozenset({1, 2}): "where",
-    ALL: "concat concatenate",
+    ALL: "concat concatenate prepare_moe_compute_w0_w1_weights prepare_moe_compute_w2_weights",
 }
 
 DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEEPS.items() for name in text.split()} | {
@@ -200,6 +210,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "all_to_all_dispatch_metadata": Accepts(operands={1: experts_of(3), 3: fixed(1, 1)}, keeps=frozenset({0, 2})),
     "all_to_all_combine": Accepts(operands={1: experts_of(2), 2: fixed(1, 1)}, keeps=FIRST),
     "moe_expert_token_remap": Accepts(operands={1: fixed(1, 1), 2: experts_of(1)}, keeps=FIRST),
+    "moe_compute": Accepts((-1.0, 1.0), {1: numbered_experts, 3: one_device}),
     "ttnn.quantize": Accepts(operands={1: SCALE}),
     "ttnn.dequantize": Accepts(operands={1: SCALE}),
     "ttnn.requantize": Accepts(operands={1: SCALE, 3: SCALE}),

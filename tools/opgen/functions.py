@@ -58,7 +58,6 @@ NOT_CALLED = {
     "ttnn.get_device",
     "ttnn.reset_global_semaphore",
     "ttnn.tt_lang_op",
-    "ttnn.write_tensor",
 }
 # Ops that only the runtime knows, as others of the dialect: older names that programs have.
 ALIASES = {"ttnn.to_dtype": "ttnn.typecast"}
@@ -158,6 +157,7 @@ FUNCTIONS: dict[str, Row] = {
         doc="The tensor on a device, in interleaved DRAM unless said otherwise.",
     ),
     "ttnn.copy": Row("input_a=src, input_b=dst"),
+    "ttnn.write_tensor": Row("host_tensor, device_tensor, cq_id, blocking", names="copy_host_to_device_tensor"),
     "ttnn.from_device": Row("tensor=input"),
     "ttnn.deallocate": Row("tensor=input, force:true"),
     "ttnn.load_tensor": Row(
@@ -336,6 +336,14 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.paged_update_cache": Row(
         "cache_tensor=cache, input_tensor, update_idxs_tensor=update_index, *, ...",
         names="experimental.paged_update_cache",
+    ),
+    # Experts
+    "ttnn.moe_compute": Row(
+        "tilize_input_tensor, tilize_expert_indices_tensor, tilize_expert_scores_tensor, "
+        "tilize_expert_mapping_tensor, matmul_w0_w1_tensor, matmul_w2_tensor, optional_output_tensor, *, layer_id, "
+        "output_height_shard_dim, intermediate_size, has_bias:false, cluster_axis, topology, num_links, "
+        "mux_core_range_set, activation_type=activation_function",
+        names="experimental.moe_compute",
     ),
     # The mesh
     "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, cq_id"),

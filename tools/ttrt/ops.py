@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """List every op of the dialects and which parts of the toolchain know it.
 
-inference  the result type follows from operands and attributes
+inference  result types need not be given: they follow from operands and attributes, or there are none
 lowering   the op of the next dialect that it becomes, or "rule" where that depends on its operands and attributes
 kernel     the simulated library computes it (ttnn)
 """
@@ -53,7 +53,8 @@ def registry(dialects: tuple[str, ...] = DIALECTS) -> Iterator[OpRow]:
     for dialect in dialects:
         infos = op_infos(import_module(f"ttmlir.dialects.{dialect}"))
         for info in sorted(infos, key=lambda info: info.name):
-            yield OpRow(info.name, info.infers, util.lowering(info.name, context), info.name in kernels)
+            infers = info.infers or not info.results
+            yield OpRow(info.name, infers, util.lowering(info.name, context), info.name in kernels)
 
 
 def has_gap(row: OpRow) -> bool:

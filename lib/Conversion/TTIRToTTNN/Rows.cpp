@@ -126,7 +126,8 @@ public:
     std::optional<RegisteredOperationName> to = sameName(op->getName().stripDialect(), getContext());
     if (!to)
       return op->hasTrait<tt::trait::Unpublished>()
-                 ? notifyMatchFailure(rewriter, op, "the layouts of what its kernel takes are published nowhere")
+                 ? notifyMatchFailure(rewriter, op,
+                                      "what its records of tokens hold is described in ways that contradict each other")
                  : notifyMatchFailure(rewriter, op, "there is no ttnn." + op->getName().stripDialect());
     return replaceBy(*to, op, operands, op->getAttrs(), rewriter);
   }

@@ -174,11 +174,14 @@ template <class T> struct IsArray<ArrayRef<T>> : std::true_type {};
 FailureOr<std::string> Spelling::structure(Attribute attr) const {
   SmallVector<std::string> fields;
   bool known = true;
+  // Sets of cores have other names in Python, and theirs is given although it may be empty.
+  const bool isSet = isPython() && isa<ttnn::CoreRangeSetAttr>(attr);
+  const bool isUnnamed = isSet || (isPython() && isa<ttnn::CoreRangeAttr>(attr));
   auto add = [&](StringRef name, FailureOr<std::string> value) {
     if (failed(value))
       known = false;
     else
-      fields.push_back(field(name, *value));
+      fields.push_back(isUnnamed ? *value : field(name, *value));
   };
   auto visit = [&](auto &&self, StringRef name, const auto &value) -> void {
     using T = std::decay_t<decltype(value)>;
@@ -186,7 +189,7 @@ FailureOr<std::string> Spelling::structure(Attribute attr) const {
       if (value)
         self(self, name, *value);
     } else if constexpr (IsArray<T>::value) {
-      if (!value.empty())
+      if (!value.empty() || isSet)
         add(name, attribute(ArrayAttr::get(attr.getContext(), SmallVector<Attribute>(value.begin(), value.end()))));
     } else if constexpr (std::is_base_of_v<Attribute, T>) {
       if (value)

@@ -60,6 +60,7 @@ constexpr std::array ringOps = {
     RingOp{"ttnn.all_to_all_dispatch_metadata", dispatchBytes},
     RingOp{"ttnn.all_reduce", reduceBytes, 2},
     RingOp{"ttnn.all_reduce_async", reduceBytes, 2},
+    RingOp{"ttnn.moe_compute", combineBytes},
     RingOp{"ttnn.reduce_scatter", scatterBytes},
     RingOp{"ttnn.distributed_layer_norm", rowSumsBytes},
     RingOp{"ttnn.distributed_rms_norm", rowSumsBytes},

@@ -44,6 +44,7 @@ std::vector<OpInfo> optimizerOps();
 std::vector<OpInfo> attentionTrainingOps();
 std::vector<OpInfo> routingOps();
 std::vector<OpInfo> expertOps();
+std::vector<OpInfo> mixtureOps();
 std::vector<OpInfo> debugOps();
 std::vector<OpInfo> callOps();
 std::vector<OpInfo> tensorFileOps();

@@ -139,6 +139,7 @@ constexpr Family families[] = {
     {attentionTrainingOps},
     {routingOps},
     {expertOps},
+    {mixtureOps},
 };
 
 /// Of families that move values, the ops that compute some.

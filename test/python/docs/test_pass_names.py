@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+FACTS = ROOT.parent / "shared" / "facts" / "passes.json"
 # Passes and pipelines: what `--help` of the ecosystem's tool lists.
 TEXT = """
     analyze-mesh annotate-local-shapes apply-argument-shard-status arith-to-d2m-tile-ops auto-sharding
@@ -109,6 +111,21 @@ ABSENT_OPTIONS = {
     "ttir-erase-inverse-ops": {"force"},
     "ttnn-fusing": {"enable-op-constraints", "enable-sdpa-fusion", "max-fallback-attempts"},
 }
+
+
+@pytest.mark.skipif(not FACTS.exists(), reason=f"{FACTS} is not there")
+def test_the_lists_above_are_the_ecosystems() -> None:
+    facts = json.loads(FACTS.read_text())
+    rows = {row["argument"]: row for row in facts["passes"] + facts["pipelines"] if ":" not in row["argument"]}
+    assert sorted(NAMES) == sorted(rows)
+    # Those of StableHLO's passes, and of pipelines, are looked at where they are.
+    own = "ttir-(?!to-d2m)|ttnn-|ttcore-|tt-populate|convert-ttnn"
+    wanted = {
+        name: {option["name"] for option in row["options"]}
+        for name, row in rows.items()
+        if row["kind"] == "pass" and row["options"] and re.match(own, name)
+    }
+    assert {name: set(options.split()) for name, options in OPTIONS.items()} == wanted
 
 
 @pytest.fixture(scope="module")

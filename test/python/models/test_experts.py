@@ -100,6 +100,80 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
         ).passed
 
 
+def expert(x: torch.Tensor, weights: list[torch.Tensor], activation: str) -> torch.Tensor:
+    """What one expert makes of a token, in double precision."""
+    w0, w1, w2, b0, b1, b2 = (w.double() for w in weights)
+    gate, value = x.double() @ w0 + b0, x.double() @ w1 + b1
+    if activation == "swiglu":
+        gate, value = gate.clamp(max=7), value.clamp(-7, 7)
+        made = gate / (1 + torch.exp(-1.702 * gate)) * (value + 1)
+    else:
+        made = gate / (1 + torch.exp(-gate)) * value
+    return (made @ w2 + b2).float()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("activation", ["silu", "swiglu"])
+@pytest.mark.parametrize(("mesh", "target"), [*((mesh, "ttnn") for mesh in MESHES), *EMITTED], ids=str)
+def test_computed_in_one_op(mesh: tuple[int, int], target: str, activation: str, axis: int) -> None:
+    """Dispatched tokens through moe_compute beside one expert after the other, each with weights of its own."""
+    devices, along, middle = mesh[0] * mesh[1], mesh[axis], 5
+    local, tokens, layer = EXPERTS // devices, (2 * along, 3), 1
+    where, indices = placed(devices), chosen(tokens[0], 1, tokens[1])
+    owner = where[0, 0].argmax(-1)
+    # Along the axis devices have different weights; those on the other axis have the same.
+    generator = torch.Generator().manual_seed(2)
+    shapes = [(SIZE, middle), (SIZE, middle), (middle, SIZE), (middle,), (middle,), (SIZE,)]
+    weights = [torch.randn(2, local * along, *shape, generator=generator) for shape in shapes]
+    x = torch.randn(tokens[0], 1, tokens[1], SIZE, generator=generator) * 2
+
+    def module(builder: Any) -> None:
+        @builder.func([tuple(x.shape)], [torch.float32])
+        def moe(x, builder):
+            sent, metadata = builder.all_to_all_dispatch(
+                split(builder, x, mesh, axis),
+                split(builder, builder.constant(indices), mesh, axis),
+                builder.constant(where),
+                num_devices=along,
+                cluster_axis=axis,
+            )
+            spread = []
+            for weight in weights:
+                counts, dims = [1] * weight.dim(), [-1, -1]
+                counts[1], dims[axis] = along, 1
+                spread.append(builder.mesh_shard(builder.constant(weight), "devices", "full_to_shard", counts, dims))
+            w0, w1, w2, b0, b1, b2 = spread
+            scores = builder.zeros(list(builder.get_shape(metadata)), torch.float32)
+            return builder.moe_compute(
+                sent, metadata, scores, builder.constant(owner[None].to(torch.int32)), w0, w1, w2,
+                layer_id=layer, output_height_shard_dim=4, intermediate_size=middle, cluster_axis=axis,
+                output_shape=(CHOSEN, 2 * tokens[1], SIZE), output_type=torch.float32,
+                bias_0=b0, bias_1=b1, bias_2=b2, activation_function=activation,
+            )  # fmt: skip
+
+    wanted = {}
+    for chip in range(devices):
+        row, column = divmod(chip, mesh[1])
+        rank, other = (row, column) if axis == 0 else (column, row)
+        out = torch.zeros(CHOSEN, 2 * tokens[1], SIZE)
+        for token in range(2 * tokens[1]):
+            b, s = divmod(token, tokens[1])
+            for k, number in enumerate(indices[rank * 2 + b, 0, s].tolist()):
+                home = divmod(int(owner[number]), mesh[1])
+                if home[1 - axis] == other:
+                    place = home[axis] * local + int((owner[:number] == owner[number]).sum())
+                    out[k, token] = expert(x[rank * 2 + b, 0, s], [w[layer, place] for w in weights], activation)
+        wanted[chip] = out
+    report = compile_and_execute_ttir(
+        module, mesh_dict=mesh_dict(mesh), target=target, check_atol=True, check_rtol=True
+    )
+    assert report.passed
+    if target == "ttnn":
+        binary, _, _ = compile_ttir_module_to_flatbuffer(*build_module(module, "ttir", mesh_dict=mesh_dict(mesh)))
+        given = {0: {"input_0": x, "output_0": GoldenMapTensor(wanted, mesh)}}
+        assert execute_fb(binary, given, check_atol=True, check_rtol=True).passed
+
+
 def alone(mapping: torch.Tensor, indices: torch.Tensor) -> None:
     def module(builder: Any) -> None:
         @builder.func([(2, 1, 3, SIZE)], [torch.float32])

@@ -12,6 +12,8 @@ def reason(text: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), text)
 
 
+CONTRADICTED = "records of tokens, of which public descriptions contradict each other (docs/differences.md)"
+
 # No TTNN op, or no decomposition into TTNN ops, is known to the lowering.
 NO_LOWERING: dict[str, str] = {
     "stablehlo.collective_reduce": "no program has it: its result is on one device of a group",
@@ -22,10 +24,7 @@ NO_LOWERING: dict[str, str] = {
     ),
     **reason("a size that is only known when the program runs", "stablehlo.set_dimension_size"),
     **reason("kernel source, which is not simulated", "ttir.tt_lang_op"),
-    **reason(
-        "packed weights and records of tokens, whose layouts are published nowhere",
-        "ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine",
-    ),
+    **reason(CONTRADICTED, "ttir.moe_gpt ttir.selective_reduce_combine"),
     **reason("a buffer of another compiler back end", "ttir.ttnn_metal_layout_cast"),
     "ttir.alloc": "addresses are the runtime's",
     "ttir.dealloc": "the compiler adds deallocations after lowering",
@@ -35,17 +34,16 @@ NO_LOWERING: dict[str, str] = {
 # The simulated library has no such op.
 NO_KERNEL: dict[str, str] = {
     **reason(
-        "part of a trace, which the runtime records by itself",
+        "the compiler writes what is recorded where it is executed; lit test Target/TTNN/traces.mlir",
         "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace",
     ),
     **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph ttnn.tt_lang_op"),
+    **reason(CONTRADICTED, "ttnn.moe_gpt ttnn.selective_reduce_combine"),
     **reason(
-        "packed weights and records of tokens, whose layouts are published nowhere",
-        """ttnn.moe_compute ttnn.moe_gpt ttnn.selective_reduce_combine ttnn.prepare_moe_compute_w0_w1_weights
-        ttnn.prepare_moe_compute_w2_weights ttnn.allocate_moe_compute_semaphore""",
+        "semaphores are not simulated",
+        "ttnn.create_global_semaphore ttnn.reset_global_semaphore ttnn.allocate_moe_compute_semaphore",
     ),
-    **reason("semaphores are not simulated", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
-    **reason("addresses are the runtime's", "ttnn.alloc ttnn.write_tensor"),
+    "ttnn.alloc": "addresses are the runtime's",
     "ttnn.get_device": "a program is submitted to a device; the flatbuffer does not record it",
 }
 
@@ -54,19 +52,17 @@ NO_GOLDEN: dict[str, str] = {
         "memory or a device, no value",
         """ttir.alloc ttir.dealloc ttnn.alloc ttnn.deallocate ttnn.get_device ttnn.copy ttnn.write_tensor""",
     ),
-    **reason("files", "ttnn.dump_tensor ttnn.load_tensor"),
+    "ttnn.dump_tensor": "a file, no value",
     **reason(
-        "traces",
-        "ttnn.begin_trace_capture ttnn.capture_or_execute_trace ttnn.end_trace_capture ttnn.execute_trace",
+        "a number that stands for a recording", "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace"
     ),
+    "ttnn.capture_or_execute_trace": "that of the function that it records; golden.evaluation calls it",
     **reason("kernel source", "ttir.tt_lang_op ttnn.tt_lang_op ttnn.generic ttnn.d2m_subgraph"),
+    **reason(CONTRADICTED, "ttir.moe_gpt ttir.selective_reduce_combine ttnn.moe_gpt ttnn.selective_reduce_combine"),
     **reason(
-        "layouts that are published nowhere",
-        """ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine ttnn.moe_compute ttnn.moe_gpt
-        ttnn.selective_reduce_combine ttnn.prepare_moe_compute_w0_w1_weights ttnn.prepare_moe_compute_w2_weights
-        ttnn.allocate_moe_compute_semaphore""",
+        "semaphores",
+        "ttnn.create_global_semaphore ttnn.reset_global_semaphore ttnn.allocate_moe_compute_semaphore",
     ),
-    **reason("semaphores", "ttnn.create_global_semaphore ttnn.reset_global_semaphore"),
     "stablehlo.return": "ends a region",
     **reason(
         "regions, calls, tokens and tuples, which no one tensor stands for",
@@ -83,11 +79,7 @@ NO_GOLDEN: dict[str, str] = {
 
 NO_INFERENCE: dict[str, str] = {
     **reason("the result's type is all that it says", "ttir.empty ttir.alloc"),
-    **reason(
-        "no result", "ttir.dealloc ttir.fill_cache ttir.update_cache ttir.paged_fill_cache ttir.paged_update_cache"
-    ),
-    **reason("the result's type is its operand that it writes to", "ttir.to_layout ttir.tt_lang_op"),
-    **reason("layouts that are published nowhere", "ttir.moe_compute ttir.moe_gpt ttir.selective_reduce_combine"),
+    **reason(CONTRADICTED, "ttir.moe_gpt ttir.selective_reduce_combine"),
     "ttir.ttnn_metal_layout_cast": "the result's type is all that it says",
 }
 

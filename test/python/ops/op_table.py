@@ -375,7 +375,6 @@ TTIR: dict[str, Row] = {
 NO_ROW: dict[str, str] = {
     "ttir.tt_lang_op": "kernel source; lit test Dialect/TTIR",
     "ttir.ttnn_metal_layout_cast": "memory of another back end; lit test Dialect/TTIR",
-    "ttir.moe_compute": "parsed and printed; lit test Conversion/TTIRToTTNN",
     "ttir.moe_gpt": "parsed and printed; lit test Conversion/TTIRToTTNN",
     "ttir.selective_reduce_combine": "parsed and printed; lit test Conversion/TTIRToTTNN",
     "ttir.mesh_shard": "every row on a mesh is split and joined by it",

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from op_rows import case, row
+import math
+from typing import Any
+
+from op_rows import Case, Operand, Shape, case, named, row
 
 STATE = ((33, 65),) * 4
 FIFTH_STEP = {"lr": 0.1, "beta1": 0.8, "beta2": 0.99, "beta1_pow": 0.32768, "beta2_pow": 0.9509900499}
@@ -133,6 +136,43 @@ ROUTING = {
 ALONE = {"num_devices": 1, "cluster_axis": 1}
 MAPPING = (1, 1, 6, 1)
 NO_MAPPING = "operand 'expert_mapping' has shape 1x1x6x2; expected 1 x 1 x experts x 1"
+
+
+def mixture(
+    tokens: Shape,
+    k: int,
+    weights: Shape,
+    mapping: Shape,
+    *,
+    biased: bool = False,
+    **others: Any,
+) -> Case:
+    """Weights [layers, experts, size, intermediate]; others: attributes, and shapes of operands."""
+    layers, experts, size, intermediate = weights
+    rows = (*tokens[:-1], k)
+    operands: dict[str, Operand] = {
+        "tilize_input_tensor": tokens,
+        "tilize_expert_indices_tensor": rows,
+        "tilize_expert_scores_tensor": rows,
+        "tilize_expert_mapping_tensor": mapping,
+        "w0": weights,
+        "w1": weights,
+        "w2": (layers, experts, intermediate, size),
+    }
+    if biased:
+        operands |= {"bias_0": (layers, experts, intermediate), "bias_1": (layers, experts, intermediate)}
+        operands |= {"bias_2": (layers, experts, size)}
+    attributes = {
+        "layer_id": 0,
+        "output_height_shard_dim": 4,
+        "intermediate_size": intermediate,
+        "cluster_axis": 1,
+        "output_shape": (k, math.prod(tokens[:-1]), size),
+    }
+    operands |= {name: others.pop(name) for name in list(others) if isinstance(others[name], tuple)}
+    return named(attributes | others, **operands)
+
+
 EXPERTS = {
     "all_to_all_dispatch": row(
         case((2, 3, 1, 33), (2, 3, 1, 2), MAPPING, **ALONE),
@@ -198,5 +238,43 @@ EXPERTS = {
             ),
         ],
         fixed={1: "i32", 2: "i32"},
+    ),
+    "moe_compute": row(
+        mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 4), layer_id=1),
+        mixture((2, 3, 16), 3, (1, 6, 16, 32), MAPPING, biased=True, activation_function="swiglu"),
+        mixture((1, 1), 1, (1, 1, 1, 1), (3, 1), biased=True),
+        wrong=[
+            (
+                mixture((1, 6, 32), 2, (2, 4, 33, 17), (1, 4)),
+                "operand 'tilize_input_tensor' has shape 1x6x32; expected tokens of 33, as the weights have rows",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 4), layer_id=2),
+                "attribute 'layer_id' is 2; expected 0 to 1, the layers of the weights",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (4,)),
+                "operand 'tilize_expert_mapping_tensor' has shape 4; expected 1 x 1 x experts x devices, or rows x",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 1, 4, 2)),
+                "operand 'tilize_expert_mapping_tensor' has 4 experts; expected 4 for each of 2 devices",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 4), intermediate_size=18),
+                "attribute 'intermediate_size' is 18; expected 17, as the weights have",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 4), w1=(2, 4, 17, 33)),
+                "operand 'w1' has shape 2x4x17x33; expected 2x4x33x17",
+            ),
+            (
+                mixture((1, 6, 33), 2, (2, 4, 33, 17), (1, 4), bias_0=(2, 4, 17)),
+                "has 'bias_0' and no 'bias_1'; expected all biases or none",
+            ),
+        ],
+        fixed={"tilize_expert_indices_tensor": "i32", "tilize_expert_mapping_tensor": "i32"},
+        tolerance={"bf16": (0.03, 0.02)},
+        because="sums of products cancel each other",
     ),
 }

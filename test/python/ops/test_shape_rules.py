@@ -53,6 +53,7 @@ STEP = {"lr": 0.1, "beta1": 0.8, "beta2": 0.99, "beta1_pow": 0.32768, "beta2_pow
 }
 FILLED = row(named({"shape": [3, 4]}), named({"shape": []}), dtypes=("f32",))
 # Ops whose rows in the table are of TTIR, which says it otherwise.
+EXPERT = {"hidden_size": 8, "intermediate_size": 5}
 OWN: dict[str, Row] = {
     "ttnn.conv2d": row(
         named(convolution((3, 2), 6, 2), input=(1, 1, 70, 4), weight=(6, 2, 3, 2), bias=(1, 1, 1, 6)),
@@ -152,6 +153,13 @@ OWN: dict[str, Row] = {
         named(STEP, param=(33, 65), grad=(33, 65), exp_avg=(33, 65), exp_avg_sq=(33, 65)),
         named(STEP, param=(5,), grad=(5,), exp_avg=(5,), exp_avg_sq=(5,), max_exp_avg_sq=(5,)),
     ),
+    "ttnn.prepare_moe_compute_w0_w1_weights": row(
+        named(EXPERT, w0=(2, 3, 8, 5), w1=(2, 3, 8, 5)),
+        named(EXPERT, w0=(1, 1, 8, 5), w1=(1, 1, 8, 5), bias_0=(1, 1, 5), bias_1=(1, 1, 5)),
+    ),
+    "ttnn.prepare_moe_compute_w2_weights": row(
+        named(EXPERT, w2=(2, 3, 5, 8)), named(EXPERT, w2=(1, 1, 5, 8), bias_2=(1, 1, 8))
+    ),
     "ttnn.rotary_embedding": row(named({}, input=(1, 2, 6, 8), cos_cache=(1, 1, 8, 8), sin_cache=(1, 1, 8, 8))),
     "ttnn.rotary_embedding_llama": row(
         named({}, input=(1, 2, 6, 8), cos_cache=(1, 1, 6, 8), sin_cache=(1, 1, 6, 8), trans_mat=(1, 1, 4, 4))
@@ -173,6 +181,7 @@ OTHER_TESTS = {
     "ttnn.collective_permute",
     "ttnn.distribute_tensor",
     "ttnn.mesh_partition",
+    "ttnn.moe_compute",
     "ttnn.moe_expert_token_remap",
     "ttnn.point_to_point",
     "ttnn.reduce_scatter",

@@ -7,21 +7,30 @@
 
 namespace mlir::tt {
 
-/// Roles are in, out or inout, one per input; each written input has a result of its type.
-template <class Op> LogicalResult verifyArgRoles(Op op) {
+/// The types of the inputs that a kernel writes to. Roles are in, out or inout, one per input.
+inline LogicalResult writtenTypes(StringRef argRoles, ValueRange inputs, SmallVectorImpl<Type> &written,
+                                  function_ref<LogicalResult(const Twine &)> emitError) {
   SmallVector<StringRef> roles;
-  op.getArgRoles().split(roles, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  if (roles.size() != op.getInputs().size())
-    return op.emitOpError("attribute 'arg_roles' has ")
-           << roles.size() << " roles for " << op.getInputs().size() << " inputs";
-  SmallVector<Type> written;
-  for (auto [role, input] : llvm::zip(roles, op.getInputs())) {
+  argRoles.split(roles, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  if (roles.size() != inputs.size())
+    return emitError("attribute 'arg_roles' has " + Twine(roles.size()) + " roles for " + Twine(inputs.size()) +
+                     " inputs");
+  for (auto [role, input] : llvm::zip(roles, inputs)) {
     StringRef name = role.trim();
     if (name != "in" && name != "out" && name != "inout")
-      return op.emitOpError("attribute 'arg_roles' has \"") << name << "\"; expected in, out or inout";
+      return emitError("attribute 'arg_roles' has \"" + name + "\"; expected in, out or inout");
     if (name != "in")
       written.push_back(input.getType());
   }
+  return success();
+}
+
+/// Each written input has a result of its type.
+template <class Op> LogicalResult verifyArgRoles(Op op) {
+  SmallVector<Type> written;
+  if (failed(writtenTypes(op.getArgRoles(), op.getInputs(), written,
+                          [&](const Twine &text) -> LogicalResult { return op.emitOpError() << text; })))
+    return failure();
   if (TypeRange(written) != TypeRange(op->getResultTypes()))
     return op.emitOpError("has results of types ")
            << op->getResultTypes() << "; expected those of the written inputs, " << written;

@@ -91,18 +91,8 @@ defm MoeExpertTokenRemap : TT_Both<"moe_expert_token_remap",
     (ins I64Attr:$reduction_size),
     "Scores and presence of a device's own experts.", "remapTokens", [TT_CollectiveTrait], "topk_tensor ui16">;
 
-// Ops of a fused kernel, whose packed weights and records of tokens have layouts that are published nowhere: they are
-// read and written, and refused by name where they would have to run.
-defvar TT_FusedText = [{
-    Read, checked and written; refused by name where it would have to run. all_to_all_dispatch, moe_expert_token_remap,
-    sparse_matmul and all_to_all_combine compute the same.
-  }];
-class TT_FusedExpertsOp<Dialect dialect, string mnemonic, dag operands, dag attributes, list<Trait> traits = []>
-    : Op<dialect, mnemonic, !listconcat([Pure, TT_UnpublishedTrait], traits)> {
-  let description = TT_FusedText;
-  let arguments = !con(operands, attributes);
-  let results = (outs AnyRankedTensor:$result);
-}
+// Experts that are computed and combined in one op. Operands are called as in the ecosystem, whose kernel brings tokens
+// into tiles first.
 defvar TT_FusedTokens = (ins AnyRankedTensor:$tilize_input_tensor, AnyRankedTensor:$tilize_expert_indices_tensor,
                              AnyRankedTensor:$tilize_expert_scores_tensor,
                              AnyRankedTensor:$tilize_expert_mapping_tensor);
@@ -110,15 +100,41 @@ defvar TT_FusedSizes = (ins UI32Attr:$layer_id, UI32Attr:$output_height_shard_di
 defvar TT_FusedActivation = (ins
     DefaultValuedAttr<TTCore_MoEActivationFunctionAttr, "::mlir::tt::ttcore::MoEActivationFunction::Silu">
         :$activation_function, UI32Attr:$cluster_axis);
-defvar TT_FusedComputeText =
-    "Dispatched tokens through the experts of each device, and back; not run: the layout of its weights is not known.";
-def TTIR_MoeComputeOp : TT_FusedExpertsOp<TTIR_Dialect, "moe_compute",
-    !con(TT_FusedTokens, (ins AnyRankedTensor:$w0, AnyRankedTensor:$w1, AnyRankedTensor:$w2,
-                              Optional<AnyRankedTensor>:$bias_0, Optional<AnyRankedTensor>:$bias_1,
-                              Optional<AnyRankedTensor>:$bias_2)),
-    !con(TT_FusedSizes, TT_FusedActivation), [AttrSizedOperandSegments]> {
-  let summary = TT_FusedComputeText;
+class TT_MoeComputeOp<Dialect dialect, dag weights, dag attributes>
+    : TT_PureOp<dialect, "moe_compute", !con(TT_FusedTokens, weights), attributes,
+                "Dispatched tokens through the experts of each device, and back to the devices that they are of.",
+                "computeExperts", [TT_CollectiveTrait, AttrSizedOperandSegments]> {
   let results = (outs AnyRankedTensor:$combine_output);
+  let description = [{
+    Tokens [..., size] of all devices along `cluster_axis`, one device after the other as all_to_all_dispatch leaves
+    them, and the numbers of each token's experts [..., k]. Each device gets [k, tokens / devices, size] of its own: row
+    k of a token is what its expert k makes of the token in the device that has the expert, or zeros when none along the
+    axis has it. An expert makes of x
+      (activation(x w0 + bias_0) * (x w1 + bias_1)) w2 + bias_2
+    with w0 and w1 [layers, experts of a device, size, intermediate_size], of which `layer_id` is taken, and w2 the other
+    way round; biases have no dimension of the input. silu(g) * u is the activation, or with swiglu, of g and u clamped to
+    7 from above and u to -7 from below, g * sigmoid(1.702 g) * (u + 1). Scores weigh nothing: they are for the caller to
+    multiply by. The mapping is [1, 1, experts, devices], 1 where a device has an expert, or [rows, experts], whose first
+    row has the number of the device of each. `output_height_shard_dim` says how many cores the chip's kernel gives the
+    rows of the result.
+  }];
+}
+def TTIR_MoeComputeOp : TT_MoeComputeOp<TTIR_Dialect,
+    (ins AnyRankedTensor:$w0, AnyRankedTensor:$w1, AnyRankedTensor:$w2, Optional<AnyRankedTensor>:$bias_0,
+         Optional<AnyRankedTensor>:$bias_1, Optional<AnyRankedTensor>:$bias_2),
+    !con(TT_FusedSizes, TT_FusedActivation)>;
+
+// Ops of a fused kernel whose records of tokens are described in ways that contradict each other (docs/differences.md):
+// they are read and written, and refused by name where they would have to run.
+defvar TT_FusedText = [{
+    Read, checked and written; refused by name where it would have to run. moe_compute, or all_to_all_dispatch,
+    moe_expert_token_remap, sparse_matmul and all_to_all_combine, compute the same.
+  }];
+class TT_FusedExpertsOp<Dialect dialect, string mnemonic, dag operands, dag attributes, list<Trait> traits = []>
+    : Op<dialect, mnemonic, !listconcat([Pure, TT_UnpublishedTrait], traits)> {
+  let description = TT_FusedText;
+  let arguments = !con(operands, attributes);
+  let results = (outs AnyRankedTensor:$result);
 }
 
 class TT_MoeGptOp<Dialect dialect> : TT_FusedExpertsOp<dialect, "moe_gpt",

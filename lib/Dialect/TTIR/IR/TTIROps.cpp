@@ -37,6 +37,22 @@ LogicalResult AllocOp::verify() {
 // Layouts
 //===----------------------------------------------------------------------===//
 
+/// The type of what is written to, if it is a value.
+LogicalResult ToLayoutOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
+                                           DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                           SmallVectorImpl<Type> &results) {
+  if (operands.size() != 2)
+    return emitOptionalError(location, "ttir.to_layout: has ", operands.size(), " operands; expected 2");
+  if (Type output = operands[1].getType(); isa<RankedTensorType>(output))
+    results.push_back(output);
+  return success();
+}
+
+LogicalResult ToLayoutOp::refineReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr,
+                                            OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) {
+  return success();
+}
+
 LogicalResult ToLayoutOp::verify() {
   Type output = getOutput().getType();
   if (isa<MemRefType>(output)) {
@@ -59,5 +75,20 @@ void ToLayoutOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEf
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
+
+LogicalResult TTLangOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                         DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  if (!adaptor.getArgRolesAttr())
+    return emitOptionalError(location, "ttir.tt_lang_op: attribute 'arg_roles' is missing");
+  return writtenTypes(adaptor.getArgRoles(), operands, results,
+                      [&](const Twine &text) { return emitOptionalError(location, "ttir.tt_lang_op: ", text.str()); });
+}
+
+LogicalResult TTLangOp::refineReturnTypes(MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr,
+                                          OpaqueProperties, RegionRange, SmallVectorImpl<Type> &) {
+  return success();
+}
 
 LogicalResult TTLangOp::verify() { return verifyArgRoles(*this); }

@@ -51,7 +51,8 @@ std::vector<OpInfo> conversionOps() {
       {"ttnn.to_layout", makeMove, nullptr, moveCost},      {"ttnn.to_memory_config", makeMove, nullptr, moveCost},
       {"ttnn.to_tensor_spec", makeMove, nullptr, moveCost}, {"ttnn.to_device", makeMove, nullptr, traffic},
       {"ttnn.from_device", makeMove, nullptr, traffic},     {"ttnn.to_dtype", makeMove, nullptr, traffic},
-      {"ttnn.copy", makeCopy, nullptr, traffic, {1}},       {"ttnn.deallocate", makeNothing, nullptr, noCost},
+      {"ttnn.copy", makeCopy, nullptr, traffic, {1}},       {"ttnn.write_tensor", makeCopy, nullptr, traffic, {1}},
+      {"ttnn.deallocate", makeNothing, nullptr, noCost},
   };
 }
 

@@ -7,10 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/access.h"
-#include "core/mesh.h"
+#include "kernels/routing/places.h"
 #include "tt/parallel.h"
-#include "tt/sim/formats.h"
 #include "tt/ttnn/fabric.h"
 
 #include <algorithm>
@@ -19,48 +17,7 @@
 namespace tt::ttnn {
 namespace {
 
-constexpr int64_t none = -1;
-
-/// Which device has which expert, read when the op runs.
-class Places {
-public:
-  Places(const OpCall &call, size_t operandIndex)
-      : name(call.name), experts(operand(call, operandIndex).shape[2]), devices(operand(call, operandIndex).shape[3]),
-        index(operandIndex), values(call, operandIndex) {
-    if (devices != int64_t(call.meshShape[0]) * call.meshShape[1])
-      fail(call, "operand 'expert_mapping' is for " + std::to_string(devices) + " devices; expected " +
-                     std::to_string(int64_t(call.meshShape[0]) * call.meshShape[1]) + ", those of the mesh");
-  }
-
-  /// Number of each expert among those of the device, or none. Throws where there are more than an equal part.
-  std::vector<int64_t> onDevice(DeviceIns ins, size_t device) const {
-    const std::byte *mapping = on(ins[index], device);
-    std::vector<int64_t> local(static_cast<size_t>(experts), none);
-    int64_t count = 0;
-    for (int64_t expert = 0; expert < experts; ++expert)
-      if (values.raw(mapping, expert * devices + static_cast<int64_t>(device)) != 0)
-        local[static_cast<size_t>(expert)] = count++;
-    if (count > experts / devices)
-      throw OpError(name + ": operand 'expert_mapping' gives device " + std::to_string(device) + " " +
-                    std::to_string(count) + " experts; expected at most " + std::to_string(experts / devices) +
-                    ", an equal part of " + std::to_string(experts));
-    return local;
-  }
-
-  std::string name;
-  int64_t experts, devices;
-
-private:
-  size_t index;
-  Positions values;
-};
-
-void expectElements(const OpCall &call) {
-  for (size_t i = 0; i < call.outs.size(); ++i)
-    if (sim::isBlockFormat(result(call, i).dtype))
-      fail(call, "result " + std::to_string(i) + " is of type " + std::string(toString(result(call, i).dtype)) +
-                     ", whose elements cannot be written alone; expected f32, bf16 or an integer type");
-}
+constexpr int64_t none = Places::none;
 
 int64_t along(const OpCall &call) { return call.attributes.get<int64_t>("cluster_axis"); }
 
@@ -147,7 +104,11 @@ public:
         out(result(call).shape), splitsBatch(call.attributes.get<int64_t>("output_shard_dim", 2) == 1),
         copy(operand(call, 0).dtype, result(call).dtype) {}
 
-  std::vector<Need> needs() const override { return needsOf(groups); }
+  std::vector<Need> needs() const override {
+    std::vector<Need> all = needsOf(groups);
+    std::ranges::copy(needsOf(groups, 2), std::back_inserter(all));
+    return all;
+  }
 
   void run(DeviceIns ins, DeviceOuts outs, const sim::Chips &chips) const override {
     const int64_t size = in[3];

@@ -29,3 +29,14 @@ func.func @scores(%x: tensor<2x3x1x8xbf16>, %which: tensor<2x3x1x2xi32>, %scores
   %mine, %present = "ttir.moe_expert_token_remap"(%table, %where, %all) <{reduction_size = 16 : i64}> : (tensor<1x4x3x16xbf16>, tensor<1x1x16x8xi32>, tensor<1x4x3x2xi32>) -> (tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>)
   return %of, %present : tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>
 }
+
+// Weights are brought into the order of the kernel; those that stay the same are brought once.
+// TTNN-LABEL: @compute
+func.func @compute(%x: tensor<1x8x64xbf16>, %which: tensor<1x8x4xui16>, %scores: tensor<1x8x4xbf16>, %where: tensor<1x16xui16>, %w: tensor<2x2x64x128xbf16>, %v: tensor<2x2x128x64xbf16>, %b: tensor<2x2x128xbf16>, %c: tensor<2x2x64xbf16>) -> tensor<4x4x64xbf16> {
+  // CHECK: "ttir.moe_compute"{{.*}}activation_function = #ttcore.moe_activation_function<swiglu>{{.*}}layer_id = 1 : ui32
+  // TTNN-DAG: "ttnn.prepare_moe_compute_w0_w1_weights"{{.*}} -> tensor<2x2x65x256xbf16
+  // TTNN-DAG: "ttnn.prepare_moe_compute_w2_weights"{{.*}} -> tensor<2x2x129x64xbf16
+  // TTNN: "ttnn.moe_compute"{{.*}}activation_function = #ttcore.moe_activation_function<swiglu>, cluster_axis = 0 : ui32, has_bias = true, intermediate_size = 128 : ui32, layer_id = 1 : ui32, mux_core_range_set = #ttnn.core_range_set<>
+  %0 = "ttir.moe_compute"(%x, %which, %scores, %where, %w, %w, %v, %b, %b, %c) <{activation_function = #ttcore.moe_activation_function<swiglu>, layer_id = 1 : ui32, output_height_shard_dim = 4 : ui32, intermediate_size = 128 : ui32, cluster_axis = 0 : ui32, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1>}> : (tensor<1x8x64xbf16>, tensor<1x8x4xui16>, tensor<1x8x4xbf16>, tensor<1x16xui16>, tensor<2x2x64x128xbf16>, tensor<2x2x64x128xbf16>, tensor<2x2x128x64xbf16>, tensor<2x2x128xbf16>, tensor<2x2x128xbf16>, tensor<2x2x64xbf16>) -> tensor<4x4x64xbf16>
+  return %0 : tensor<4x4x64xbf16>
+}

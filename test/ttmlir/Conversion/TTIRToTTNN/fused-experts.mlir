@@ -7,14 +7,7 @@
 // RUN: not ttmlir-opt %s --split-input-file --ttir-to-ttnn-backend-pipeline 2>&1 | FileCheck %s --check-prefix=REFUSED
 
 // Read and written, and refused by name where it would have to run.
-// REFUSED: 'ttir.moe_compute' is not lowered to TTNN: the layouts of what its kernel takes are published nowhere
-func.func @moe_compute(%x: tensor<1x32x1x64xbf16>, %which: tensor<1x32x1x4xui16>, %scores: tensor<1x32x1x4xbf16>, %where: tensor<1x1x8x1xui16>, %w: tensor<8x64x128xbf16>, %v: tensor<8x128x64xbf16>) -> tensor<4x32x64xbf16> {
-  // CHECK: "ttir.moe_compute"{{.*}}activation_function = #ttcore.moe_activation_function<silu>{{.*}}layer_id = 3 : ui32
-  %0 = "ttir.moe_compute"(%x, %which, %scores, %where, %w, %w, %v) <{layer_id = 3 : ui32, output_height_shard_dim = 4 : ui32, intermediate_size = 128 : ui32, cluster_axis = 0 : ui32, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}> : (tensor<1x32x1x64xbf16>, tensor<1x32x1x4xui16>, tensor<1x32x1x4xbf16>, tensor<1x1x8x1xui16>, tensor<8x64x128xbf16>, tensor<8x64x128xbf16>, tensor<8x128x64xbf16>) -> tensor<4x32x64xbf16>
-  return %0 : tensor<4x32x64xbf16>
-}
-// -----
-// REFUSED: 'ttir.moe_gpt' is not lowered to TTNN
+// REFUSED: 'ttir.moe_gpt' is not lowered to TTNN: what its records of tokens hold is described in ways that contradict each other
 func.func @moe_gpt(%x: tensor<32x64xbf16>, %which: tensor<32x4xui16>, %scores: tensor<32x4xbf16>, %where: tensor<1x1x8x1xui16>, %w: tensor<8x64x256xbf16>, %v: tensor<8x128x64xbf16>) -> tensor<32x64xbf16> {
   // CHECK: "ttir.moe_gpt"{{.*}}hidden_size = 2880 : ui32, output_height_shard_dim = 4 : ui32, output_width_shard_dim = 3 : ui32
   %0:5 = "ttir.moe_gpt"(%x, %which, %scores, %where, %w, %v) : (tensor<32x64xbf16>, tensor<32x4xui16>, tensor<32x4xbf16>, tensor<1x1x8x1xui16>, tensor<8x64x256xbf16>, tensor<8x128x64xbf16>) -> (tensor<8xui32>, tensor<32x4xui32>, tensor<32x4xui32>, tensor<32x64xbf16>, tensor<32x64xbf16>)

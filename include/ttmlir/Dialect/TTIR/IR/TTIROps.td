@@ -17,8 +17,11 @@ include "ttmlir/Dialect/Families/Training.td"
 include "ttmlir/Dialect/Families/Window.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
+// Result types follow from operands; what is declared is compared by the op's own verifier.
+def TTIR_InferWritten : DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>;
+
 def TTIR_ToLayoutOp : Op<TTIR_Dialect, "to_layout", [
-    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TTIR_InferWritten]> {
   let summary = "The input in the layout of `output`.";
   let arguments = (ins TT_TensorOrMemRef:$input, TT_TensorOrMemRef:$output,
                        OptionalAttr<TTCore_MetalLayoutAttr>:$layout);
@@ -74,7 +77,7 @@ def TTIR_RequantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"requantize_unrolled
          AnyRankedTensor:$out_zero_point),
     "dequantize with the `in` parameters, then quantize with the `out` parameters.">;
 
-def TTIR_TTLangOp : Op<TTIR_Dialect, "tt_lang_op"> {
+def TTIR_TTLangOp : Op<TTIR_Dialect, "tt_lang_op", [TTIR_InferWritten]> {
   let summary = "Runs a kernel of its own language; each input is read, written or both, as `arg_roles` says.";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, StrAttr:$kernel_id, StrAttr:$version_tag, StrAttr:$arg_roles,
                        DefaultValuedAttr<StrAttr, "\"\"">:$shard_spec);

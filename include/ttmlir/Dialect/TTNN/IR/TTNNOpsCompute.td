@@ -40,27 +40,30 @@ def TTNN_AllToAllDispatchMetadataOp : TT_DispatchMetadataOp<TTNN_Dialect,
          Optional<AnyRankedTensor>:$scores_buffer, Optional<TTNN_GlobalSemaphore>:$cross_device_semaphore),
     [AttrSizedOperandSegments]>;
 
-def TTNN_MoeComputeOp : TT_FusedExpertsOp<TTNN_Dialect, "moe_compute",
-    !con(TT_FusedTokens,
-         (ins AnyRankedTensor:$matmul_w0_w1_tensor, AnyRankedTensor:$matmul_w2_tensor,
-              Optional<AnyRankedTensor>:$optional_output_tensor, Optional<TTNN_GlobalSemaphore>:$cross_device_semaphore,
-              TTNN_Device:$device)),
+def TTNN_MoeComputeOp : TT_MoeComputeOp<TTNN_Dialect,
+    (ins AnyRankedTensor:$matmul_w0_w1_tensor, AnyRankedTensor:$matmul_w2_tensor,
+         Optional<AnyRankedTensor>:$optional_output_tensor, Optional<TTNN_GlobalSemaphore>:$cross_device_semaphore,
+         TTNN_Device:$device),
     !con(TT_FusedSizes, (ins BoolAttr:$has_bias), TT_FusedActivation,
          (ins OptionalAttr<UI32Attr>:$num_links, OptionalAttr<TTCore_TopologyAttr>:$topology,
-              TTNN_CoreRangeSetAttr:$mux_core_range_set)),
-    [AttrSizedOperandSegments]> {
-  let summary = TT_FusedComputeText;
-  let results = (outs AnyRankedTensor:$combine_output);
-}
+              TTNN_CoreRangeSetAttr:$mux_core_range_set))>;
 defvar TTNN_ExpertSizes = (ins UI32Attr:$hidden_size, UI32Attr:$intermediate_size);
-def TTNN_PrepareMoEComputeW0W1WeightsOp : TT_FusedExpertsOp<TTNN_Dialect, "prepare_moe_compute_w0_w1_weights",
+def TTNN_PrepareMoEComputeW0W1WeightsOp : TT_PureOp<TTNN_Dialect, "prepare_moe_compute_w0_w1_weights",
     (ins AnyRankedTensor:$w0, AnyRankedTensor:$w1, Optional<AnyRankedTensor>:$bias_0,
-         Optional<AnyRankedTensor>:$bias_1, TTNN_Device:$device), TTNN_ExpertSizes, [AttrSizedOperandSegments]> {
-  let summary = "The first two weights of moe_compute, packed as its kernels read them; not run.";
+         Optional<AnyRankedTensor>:$bias_1, TTNN_Device:$device), TTNN_ExpertSizes,
+    "The first two weights of moe_compute side by side, their biases as a last row.", "packFirstWeights",
+    [AttrSizedOperandSegments]> {
+  let description = [{
+    Of two weights [layers, experts, hidden_size, intermediate_size] the result is [layers, experts, hidden_size, or one
+    more with biases, 2 * intermediate_size]. The ecosystem's kernels read another order, by the memory banks of a chip.
+  }];
 }
-def TTNN_PrepareMoEComputeW2WeightsOp : TT_FusedExpertsOp<TTNN_Dialect, "prepare_moe_compute_w2_weights",
-    (ins AnyRankedTensor:$w2, Optional<AnyRankedTensor>:$bias_2, TTNN_Device:$device), TTNN_ExpertSizes> {
-  let summary = "The last weight of moe_compute, packed as its kernels read it; not run.";
+def TTNN_PrepareMoEComputeW2WeightsOp : TT_PureOp<TTNN_Dialect, "prepare_moe_compute_w2_weights",
+    (ins AnyRankedTensor:$w2, Optional<AnyRankedTensor>:$bias_2, TTNN_Device:$device), TTNN_ExpertSizes,
+    "The last weight of moe_compute, its bias as a last row.", "packLastWeight"> {
+  let description = [{
+    Of [layers, experts, intermediate_size, hidden_size] the result has as many rows, or one more with a bias.
+  }];
 }
 def TTNN_AllocateMoeComputeSemaphoreOp : TT_FusedExpertsOp<TTNN_Dialect, "allocate_moe_compute_semaphore",
     (ins TTNN_Device:$device),

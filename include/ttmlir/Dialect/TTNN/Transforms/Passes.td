@@ -588,4 +588,8 @@ def TTNNAllocateDistributedOpBuffers : TTNNNothingToDo<"ttnn-allocate-distribute
 def TTNNAllocateDistributedOpSemaphores : TTNNNothingToDo<"ttnn-allocate-distributed-op-semaphores",
     "collectives have their own semaphores", "The simulated library waits for the other devices without semaphores of the program.">;
 
+def TTNNDeduceMoEComputeLayouts : TTNNNothingToDo<"ttnn-deduce-moe-compute-layouts",
+    "experts take tensors wherever they lie",
+    "`ttnn.moe_compute` and what prepares its weights have no layouts of their own: `ttnn-layout` chooses them.">;
+
 #endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,33 @@
+//===- places.h - which device has which expert -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/access.h"
+#include "core/mesh.h"
+
+namespace tt::ttnn {
+
+/// Which device has which expert, read when the op runs: of a mapping [1, 1, experts, devices] that is not 0 where a
+/// device has an expert, or [rows, experts], whose first row has the number of the device of each.
+class Places {
+public:
+  static constexpr int64_t none = -1;
+
+  Places(const OpCall &call, size_t operandIndex);
+
+  /// Number of each expert among those of the device, or none. Throws where there are more than an equal part.
+  std::vector<int64_t> onDevice(DeviceIns ins, size_t device) const;
+
+  int64_t experts, devices;
+
+private:
+  std::string where;
+  size_t index;
+  bool numbered; // by device, and not a column for each
+  Positions values;
+};
+
+/// Elements of results are written alone: no block formats.
+void expectElements(const OpCall &call);
+
+} // namespace tt::ttnn
