@@ -13,6 +13,7 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LoadTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Traces.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
 
@@ -206,7 +207,7 @@ LogicalResult Emitter::run() {
   FailureOr<bool> joined = joinFiles(module);
   if (failed(joined))
     return failure();
-  if (failed(callTraced(module)))
+  if (failed(callTraced(module)) || failed(ttnn::replayTraces(module)))
     return failure();
   options.splitFiles |= *joined;
   FailureOr<llvm::StringMap<TupleForm>> forms = flattenTuples(module);

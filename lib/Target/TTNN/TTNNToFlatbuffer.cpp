@@ -16,6 +16,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
+#include "ttmlir/Dialect/TTNN/IR/Traces.h"
 #include "ttmlir/Target/TTNN/NativeCode.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
@@ -451,6 +452,13 @@ LogicalResult ttnn::translateTTNNToFlatbuffer(Operation *op, llvm::raw_ostream &
   FailureOr<std::optional<NativeCode>> native = compileHostFunctions(root);
   if (failed(native))
     return failure();
+  OwningOpRef<ModuleOp> replayed;
+  if (hasTraces(module)) {
+    replayed = module.clone();
+    module = *replayed;
+    if (failed(replayTraces(module)))
+      return failure();
+  }
   return BinaryWriter(module, std::move(*native)).write(os);
 }
 

@@ -13,7 +13,7 @@ from golden.domains import ANYTHING, Body, Domain, Use, Value, accepts, argument
 from ttmlir import ir
 
 from builder.ops.attribute_values import attribute_values
-from builder.ops.structure import calls, operand_groups
+from builder.ops.structure import calls, operand_groups, passed
 
 from .builder_utils import is_tensor
 
@@ -34,11 +34,11 @@ def body_of(function: Any) -> Body:
 
 
 def use_of(op: Any, function: Any) -> Use:
+    callee = calls(op, function)
     if accepts(op.name) is ANYTHING:  # ops of dialects that nobody describes, like func.return
-        groups = [[value] for value in op.operands]
+        groups = [[value] for value in (op.operands if callee is None else passed(op))]
     else:
         groups = [g if isinstance(g, list) else [] if g is None else [g] for g in operand_groups(op)]
-    callee = calls(op, function)
     return Use(
         op.name,
         [values_of(group) for group in groups],

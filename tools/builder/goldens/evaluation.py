@@ -29,6 +29,7 @@ from builder.ops.structure import (
     named,
     number_ops,
     operand_groups,
+    passed,
     public_functions,
     symbol,
     walk,
@@ -196,7 +197,7 @@ class Evaluation:
             if isinstance(value, ir.BlockArgument):
                 if not path:
                     return None
-                value = path.pop().operands[value.arg_number]
+                value = passed(path.pop())[value.arg_number]
                 continue
             op, result = value.owner.operation, ir.OpResult(value).result_number
             callee = calls(op, self.root)
@@ -280,7 +281,7 @@ class Evaluation:
         source = None if number is None else f"{path}{number}"
         callee = calls(op, self.root)
         if callee is not None:
-            inputs = [self._known(values, v, op) for v in op.operands]
+            inputs = [self._known(values, v, op) for v in passed(op)]
             for value in dying:
                 values.pop(value, None)
             results: Any = self.run(callee, inputs, f"{source}/")

@@ -10,6 +10,7 @@ from typing import Any
 from ttmlir import ir, util
 from ttmlir.dialects.sdy import ir as sdy
 
+from builder.base.builder_utils import is_tensor
 from builder.base.locations import plain_location
 
 from .op_infos import OpInfo, dialect_module, op_infos
@@ -58,8 +59,17 @@ CALLS = {"func.call": "callee", "ttcore.load_cached": "callee", "stablehlo.compo
 
 
 def calls(op: Any, root: Any) -> Any | None:
-    """The function that a call calls: the one of its name in the nearest module around it; None for other ops."""
+    """The function that a call calls: the one of its name in the nearest module around it; None for other ops. Of a
+    trace, the function that it records."""
+    if op.name == "ttnn.capture_or_execute_trace":
+        capture = named(op, op.attributes["capture_callee"], root)
+        return next(found for inner in walk(capture) if (found := calls(inner, root)) is not None)
     return named(op, op.attributes[CALLS[op.name]], root) if op.name in CALLS else None
+
+
+def passed(op: Any) -> list[Any]:
+    """What a call passes to its function: its tensors, and no device."""
+    return [value for value in op.operands if is_tensor(value.type)]
 
 
 def named(op: Any, name: Any, root: Any) -> Any:
