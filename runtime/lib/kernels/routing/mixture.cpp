@@ -181,8 +181,8 @@ private:
       }
     for (size_t i = 0; i < rows.size(); ++i)
       if (!rows[i].empty() && size)
-        compute(ins, group[i / static_cast<size_t>(first.perLayer)],
-                static_cast<int64_t>(i) % first.perLayer, begin, rows[i], out);
+        compute(ins, group[i / static_cast<size_t>(first.perLayer)], static_cast<int64_t>(i) % first.perLayer, begin,
+                rows[i], out);
   }
 
   /// An expert of `device` on tokens of the part that begins at `begin`.
