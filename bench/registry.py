@@ -10,7 +10,18 @@ from .harness import Outcome, Settings
 
 MODULES = tuple(
     f"bench.{name}"
-    for name in ("kernels", "native", "models", "loading", "hooks", "emitted", "meshes", "ranks", "memory", "compiling")
+    for name in (
+        "kernels",
+        "native",
+        "models",
+        "loading",
+        "hooks",
+        "emitted",
+        "meshes",
+        "meshes.ranks",
+        "memory",
+        "compiling",
+    )
 )
 
 

@@ -13,8 +13,8 @@ from rich.table import Table
 from ttmlir.files import write_whole
 
 from ..harness import Absent, Measure, Outcome, Profile, Result
-from ..machine import machine
 from ..names import PEERS
+from .machine import machine
 
 RESULTS, MEASURES, MACHINE = "results.json", "results-measures.json", "machine.json"
 

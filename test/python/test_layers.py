@@ -31,7 +31,7 @@ class Layer:
 
 FAMILIES = (
     "kernels.elementwise kernels.matmul kernels.window kernels.attention kernels.normalization kernels.exact "
-    "kernels.others"
+    "kernels.circular kernels.others"
 )
 LAYERS = {
     # What the compiler and the runtime both know: the schemas and the tables of functions and tile operations.
@@ -58,6 +58,9 @@ LAYERS = {
     "kernels.attention": Layer("runtime/lib/kernels/attention/", "core"),
     "kernels.normalization": Layer("runtime/lib/kernels/normalization/", "kernels.elementwise"),
     "kernels.exact": Layer("runtime/lib/kernels/exact/", "kernels.matmul kernels.window"),
+    "kernels.circular": Layer(
+        "runtime/lib/kernels/circular.cpp", "kernels.elementwise kernels.window kernels.attention"
+    ),
     "kernels.others": Layer("runtime/lib/kernels/", "core"),
     "binary": Layer("runtime/lib/binary/ runtime/include/tt/runtime/binary.h", "core"),
     "run": Layer("runtime/lib/run/ runtime/include/tt/runtime/run.h", f"binary {FAMILIES}"),

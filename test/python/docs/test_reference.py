@@ -74,7 +74,6 @@ NO_EXAMPLE = frozenset(
         "ttir.ttnn_metal_layout_cast",
         "ttnn.alloc",
         "ttnn.capture_or_execute_trace",
-        "ttnn.copy",
         "ttnn.create_global_semaphore",
         "ttnn.prepare_conv2d_bias",
         "ttnn.prepare_conv2d_weights",
@@ -83,7 +82,6 @@ NO_EXAMPLE = frozenset(
         "ttnn.reset_global_semaphore",
         "ttnn.rotary_embedding_llama",
         "ttnn.to_tensor_spec",
-        "ttnn.write_tensor",
         "stablehlo.case",
     ]
 )

@@ -204,7 +204,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], Callable[[Result], Any]]] = {
     "default_math_fidelity": ({"math_fidelity": pybuda.MathFidelity.LoFi}, lambda r: "fidelity: LoFi" in r.netlist()),
     "default_accumulate_df": ({"accumulate_df": pybuda.DataFormat.Float32}, lambda r: "acc_df: Float32" in r.netlist()),
     "default_df_override": ({"default_df_override": pybuda.DataFormat.Bfp8_b}, lambda r: "df: Bfp8_b" in r.netlist()),
-    "backend_opt_level": ({"backend_opt_level": 0}, lambda r: r.clock.launch > 5000),
+    "backend_opt_level": ({"backend_opt_level": 0}, lambda r: r.clock.launch > 10000),
 }  # fmt: skip
 
 

@@ -20,6 +20,10 @@ NATIVE_ENUMS = {
     "ttnn.buffer_type": ttnn.BufferType,
     "ttnn.tensor_memory_layout": ttnn.TensorMemoryLayout,
 }
+CORES = {
+    "ttnn.core_coord": ttnn.CoreCoord,
+    "ttnn.core_range": ttnn.CoreRange,
+}
 ROWS = {row.op: (function, row) for function in native.functions() for row in function.rows}
 DATA_TYPES = {symbol: ttnn.DataType(value) for kind, _, cases in native.enums() if kind == "ttcore.data_type"
               for _, symbol, value in cases}  # fmt: skip
@@ -162,4 +166,8 @@ def value_of(attribute: Any) -> Any:
         return NATIVE_ENUMS[kind](attribute["value"])
     if kind in ENUMS:
         return next(member for member in ENUMS[kind] if member.value[2] == attribute["value"])
-    return CONFIGS[kind](**{name: value_of(field) for name, field in attribute["fields"].items()})
+    fields = {name: value_of(field) for name, field in attribute["fields"].items()}
+    if kind == "ttnn.core_range_set":
+        return ttnn.CoreRangeSet(fields.get("core_ranges", []))
+    # These take their fields by place.
+    return CORES[kind](*fields.values()) if kind in CORES else CONFIGS[kind](**fields)

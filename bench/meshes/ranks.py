@@ -26,9 +26,9 @@ from ttmlir.passes import (
     ttnn_to_flatbuffer_bin,
 )
 
-from .harness import Absent, Measure, Outcome, Settings
+from ..harness import Absent, Measure, Outcome, Settings
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MESH, RANKS, LAYERS, ROWS, NARROW, WIDE = (2, 4), 2, 8, 1024, 1024, 4096
 WANTED = ">= 0.8"
 # A row of the mesh belongs to a rank: sums over its columns stay inside, those over its rows go across.
@@ -70,7 +70,7 @@ def store(text: str, path: Path) -> None:
 
 
 def measured(launcher: list[str], path: Path, seconds: float) -> list[dict[str, float]]:
-    program = [sys.executable, "-m", "bench.ranks_child", str(path), f"{MESH[0]}x{MESH[1]}", str(seconds)]
+    program = [sys.executable, "-m", "bench.meshes.ranks_child", str(path), f"{MESH[0]}x{MESH[1]}", str(seconds)]
     paths = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     environment: dict[str, Any] = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
     done = subprocess.run([*launcher, *program], capture_output=True, text=True, env=environment, cwd=ROOT, check=False)

@@ -2,7 +2,7 @@
 """Models on 32 chips beside their chips' own work: the time of the mesh's run over the sum of its chips' times.
 
 Each model is split where its inputs say so, and by estimated time. The peer is the program of one chip, run once for
-each chip in the same process with as many threads, without what chips exchange (mesh_programs.py).
+each chip in the same process with as many threads, without what chips exchange (programs.py).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from builder.base.builder_apis import get_optimal_module_least_time
 
-from .comparing import profile
-from .harness import Absent, Measure, Outcome, Profile, Result, Settings, alternate
-from .mesh_programs import mesh_device, sides
-from .models import example
+from ..comparing import profile
+from ..harness import Absent, Measure, Outcome, Profile, Result, Settings, alternate
+from ..models import example
+from .programs import mesh_device, sides
 
 MESH = (8, 4)
 CHIPS = "its chips alone"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One process, or one rank of several, that runs a program of a mesh again and again.
 
-    python -m bench.ranks_child FILE.ttnn ROWSxCOLUMNS SECONDS
+    python -m bench.meshes.ranks_child FILE.ttnn ROWSxCOLUMNS SECONDS
 
 Rank 0 prints, for each rank, the median seconds of a run and the seconds of processor time of a run, as JSON. A rank
 that waits for another one asks again and again, which is processor time, too.
@@ -18,7 +18,7 @@ import _ttmlir_runtime as rt
 import torch
 from builder.execution.device_tensors import convert_input_layouts, host_tensor, program_inputs_as_dict
 
-from .harness import once
+from ..harness import once
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from ttmlir.passes import (
 )
 from ttmlir.passmanager import PassManager
 
-from .device import device
+from ..device import device
 
 Mesh = tuple[int, int]
 COLLECTIVES = tuple(

@@ -12,9 +12,9 @@ import torch
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
 
-from bench.mesh_programs import in_shards, of_one_chip, sides, splits_of
 from bench.meshes import MODELS, ZOO
-from bench.ranks import AXES, mlp, store
+from bench.meshes.programs import in_shards, of_one_chip, sides, splits_of
+from bench.meshes.ranks import AXES, mlp, store
 
 MESH = (2, 2)
 
