@@ -33,7 +33,7 @@ from typing import Any
 
 '''
 NATIVE = """from _ttmlir_runtime.runtime import Device, Tensor
-from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
+from _ttmlir_runtime.ttnn import CoreRangeSet, DataType, Layout, MemoryConfig
 """
 KINDS = {"string": "str", "ints": "Sequence[int]", "floats": "Sequence[float]", "bool": "_bool"}
 
