@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import queue
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -118,16 +119,42 @@ def test_optimizers(name: str) -> None:
     np.testing.assert_array_equal(got["bias"].value().numpy(), bias)
 
 
-def test_losses_are_those_of_pytorch_over_a_hundred_steps() -> None:
+class Transformer(torch.nn.Module):
+    """Classes of short sequences."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Linear(8, 32)
+        self.encoder = torch.nn.ModuleList(
+            torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True) for _ in range(2)
+        )
+        self.head = torch.nn.Linear(32, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.embed(x)
+        for layer in self.encoder:
+            x = layer(x)
+        return self.head(x.mean(1))
+
+
+def perceptron() -> torch.nn.Module:
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 4))
+
+
+@pytest.mark.parametrize(
+    ("made", "shape", "rate"), [(perceptron, (16, 8), 0.2), (Transformer, (8, 6, 8), 0.05)], ids=["mlp", "transformer"]
+)
+def test_losses_are_those_of_pytorch_over_a_hundred_steps(
+    made: Callable[[], torch.nn.Module], shape: tuple[int, ...], rate: float
+) -> None:
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 4))
-    twin = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 4))
+    model, twin = made(), made()
     twin.load_state_dict(model.state_dict())
-    data = [(torch.randn(16, 8), torch.randint(4, (16,))) for _ in range(100)]
+    data = [(torch.randn(shape), torch.randint(4, shape[:1])) for _ in range(100)]
     found = pybuda.TTDevice(
         "tt0",
-        module=pybuda.PyTorchModule("mlp", model),
-        optimizer=optimizers.SGD(learning_rate=0.2, device_params=True),
+        module=pybuda.PyTorchModule("model", model),
+        optimizer=optimizers.SGD(learning_rate=rate, device_params=True),
     )
     found.place_loss_module(pybuda.PyTorchModule("loss", torch.nn.CrossEntropyLoss()))
     for x, y in data:
@@ -135,7 +162,7 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps() -> None:
         found.push_to_target_inputs(y)
     losses: queue.Queue = queue.Queue()
     pybuda.run_training(steps=100, loss_queue=losses).get(timeout=300)
-    optimizer = torch.optim.SGD(twin.parameters(), lr=0.2)
+    optimizer = torch.optim.SGD(twin.parameters(), lr=rate)
     for x, y in data:
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(twin(x), y)
