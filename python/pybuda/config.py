@@ -281,7 +281,7 @@ def configure_mixed_precision(
     if name_regex is not None:
         try:
             re.compile(name_regex)
-        except re.error as error:
+        except (re.error, TypeError) as error:
             raise OptionError(f"name_regex {name_regex!r} is no pattern: {error}") from None
     if output_df is not None:
         check_format(output_df, "output_df")

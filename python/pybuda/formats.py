@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -110,16 +110,20 @@ def data_format_of(dtype: torch.dtype) -> DataFormat:
     return OF_DTYPE[dtype]
 
 
+def _check(data_format: object, what: str, known: Iterable[DataFormat], kind: str) -> DataFormat:
+    if not isinstance(data_format, DataFormat) or data_format not in known:
+        said = data_format if isinstance(data_format, DataFormat) else f"{data_format!r}, which is no DataFormat"
+        raise FormatError(f"{what} is {said}; expected {kind} of the chip: {', '.join(x.name for x in known)}")
+    return data_format
+
+
 def check_float(data_format: object, what: str) -> DataFormat:
     """`data_format`, if values can be rounded to it.
 
     Raises:
         FormatError: it is none of the chip's float formats; `what` says where it was given.
     """
-    if data_format not in FLOATS:
-        known = ", ".join(member.name for member in FLOATS)
-        raise FormatError(f"{what} is {data_format}; expected a float format of the chip: {known}")
-    return data_format
+    return _check(data_format, what, FLOATS, "a float format")
 
 
 def check_format(data_format: object, what: str) -> DataFormat:
@@ -128,10 +132,7 @@ def check_format(data_format: object, what: str) -> DataFormat:
     Raises:
         FormatError: it is none of the chip's formats; `what` says where it was given.
     """
-    if data_format not in FLOATS and data_format not in INTEGERS:
-        known = ", ".join(member.name for member in (*FLOATS, *INTEGERS))
-        raise FormatError(f"{what} is {data_format}; expected a format of the chip: {known}")
-    return data_format
+    return _check(data_format, what, (*FLOATS, *INTEGERS), "a format")
 
 
 def widened(x: torch.Tensor) -> torch.Tensor:

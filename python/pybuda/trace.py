@@ -60,6 +60,17 @@ class Precision:
         return f"configure_mixed_precision({', '.join(f'{key}={shown(value)}' for key, value in given)})"
 
 
+def last_said(
+    rules: Sequence[Precision], what: str, name: str, op_type: str | None, epoch_type: str, gradient: bool
+) -> Any:
+    """What the last rule says that fits and says something; else None."""
+    for rule in reversed(rules):
+        value = getattr(rule, what)
+        if value is not None and rule.fits(name, op_type, epoch_type, gradient):
+            return value
+    return None
+
+
 def shown(value: Any) -> str:
     """As it is written in a program."""
     if isinstance(value, tuple):
@@ -105,11 +116,7 @@ class Formats:
     ) -> Any:
         """What the last rule says that fits and says something; else None."""
         self.seen.add((name, op_type, epoch_type, gradient))
-        for rule in reversed(self.rules):
-            value = getattr(rule, what)
-            if value is not None and rule.fits(name, op_type, epoch_type, gradient):
-                return value
-        return None
+        return last_said(self.rules, what, name, op_type, epoch_type, gradient)
 
     def of(
         self, name: str, op_type: str | None = None, epoch_type: str = FORWARD, gradient: bool = False

@@ -13,7 +13,7 @@ from ttmlir.torch.importer import COMPUTE_CONFIG, is_call
 from ..config import CompilerConfig
 from ..enums import BACKWARD, OPTIMIZER
 from ..formats import DataFormat, MathFidelity
-from ..trace import Formats, Precision
+from ..trace import Formats, Precision, last_said
 from .lower import function_of, label_of, source_of
 from .recipes import MANIPULATIONS, SAME
 
@@ -67,11 +67,8 @@ class Computing:
         return replace(self, rules=rules, math_fidelity=MathFidelity.HiFi4, accumulate_df=DataFormat.Float32)
 
     def setting(self, what: str, name: str, op_type: str, epoch_type: str, gradient: bool) -> Any:
-        for rule in reversed(self.rules):
-            value = getattr(rule, what)
-            if value is not None and rule.fits(name, op_type, epoch_type, gradient):
-                return value
-        return getattr(self, what)
+        said = last_said(self.rules, what, name, op_type, epoch_type, gradient)
+        return getattr(self, what) if said is None else said
 
     def config(self, name: str, op_type: str, epoch_type: str, gradient: bool = False) -> str | None:
         """The config of an op as text; sums are f32, or bf16 for every other format."""

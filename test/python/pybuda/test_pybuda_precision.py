@@ -402,8 +402,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an operand": ({"op_type": "add", "input_df": {-1: DataFormat.Float16}}, "input_df has -1: "),
     "a pair": ({"op_type": "add", "input_df": {0: (DataFormat.Float16,)}}, "expected the number of an operand, and"),
     "a pair's end": ({"op_type": "add", "input_df": {0: (DataFormat.Float16, 3)}}, "whether also for results of ops"),
-    "an operand's format": ({"op_type": "add", "input_df": {0: "bf16"}}, "input_df of operand 0 is bf16; expected a f"),
-    "all operands' format": ({"op_type": "add", "input_df": 3}, "input_df is 3; expected a format of the chip: "),
+    "an operand's format": (
+        {"op_type": "add", "input_df": {0: "bf16"}},
+        "input_df of operand 0 is 'bf16', which is no DataFormat; expected a format of the chip: ",
+    ),
+    "all operands' format": (
+        {"op_type": "add", "input_df": 3},
+        "input_df is 3, which is no DataFormat; expected a format of the chip: ",
+    ),
     "an invalid format": ({"op_type": "add", "output_df": DataFormat.Invalid}, "output_df is DataFormat.Invalid; "),
     "integers between": ({"op_type": "add", "intermediate_df": DataFormat.Int8}, "intermediate_df is DataFormat.Int8"),
 }

@@ -150,6 +150,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "u_kt": (lambda: config.override_u_kt("op", 0), "u_kt of op 'op' is 0; expected 1 or more"),
     "break": (lambda: config.set_epoch_break([]), "set_epoch_break: op names are []"),
     "pattern": (lambda: config.configure_mixed_precision(name_regex="("), "name_regex '(' is no pattern"),
+    "pattern of another type": (lambda: config.configure_mixed_precision(name_regex=3), "name_regex 3 is no pattern"),
+    "a format as text": (
+        lambda: config.configure_mixed_precision(op_type="matmul", output_df="Lf8"),
+        "output_df is 'Lf8', which is no DataFormat; expected a format of the chip: Float32",
+    ),
+    "formats in a list": (
+        lambda: config.configure_mixed_precision(op_type="matmul", input_df=[pybuda.DataFormat.Lf8]),
+        "], which is no DataFormat; expected a format of the chip",
+    ),
     "precision of nothing": (lambda: config.configure_mixed_precision(), "configure_mixed_precision names no ops"),
     "no forward": (lambda: pybuda.PyBudaModule("empty").run(X), "module 'empty' (PyBudaModule) has no forward"),
     "inputs of forward": (lambda: product().run(X, X), "module 'product' gets 2 inputs: too many positional"),
