@@ -30,7 +30,7 @@ from models import test_models  # noqa: E402
 from op_cases import TABLE, Compiled, compared, compiled, runs  # noqa: E402
 from op_gaps import GAPS  # noqa: E402
 
-from bench.machine import cpu_model  # noqa: E402
+from bench.report.machine import cpu_model  # noqa: E402
 
 CAPS = ("avx2", "avx512", "avx512_bf16", "amx")
 MODELS = ("bert-base", "resnet-18")
