@@ -130,6 +130,8 @@ def indexed(name: str, call: str, of: str = X, result: str = X) -> str:
     return f'%r = "stablehlo.{name}"{call} : {of} -> {result}'
 
 
+POOL = "{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}"
+MAXIMUM = region("stablehlo.maximum %l, %m : t<>")
 POSITIVE_DEFINITE = """%t = stablehlo.transpose %a0, dims = [0, 2, 1] : (t<8x4x4>) -> t<8x4x4>
     %s = stablehlo.dot_general %a0, %t, batching_dims = [0] x [0], contracting_dims = [2] x [1]
       : (t<8x4x4>, t<8x4x4>) -> t<8x4x4>
@@ -331,6 +333,15 @@ OPS: dict[str, Program] = {
     "reduce_window of both": window((8, 16), (8, 16), "3, 5", "1, 1", "[[1, 1], [2, 2]]", "maximum"),
     "reduce_window in strides": window((8, 16), (4, 8), "3, 2", "2, 2", "[[1, 0], [0, 0]]", "maximum"),
     "reduce_window apart": window((8, 16), (4, 8), "2, 2", "2, 2", "[[0, 0], [0, 0]]"),
+    "reduce_window of what has other users": program(
+        f"""{SCALARS}
+        %n = stablehlo.negate %a0 : {X}
+        %p = "stablehlo.reduce_window"(%n, %zero) <{POOL}> {MAXIMUM} : ({X}, t<>) -> t<4x8>
+        %q = stablehlo.abs %n : {X}
+        %s = "stablehlo.reduce_window"(%q, %zero) <{POOL}> {MAXIMUM} : ({X}, t<>) -> t<4x8>
+        %r = stablehlo.subtract %s, %p : t<4x8>""",
+        result="t<4x8>",
+    ),
     "reduce_window of fewer": window((8, 16), (6, 12), "3, 5", "1, 1", "[[0, 0], [0, 0]]", "multiply"),
     "reduce_window in gaps": window((8, 16), (8, 16), "3, 1", "1, 1", "[[2, 2], [0, 0]]", "multiply", "2, 1"),
     "reduce_window far": window((8, 16), (8, 16), "8, 16", "1, 1", "[[7, 0], [15, 0]]"),

@@ -85,6 +85,27 @@ func.func @slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 // -----
 
+// Windows that end where parts do take what a device has; it stays a part for others.
+// CHECK-LABEL: func.func @pool
+// CHECK-NOT: all_gather
+// CHECK: "stablehlo.reduce_window"(%[[A:[^,]*]],
+// CHECK: }) : (tensor<4x16xf32>, tensor<f32>) -> tensor<2x8xf32>
+// CHECK-NOT: all_gather
+// CHECK: stablehlo.negate %[[A]] : tensor<4x16xf32>
+sdy.mesh @mesh = <["x"=1, "y"=2]>
+func.func @pool(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<4x8xf32>, tensor<8x16xf32>) {
+  %start = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a, %start) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %m = stablehlo.maximum %p, %q : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8x16xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = stablehlo.negate %a : tensor<8x16xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<8x16xf32>
+}
+
+// -----
+
 // A dimension split along two axes is gathered by the inner one first.
 // CHECK-LABEL: func.func @two_axes
 // CHECK: %[[Y:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0 {{.*}}replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>

@@ -132,7 +132,7 @@ private:
     if (split && failed(check(op, all)))
       return failure();
     // Sizes are asked for before the types change.
-    if (split && failed(adjust(op)))
+    if (split && failed(adjust(op, all)))
       return failure();
     for (Value result : op->getResults()) {
       FailureOr<Type> local = localType(result.getType(), shardings.lookup(result), mesh, op);
@@ -242,8 +242,11 @@ private:
             window.kind == sdy::WindowKind::Mirror
                 ? collectives.mirrored(builder, op->getOperand(i), axes)
                 : collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), axes);
+        all[i] = withWhole(all[i], window.operand);
+        // Windows that end where parts do take a part as it is, and others see a part in it.
+        if (value != op->getOperand(i))
+          shardings[value] = all[i];
         op->setOperand(i, value);
-        shardings[value] = all[i] = withWhole(all[i], window.operand);
       }
       const auto [first, last] = othersAlong(op, window);
       for (sdy::TensorShardingAttr &sharding : all.slice(first, last - first))
@@ -330,7 +333,7 @@ private:
   }
 
   /// Attributes that say sizes, of dimensions that the device has a part of.
-  LogicalResult adjust(Operation *op) {
+  LogicalResult adjust(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
     auto divided = [&](ArrayRef<int64_t> sizes, sdy::TensorShardingAttr sharding) {
       SmallVector<int64_t> result(sizes);
       for (auto [dim, size] : llvm::enumerate(result))
@@ -338,11 +341,11 @@ private:
       return result;
     };
     if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
-      slice.setLimitIndices(divided(slice.getLimitIndices(), shardings.lookup(op->getOperand(0))));
+      slice.setLimitIndices(divided(slice.getLimitIndices(), all[0]));
     } else if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-      slice.setSliceSizes(divided(slice.getSliceSizes(), shardings.lookup(op->getOperand(0))));
+      slice.setSliceSizes(divided(slice.getSliceSizes(), all[0]));
     } else if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
-      SmallVector<int64_t> sizes = divided(gather.getSliceSizes(), shardings.lookup(op->getOperand(0)));
+      SmallVector<int64_t> sizes = divided(gather.getSliceSizes(), all[0]);
       // Of one element stays one element.
       for (auto [size, before] : llvm::zip_equal(sizes, gather.getSliceSizes()))
         size = before == 1 ? 1 : size;
