@@ -22,21 +22,38 @@ using namespace mlir::tt::shlo;
 namespace {
 /// What a module goes through whose devices do not have their parts yet.
 struct PartitionStableHLO : shlo::impl::PartitionStableHLOBase<PartitionStableHLO> {
+  using PartitionStableHLOBase::PartitionStableHLOBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     PartitionStableHLOBase::getDependentDialects(registry);
-    passes().getDependentDialects(registry);
+    passes(/*wholeAxes=*/false).getDependentDialects(registry);
   }
 
   void runOnOperation() override {
     if (isSolved(getOperation()) || hasGspmdAnnotations(getOperation()))
       return;
-    OpPassManager manager = passes();
+    OpPassManager manager = passes(wholeAxes && !isGivenPartsOfAxes(getOperation()));
     if (failed(runPipeline(manager, getOperation())))
       signalPassFailure();
   }
 
 private:
-  static OpPassManager passes() {
+  static bool isGivenPartsOfAxes(ModuleOp module) {
+    auto hasParts = [](Attribute attribute) {
+      auto sharding = dyn_cast_if_present<sdy::TensorShardingAttr>(attribute);
+      return sharding && llvm::any_of(sharding.getDimShardings(), [](sdy::DimensionShardingAttr dim) {
+               return llvm::any_of(dim.getAxes(), [](sdy::AxisRefAttr axis) { return bool(axis.getSubAxisInfo()); });
+             });
+    };
+    return llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp function) {
+      return llvm::any_of(llvm::seq(function.getNumArguments()),
+                          [&](unsigned i) { return hasParts(function.getArgAttr(i, shardingName)); }) ||
+             llvm::any_of(llvm::seq(function.getNumResults()),
+                          [&](unsigned i) { return hasParts(function.getResultAttr(i, shardingName)); });
+    });
+  }
+
+  static OpPassManager passes(bool wholeAxes) {
     OpPassManager manager(ModuleOp::getOperationName());
     manager.addPass(createDecomposeCustomCallTuples());
     manager.addPass(createFlattenOrConvertComposites());
@@ -57,7 +74,7 @@ private:
     manager.addNestedPass<func::FuncOp>(sdy::createSdyShardingConstraintToReshard());
     manager.addPass(createPartiallyConvertSdyToStableHLO());
     manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
-    manager.addPass(createReplicateNonSplittableValues());
+    manager.addPass(createReplicateNonSplittableValues({wholeAxes}));
     manager.addPass(createInsertReshardsForUnpropagatedOps());
     manager.addNestedPass<func::FuncOp>(
         sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true, /*enableHaloExchange=*/true}));
@@ -93,7 +110,7 @@ void shlo::createStableHLOPipeline(OpPassManager &manager, const StableHLOPipeli
     search.dumpDir = options.autoShardingDumpDir;
     manager.addPass(createAutoShardingPass(search));
   }
-  manager.addPass(createPartitionStableHLO());
+  manager.addPass(createPartitionStableHLO({/*wholeAxes=*/true}));
   manager.addPass(createAnnotateLocalShapes());
   manager.addNestedPass<func::FuncOp>(sdy::createSdyPopulateOpShardingRules());
   manager.addPass(createUpdateGlobalToLocalShapes());

@@ -33,30 +33,39 @@ static sdy::TensorShardingAttr without(sdy::TensorShardingAttr sharding, ArrayRe
   return withAxes(sharding, lists);
 }
 
+/// The axes of each dimension up to the first that is not kept.
+static sdy::TensorShardingAttr cut(sdy::TensorShardingAttr sharding,
+                                   function_ref<bool(size_t dim, sdy::AxisRefAttr axis)> isKept) {
+  AxisLists lists = axesOf(sharding);
+  bool changed = false;
+  for (auto [dim, list] : llvm::enumerate(lists)) {
+    auto *end = llvm::find_if(list, [&, dim = dim](sdy::AxisRefAttr axis) { return !isKept(dim, axis); });
+    changed |= end != list.end();
+    list.erase(end, list.end());
+  }
+  return changed ? withAxes(sharding, lists) : sharding;
+}
+
 /// As far as its parts are equally large.
 static sdy::TensorShardingAttr divisible(Type type, sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !sharding || sharding.getDimShardings().size() != static_cast<size_t>(tensor.getRank()))
     return sharding;
-  AxisLists lists = axesOf(sharding);
-  bool changed = false;
-  for (auto [list, size] : llvm::zip_equal(lists, tensor.getShape())) {
-    int64_t parts = 1;
-    size_t kept = 0;
-    for (sdy::AxisRefAttr axis : list) {
-      parts *= sizeOf(axis, mesh);
-      if (ShapedType::isDynamic(size) || size % parts != 0)
-        break;
-      ++kept;
-    }
-    changed |= kept != list.size();
-    list.resize(kept);
-  }
-  return changed ? withAxes(sharding, lists) : sharding;
+  SmallVector<int64_t> parts(tensor.getRank(), 1);
+  return cut(sharding, [&](size_t dim, sdy::AxisRefAttr axis) {
+    parts[dim] *= sizeOf(axis, mesh);
+    return !tensor.isDynamicDim(dim) && tensor.getDimSize(dim) % parts[dim] == 0;
+  });
+}
+
+static sdy::TensorShardingAttr alongWholeAxes(sdy::TensorShardingAttr sharding) {
+  return cut(sharding, [](size_t, sdy::AxisRefAttr axis) { return !axis.getSubAxisInfo(); });
 }
 
 namespace {
 struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBase<ReplicateNonSplittableValues> {
+  using ReplicateNonSplittableValuesBase::ReplicateNonSplittableValuesBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<sdy::MeshOp> found = shlo::findMesh(module);
@@ -83,19 +92,23 @@ struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBa
 private:
   /// Shardings that were propagated need not divide; those of arguments and results that the caller exchanges in parts
   /// are not changed, and are errors later.
-  static void makeDivisible(func::FuncOp function, sdy::MeshAttr mesh) {
-    auto isPresharded = [](Attribute attr) {
-      auto status = dyn_cast_if_present<ttcore::ShardStatusAttr>(attr);
-      return status && status.getValue() == ttcore::ShardStatus::Presharded;
+  void makeDivisible(func::FuncOp function, sdy::MeshAttr mesh) const {
+    auto bounded = [&](Type type, Attribute attribute, Attribute status) -> sdy::TensorShardingAttr {
+      auto sharding = dyn_cast_if_present<sdy::TensorShardingAttr>(attribute);
+      if (sharding && wholeAxes)
+        sharding = alongWholeAxes(sharding);
+      auto given = dyn_cast_if_present<ttcore::ShardStatusAttr>(status);
+      const bool isPresharded = given && given.getValue() == ttcore::ShardStatus::Presharded;
+      return isPresharded ? sharding : divisible(type, sharding, mesh);
     };
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto sharding = function.getArgAttrOfType<sdy::TensorShardingAttr>(i, shardingName);
-          sharding && !isPresharded(function.getArgAttr(i, ttcore::shardStatusName)))
-        function.setArgAttr(i, shardingName, divisible(function.getArgumentTypes()[i], sharding, mesh));
+      if (auto sharding = bounded(function.getArgumentTypes()[i], function.getArgAttr(i, shardingName),
+                                  function.getArgAttr(i, ttcore::shardStatusName)))
+        function.setArgAttr(i, shardingName, sharding);
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto sharding = function.getResultAttrOfType<sdy::TensorShardingAttr>(i, shardingName);
-          sharding && !isPresharded(function.getResultAttr(i, ttcore::shardStatusName)))
-        function.setResultAttr(i, shardingName, divisible(function.getResultTypes()[i], sharding, mesh));
+      if (auto sharding = bounded(function.getResultTypes()[i], function.getResultAttr(i, shardingName),
+                                  function.getResultAttr(i, ttcore::shardStatusName)))
+        function.setResultAttr(i, shardingName, sharding);
     function.walk([&](Operation *op) {
       if (auto reshard = dyn_cast<sdy::ReshardOp>(op))
         reshard.setShardingAttr(divisible(reshard.getType(), reshard.getSharding(), mesh));

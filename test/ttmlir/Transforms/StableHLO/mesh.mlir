@@ -106,6 +106,19 @@ func.func @pool(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}
 
 // -----
 
+// Inside of a program tensors may be split by a part of an axis; what comes and goes is split by whole axes.
+// CHECK-LABEL: func.func @parts_of_axes
+// CHECK: sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"y"}, {}]>] out_shardings=[<@mesh, [{"y"}, {}]>]
+// CHECK: stablehlo.negate %{{.*}} : tensor<4x16xf32>
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @parts_of_axes(%a: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {?}]>}) -> tensor<16x16xf32> {
+  %0 = stablehlo.negate %a : tensor<16x16xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"y", "x":(1)2}, {}]> : tensor<16x16xf32>
+  return %1 : tensor<16x16xf32>
+}
+
+// -----
+
 // A dimension split along two axes is gathered by the inner one first.
 // CHECK-LABEL: func.func @two_axes
 // CHECK: %[[Y:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0 {{.*}}replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>

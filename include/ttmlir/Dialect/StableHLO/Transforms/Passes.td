@@ -226,6 +226,9 @@ def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
     The passes from `sdy-user-priority-propagate` to `shardy-ccl-canonicalization`, for modules that have no manual
     computation yet and are not annotated by GSPMD; other modules stay as they are.
   }];
+  let options = [Option<"wholeAxes", "whole-axes", "bool", "false",
+                        "Unless one is given parts of axes, arguments and results are split along whole axes, which is "
+                        "what `ttir.mesh_shard` can say">];
 }
 
 def InsertReshardsForUnpropagatedOps : StableHLO_Pass<"insert-reshards-for-unpropagated-ops"> {
@@ -247,6 +250,8 @@ def ReplicateNonSplittableValues : StableHLO_Pass<"replicate-non-splittable-valu
     Before: `%1 = stablehlo.slice %0 [0:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : ...`
     After: the slice of a reshard of `%0` to `[{} ]`, and a reshard of its result to `[{"x"} ]`
   }];
+  let options = [Option<"wholeAxes", "whole-axes", "bool", "false",
+                        "Arguments and results of functions are split along whole axes only">];
 }
 
 def WrapUnderManualComputation : StableHLO_Pass<"wrap-under-manual-computation"> {
