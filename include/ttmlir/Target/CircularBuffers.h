@@ -130,10 +130,9 @@ struct Part {
   int64_t rows, columns, channelParts;
   bool byRows, byColumns, isSharded;
 };
-inline Part partOf(const KernelFacts &op, const Lying &image) {
+inline Part partOf(const KernelFacts &op, const Lying &image, int64_t parts) {
   const Lying &out = op.outs[0];
   const int64_t rows = tilesAlong(op.window.slid.positions), columns = tilesAlong(out.columns);
-  const int64_t parts = channelParts(op.window.slid, image);
   const bool byColumns = image.isShardInL1() && image.shards == Shards::Width;
   if (out.isShardInL1() && out.shards != Shards::Other)
     return {tilesAlong(out.shardRows), tilesAlong(out.shardColumns), parts, parts == 1, byColumns, true};
@@ -142,12 +141,8 @@ inline Part partOf(const KernelFacts &op, const Lying &image) {
 }
 
 /// A block of window contents as rows, and in tiles; weights for it; partial sums where they cannot lie in the result.
-inline int64_t convolution(const KernelFacts &op, int64_t) {
-  const Lying *image = op.in(0), *weight = op.in(1);
+inline int64_t convolutionOf(const KernelFacts &op, const Lying &weight, const Part &part) {
   const WindowFacts &w = op.window;
-  if (!image || !weight || w.slid.isPixel) // a product, whose blocks the library chooses
-    return 0;
-  const Part part = partOf(op, *image);
   const int64_t channels = divided(w.slid.channels, 8) * 8;
   // The library takes blocks of a row of tiles where it shards by itself, else all rows of a core.
   int64_t blockRows = w.blockRows > 0 ? tilesAlong(w.blockRows) : part.isSharded ? part.rows : 1;
@@ -159,7 +154,7 @@ inline int64_t convolution(const KernelFacts &op, int64_t) {
                                    ? tilesAlong(divided(inColumns * w.height, std::max<int64_t>(1, w.widthDivisor)))
                                    : tilesAlong(inColumns);
   const int64_t block = blockRows * blockColumns, inTile = op.readsF32 ? f32Tile : bf16Tile;
-  const int64_t outTile = op.outs[0].tileBytes, weightTile = weight->tileBytes;
+  const int64_t outTile = op.outs[0].tileBytes, weightTile = weight.tileBytes;
   const int64_t imageTimes = w.buffersImageTwice ? 2 : 1, weightTimes = w.buffersWeightsTwice ? 2 : 1;
   const bool keepsWeights = part.byRows && part.rows > blockRows;
   int64_t bytes = part.columns * blockColumns * weightTile * (keepsWeights ? w.height : weightTimes);
@@ -178,6 +173,18 @@ inline int64_t convolution(const KernelFacts &op, int64_t) {
   if (w.hasBias)
     bytes += part.columns * weightTile;
   return bytes + 64; // what readers note
+}
+
+/// Of the ways to shard what lies in pages the library takes one that needs little L1.
+inline int64_t convolution(const KernelFacts &op, int64_t usable) {
+  const Lying *image = op.in(0), *weight = op.in(1);
+  if (!image || !weight || op.window.slid.isPixel) // a product, whose blocks the library chooses
+    return 0;
+  const Part part = partOf(op, *image, channelParts(op.window.slid, *image));
+  const int64_t bytes = convolutionOf(op, *weight, part);
+  if (bytes <= usable || !part.byRows || part.isSharded)
+    return bytes;
+  return std::min(bytes, convolutionOf(op, *weight, partOf(op, *image, columnsOfBlocks(op.window.slid))));
 }
 
 /// Windows, as many as their channels have tiles, of two readers, twice each; factors; and the result before it is

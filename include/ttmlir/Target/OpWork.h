@@ -168,12 +168,15 @@ struct Slid {
 
 inline constexpr int64_t fewRows = 256; // of tiles: then work is cut into blocks, else into rows
 
+/// Columns of cores, of which a grid has eight, that blocks of an image are divided among.
+inline int64_t columnsOfBlocks(const Slid &slid) { return std::min<int64_t>(8, tilesAlong(slid.channels)); }
+
 /// Columns of cores among which the channels of an image are divided. Who has no shards yet is given them by the
 /// library: of rows, or where there are few, of blocks (assumed).
 inline int64_t channelParts(const Slid &slid, const Lying &image) {
   if (image.isShardInL1())
     return image.shards == Shards::Block || image.shards == Shards::Width ? image.gridColumns : 1;
-  return tilesAlong(slid.positions) < fewRows ? std::min<int64_t>(8, tilesAlong(slid.channels)) : 1;
+  return tilesAlong(slid.positions) < fewRows ? columnsOfBlocks(slid) : 1;
 }
 
 /// Windows are over rows of pixels of 16 bits: tiles are untiled, and pixels that windows of other cores cover sent to

@@ -134,6 +134,12 @@ TEST(CircularBuffers, OfConvolutionsAreBlocksOfWindows) {
   // In pages, the library takes a row of tiles of what a core will have.
   const TensorSpec pages = placed(bf16, {1, 1, 4096, 32}), made = placed(bfp8, {1, 1, 4096, 64});
   EXPECT_EQ(bytesOf("ttnn.conv2d", {pages, weights}, made, attributes), 3 * weightBlock + 3 * (2048 + 1088) + 64);
+  // Where all channels of the rows of a core are too many, it has one of eight blocks of them.
+  Named wide = windowOf(160, 256, 3, 1, "in_channels");
+  wide.push_back({"out_channels", ttnn::test::integer(256)});
+  wide.push_back({"groups", ttnn::test::integer(1)});
+  const TensorSpec photos = placed(f32, {1, 1, 25600, 256});
+  EXPECT_EQ(bytesOf("ttnn.conv2d", {photos, placed(f32, {256, 256, 3, 3})}, photos, wide), (3 + 3 + 3) * 4096 + 64);
   // A window of a pixel is a product.
   Named pixel = windowOf(64, 32, 1, 0, "in_channels");
   pixel.push_back({"out_channels", ttnn::test::integer(64)});
