@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models as StableHLO without shardings: a transformer as text, others as JAX prints them, and random graphs."""
+"""Models as StableHLO without shardings: a transformer as text, others as JAX prints them."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,11 +22,6 @@ class Model:
 def inputs_of(model: Model) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(11)
     return [torch.rand(shape, generator=generator) - 0.5 for shape in model.shapes]
-
-
-def integers_of(model: Model) -> list[torch.Tensor]:
-    generator = torch.Generator().manual_seed(13)
-    return [torch.randint(-6, 7, shape, generator=generator).float() for shape in model.shapes]
 
 
 def tensor(*shape: int) -> str:
@@ -127,111 +121,6 @@ def transformer(*, layers: int, batch: int, sequence: int, hidden: int, heads: i
         gate = binary("multiply", gate, w.op(f"logistic {gate} : {tensor(*wide)}"), wide)
         x = binary("add", x, linear(binary("multiply", gate, up, wide), ffn, hidden), full)
     return w.model(x, *full)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Random graphs of square matrices and their rows
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def random_graph(rng: random.Random, ops: int, side: int) -> Model:
-    """Of integers below 7, whose products have sums that f32 has exactly: the order of a sum changes nothing."""
-    w, n = Writer(), side
-    square, row, cube = tensor(n, n), tensor(n), tensor(4, n // 4, n)
-    values = [w.argument(n, n) for _ in range(rng.randint(1, 3))]
-    zero, lowest, seven = w.constant(0), w.constant(-1e6), w.constant(7)
-    sevens = w.op(f"broadcast_in_dim {seven}, dims = [] : ({tensor()}) -> {square}")
-
-    def small(value: str) -> str:
-        return w.op(f"remainder {value}, {sevens} : {square}")
-
-    def pick() -> str:
-        return rng.choice(values[-4:])
-
-    def dot() -> str:
-        a, b = rng.randint(0, 1), rng.randint(0, 1)
-        value = w.op(
-            f"dot_general {pick()}, {pick()}, contracting_dims = [{a}] x [{b}] : ({square}, {square}) -> {square}"
-        )
-        return small(value)
-
-    def batched() -> str:
-        a, b = (w.op(f"reshape {pick()} : ({square}) -> {cube}") for _ in range(2))
-        value = w.op(
-            f"dot_general {a}, {b}, batching_dims = [0] x [0], contracting_dims = [1] x [1] : "
-            f"({cube}, {cube}) -> {tensor(4, n, n)}"
-        )
-        value = w.op(
-            f"reduce({value} init: {zero}) applies stablehlo.add across dimensions = [0] : "
-            f"({tensor(4, n, n)}, {tensor()}) -> {square}"
-        )
-        return small(value)
-
-    def centred() -> str:
-        value, dim = pick(), rng.randint(0, 1)
-        name, init = rng.choice([("add", zero), ("maximum", lowest)])
-        part = w.op(
-            f"reduce({value} init: {init}) applies stablehlo.{name} across dimensions = [{1 - dim}] : "
-            f"({square}, {tensor()}) -> {row}"
-        )
-        part = w.op(f"broadcast_in_dim {part}, dims = [{dim}] : ({row}) -> {square}")
-        return small(w.op(f"subtract {value}, {part} : {square}"))
-
-    def shifted() -> str:
-        value = pick()
-        parts = [w.op(f"slice {value} [{a}:{b}, 0:{n}] : ({square}) -> {tensor(n // 2, n)}")
-                 for a, b in ((n // 2, n), (0, n // 2))]  # fmt: skip
-        half = tensor(n // 2, n)
-        return w.op(f"concatenate {', '.join(parts)}, dim = 0 : ({half}, {half}) -> {square}")
-
-    def windowed() -> str:
-        """The greatest of each element and its neighbours."""
-        size, body = rng.choice(["3, 3", "1, 5", "3, 1"]), f"^bb0(%p: {tensor()}, %q: {tensor()}):"
-        pads = ", ".join(f"[{(int(n) - 1) // 2}, {(int(n) - 1) // 2}]" for n in size.split(", "))
-        window = f"window_dimensions = array<i64: {size}>, padding = dense<[{pads}]> : tensor<2x2xi64>"
-        maximum = f"%m = stablehlo.maximum %p, %q : {tensor()} stablehlo.return %m : {tensor()}"
-        w.lines.append(
-            f'  %{len(w.lines)} = "stablehlo.reduce_window"({pick()}, {lowest}) <{{{window}}}> '
-            f"({{ {body} {maximum} }}) : ({square}, {tensor()}) -> {square}"
-        )
-        return f"%{len(w.lines) - 1}"
-
-    def moved() -> str:
-        low = rng.choice([-2, -1, 1, 3])
-        return w.op(
-            f"pad {pick()}, {seven}, low = [{low}, 0], high = [{-low}, 0], interior = [0, 0] : "
-            f"({square}, {tensor()}) -> {square}"
-        )
-
-    families: list[Callable[[], str]] = [
-        lambda: small(w.op(f"{rng.choice(['add', 'subtract', 'multiply'])} {pick()}, {pick()} : {square}")),
-        lambda: w.op(f"{rng.choice(['maximum', 'minimum'])} {pick()}, {pick()} : {square}"),
-        lambda: w.op(f"{rng.choice(['negate', 'abs', 'sign'])} {pick()} : {square}"),
-        lambda: w.op(f"transpose {pick()}, dims = [1, 0] : ({square}) -> {square}"),
-        dot,
-        dot,
-        batched,
-        centred,
-        shifted,
-        windowed,
-        moved,
-    ]
-    start = len(w.lines)
-    total = values[0]
-    for value in values[1:]:
-        total = w.op(f"add {total}, {value} : {square}")
-    values.append(total)
-    while len(w.lines) < start + ops:
-        before = len(w.lines)
-        family = rng.choice(families)
-        kept = list(w.lines)
-        value = family()
-        if len(w.lines) - start > ops and before > start:  # too many: end with one op
-            w.lines[:] = kept
-            value = w.op(f"negate {values[-1]} : {square}")
-        values.append(value)
-    # No argument is dead.
-    return w.model(w.op(f"add {total}, {values[-1]} : {square}"), n, n)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

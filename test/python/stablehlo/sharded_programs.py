@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import _ttmlir_runtime as rt
 import torch
@@ -289,3 +290,40 @@ def run(
     host = [create_tensor(each, mesh if len(each) > 1 else (1, 1)) for each in given]
     placed = convert_input_layouts(device(mesh), host, fbb=program.binary, program_index=0)
     return [fetched(tensor) for tensor in rt.runtime.submit(device(mesh), program.binary, 0, placed)]
+
+
+def with_mesh(text: str, mesh: Mesh) -> str:
+    return text.replace("module {", f'module {{\nsdy.mesh @mesh = <["x"={mesh[0]}, "y"={mesh[1]}]>', 1)
+
+
+def executed(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
+    """Results of a program whose arguments are given as one tensor each."""
+    program = compiled(with_mesh(text, mesh), mesh, options)
+    return run(program, inputs, [None] * len(inputs), mesh)
+
+
+def in_shards(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
+    """Results of a program that has shardings, whose arguments are given as they say."""
+    program = compiled(text, mesh, options)
+    given = [
+        split if has else None for has, split in zip(comes_in_shards(text, len(inputs)), program.splits, strict=True)
+    ]
+    return run(program, inputs, given, mesh)
+
+
+def comes_in_shards(text: str, count: int) -> list[bool]:
+    """Of each argument of the only public function: it has a sharding, and is not said to come whole."""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+        [function] = [
+            f
+            for f in functions
+            if "sym_visibility" not in f.attributes or "public" in str(f.attributes["sym_visibility"])
+        ]
+        found: Any = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * count
+        return [
+            "sdy.sharding" in attributes
+            and ("ttcore.shard_status" not in attributes or "unsharded" not in str(attributes["ttcore.shard_status"]))
+            for attributes in found
+        ]

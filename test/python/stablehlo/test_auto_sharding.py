@@ -15,18 +15,15 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from auto_sharding_models import MODELS, Model, inputs_of, integers_of, random_graph, tensor, transformer
+from auto_sharding_models import MODELS, inputs_of, transformer
 from builder.base.builder_apis import get_optimal_module_least_time
-from sharded_programs import Mesh, compiled, run, splits_of
+from random_graphs import random_graph
+from sharded_programs import Mesh, compiled, executed, in_shards, with_mesh
 from ttmlir import ir
 from ttmlir.passmanager import PassManager
 
 MESHES: tuple[Mesh, ...] = ((1, 1), (1, 2), (2, 4), (8, 4))
 BIN = Path(__file__).resolve().parents[3] / "build" / "bin"
-
-
-def with_mesh(text: str, mesh: Mesh) -> str:
-    return text.replace("module {", f'module {{\nsdy.mesh @mesh = <["x"={mesh[0]}, "y"={mesh[1]}]>', 1)
 
 
 def same(wanted: list[torch.Tensor], found: list[list[torch.Tensor]], where: str) -> None:
@@ -35,39 +32,6 @@ def same(wanted: list[torch.Tensor], found: list[list[torch.Tensor]], where: str
         for shard in shards:
             assert shard.shape == whole.shape, f"{where}, result {index}"
             assert (whole - shard).abs().max().item() <= 1e-5 * scale, f"{where}, result {index}"
-
-
-def executed(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
-    """Results of a program whose arguments are given as one tensor each."""
-    program = compiled(with_mesh(text, mesh), mesh, options)
-    return run(program, inputs, [None] * len(inputs), mesh)
-
-
-def in_shards(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = "") -> list[list[torch.Tensor]]:
-    """Results of a program that has shardings, whose arguments are given as they say."""
-    program = compiled(text, mesh, options)
-    given = [
-        split if has else None for has, split in zip(comes_in_shards(text, len(inputs)), program.splits, strict=True)
-    ]
-    return run(program, inputs, given, mesh)
-
-
-def comes_in_shards(text: str, count: int) -> list[bool]:
-    """Of each argument of the only public function: it has a sharding, and is not said to come whole."""
-    with ir.Context():
-        module = ir.Module.parse(text)
-        functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
-        [function] = [
-            f
-            for f in functions
-            if "sym_visibility" not in f.attributes or "public" in str(f.attributes["sym_visibility"])
-        ]
-        found: Any = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * count
-        return [
-            "sdy.sharding" in attributes
-            and ("ttcore.shard_status" not in attributes or "unsharded" not in str(attributes["ttcore.shard_status"]))
-            for attributes in found
-        ]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -87,23 +51,6 @@ def test_models_compute_the_same(name: str, tmp_path: Path) -> None:
             same(wanted, in_shards(text, mesh, inputs), f"{name} on {mesh}, {variant}")
             collectives += text.count("sdy.reshard")
     assert collectives > 0, "nothing was moved, so nothing was checked"
-
-
-def annotated(rng: random.Random, model: Model, mesh: Mesh) -> str:
-    """Some arguments split in some way, closed or open."""
-
-    def sharding(shape: tuple[int, ...]) -> str:
-        split = rng.choice([None, *splits_of(shape, mesh)])
-        if split is None:
-            return ""
-        is_open = ", ?" if rng.random() < 0.5 else ""
-        dims = ", ".join("{" + (", ".join(f'"{axis}"' for axis in axes) + is_open).lstrip(", ") + "}" for axes in split)
-        return f" {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"
-
-    text = with_mesh(model.text, mesh)
-    for index, shape in enumerate(model.shapes):
-        text = text.replace(f"%a{index}: {tensor(*shape)}", f"%a{index}: {tensor(*shape)}{sharding(shape)}", 1)
-    return text
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -197,26 +144,6 @@ def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureR
         assert network["is_optimal"], text
         assert network["cost"] == pytest.approx(cheapest(network), rel=1e-9), f"--seed={seed}\n{text}"
     assert splits > 10, "almost nothing was split, so nothing was chosen"
-
-
-def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
-    """With some shardings given: propagated, and completed by auto-sharding: exactly the same."""
-    seed = request.config.getoption("--seed")
-    for number in range(2000 if request.config.getoption("--slow") else 40):
-        rng = random.Random(f"{seed} graphs {number}")
-        model = random_graph(rng, rng.randint(5, 40), side=32)
-        mesh = rng.choice([(1, 2), (2, 2), (2, 4), (8, 4)])
-        inputs = integers_of(model)
-        wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
-        text = annotated(rng, model, mesh)
-        for options in ("", "enable-auto-sharding=true"):
-            where = f"graph {number} on {mesh} {options}, --seed={seed}\n{text}"
-            try:
-                found = in_shards(text, mesh, inputs, options)
-            except Exception as error:
-                raise AssertionError(f"{error}\n{where}") from error
-            for shard in found[0]:
-                assert torch.equal(wanted[0], shard), where
 
 
 def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ import pytest
 import torch
 from auto_sharding_models import transformer
 from builder.sharding import estimate_on_mesh
-from sharded_programs import Mesh
-from test_auto_sharding import in_shards
+from sharded_programs import Mesh, in_shards
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
 import mesh_models
