@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: --slow, --seed, and a folder of their own to work in."""
+"""What all tests share: --slow, --seed, samples, and a folder of their own to work in."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import weakref
+import zlib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,17 +24,37 @@ if (ROOT / "build" / "python_packages").is_dir():
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run tests marked slow, too")
-    parser.addoption("--seed", type=int, default=0, help="of random tests; a failing one prints it")
+    parser.addoption("--slow", action="store_true", help="run tests marked slow, and all parameters of sampled ones")
+    parser.addoption(
+        "--seed", type=int, default=0, help="of random tests and of samples; a failing random one prints it"
+    )
 
 
+def function_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+@pytest.hookimpl(trylast=True)  # after -k and -m have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--slow"):
         return
     skip = pytest.mark.skip(reason="slow; --slow runs it")
+    counts = Counter(map(function_of, items))
+    kept, left_out = [], []
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+        marker = item.get_closest_marker("sampled")
+        # By a hash, so that no pattern of the parameters decides; who names a few gets them all.
+        one_of = marker.args[0] if marker else 1
+        is_left = (
+            counts[function_of(item)] > one_of
+            and (zlib.crc32(item.nodeid.encode()) + config.getoption("--seed")) % one_of
+        )
+        (left_out if is_left else kept).append(item)
+    if left_out:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -62,6 +85,13 @@ def live_goldens(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
     monkeypatch.setattr(GoldenMapTensor, "__init__", counted)
     return lambda: len(alive)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts() -> None:
+    """Ctrl-C reaches what tests start, also where a shell runs them in the background, which ignores it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -53,6 +53,7 @@ CONSTANT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", RUN)
 @pytest.mark.parametrize("name", CONSTANT)
 def test_nearly_constant_values(name: str, target: str) -> None:

@@ -193,11 +193,13 @@ ERRORS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ERRORS)
 def test_says_what_is_wrong(name):
     program, message = ERRORS[name]

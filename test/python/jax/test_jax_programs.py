@@ -23,10 +23,8 @@ PROGRAMS = (
 )
 
 
-# Every second one is slow: a process takes 2 seconds.
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if i % 2 else []) for i, name in enumerate(PROGRAMS)]
-)
+@pytest.mark.sampled(5)  # a process takes 2 seconds
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))
 

@@ -44,6 +44,7 @@ def split(builder: Any, value: Any, mesh: tuple[int, int], axis: int) -> Any:
     return builder.mesh_shard(value, "devices", "full_to_shard", counts, dims)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize(("mesh", "target"), [*((mesh, "ttnn") for mesh in MESHES), *EMITTED], ids=str)
 def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
@@ -112,6 +113,7 @@ def expert(x: torch.Tensor, weights: list[torch.Tensor], activation: str) -> tor
     return (made @ w2 + b2).float()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("activation", ["silu", "swiglu"])
 @pytest.mark.parametrize(("mesh", "target"), [*((mesh, "ttnn") for mesh in MESHES), *EMITTED], ids=str)

@@ -116,14 +116,16 @@ def test_random_modules_give_the_same_bits(seed: int) -> None:
         assert_same(subject.name, expected[0], of_flatbuffer(subject)[0])
 
 
-@pytest.mark.parametrize("name", ["resnet-18", "bert-base"])
+@pytest.mark.parametrize("name", ["resnet-18", pytest.param("bert-base", marks=pytest.mark.slow)])
 def test_levels_take_less_time_on_the_chip(name: str) -> None:
     module, _ = network(name, torch.bfloat16, reduced=False)
     times = [estimate(at_level(module, level)).device_ns for level in (0, *LEVELS)]
     assert times[1] < times[0] and times[2] <= times[1], times
 
 
-@pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-prefill"])
+@pytest.mark.parametrize(
+    "name", ["resnet-18", *(pytest.param(n, marks=pytest.mark.slow) for n in ("bert-base", "llama-block-prefill"))]
+)
 def test_the_compiler_and_the_clock_agree(name: str, tmp_path: Path) -> None:
     """The trace has the compiler's time for each op; the clock counts the same from the flatbuffer."""
     module, _ = network(name, torch.bfloat16, reduced=False)

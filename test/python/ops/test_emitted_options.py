@@ -70,6 +70,7 @@ def programs_of(made: Subject, target: str, options: tuple[str, ...], folder: Pa
     return (python_programs if target == "emitpy" else cpp_programs)(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 @pytest.mark.parametrize("target", ["emitpy", "emitc"])
 def test_bits(target: str, options: tuple[str, ...], tmp_path: Path) -> None:
@@ -85,6 +86,7 @@ def weighted(builder: Any) -> None:
         return builder.add(builder.matmul(x, builder.exp(weight)), y), builder.exp(x)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["emitpy", "emitc"])
 @pytest.mark.parametrize(
     "passes",

@@ -283,6 +283,7 @@ def check(found: np.ndarray, wanted: np.ndarray, inputs: list[np.ndarray]) -> No
     assert not len(wrong), f"{len(wrong)} of {wanted.size} wrong: {'; '.join(shown)}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_chip(case: str) -> None:
     made = CASES[case]()

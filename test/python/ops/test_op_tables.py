@@ -94,6 +94,7 @@ def reparsed(module: ir.Module, form: str) -> ir.Module:
     return ir.Module.parse(text, ir.Context())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "dtype"), [(name, TABLE[name].dtypes[0]) for name in sorted(TABLE)])
 def test_round_trips(name: str, dtype: str) -> None:
     """What is printed or written reads back as the same, before and after lowering."""

@@ -386,6 +386,7 @@ def verdict(ask: Any, *arguments: Any) -> tuple[list[list[int]] | None, str]:
         return None, f"{type(error).__name__}: {error}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_dialect_and_function_agree(name: str, seed: int, request: pytest.FixtureRequest) -> None:
     made = CALLS[name]

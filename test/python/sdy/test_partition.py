@@ -158,6 +158,7 @@ PIPELINES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_devices_compute_their_parts(name: str, pipeline: str) -> None:

@@ -32,6 +32,7 @@ def reference(name: str) -> tuple[list[torch.Tensor], list[np.ndarray]]:
     return [torch.from_numpy(value) for value in values], SMALL[name].expected(values)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "mesh"),
     [
@@ -64,7 +65,7 @@ def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
     ("name", "least"),
     # The experts are functions that are called, beside an op without a rule; with 32 chips their values are too large
     # for most hosts, which need not hold them.
-    [("training", (1.0, 1.5, 4.0, 8.0)), ("experts", (1.0, 1.8, 5.0, 12.0))],
+    [("training", (1.0, 1.5, 4.0, 8.0)), pytest.param("experts", (1.0, 1.8, 5.0, 12.0), marks=pytest.mark.slow)],
 )
 def test_speed_ups_are_estimated(name: str, least: tuple[float, ...], tmp_path: Path) -> None:
     """Two models of the table; all of it: examples/meshes/mesh_models.py FOLDER."""

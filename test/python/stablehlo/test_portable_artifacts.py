@@ -185,6 +185,7 @@ def written(text: str, version: str) -> bytes:
         return stablehlo.serialize_portable_artifact(Module.parse(text), version)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_exported_function(name: str) -> None:
     artifact = exported(name)
@@ -224,6 +225,7 @@ def test_quantized_type(element: str) -> None:
     assert read(artifact) == parsed(text)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", OLD)
 def test_version(name: str, version: str) -> None:
