@@ -305,8 +305,6 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     failCall(callable,
              std::to_string(outputs.size()) + " descriptions of " + std::to_string(shapes.size()) + " results");
   TensorSpec like;
-  if (device && operands.empty())
-    like.memory = {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
   bool first = true;
   for (const auto &operand : operands) {
     if (!operand)
@@ -325,8 +323,11 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     like.layout = layout == "tile" ? Layout::Tile : Layout::RowMajor;
   like.distributed = (like.distributed || spreads) && !gathers;
   const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
-  if (gathers || callable.shapes->rule->name == "distribute")
+  if (gathers)
     like.memory = {};
+  else if (device && like.memory.buffer == BufferType::SystemMemory &&
+           (operands.empty() || callable.shapes->rule->name == "distribute"))
+    like.memory = {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
 
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < shapes.size(); ++i) {

@@ -28,6 +28,7 @@ OPTIONS = [
 ]
 WEIGHTS = torch.sin(7.0 * torch.arange(64 * 64)).reshape(64, 64)
 PAIR = OrderedDict([("x", 1), ("y", 2)])
+SQUARE = OrderedDict([("x", 2), ("y", 2)])
 
 
 def layers(builder: Any) -> None:
@@ -55,6 +56,16 @@ def presharded(builder: Any) -> None:
         mine = builder.mesh_shard(x, "identity", "full_to_shard", (1, 2), (-1, 1))
         other = builder.mesh_shard(y, "devices", "full_to_shard", (1, 2), (-1, 1))
         return builder.mesh_shard(builder.add(builder.exp(mine), other), "devices", "shard_to_full", (1, 2), (-1, 1))
+
+
+def rejoined(builder: Any) -> None:
+    """What the chips have is joined, and goes on on the chips."""
+
+    @builder.func([(8,)], [torch.bfloat16])
+    def model(x: Any, builder: Any) -> Any:
+        copied = builder.mesh_shard(x, "replicate", "full_to_shard", (1,), (-1,))
+        whole = builder.mesh_shard(copied, "devices", "shard_to_full", (2,), (0, -1))
+        return builder.mesh_partition(whole, dim=-1, cluster_axis=1)
 
 
 def subject(build: Any, mesh: OrderedDict[str, int] | None = None) -> Subject:
@@ -117,11 +128,12 @@ def test_bits_of_signatures(passes: str, target: str, tmp_path: Path) -> None:
         subprocess.run([sys.executable, script], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("build, mesh", [(presharded, PAIR), (rejoined, SQUARE)])
 @pytest.mark.parametrize("target", ["emitpy", "emitc"])
-def test_bits_on_a_mesh(target: str, tmp_path: Path) -> None:
-    made = subject(presharded, PAIR)
+def test_bits_on_a_mesh(target: str, build: Any, mesh: OrderedDict[str, int], tmp_path: Path) -> None:
+    made = subject(build, mesh)
     programs = programs_of(made, target, (), tmp_path)
-    assert [program.mesh for program in programs] == [(1, 2)]
+    assert [program.mesh for program in programs] == [tuple(mesh.values())]
     for expected, found in zip(of_flatbuffer(made), of_programs(made, programs), strict=True):
         assert_same(target, expected, found)
 

@@ -61,6 +61,24 @@ def test_distribute_and_aggregate(mesh: ttnn.MeshDevice) -> None:
     assert torch.equal(ttnn.to_torch(rows, mesh_composer=first), VALUES)
 
 
+def test_what_a_device_is_named_for_lies_on_it(mesh: ttnn.MeshDevice) -> None:
+    mapper = ttnn.ShardTensor2dMesh(mesh, dims=(0, 1))
+    host = ttnn.from_torch(VALUES)
+    placed = ttnn.distribute_tensor(host, mapper, mesh)
+    assert placed.memory_config().buffer_type == ttnn.BufferType.DRAM
+    small = ttnn.distribute_tensor(host, mapper, mesh, memory_config=ttnn.L1_MEMORY_CONFIG)
+    assert small.memory_config().buffer_type == ttnn.BufferType.L1
+    composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1]))
+    whole = ttnn.aggregate_tensor(placed, composer)
+    assert whole.storage_type() == ttnn.StorageType.HOST
+    # The joined tensor goes on being one that each chip has.
+    joined = ttnn.aggregate_tensor(placed, composer, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+    parts = ttnn.mesh_partition(joined, 1, cluster_axis=1)
+    assert parts.shape == (8, 4)
+    again = ttnn.distribute_tensor(joined, mapper, mesh)
+    assert again.memory_config().buffer_type == ttnn.BufferType.DRAM
+
+
 def test_collectives(mesh: ttnn.MeshDevice) -> None:
     tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, dims=(0, 1)))
     gathered = ttnn.all_gather(tensor, dim=1, cluster_axis=1)
