@@ -40,11 +40,27 @@ def test_uncertainties_are_those_of_the_rows(found: list[tuple[cost_model.Row, f
         assert f"| {kind} | {share:.0%} |" in PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["resnet-50-b16", "resnet-50-b16-bf16"])
-def test_a_network_is_estimated_as_the_page_says(name: str) -> None:
+def test_the_page_has_every_network() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for network in network_times.NETWORKS.values():
+        # Without the estimates.
+        fixed = network_times.row(network, [network_times.Time()] * 3).partition(" ms |")[0]
+        assert text.count(f"\n{fixed} ms |") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "gain"),
+    [
+        ("resnet-50-b16", 3),
+        ("resnet-50-b16-bf16", 3),
+        pytest.param("llama-8b-b32", 1.5, marks=pytest.mark.slow),
+    ],
+)
+def test_a_network_is_estimated_as_the_page_says(name: str, gain: float) -> None:
+    """gain: of the optimizer, at least."""
     network = network_times.NETWORKS[name]
     found = network_times.times(network)
     assert network_times.row(network, found) in PAGE.read_text(encoding="utf-8")
-    assert found[0].total > 3 * found[2].total and 0 < found[2].deviation < found[2].total
+    assert found[0].total > gain * found[2].total and 0 < found[2].deviation < found[2].total
     if "bfp8" in network_times.row(network, found):
         assert 0.75 < found[2].total / network.published < 1.25
