@@ -1,62 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic of Wormhole on real numbers: a slow reference for the tests of exact arithmetic.
+"""Arithmetic of Wormhole on whole numbers: a slow reference for the tests of exact arithmetic.
 
-Written from the published description of the units (tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor) as
-values and units in the last place, in float64, where every intermediate value is exact. Bit patterns are taken apart
-at the entry and made at the exit only. Formats have an 8-bit exponent.
+Written from the published description of the units (tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor), in
+units of the last place that each of them keeps, of 31 digits at most. Formats have an 8-bit exponent. Arrays have any
+shape, and are taken whole: callers that have many values give them in parts that fit in a cache.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bits = NDArray[np.uint32]
-Real = NDArray[np.float64]
+Whole = NDArray[np.int32]
 
 INF = np.uint32(0x7F800000)
+SIGN = np.uint32(1 << 31)
 
 
-def fields(bits: Bits) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Sign, exponent field and mantissa field."""
-    wide = bits.astype(np.int64)
-    return wide >= 1 << 31, wide // (1 << 23) % 256, wide % (1 << 23)
+def fields(bits: Bits) -> tuple[Whole, Whole, Whole]:
+    """Sign (0 or -1), exponent field and mantissa field."""
+    whole = bits.view(np.int32)
+    return whole >> 31, whole >> 23 & 255, whole & 0x7FFFFF
 
 
-def pattern(negative: NDArray[np.bool_], exponent: NDArray[np.int64], significand: Real, digits: int) -> Bits:
-    """(significand / 2^(digits-1)) * 2^(exponent-127), significand in [2^(digits-1), 2^digits)."""
-    mantissa = (significand - 2.0 ** (digits - 1)) * 2.0 ** (24 - digits)
-    return (negative * (1 << 31) + exponent * (1 << 23) + mantissa.astype(np.int64)).astype(np.uint32)
+def signed(sign: Whole, magnitude: Whole) -> Whole:
+    return (magnitude ^ sign) - sign
 
 
-def nearest_away(x: Real) -> Real:
-    return np.floor(x + 0.5)  # of magnitudes
+def divided(value: Whole, places: Whole | int) -> Whole:
+    """By 2^places, to the nearest, halves toward +Inf: of magnitudes, ties away from zero.
+
+    NumPy's shift by more places than there are leaves 0 or -1, which both become 0.
+    """
+    return (value << 1 >> places) + 1 >> 1
 
 
-def significand(bits: Bits) -> Real:
-    """1.m as a number; 0 for zeros and denormals."""
-    _, exponent, mantissa = fields(bits)
-    return np.where(exponent == 0, 0.0, 1.0 + mantissa / 2.0**23)
+def digits_of(magnitude: Whole) -> Whole:
+    # Two digits that follow each other are never both 1, so that the conversion does not round up to a power of two.
+    return ((magnitude & ~(magnitude >> 1)).astype(np.float32).view(np.int32) >> 23) - 126
 
 
 # Packer
 
 
-def special(bits: Bits) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where the result is Inf of the sign (Inf and NaN)."""
-    negative, exponent, _ = fields(bits)
-    return negative, exponent == 255
-
-
 def pack_rounded(bits: Bits, digits: int) -> Bits:
     """To `digits` significant digits, ties away from zero; NaN becomes Inf, zeros and denormals +0."""
-    negative, infinite = special(bits)
-    _, exponent, mantissa = fields(bits)
-    # A denormal may round up to the smallest normal number.
-    step = 2.0 ** (24 - digits)
-    rounded = nearest_away((exponent * 2.0**23 + mantissa) / step) * step
-    small = rounded < 2.0**23
-    rounded = np.where(infinite | (rounded >= 255 * 2.0**23), 255 * 2.0**23, rounded)
-    value = rounded.astype(np.int64) + negative * (1 << 31)
-    return np.where(small, 0, value).astype(np.uint32)
+    low = 24 - digits
+    magnitude = np.minimum(bits & ~SIGN, INF)
+    # A denormal may round up to the smallest normal number; nothing is rounded further than to Inf.
+    rounded = magnitude + np.uint32(1 << low - 1) & np.uint32(-(1 << low) & 0xFFFFFFFF)
+    return (rounded | bits & SIGN) * (rounded >= np.uint32(1 << 23))
 
 
 def pack_bf16(bits: Bits) -> Bits:
@@ -65,127 +57,127 @@ def pack_bf16(bits: Bits) -> Bits:
 
 def pack_e8m6(bits: Bits) -> Bits:
     """Truncation to bf16 and rounding to a digit less. A NaN is Inf before the truncation."""
-    _, infinite = special(bits)
-    kept = np.where(infinite, bits, bits // 65536 * 65536).astype(np.uint32)
-    return pack_rounded(kept, 7)
+    magnitude = np.minimum(bits & ~SIGN, INF)
+    return pack_rounded(magnitude & np.uint32(0xFFFF0000) | bits & SIGN, 7)
 
 
 def block_values(bits: Bits, magnitude_bits: int) -> Bits:
     """Groups of 16 intermediate values through a block format and back to bf16 patterns."""
-    negative, exponent, mantissa = (part.reshape(-1, 16) for part in fields(bits))
-    shared = exponent.max(axis=1, keepdims=True)
-    value = np.where(exponent == 0, 0.0, 1.0 + mantissa / 2.0**23)
-    scaled = np.ldexp(value, np.where(exponent == 0, 0, exponent - shared).astype(np.int32))
-    magnitude = np.minimum(nearest_away(scaled * 64), 127)
-    magnitude = np.floor(magnitude / 2 ** (7 - magnitude_bits)) * 2 ** (7 - magnitude_bits)
-    part, power = np.frexp(magnitude / 64)  # part in [0.5, 1)
-    field = (shared + power - 1) % 256
-    return np.where(magnitude == 0, 0, pattern(negative, field, part * 256, 8)).astype(np.uint32).reshape(-1)
+    sign, exponent, mantissa = (np.ascontiguousarray(part.reshape(-1, 16).T) for part in fields(bits))
+    shared = exponent.max(axis=0)
+    value = (mantissa | 1 << 23) * (exponent > 0)
+    magnitude = np.minimum(divided(value, shared - exponent + 17), 127) >> 7 - magnitude_bits << 7 - magnitude_bits
+    places = 8 - digits_of(magnitude)
+    field = shared - places + 1 & 255
+    pattern = field << 23 | (magnitude << places & 127) << 16 | sign << 31
+    return np.ascontiguousarray(np.where(magnitude == 0, 0, pattern).T).view(np.uint32).reshape(-1)
 
 
 # Matrix unit
 
 
-def operand_parts(bits: Bits) -> Real:
-    """The 11 digits of a source register as an integer."""
-    return np.floor(significand(bits) * 1024)
+def part(bits: Bits, phase: int, source: str) -> tuple[Whole, Whole, Whole]:
+    """Sign, exponent and the digits that a phase multiplies.
+
+    Of 11 digits, SrcA gives 10 to 6, then 5 to 1; SrcB 10 to 4, then 3 to 0, in place of the high ones.
+    """
+    sign, exponent, mantissa = fields(bits)
+    digits = mantissa >> 13 | 1 << 10
+    if source == "A":
+        digits = digits >> 1 & 31 if phase in (1, 3) else digits >> 6
+    else:
+        digits = (digits & 15) << 3 if phase in (2, 3) else digits >> 4
+    return sign, exponent, digits * (exponent > 0)
 
 
-def product(a: Bits, b: Bits, phase: int) -> tuple[NDArray[np.bool_], NDArray[np.int64], Real]:
-    sign_a, exponent_a, _ = fields(a)
-    sign_b, exponent_b, _ = fields(b)
-    digits_a, digits_b = operand_parts(a), operand_parts(b)
-    # SrcA: digits 10..6, then 5..1. SrcB: digits 10..4, then 3..0, in place of the high ones.
-    high_a, high_b = np.floor(digits_a / 64), np.floor(digits_b / 16)
-    part_a = np.floor((digits_a - 64 * high_a) / 2) if phase in (1, 3) else high_a
-    part_b = (digits_b - 16 * high_b) * 8 if phase in (2, 3) else high_b
-    zero = (exponent_a == 0) | (exponent_b == 0)
-    exponent = np.where(zero, 0, exponent_a + exponent_b - 127 - (0, 5, 7, 12)[phase])
-    return np.where(zero, False, sign_a != sign_b), exponent, np.where(zero, 0.0, part_a * part_b)
+def product(a: Bits, b: Bits, phase: int) -> tuple[Whole, Whole, Whole]:
+    (sign_a, exponent_a, part_a), (sign_b, exponent_b, part_b) = part(a, phase, "A"), part(b, phase, "B")
+    exponent = exponent_a + exponent_b - (127 + (0, 5, 7, 12)[phase])
+    return sign_a ^ sign_b, exponent * ((exponent_a > 0) & (exponent_b > 0)), part_a * part_b
 
 
-def signed(negative: NDArray[np.bool_], magnitude: Real) -> Real:
-    return np.where(negative, -magnitude, magnitude)
+def half_sums(a: Bits, b: Bits, phase: int) -> list[tuple[Whole, Whole]]:
+    """Exponents and signed sums of two times 8 products [16, ...], each rounded to the largest exponent of the 8."""
+    sign, exponent, magnitude = product(a, b, phase)
+    terms = []
+    for half in (slice(0, 8), slice(8, 16)):
+        largest = exponent[half].max(axis=0)
+        rounded = divided(magnitude[half], largest - exponent[half])
+        total = signed(sign[half], rounded).sum(axis=0, dtype=np.int32) << 13
+        terms.append((np.maximum(largest, 0), total * (largest > 0)))
+    return terms
 
 
-def half_sum(a: Bits, b: Bits, phase: int) -> tuple[NDArray[np.int64], Real]:
-    """Exponent and signed sum of 8 products [n, 8], each rounded to the largest exponent."""
-    negative, exponent, magnitude = product(a, b, phase)
-    largest = exponent.max(axis=1)
-    distance = np.minimum(largest[:, None] - exponent, 30)
-    total = signed(negative, nearest_away(np.ldexp(magnitude, -distance.astype(np.int32)))).sum(axis=1)
-    return np.where(largest <= 0, 0, largest), np.where(largest <= 0, 0.0, total * 8192)
+def accumulate(dst: Bits, terms: list[tuple[Whole, Whole]], wide: bool) -> Bits:
+    """Destination values and terms in units of 2^-23 of a power of two, rounded to the largest of these powers."""
+    dst_sign, dst_exponent, dst_mantissa = fields(dst)
+    exponent = dst_exponent
+    for power, _ in terms:
+        exponent = np.maximum(exponent, power)
 
+    def aligned(value: Whole, power: Whole) -> Whole:
+        value = divided(value, exponent - power)
+        return value if wide else divided(value, 13) << 13
 
-def half_up(x: Real) -> Real:
-    """Magnitudes of signed values are rounded to the nearest, halves toward +Inf."""
-    return np.floor(x + 0.5)
-
-
-def accumulate(dst: Bits, terms: list[tuple[NDArray[np.int64], Real]], wide: bool) -> Bits:
-    dst_negative, dst_exponent, _ = fields(dst)
-    exponent = np.maximum.reduce([dst_exponent] + [power for power, _ in terms])
-    unit = 1.0 if wide else 8192.0
-
-    def aligned(value: Real, power: NDArray[np.int64], rounding) -> Real:
-        distance = np.minimum(exponent - power, 60).astype(np.int32)
-        value = np.where(distance < 31, rounding(np.ldexp(value, -distance)), 0.0)
-        return rounding(value / unit) * unit
-
-    magnitude = aligned(significand(dst) * 2.0**23, dst_exponent, nearest_away)
-    total = signed(dst_negative, magnitude) + sum(aligned(value, power, half_up) for power, value in terms)
-    negative, magnitude = total < 0, np.abs(total)
-    digits = 24 if wide else 8
-    part, power = np.frexp(magnitude)
-    rounded = nearest_away(part * 2.0**digits)
-    carry = rounded == 2.0**digits
-    rounded = np.where(carry, 2.0 ** (digits - 1), rounded)
-    field = exponent + power - 24 + carry
-    defect = negative & (magnitude == 1)  # tt-metal #38306
-    field = np.where(defect, field + 27, field)
-    overflow = field >= 255
-    result = pattern(negative, np.clip(field, 0, 255), np.where(overflow, 2.0 ** (digits - 1), rounded), digits)
-    return np.where((exponent <= 0) | (total == 0) | (field <= 0), 0, result).astype(np.uint32)
+    digits = (dst_mantissa | 1 << 23) * (dst_exponent > 0)
+    total = signed(dst_sign, aligned(digits, dst_exponent))
+    for power, value in terms:
+        total = total + aligned(value, power)
+    negative, magnitude = total >> 31, np.abs(total)
+    lost = np.maximum(digits_of(magnitude) - (24 if wide else 8), 0)
+    # What is left has 24 digits at most, which a float holds.
+    result = (divided(magnitude, lost) << lost).astype(np.float32).view(np.int32)
+    field = (result >> 23) + exponent - 150
+    field += (total == -1) * np.int32(27)  # tt-metal #38306
+    pattern = field << 23 | result & 0x7FFFFF
+    np.copyto(pattern, INF.view(np.int32), where=field >= 255)
+    return ((pattern | negative << 31) * ((exponent > 0) & (total != 0) & (field > 0))).view(np.uint32)
 
 
 def dot_step(a: Bits, b: Bits, dst: Bits, phase: int, wide: bool) -> Bits:
-    """dst [n] + 16 products of a [n, 16] (right operand of a matmul) and b [n, 16] (left operand)."""
-    return accumulate(dst, [half_sum(a[:, :8], b[:, :8], phase), half_sum(a[:, 8:], b[:, 8:], phase)], wide)
+    """dst [...] + 16 products of a [16, ...] (right operand of a matmul) and b [16, ...] (left operand)."""
+    return accumulate(dst, half_sums(a, b, phase), wide)
 
 
 def dot(a: Bits, b: Bits, phases: int, wide: bool) -> Bits:
     """Rows of a and b [n, k], k a multiple of 32."""
-    dst = np.zeros(len(a), np.uint32)
-    for tile in range(0, a.shape[1], 32):
+    a, b = (np.ascontiguousarray(x.T) for x in (a, b))
+    dst = np.zeros(a.shape[1], np.uint32)
+    for tile in range(0, len(a), 32):
         for phase in range(phases):
             for k in (tile, tile + 16):
-                dst = dot_step(a[:, k : k + 16], b[:, k : k + 16], dst, phase, wide)
+                dst = dot_step(a[k : k + 16], b[k : k + 16], dst, phase, wide)
     return dst
 
 
 def multiply(a: Bits, b: Bits, phases: int, wide: bool) -> Bits:
-    dst = np.zeros(len(a), np.uint32)
+    dst = np.zeros(a.shape, np.uint32)
     for phase in range(phases):
-        negative, exponent, magnitude = product(a, b, phase)
-        value = np.where(exponent <= 0, 0.0, signed(negative, magnitude * 8192))
+        sign, exponent, magnitude = product(a, b, phase)
+        value = signed(sign, magnitude << 13) * (exponent > 0)
         dst = accumulate(dst, [(np.maximum(exponent, 0), value)], wide)
     return dst
 
 
 def add(a: Bits, b: Bits, wide: bool) -> Bits:
-    return add_to(np.zeros(len(a), np.uint32), a, b, wide)
+    return add_to(np.zeros(a.shape, np.uint32), a, b, wide)
 
 
 def add_to(dst: Bits, a: Bits, b: Bits, wide: bool) -> Bits:
     """dst + (a + b): ELWADD that accumulates."""
-    (sign_a, exponent_a, _), (sign_b, exponent_b, _) = fields(a), fields(b)
+    (sign_a, exponent_a, digits_a), (sign_b, exponent_b, digits_b) = source_digits(a), source_digits(b)
     largest = np.maximum(exponent_a, exponent_b)
-    digits = []
-    for sign, exponent, bits in ((sign_a, exponent_a, a), (sign_b, exponent_b, b)):
-        distance = largest - exponent
-        aligned = nearest_away(np.ldexp(operand_parts(bits), -distance.astype(np.int32)))
-        digits.append(signed(sign, np.where(distance >= 12, 0.0, aligned)))
-    return accumulate(dst, [(largest, (digits[0] + digits[1]) * 8192)], wide)
+    total = sum(
+        signed(sign, divided(digits, largest - exponent))
+        for sign, exponent, digits in ((sign_a, exponent_a, digits_a), (sign_b, exponent_b, digits_b))
+    )
+    return accumulate(dst, [(largest, total << 13)], wide)
+
+
+def source_digits(bits: Bits) -> tuple[Whole, Whole, Whole]:
+    """Sign, exponent, and the 11 digits of a source register."""
+    sign, exponent, mantissa = fields(bits)
+    return sign, exponent, (mantissa >> 13 | 1 << 10) * (exponent > 0)
 
 
 # Vector unit

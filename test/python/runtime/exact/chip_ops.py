@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,15 @@ import chip_arithmetic as chip
 BLOCKS = {"bfloat8_b": 7, "bfloat4_b": 3, "bfloat2_b": 1}
 TF32, HIGH = np.uint32(0xFFFFE000), np.uint32(0xFFFF0000)
 ONE, SIGN = 0x3F800000, np.uint32(1 << 31)
+
+
+LANES = 1 << 12  # of which all that a function makes fits in a core's cache
+
+
+def in_parts(function: Callable[..., np.ndarray], *operands: Bits) -> np.ndarray:
+    """A function of operands [n, ...] whose results [n, ...] do not depend on each other, some of the n at a time."""
+    rows = max(1, LANES * len(operands[0]) // operands[0].size)
+    return np.concatenate([function(*(x[i : i + rows] for x in operands)) for i in range(0, len(operands[0]), rows)])
 
 
 def source(x: Bits, dtype: str, wide: bool) -> Bits:
@@ -60,28 +69,30 @@ def add_in_l1(old: Bits, new: Bits, wide: bool) -> Bits:
     return np.where(total & np.uint32(chip.INF), total, total & SIGN)
 
 
-def accumulated(a: Bits, b: Bits, phases: int, wide: bool, dst: Bits) -> Bits:
-    """dst [m, n] + a [m, k] * b [k, n]; a is in SrcB."""
-    pad = -a.shape[1] % 32
-    a, b = np.pad(a, ((0, 0), (0, pad))), np.pad(b, ((0, pad), (0, 0)))
-    (m, depth), n = a.shape, b.shape[1]
-    left, right, flat = np.repeat(a, n, axis=0), np.tile(b.T, (m, 1)), dst.reshape(-1)
-    for tile in range(0, depth, 32):
-        for phase in range(phases):
+def accumulated(a: Bits, b: Bits, phases: Sequence[int], wide: bool, dst: Bits) -> Bits:
+    """dst [..., m, n] + a [..., m, k] * b [..., k, n]; a is in SrcB. phases: which of the four."""
+    k_first = [np.moveaxis(a, -1, 0)[..., None], np.moveaxis(b, -2, 0)[..., None, :]]
+    pad = -a.shape[-1] % 32
+    left, right = (np.pad(x, ((0, pad), *[(0, 0)] * (x.ndim - 1))) for x in k_first)
+    for tile in range(0, len(left), 32):
+        for phase in phases:
             for k in (tile, tile + 16):
-                flat = chip.dot_step(right[:, k : k + 16], left[:, k : k + 16], flat, phase, wide)
-    return flat.reshape(m, n)
+                dst = chip.dot_step(right[k : k + 16], left[k : k + 16], dst, phase, wide)
+    return dst
 
 
 def product(
     a: Bits, b: Bits, phases: int, wide: bool, block: int = 0, in_l1: bool = False, biased: bool = False
 ) -> Bits:
-    """Destination of a matmul. block: tiles of K that stay there, 0: all; in_l1: the packer adds partial sums."""
-    zero = np.zeros((a.shape[0], b.shape[1]), np.uint32)
-    ends = [*range(0, a.shape[1], 32 * block), a.shape[1]] if block else [0, a.shape[1]]
-    blocks = [(a[:, i:j], b[i:j]) for i, j in itertools.pairwise(ends)]
+    """Destination of a matmul [..., m, k] * [..., k, n].
+
+    block: tiles of K that stay there, 0: all; in_l1: the packer adds partial sums.
+    """
+    zero = np.zeros((*a.shape[:-1], b.shape[-1]), np.uint32)
+    ends = [*range(0, a.shape[-1], 32 * block), a.shape[-1]] if block else [0, a.shape[-1]]
+    blocks = [(a[..., i:j], b[..., i:j, :]) for i, j in itertools.pairwise(ends)]
     if len(blocks) < 2:
-        return accumulated(a, b, phases, wide, zero)
+        return accumulated(a, b, range(phases), wide, zero)
 
     def spilled(x: Bits) -> Bits:
         return x if wide else chip.pack_bf16(x)
@@ -89,12 +100,12 @@ def product(
     if not in_l1:
         dst = zero
         for i, (left, right) in enumerate(blocks):
-            dst = accumulated(left, right, phases, wide, spilled(dst) if i else dst)
+            dst = accumulated(left, right, range(phases), wide, spilled(dst) if i else dst)
         return dst
-    kept = spilled(accumulated(*blocks[0], phases, wide, zero))
+    kept = spilled(accumulated(*blocks[0], range(phases), wide, zero))
     for left, right in blocks[1 : None if biased else -1]:
-        kept = add_in_l1(kept, spilled(accumulated(left, right, phases, wide, zero)), wide)
-    return kept if biased else accumulated(*blocks[-1], phases, wide, kept)
+        kept = add_in_l1(kept, spilled(accumulated(left, right, range(phases), wide, zero)), wide)
+    return kept if biased else accumulated(*blocks[-1], range(phases), wide, kept)
 
 
 def with_bias(dst: Bits, bias: Bits, dtype: str, wide: bool) -> Bits:
@@ -165,13 +176,13 @@ def transposed(dst: Bits, dtype: str, wide: bool) -> Bits:
 
 def sums(x: Bits, scale: int, dtype: str, wide: bool, phases: int = 4, along_row: bool = True) -> Bits:
     """Sums of rows [n, k] of values as unpacked; each product is with `scale`."""
-    x = np.pad(x, ((0, 0), (0, -x.shape[1] % 32)))
-    scales = np.full((x.shape[0], 16), scale, np.uint32)
-    dst = np.zeros(x.shape[0], np.uint32)
-    for tile in range(0, x.shape[1], 32):
+    x = np.pad(np.ascontiguousarray(x.T), ((0, -x.shape[1] % 32), (0, 0)))
+    scales = np.full((16, 1), scale, np.uint32)
+    dst = np.zeros(x.shape[1], np.uint32)
+    for tile in range(0, len(x), 32):
         for face in (tile, tile + 16):
             for phase in range(phases):
-                dst = chip.dot_step(x[:, face : face + 16], scales, dst, phase, wide)
+                dst = chip.dot_step(x[face : face + 16], scales, dst, phase, wide)
         if along_row:
             dst = transposed(dst, dtype, wide)
     return dst

@@ -13,20 +13,25 @@ import ttnn
 EDGES = (0, 1, 0x7FFFFF, 0x7F8000, 0x800000, 0x3F800000, 0x3F808000, 0x3F818000, 0x3F807FFF, 0x3FFFFFFF, 0x3FFFE000,
          0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00001)  # fmt: skip
 KINDS = ("normal", "near", "any", "low", "high", "edge")
+FORMATS = ("float32", "bfloat16", "bfloat8_b", "bfloat4_b", "bfloat2_b")
+INTEGERS = "integers"  # and halves, up to 2^34
 
 
 def values(seed: int, kind: str, shape: Any, dtype: str) -> np.ndarray:
     """Bit patterns of f32 that a 32- or 16-bit format holds: drawn from N(0, 1), of alike exponents, of every class,
-    small, large, or those at which rules change."""
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
-    bits = rng.integers(0, 1 << 32, shape, dtype=np.uint64).astype(np.uint32)
+    small, large, those at which rules change, or integers and halves."""
+    rng = np.random.default_rng([seed, (*KINDS, INTEGERS).index(kind)])
+    bits = rng.integers(0, 1 << 32, shape, dtype=np.uint32)
     if kind == "normal":
-        bits = rng.standard_normal(shape).astype(np.float32).view(np.uint32)
+        bits = rng.standard_normal(shape, np.float32).view(np.uint32)
+    elif kind == INTEGERS:
+        spread = np.ldexp(rng.standard_normal(shape, np.float32), rng.integers(1, 35, shape, np.int32))
+        bits = (np.round(spread) / np.float32(2)).view(np.uint32)
     elif kind == "edge":
         bits = rng.choice(np.array(EDGES, np.uint32), shape) | (bits & np.uint32(0x80000000))
     elif kind != "any":
         low, high = {"near": (110, 142), "low": (0, 90), "high": (180, 256)}[kind]
-        bits = (bits & np.uint32(0x807FFFFF)) | (rng.integers(low, high, shape).astype(np.uint32) << np.uint32(23))
+        bits = (bits & np.uint32(0x807FFFFF)) | (rng.integers(low, high, shape, np.uint32) << np.uint32(23))
     return bits if dtype == "float32" else bits & np.uint32(0xFFFF0000)
 
 
@@ -51,6 +56,10 @@ class Chip:
         if host.dtype == torch.bfloat16:
             return host.view(torch.int16).numpy().view(np.uint16).astype(np.uint32) << np.uint32(16)
         return host.contiguous().view(torch.int32).numpy().view(np.uint32)
+
+    @staticmethod
+    def integers(tensor: Any) -> np.ndarray:
+        return ttnn.to_torch(tensor, torch.int64).numpy()
 
 
 def same(found: np.ndarray, expected: np.ndarray) -> None:

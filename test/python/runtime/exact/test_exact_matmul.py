@@ -10,10 +10,9 @@ import pytest
 import torch
 import ttnn
 from chip_ops import packed, product, source, unary, with_bias
-from exact_values import KINDS, Chip, same, values
+from exact_values import FORMATS, KINDS, Chip, same, values
 
 FIDELITIES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
-FORMATS = ("float32", "bfloat16", "bfloat8_b", "bfloat4_b", "bfloat2_b")
 
 
 def config(fidelity: str, wide: bool, **more: Any) -> Any:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vector unit of Wormhole and the functions of its library, on arrays of bit patterns, in integers of 64 bits.
+"""The vector unit of Wormhole and the functions of its library, on arrays of bit patterns, in whole numbers.
 
 Written from the publications (tt-isa-documentation: SFPMAD; ttsim: fma.cpp; tt-llk: ckernel_sfpu_*.h); shares no code
-with the runtime.
+with the runtime. Sums have 30 digits at most: they are taken in 32 bits.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from chip_arithmetic import digits_of, fields, signed
 from numpy.typing import NDArray
 
 Bits = NDArray[np.uint32]
+Whole = NDArray[np.int32]
 SIGN, INF, NAN = 1 << 31, 0x7F800000, 0x7FC00000
 
 
@@ -20,62 +22,65 @@ def bits(value: float) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
-def split(x: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Sign, exponent field, and mantissa with its hidden digit; denormals are zero."""
-    wide = x.astype(np.int64)
-    exponent = wide // 2**23 % 256
-    return wide // 2**31, exponent, np.where(exponent > 0, 2**23 + wide % 2**23, 0)
+def split(x: Bits) -> tuple[Whole, Whole, Whole]:
+    """Sign (0 or -1), exponent field, and mantissa with its hidden digit; denormals are zero."""
+    sign, exponent, mantissa = fields(x)
+    return sign, exponent, (mantissa | 1 << 23) * (exponent > 0)
 
 
-def divided(value: NDArray[np.int64], places: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def divided(value: Whole, places: Whole) -> Whole:
     """By 2^places; what is lost makes the rest odd, but nothing stays nothing."""
-    step = np.int64(1) << np.minimum(places, 62)
-    quotient = np.where(places >= width, 0, value // step)
-    return np.where((quotient > 0) & (value % step > 0), quotient | 1, quotient)
+    quotient = value >> places
+    return quotient | ((quotient << places != value) & (quotient > 0))
 
 
-def digits(value: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.frexp(value.astype(np.float64))[1].astype(np.int64)
+def rounded_sum(
+    sign: Whole, value: Whole, power: Whole, other: Whole, addend: Whole, exponent: Whole
+) -> tuple[Whole, Whole]:
+    """Sign and other bits of a sum of two numbers, each a sign, a magnitude in units of 2^-26 and an exponent field.
+
+    Ties are to even, and there are no denormals.
+    """
+    top = np.maximum(power, exponent)
+    value, addend = divided(value, top - power), divided(addend, top - exponent)
+    total = signed(sign, value) + signed(other, addend)
+    magnitude = np.abs(total)
+    excess = digits_of(magnitude) - 27
+    top += excess
+    scaled = (magnitude >> np.maximum(excess, 0) | (magnitude & (excess > 0))) << np.maximum(-excess, 0)
+    result = (top << 23) + (scaled >> 3 & 0x7FFFFF)
+    result += (scaled & 7) + (result & 1) > 4
+    result *= (total != 0) & (result >= 1 << 23)
+    np.copyto(result, INF, where=top >= 255)
+    return total >> 31, result
 
 
 def mad(x: Bits | int, y: Bits | int, z: Bits | int) -> Bits:
-    x, y, z = np.broadcast_arrays(*(np.asarray(v, np.uint32) for v in (x, y, z)))
+    x, y, z = (np.asarray(v, np.uint32) for v in (x, y, z))
     (sx, ex, mx), (sy, ey, my), (sz, ez, mz) = split(x), split(y), split(z)
-    is_nan = [(e == 255) & (v % 2**23 > 0) for e, v in ((ex, x), (ey, y), (ez, z))]
-    is_inf = [(e == 255) & (v % 2**23 == 0) for e, v in ((ex, x), (ey, y), (ez, z))]
-    sign = sx ^ sy
-    raw = mx * my * 8
-    value, power, addend = raw // 2**23 | (raw % 2**23 > 0), ex + ey - 127, mz * 8
-    unbounded = (ex == 255) | (ey == 255) | (power >= 255)
-    special = unbounded | (ez == 255)
-    of_product = is_nan[0] | is_nan[1] | (is_inf[0] & (ey == 0)) | (is_inf[1] & (ex == 0))
-    of_product |= is_inf[2] & unbounded & (sz != sign)
-    nan = np.where(
-        special & of_product, sign * SIGN + 0x7F800001, np.where(special & is_nan[2], sz * SIGN + 0x7F800001, 0)
-    )
-    infinite = np.where(is_inf[2], z.astype(np.int64), sign * SIGN + INF)
-    power = np.where(special, np.minimum(power, 255), power)
-    no_product = (value == 0) | (power < 0)
-    plain = np.where(mz > 0, z.astype(np.int64), 0)
-    value, power = np.where(no_product, 0, value), np.where(no_product, 0, power)
-    top = np.maximum(power, ez)
-    value, addend = divided(value, top - power, 64), divided(addend, top - ez, 32)
-    total = np.where(sign == 1, -value, value) + np.where(sz == 1, -addend, addend)
-    negative = np.where(value >= addend, sign, sz)
-    total = np.abs(total)
-    excess = digits(total) - 27
-    top = top + excess
-    right = total // (np.int64(1) << np.clip(excess, 0, 62)) | total % 2
-    left = total * (np.int64(1) << np.clip(-excess, 0, 40))
-    scaled = np.where(excess > 0, right, left)
-    result, rest = top * 2**23 + scaled // 8 % 2**23, scaled % 8
-    result = result + ((rest > 4) | ((rest == 4) & (result % 2 == 1)))
-    finite = np.where(nan > 0, nan, negative * SIGN) | result
-    finite = np.where((result < 2**23) | (top < 0), nan, finite)
-    finite = np.where(top >= 255, np.where(nan > 0, nan, negative * SIGN + INF), finite)
-    finite = np.where(total == 0, nan, finite)
-    finite = np.where(no_product & (nan == 0), plain, finite)
-    return np.where(special & (nan == 0), infinite, finite).astype(np.uint32)
+    sign, power = sx ^ sy, ex + ey - 127
+    raw = mx.astype(np.int64) * my
+    value = (raw >> 20).astype(np.int32) | (raw & 0xFFFFF > 0)
+    special = (ex == 255) | (ey == 255) | (power >= 255)
+    kept = (value > 0) & (power >= 0)
+    power = np.minimum(power, 255) * kept
+    negative, result = rounded_sum(sign, value * kept, power, sz, mz << 3, ez)
+    result = ((result | negative << 31) * (result > 0)).view(np.uint32)
+    some = special | (ez == 255)
+    if some.any():
+        operands = (np.broadcast_to(v, result.shape)[some] for v in (x, y, z, special))
+        result[some] = unusual(*operands, result[some])
+    return result
+
+
+def unusual(x: Bits, y: Bits, z: Bits, unbounded: NDArray[np.bool_], result: Bits) -> Bits:
+    """Where an operand is Inf or NaN, or the product beyond every number; `result` is without regard to that."""
+    low, high = np.uint32(SIGN - 1), np.uint32(SIGN)
+    (ax, ay, az), sign, other = (v & low for v in (x, y, z)), (x ^ y) & high, z & high
+    undefined = (ax > INF) | (ay > INF) | ((ax == INF) & (ay < 1 << 23)) | ((ay == INF) & (ax < 1 << 23))
+    undefined |= (az == INF) & unbounded & (other != sign)
+    nan = np.where(undefined, sign, other) | np.uint32(INF + 1) | result & low
+    return np.where(undefined | (az > INF), nan, np.where(az == INF, z, sign | np.uint32(INF)))
 
 
 class V:
@@ -102,11 +107,11 @@ class V:
     def signed(self, other: V) -> V:
         return V(self.abs().b | (other.b & np.uint32(SIGN)))
 
-    def field(self) -> NDArray[np.int64]:
-        return self.b.astype(np.int64) // 2**23 % 256
+    def field(self) -> Whole:
+        return fields(self.b)[1]
 
-    def with_field(self, field: NDArray[np.int64]) -> V:
-        return V(((self.b & np.uint32(0x807FFFFF)) + (field % 256 << 23)).astype(np.uint32))
+    def with_field(self, field: Whole) -> V:
+        return V(self.b & np.uint32(0x807FFFFF) | (field & 255).view(np.uint32) << np.uint32(23))
 
     def negative(self) -> NDArray[np.bool_]:
         return self.b >= SIGN
@@ -114,10 +119,9 @@ class V:
     def less(self, other: V | float) -> NDArray[np.bool_]:
         return (self - other).negative()
 
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Whole:
         """Integers in the order of sign and magnitude."""
-        wide = self.b.astype(np.int64)
-        return np.where(wide >= SIGN, SIGN - wide - 1, wide)
+        return self.b.view(np.int32) ^ (fields(self.b)[0] & 0x7FFFFFFF)
 
     def min(self, other: V | float) -> V:
         return V(np.where(self.order() <= of(other).order(), self.b, of(other).b).astype(np.uint32))
@@ -146,16 +150,15 @@ def horner(x: V, *coefficients: float) -> V:
     return result
 
 
-def integer(x: V, largest: int) -> NDArray[np.int64]:
-    """To nearest, ties away from zero, magnitude at most `largest`."""
-    magnitude = x.abs().b.view(np.float32)
-    with np.errstate(invalid="ignore"):
-        magnitude = magnitude.astype(np.float64)
-        rounded = np.where(magnitude < 65536, np.floor(np.where(magnitude < 65536, magnitude, 0) + 0.5), largest)
-    return np.where(x.field() < 126, 0, np.minimum(rounded, largest)).astype(np.int64)
+def integer(x: V, largest: int) -> Whole:
+    """To nearest, ties away from zero, magnitude at most `largest` < 2^16."""
+    _, exponent, mantissa = split(x.b)
+    places = np.minimum(exponent, 127 + 16) - 127  # before the point, and more is more than `largest`
+    rounded = (mantissa >> np.minimum(22 - places, 24)) + 1 >> 1
+    return np.minimum(rounded, largest)
 
 
-def number(values: NDArray[np.int64]) -> V:
+def number(values: Whole) -> V:
     return V(values.astype(np.float32).view(np.uint32))
 
 
@@ -166,15 +169,15 @@ def exp_21f(x: V) -> V:
     t = fma(x, 1.4426950216293335, 127.0).max(0.0).min(255.0)
     _, exponent, mantissa = split(t.b)
     shift = exponent - 127
-    z = np.where(shift >= 0, mantissa << np.clip(shift, 0, 30), mantissa >> np.clip(-shift, 0, 60))
-    whole, part = z >> 23, number(z % 2**23)
+    z = mantissa << np.maximum(shift, 0) >> np.maximum(-shift, 0)
+    whole, part = z >> 23, number(z & 0x7FFFFF)
     p = fma(fma(part, 4.791750143340323e-15, 7.839635491371155e-08), part, 1.0017248)
     return choose(whole >= 255, np.inf, p.with_field(whole))
 
 
 def exp_f32(x: V) -> V:
     product = x * 1.442695
-    j = integer(product, 32767) * np.where(product.negative(), -1, 1)
+    j = integer(product, 32767) * np.where(product.negative(), np.int32(-1), np.int32(1))
     f = fma(number(j), -1.42860677e-6, fma(number(j), -0.693145752, x))
     p = horner(f, 1.37805939e-3, 8.37312452e-3, 4.16695364e-2, 1.66664720e-1, 4.99999851e-1, 1.0, 1.0)
     exponent = p.field() + j
@@ -183,13 +186,13 @@ def exp_f32(x: V) -> V:
 
 def exp_approximate(x: V) -> V:
     i = integer(fma(x.max(-88.5), 369.329925537109375, 32500.818359375), 65535)
-    return V((i << 15).astype(np.uint32))
+    return V((i << 15).view(np.uint32))
 
 
 def reciprocal(x: V, steps: int) -> V:
-    n = V((x.b % np.uint32(2**23)) + np.uint32(bits(-1.0)))
+    n = V(x.b & np.uint32(0x7FFFFF) | np.uint32(bits(-1.0)))
     y = fma(fma(n, 0.3232325017452239990234375, 1.4545459747314453125), n, 2.121212482452392578125)
-    scale = V((255 - x.field() << 23).astype(np.uint32)) * 0.5
+    scale = V((255 - x.field() << 23).view(np.uint32)) * 0.5
     for _ in range(steps):
         y = fma(y, fma(n, y, 1.0), y)
     return (y * scale).signed(x)
@@ -197,7 +200,7 @@ def reciprocal(x: V, steps: int) -> V:
 
 def root(x: V, inverse: bool, approximate: bool) -> V:
     seed = 0x5F0B3892 if approximate else 0x5F1110A0
-    y = V((seed - (x.b >> np.uint32(1)).astype(np.int64)).astype(np.uint32))
+    y = V(np.uint32(seed) - (x.b >> np.uint32(1)))
     if approximate:
         y = y * fma(-y, x * y, 1.89099014875)
         result = y if inverse else y * x
@@ -241,7 +244,7 @@ def gelu(x: V, wide: bool) -> V:
 
 def tables(x: V, ends: list[float], slopes: list[float], intercepts: list[float]) -> V:
     a = x.abs()
-    segment = sum((a.b >= bits(end)).astype(np.int64) for end in ends)
+    segment = sum((a.b >= bits(end)).astype(np.int32) for end in ends)
     slope, intercept = (np.array(v, np.float32).view(np.uint32)[segment] for v in (slopes, intercepts))
     return V(mad(slope, a.b, intercept))
 
@@ -284,7 +287,7 @@ def tanh(x: V, wide: bool) -> V:
 
 
 def log(x: V, wide: bool) -> V:
-    m, e = x.with_field(np.full_like(x.field(), 127)), number(x.field() - 127)
+    m, e = x.with_field(np.int32(127)), number(x.field() - 127)
     if wide:
         big = ~m.less(1.41421354)
         m, e = choose(big, m * 0.5, m), choose(big, e + 1.0, e)
@@ -320,12 +323,12 @@ def sine(a: V, odd: NDArray[np.bool_], wide: bool) -> V:
 
 def sin(x: V, wide: bool) -> V:
     t = fma(x, 0.31830987334251404, SHIFTER)
-    return sine(reduced(x, t - SHIFTER, WHOLES), t.b % 2 == 1, wide)
+    return sine(reduced(x, t - SHIFTER, WHOLES), t.b & np.uint32(1) == 1, wide)
 
 
 def cos(x: V, wide: bool) -> V:
     t = fma(x, 0.31830987334251404, 0.5) + SHIFTER
-    return sine(reduced(x, fma(t - SHIFTER, 2.0, -1.0), HALVES), t.b % 2 == 1, wide)
+    return sine(reduced(x, fma(t - SHIFTER, 2.0, -1.0), HALVES), t.b & np.uint32(1) == 1, wide)
 
 
 def tan(x: V) -> V:
@@ -333,7 +336,7 @@ def tan(x: V) -> V:
     a = reduced(x, t - SHIFTER, HALVES)
     u = a * a
     r = fma(a, horner(u, *map(float.fromhex, ["0x1.4f1f4ep-4", "0x1.02b98p-3", "0x1.55953p-2"])) * u, a)
-    return choose(t.b % 2 == 1, -reciprocal(r, 1), r)
+    return choose(t.b & np.uint32(1) == 1, -reciprocal(r, 1), r)
 
 
 def atan(x: V) -> V:
