@@ -12,6 +12,7 @@ import pytest
 import torch
 from compiled import assert_agree, check, on_chip
 from torch import nn
+from ttmlir.torch.report import record
 
 NARROW = [torch.uint8, torch.int8, torch.int16, torch.int32]
 LOW, HIGH = -(2**31), 2**31 - 1
@@ -181,3 +182,11 @@ def test_autocast(training: bool) -> None:
     assert want[0].dtype is torch.bfloat16 or want[0].dtype is torch.float32
     for a, b in zip(got, want, strict=True):
         assert float((a.double() - b.double()).abs().max()) <= 4e-2 * float(b.double().abs().max())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_statistics_that_evaluation_does_not_compute_are_empty(dtype: torch.dtype) -> None:
+    x, mean, variance = torch.randn(3, 2, 4).to(dtype), torch.randn(2).to(dtype), torch.rand(2).to(dtype) + 1
+    with torch.no_grad(), record() as reports:
+        check(lambda x, m, v: torch.native_batch_norm(x, None, None, m, v, False, 0.1, 1e-5), x, mean, variance)
+    assert not any(report.on_host for report in reports)

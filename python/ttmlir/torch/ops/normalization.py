@@ -73,7 +73,7 @@ def batch_norm(
     offset = bias or g.full((channels,), 0, mean.dtype)
     operands = (x.ir, scale.ir, offset.ir, mean.ir, variance.ir)
     y = Value(ttir.batch_norm_inference(*operands, float(eps), 1), x.shape, x.dtype)
-    empty = g.full((0,), 0, torch.float32) if g.wants(1) or g.wants(2) else y
+    empty = g.full((0,), 0, g.out(1).dtype) if g.wants(1) or g.wants(2) else y
     return y, empty, empty
 
 
