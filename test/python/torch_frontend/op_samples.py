@@ -4,7 +4,8 @@
     python test/python/torch_frontend/op_samples.py --csv samples.csv [--ops REGEX] [--samples N] [--jobs N]
 
 A run that is stopped goes on where it was: cases that the file has are not run again (`--again wrong,error` runs those
-that ended so). The last line is the sum.
+that ended so). All cases take hours: with `--shuffle` those that a stopped run has are of all kinds. The last line is
+the sum.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import csv
 import faulthandler
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -389,24 +391,54 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a number, 1 or more")
+    return int(text)
+
+
+def pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+    return text
+
+
+def among(known: Sequence[str]) -> Callable[[str], list[str]]:
+    """Converts names with commas between them."""
+
+    def names(text: str) -> list[str]:
+        found = [name for name in text.split(",") if name]
+        if unknown := [name for name in found if name not in known]:
+            raise argparse.ArgumentTypeError(f"{unknown[0]}: known: {', '.join(known)}")
+        return found
+
+    return names
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
+    dtypes = [str(dtype).removeprefix("torch.") for dtype in FORWARD]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--csv", type=Path, required=True, help="where rows are added; cases that it has are not run")
-    parser.add_argument("--ops", default=".", help="regular expression of names")
-    parser.add_argument("--samples", type=int, default=10, help="at most so many of a case, spread over all")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds for a case")
-    parser.add_argument("--again", default="", help="run cases again that have samples that ended so: wrong,error")
+    parser.add_argument("--ops", type=pattern, default=".", help="regular expression of names")
+    parser.add_argument("--dtypes", type=among(dtypes), default=dtypes, help=f"of {','.join(dtypes)}; all by default")
+    parser.add_argument("--samples", type=positive, default=10, help="at most so many of a case, spread over all")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="run cases in an order drawn with this seed")
+    parser.add_argument("--jobs", type=positive, default=1, help="processes")
+    parser.add_argument("--timeout", type=positive, default=600, help="seconds for a case")
+    parser.add_argument(
+        "--again", type=among(ENDS), default=[], help="run cases again that have samples that ended so: wrong,error"
+    )
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.worker is not None:
         work(options.csv, options.worker, options.samples, options.timeout)
         return 0
-    again = [end for end in options.again.split(",") if end]
-    if unknown := [end for end in again if end not in ENDS]:
-        parser.error(f"--again {unknown[0]}: known: {', '.join(ENDS)}")
-    done = {k for k, r in read_rows(options.csv).items() if not any(getattr(r, end) for end in again)}
-    keys = [case.key for case in cases(options.ops)]
+    done = {k for k, r in read_rows(options.csv).items() if not any(getattr(r, end) for end in options.again)}
+    keys = [case.key for case in cases(options.ops) if case.key[1] in options.dtypes]
+    if options.shuffle is not None:
+        random.Random(options.shuffle).shuffle(keys)
     left = [key for key in keys if key not in done]
     import concurrent.futures
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import op_samples
@@ -42,6 +43,41 @@ def test_a_wrong_number_is_found() -> None:
         "result 0 is torch.float32[4], expected torch.float64[4]"
     )
     assert op_samples.difference([], [want], None, torch.float32) == "0 results, expected 1"
+
+
+def test_a_run_of_some_types_in_a_drawn_order_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[list[tuple[str, str, str]]] = []
+
+    def run_part(path: Path, part: int, keys: Sequence[tuple[str, str, str]], options: object) -> None:
+        runs.append(list(keys))
+        for key in keys[:2] if len(runs) == 1 else keys:  # the first run is stopped
+            op_samples.append(path, op_samples.Row(*key, samples=1, passed=1))
+
+    monkeypatch.setattr(op_samples, "run_part", run_part)
+    command = ["--csv", str(tmp_path / "samples.csv"), "--ops", "^(abs|add|neg)$", "--dtypes", "float32,int64"]
+    assert op_samples.main([*command, "--shuffle", "3"]) == 0
+    assert op_samples.main(command) == 0
+    first, second = runs
+    in_order = [c.key for c in op_samples.cases("^(abs|add|neg)$") if c.key[1] in ("float32", "int64")]
+    assert sorted(first) == sorted(in_order) and first != in_order
+    assert second == [key for key in in_order if key not in first[:2]]
+
+
+@pytest.mark.parametrize(
+    ("argument", "text", "message"),
+    [
+        ("--samples", "0", "'0'; expected a number, 1 or more"),
+        ("--jobs", "-1", "'-1'; expected a number, 1 or more"),
+        ("--ops", "add(", "'add(' is no regular expression: missing )"),
+        ("--dtypes", "float32,f64", "f64: known: float32, bfloat16,"),
+        ("--again", "bad", "bad: known: passed, host,"),
+        ("--shuffle", "x", "invalid int value: 'x'"),
+    ],
+)
+def test_arguments_are_checked(argument: str, text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        op_samples.main(["--csv", "samples.csv", f"{argument}={text}"])
+    assert f"argument {argument}: {message}" in capsys.readouterr().err
 
 
 @pytest.mark.slow
