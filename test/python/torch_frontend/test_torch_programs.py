@@ -236,6 +236,20 @@ def test_variance_of_fewer_values_than_the_correction() -> None:
     check(lambda x: (x.var(1, correction=2), x.var(1, correction=3), x[:, :1].var(1)), torch.rand(3, 2))
 
 
+@pytest.mark.parametrize("order", [3, 6, 0.5, -1, -2.5])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_vector_norms_of_any_order(order: float, dtype: torch.dtype) -> None:
+    x = (torch.rand(2, 3, 5) + 0.5).to(dtype) * torch.tensor([1, -1, 1, -1, 1], dtype=dtype)
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        norm = torch.linalg.vector_norm
+        return norm(x, order), norm(x, order, 1), norm(x, order, (0, -1), keepdim=True), norm(x[0, 0, 0], order)
+
+    with record() as reports:
+        check(function, x)
+    assert not any(report.on_host for report in reports)
+
+
 @pytest.mark.parametrize("boolean", [True, False], ids=["bool", "float"])
 def test_rows_that_see_no_key_are_zero(boolean: bool) -> None:
     mask = torch.ones(2, 1, 4, 4, dtype=torch.bool)

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
-from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, dimension, dimensions, rule
 from ..types import is_float
 
@@ -214,5 +213,7 @@ def vector_norm(
     elif order == 2:
         result = g.call(ttir.sqrt, g.reduce(ttir.sum, g.mul(wide, wide), dims, keepdim))
     else:
-        raise UnsupportedError(f"vector norm of order {order}; known: 0, 1, 2, inf and -inf")
+        powers = g.elementwise(ttir.pow, wide, g.scalar(order, wide))
+        total = g.reduce(ttir.sum, powers, dims, keepdim)
+        result = g.elementwise(ttir.pow, total, g.scalar(1 / order, total))
     return g.finish(result, g.out())
