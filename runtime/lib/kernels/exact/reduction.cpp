@@ -3,8 +3,9 @@
 //
 // Dimensions go one after the other, the last one first (generic_reductions.cpp of
 // tt-metal). One that is none of the last two is brought there, or in sums of
-// 16-bit and block formats added tile by tile (fast_reduce_nc). Sums over the last
-// two at once are one kernel, whose steps between are not published.
+// 16-bit and block formats added tile by tile (fast_reduce_nc). Sums and means over
+// just the last two go along rows and then down columns, with the factor in the
+// second step; those of a single tile are one kernel (reduce_op.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,9 @@
 #include "tt/sim/formats.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
 
 namespace tt::ttnn::exact {
 namespace {
@@ -41,20 +45,31 @@ std::vector<size_t> reducedDims(const OpCall &call) {
   return dims;
 }
 
+/// Are they just the last two?
+bool isOfPlane(std::span<const size_t> dims, size_t rank) { return dims.size() == 2 && dims.front() + 2 == rank; }
+
+/// A factor as the host gives it to the matrix unit, for values of a type.
+float given(float factor, DataType type) {
+  return type == DataType::Float32 ? factor : sim::bf16ToF32(sim::f32ToBf16(factor));
+}
+
 /// Empty where the rules do not cover it.
 std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> dims) {
   const TensorSpec &in = operand(call, 0);
   const size_t rank = in.shape.size();
   const auto isLast = [&](size_t dim) { return dim + 2 >= rank; };
   const auto lasts = std::ranges::count_if(dims, isLast);
-  if (dims.empty() || (lasts == 2 && dims.size() == 2 && !isExtreme(kind)))
+  if (dims.empty())
     return {};
   if (dims.size() > 1 && sim::isBlockFormat(in.dtype))
     return {}; // is packed between, which crosses groups
   const bool adds = kind == Kind::Sum && (in.dtype == DataType::BFloat16 || in.dtype == DataType::BFP_BFloat8);
   // Sums of bf16 stay f32 until the last step, unless nothing is left but a number.
-  const bool staysWide = adds && in.dtype == DataType::BFloat16 && dims.size() > 1 && dims.size() < rank;
-  if (adds && lasts == 2)
+  bool staysWide = adds && in.dtype == DataType::BFloat16 && dims.size() > 1 && dims.size() < rank;
+  const bool plane = !isExtreme(kind) && isOfPlane(dims, rank);
+  if (plane) // along rows first, which are kept as f32 where they were summed as f32
+    staysWide = adds && reducing(call).wide();
+  else if (adds && lasts == 2)
     return {};
   std::ranges::reverse(dims);
   if (adds && lasts == 1) // the others go first
@@ -64,15 +79,15 @@ std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> d
     int64_t count = 1;
     for (size_t dim : dims)
       count *= in.shape[dim];
-    scale = 1.0f / static_cast<float>(count);
-    scale = in.dtype == DataType::Float32 ? scale : sim::bf16ToF32(sim::f32ToBf16(scale));
+    scale = given(1.0f / static_cast<float>(count), in.dtype);
   }
   std::vector<Stage> stages;
   DataType from = in.dtype;
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool isEnd = i + 1 == dims.size();
     const DataType to = isEnd || staysWide ? DataType::Float32 : in.dtype;
-    stages.push_back({dims[i], from, to, i == 0 ? scale : 1.0f, adds && !isLast(dims[i])});
+    const bool scales = plane ? isEnd : i == 0;
+    stages.push_back({dims[i], from, to, scales ? scale : 1.0f, adds && !isLast(dims[i])});
     from = to;
   }
   return stages;
@@ -141,10 +156,65 @@ private:
   Destination width = Destination::Bits16;
 };
 
+/// The sum of a tensor that is a single tile: rows of its four faces are added, and then what there is in each column.
+/// Both multiply by the factor, which therefore is a square root.
+class TileSum final : public Kernel {
+public:
+  TileSum(const OpCall &call, Kind kind) : in(operand(call, 0)), compute(reducing(call)) {
+    const float factor = kind == Kind::Mean ? std::sqrt(1.0f / static_cast<float>(volume(in.shape))) : 1.0f;
+    std::ranges::fill(scales, std::bit_cast<uint32_t>(unpacked(given(factor, in.dtype), in.dtype, compute.width)));
+  }
+
+  void run(const Buffers &buffers) const override {
+    const auto columns = static_cast<size_t>(in.shape.back());
+    const size_t rows = static_cast<size_t>(volume(in.shape)) / columns;
+    std::vector<float> values(rows * columns);
+    loader<float>(in.dtype)(buffers.ins[0], values.data(), values.size());
+    std::array<uint32_t, face> sums{}, terms;
+    const auto add = [&](uint32_t &sum) {
+      for (int phase = 0; phase < compute.phases; ++phase)
+        sum = sim::exact::dotStep(terms.data(), scales.data(), sum, phase, compute.width);
+    };
+    for (size_t top = 0; top < tile; top += face)
+      for (size_t left = 0; left < tile; left += face)
+        for (size_t column = left; column < left + face; ++column) {
+          for (size_t row = top; row < top + face; ++row)
+            terms[row - top] =
+                row < rows && column < columns
+                    ? std::bit_cast<uint32_t>(unpacked(values[row * columns + column], in.dtype, compute.width))
+                    : 0;
+          add(sums[column - left]);
+        }
+    // Back to SrcA, in the format of the sources.
+    std::ranges::transform(sums, terms.begin(), [&](uint32_t sum) {
+      return in.dtype == DataType::Float32 ? sim::exact::unpackToTf32(sum) : sim::exact::unpackToBf16(sum);
+    });
+    uint32_t total = 0;
+    add(total);
+    std::memcpy(buffers.outs[0], &total, sizeof total);
+  }
+
+private:
+  static constexpr size_t face = 16, tile = 32;
+  TensorSpec in;
+  Compute compute;
+  std::array<uint32_t, face> scales;
+};
+
+bool isTile(const Shape &shape) {
+  const size_t rank = shape.size();
+  return rank >= 2 && shape[rank - 1] <= 32 && shape[rank - 2] <= 32 &&
+         volume(shape) == shape[rank - 1] * shape[rank - 2];
+}
+
 template <Kind kind> std::unique_ptr<Kernel> make(const OpCall &call) {
-  if (!areKnown(call) || volume(operand(call, 0).shape) == 0)
+  const TensorSpec &in = operand(call, 0);
+  if (!areKnown(call) || volume(in.shape) == 0)
     return nullptr;
-  const std::vector<Stage> stages = stagesOf(call, kind, reducedDims(call));
+  const std::vector<size_t> dims = reducedDims(call);
+  if (!isExtreme(kind) && isOfPlane(dims, in.shape.size()) && isTile(in.shape))
+    return packedResult(result(call), reducing(call).width, std::make_unique<TileSum>(call, kind));
+  const std::vector<Stage> stages = stagesOf(call, kind, dims);
   if (stages.empty())
     return nullptr;
   auto kernel = std::make_unique<Stages>(call, kind, stages);

@@ -188,6 +188,19 @@ def sums(x: Bits, scale: int, dtype: str, wide: bool, phases: int = 4, along_row
     return dst
 
 
+def tile_sum(x: Bits, scale: int, dtype: str, wide: bool, phases: int = 4) -> Bits:
+    """The sum [1] of a tile [rows, columns], both at most 32: down columns in each face, and then along the sums."""
+    x = np.pad(x, [(0, 32 - size) for size in x.shape])
+    scales, dst, total = np.full((16, 1), scale, np.uint32), np.zeros(16, np.uint32), np.zeros(1, np.uint32)
+    for top, left in itertools.product((0, 16), repeat=2):
+        for phase in range(phases):
+            dst = chip.dot_step(x[top : top + 16, left : left + 16], scales, dst, phase, wide)
+    row = dst & (TF32 if dtype == "float32" else HIGH)
+    for phase in range(phases):
+        total = chip.dot_step(row[:, None], scales, total, phase, wide)
+    return total
+
+
 def added(x: Bits) -> Bits:
     """Sums of rows [n, k], value by value, in a destination of 32 bits."""
     dst = np.zeros(len(x), np.uint32)

@@ -19,6 +19,7 @@ from chip_ops import (
     softmax,
     source,
     sums,
+    tile_sum,
     windows,
     with_bias,
 )
@@ -110,13 +111,13 @@ def test_convolutions(chip: Chip, dtype: str, groups: int, seed: int) -> None:
 
 
 def test_what_is_not_published_is_rounded_by_the_packer(chip: Chip) -> None:
-    """A mean over two dimensions: computed as by default, and packed with ties away from zero."""
-    x = torch.tensor([[[1.0, 1.0 + 2**-7]]]).bfloat16()
+    """A sum over more than the last two dimensions: computed as by default, and packed with ties away from zero."""
+    x = torch.tensor([[[1.0, 2**-8]]]).bfloat16()
     given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=chip.device)
     with ttnn.manage_device() as other:
-        plain = ttnn.to_torch(ttnn.mean(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=other), (-1, -2), True))
+        plain = ttnn.to_torch(ttnn.sum(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=other), (0, 1, 2), True))
     assert plain.item() == 1.0
-    assert ttnn.to_torch(ttnn.mean(given, (-1, -2), True)).item() == 1 + 2**-7
+    assert ttnn.to_torch(ttnn.sum(given, (0, 1, 2), True)).item() == 1 + 2**-7
 
 
 def line(x: np.ndarray, dim: int) -> np.ndarray:
@@ -173,12 +174,48 @@ def test_reductions_over_other_dimensions(chip: Chip, name: str, dtype: str, dim
         same(found, packed(bits, dtype, width))
 
 
-def test_sums_over_the_last_two_dimensions_are_only_rounded(chip: Chip) -> None:
-    """What one kernel does between them is not published."""
-    x, bits = chip.put(values(3, "normal", (6, 40, 70), "float32"), "float32")
-    found = Chip.bits(ttnn.sum(x, [1, 2], True)).view(np.float32).reshape(-1)
-    exact = bits.view(np.float32).astype(np.float64).sum(axis=(1, 2))
-    assert np.abs(found - exact).max() < 1e-3
+TILES = [(1, 32, 32), (1, 9, 21), (17, 18), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [(d, s) for d in TYPES for s in [(3, 40, 70), (2, 5, 7), (40, 20), *TILES]] + [("bfloat8_b", s) for s in TILES],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_sums_over_the_last_two_dimensions(
+    chip: Chip, name: str, dtype: str, shape: tuple[int, ...], seed: int
+) -> None:
+    """Along rows and then down columns, or of a single tile in one kernel."""
+    count = shape[-1] * shape[-2]
+
+    def factor(value: float) -> int:
+        if name == "sum":
+            return ONE
+        return int(np.float32(value).view(np.uint32)) & 0xFFFFE000 if wide(dtype) else bf16(value)
+
+    for kind in KINDS:
+        x, bits = chip.put(values(seed, kind, shape, dtype), dtype)
+        found = Chip.bits(getattr(ttnn, name)(x, [-2, -1], True)).reshape(-1)
+        planes = source(bits, dtype, wide(dtype)).reshape(-1, *shape[-2:])
+        if len(planes) == 1 and max(shape[-2:]) <= 32:
+            dst = tile_sum(planes[0], factor(float(np.sqrt(np.float32(1 / count)))), dtype, wide(dtype))
+        else:
+            rows = packed(sums(planes.reshape(-1, shape[-1]), ONE, dtype, wide(dtype)), dtype, wide(dtype))
+            rows = source(rows, dtype, wide(dtype)).reshape(-1, shape[-2])
+            dst = sums(rows, factor(1 / count), dtype, wide(dtype), along_row=False)
+        same(found, packed(dst.reshape(-1, 1), dtype, wide(dtype)).reshape(-1))
+
+
+def test_sums_of_rows_stay_f32_where_they_are_summed_as_f32(chip: Chip, seed: int) -> None:
+    """Of bf16 over the last two dimensions; the means between are bf16."""
+    config = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+    x, bits = chip.put(values(seed, "normal", (3, 40, 70), "bfloat16"), "bfloat16")
+    for name, middle, scale in (("sum", "float32", ONE), ("mean", "bfloat16", bf16(1 / 2800))):
+        found = Chip.bits(getattr(ttnn, name)(x, [-2, -1], True, compute_kernel_config=config)).reshape(-1)
+        rows = packed(sums(bits.reshape(-1, 70), ONE, "bfloat16", True), middle, True)
+        dst = sums(source(rows, middle, True).reshape(-1, 40), scale, middle, True, along_row=False)
+        same(found, packed(dst.reshape(-1, 1), "bfloat16", True).reshape(-1))
 
 
 @pytest.mark.parametrize(
