@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DistributedLayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GetDimensionSizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
@@ -64,7 +65,8 @@ Distribution::Distribution(Operation *root) : isWhole(isa<ModuleOp>(root)) {
 bool Distribution::isDistributedBy(Operation *op) const {
   if (isMeshShard(op, ttcore::MeshShardDirection::FullToShard))
     return true;
-  if (isMeshShard(op, ttcore::MeshShardDirection::ShardToFull))
+  // All parts have the same sizes.
+  if (isMeshShard(op, ttcore::MeshShardDirection::ShardToFull) || isa<ttir::GetDimensionSizeOp>(op))
     return false;
   if (isCollective(op) && hasSeveralDevices(op))
     return true;

@@ -27,11 +27,12 @@ func.func @mesh(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // -----
 
 // What a collective gives is a tensor for each device, also of one that all devices have alike.
-// CHECK: #[[ALL:.*]] = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
-// CHECK: #[[EACH:.*]] = {{.*}}mesh = <"x">, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[ALL:.*]] = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[SIZE:.*]] = #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1>, memref<1x1x!ttcore.tile<32x32, si32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[EACH:.*]] = {{.*}}mesh = <"x">, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
 // CHECK: func.func @collectives(%arg0: tensor<32x32xf32, #[[ALL]]>)
 module attributes {ttcore.meshes = #ttcore.meshes<[<"x" = 2x4>]>} {
-  func.func @collectives(%a: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>) {
+  func.func @collectives(%a: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>, tensor<1xsi32>) {
     // CHECK: "ttir.exp"{{.*}} -> tensor<32x32xf32, #[[ALL]]>
     %0 = "ttir.exp"(%a) : (tensor<32x32xf32>) -> tensor<32x32xf32>
     // CHECK: "ttir.all_reduce"{{.*}} -> tensor<32x32xf32, #[[EACH]]>
@@ -42,7 +43,10 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"x" = 2x4>]>} {
     %3 = "ttir.mesh_partition"(%0) <{cluster_axis = 1 : ui32, dim = 1 : si32}> : (tensor<32x32xf32>) -> tensor<32x8xf32>
     // CHECK: "ttir.distributed_rms_norm"{{.*}} -> tensor<32x32xf32, #[[EACH]]>
     %4 = "ttir.distributed_rms_norm"(%0) <{cluster_axis = 1 : ui32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
-    return %1, %2, %3, %4 : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>
+    // The size of a part is the same everywhere.
+    // CHECK: "ttir.get_dimension_size"{{.*}} -> tensor<1xsi32, #[[SIZE]]>
+    %5 = "ttir.get_dimension_size"(%3) <{dimension = 1 : i32}> : (tensor<32x8xf32>) -> tensor<1xsi32>
+    return %1, %2, %3, %4, %5 : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x8xf32>, tensor<32x32xf32>, tensor<1xsi32>
   }
 }
 
