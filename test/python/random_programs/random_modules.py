@@ -6,8 +6,8 @@ they differ. That reference is written here, apart from the golden tables and fr
 within what can be compared: values stay small, and what a rounding error could flip (a comparison, a position) is drawn
 of exact values only.
 
-    python test/python/random_modules.py --print 17              the builder program of seed 17
-    python test/python/random_modules.py --dump folder -n 2000   flatbuffers of seeds 0 to 1999, for ttrt-run-folder
+    python random_modules.py --print 17              the builder program of seed 17
+    python random_modules.py --dump folder -n 2000   flatbuffers of seeds 0 to 1999, for ttrt-run-folder
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from random_values import Generator, Module
 MESHES = ((1, 2), (2, 2), (2, 4))
 
 
-def drawn(seed: int, mesh: tuple[int, int] = (1, 1)) -> Module:
-    return Generator(seed, mesh).draw(OPS if mesh == (1, 1) else OPS + COLLECTIVES * 3)
+def drawn(seed: int, mesh: tuple[int, int] = (1, 1), ops: int | None = None) -> Module:
+    """ops: how many calls, instead of a random number; fewer are the first ones of more."""
+    return Generator(seed, mesh).draw(OPS if mesh == (1, 1) else OPS + COLLECTIVES * 5, ops)
 
 
 def dump(folder: Path, count: int, seed: int) -> None:
@@ -43,6 +44,7 @@ def dump(folder: Path, count: int, seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--print", type=int, metavar="SEED", help="print the builder program of a seed")
+    parser.add_argument("--ops", type=int, help="only the first calls of the printed program")
     parser.add_argument("--mesh", default="1x1", help="of the printed program (default: %(default)s)")
     parser.add_argument("--dump", type=Path, metavar="FOLDER", help="write flatbuffers, named by seed and mesh")
     parser.add_argument("-n", "--count", type=int, default=100, help="of flatbuffers (default: %(default)s)")
@@ -50,7 +52,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.print is not None:
         rows, columns = map(int, args.mesh.split("x"))
-        print(drawn(args.print, (rows, columns)).program)
+        print(drawn(args.print, (rows, columns), args.ops).program)
     if args.dump is not None:
         dump(args.dump, args.count, args.seed)
 

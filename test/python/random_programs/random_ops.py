@@ -7,166 +7,13 @@ import math
 from collections.abc import Callable
 
 import torch
-from random_values import FLOATS, MOST_ELEMENTS, NAMES, Draw, Generator, Refused, Value, is_float
+from random_elementwise import ELEMENTWISE
+from random_indexing import INDEXING
+from random_products import PRODUCTS
+from random_values import NAMES, Draw, Generator, Refused, Value, is_float
 from torch import Tensor
 
-# ---------------------------------------------------------------------- elementwise
-
-# method -> (torch, least and most of the operand)
-UNARY: dict[str, tuple[Callable[[Tensor], Tensor], float, float]] = {
-    "abs": (torch.abs, -64, 64),
-    "neg": (torch.neg, -64, 64),
-    "relu": (torch.relu, -64, 64),
-    "sigmoid": (torch.sigmoid, -64, 64),
-    "tanh": (torch.tanh, -64, 64),
-    "sin": (torch.sin, -8, 8),
-    "cos": (torch.cos, -8, 8),
-    "exp": (torch.exp, -64, 3),
-    "gelu": (torch.nn.functional.gelu, -8, 8),
-    "silu": (torch.nn.functional.silu, -64, 64),
-    "sqrt": (torch.sqrt, 0.125, 64),
-    "rsqrt": (torch.rsqrt, 0.25, 64),
-    "log": (torch.log, 0.25, 64),
-    "reciprocal": (torch.reciprocal, 0.25, 64),
-    "square": (torch.square, -8, 8),
-}
-EXACT_UNARY = ("abs", "neg", "relu")
-BINARY: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "add": torch.add,
-    "subtract": torch.sub,
-    "multiply": torch.mul,
-    "maximum": torch.maximum,
-    "minimum": torch.minimum,
-}
-COMPARISONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "eq": torch.eq,
-    "ne": torch.ne,
-    "gt": torch.gt,
-    "le": torch.le,
-}
-
-
-def unary(g: Generator) -> None:
-    name = g.choice.choice(list(UNARY))
-    function, least, most = UNARY[name]
-    x = g.pick(lambda v: is_float(v) and v.least >= least and v.most <= most)
-    g.emit(f"builder.{name}({x.name})", lambda: g.each(function, x), x.exact and name in EXACT_UNARY)
-
-
-def partner(g: Generator, *values: Value) -> Value:
-    """Another operand beside these: of a shape that broadcasts with theirs."""
-
-    def fits(v: Value) -> bool:
-        if v.dtype != values[0].dtype:
-            return False
-        try:
-            return math.prod(torch.broadcast_shapes(v.shape, *(x.shape for x in values))) <= MOST_ELEMENTS
-        except RuntimeError:
-            return False
-
-    return g.pick(fits)
-
-
-def binary(g: Generator) -> None:
-    x = g.pick()
-    y = partner(g, x)
-    if g.choice.random() < 0.5:
-        x, y = y, x
-    name = g.choice.choice(list(BINARY))
-    exact = x.exact and y.exact and (not is_float(x) or name in ("maximum", "minimum"))
-    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(BINARY[name], x, y), exact)
-
-
-def divide(g: Generator) -> None:
-    y = g.pick(lambda v: is_float(v) and (v.least > 0.25 or v.most < -0.25))
-    x = partner(g, y)
-    g.emit(f"builder.div({x.name}, {y.name})", lambda: g.each(torch.div, x, y), False)
-
-
-def compared(g: Generator) -> None:
-    x = g.pick(lambda v: v.exact)
-    y = partner(g, x)
-    if not y.exact:
-        raise Refused
-    name = g.choice.choice(list(COMPARISONS))
-    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(COMPARISONS[name], x, y), True)
-
-
-def where(g: Generator) -> None:
-    x = g.pick()
-    y = partner(g, x)
-    condition = partner(g, x, y)
-    if not condition.exact:
-        raise Refused
-    g.emit(
-        f"builder.where({condition.name}, {x.name}, {y.name})",
-        lambda: g.each(lambda c, a, b: torch.where(c != 0, a, b), condition, x, y, dtype=x.dtype),
-        x.exact and y.exact,
-    )
-
-
-def clamp(g: Generator) -> None:
-    x = g.pick(is_float)
-    text = f"builder.clamp_scalar({x.name}, min=-0.5, max=1.25)"
-    g.emit(text, lambda: g.each(lambda v: v.clamp(-0.5, 1.25), x), x.exact)
-
-
-def typecast(g: Generator) -> None:
-    x = g.pick(lambda v: is_float(v) or v.most - v.least < 256)
-    to = g.choice.choice([d for d in FLOATS if d != x.dtype])
-    text = f"builder.typecast({x.name}, output_type={NAMES[to]})"
-    g.emit(text, lambda: [g.narrow(s, to) for s in x.shards], x.exact)
-
-
 # ---------------------------------------------------------------------- reductions, normalisation
-
-
-def written_attention(g: Generator) -> None:
-    """Of products and a softmax, as front ends write it: what fusions make one op."""
-    x = g.pick(lambda v: is_float(v) and v.rank in (3, 4) and max(abs(v.least), abs(v.most)) <= 4)
-    key = g.choice.choice([v for v in g.values if v.shape == x.shape and v.dtype == x.dtype])
-    scale = x.shape[-1] ** -0.5
-    one = f"builder.full([1], {scale}, output_type={NAMES[x.dtype]})"
-    scores = f"builder.multiply(builder.matmul({x.name}, {key.name}, transpose_b=True), {one})"
-    if g.choice.random() < 0.5:
-        chances = f"builder.softmax({scores}, dimension=-1, numericStable=True)"
-    else:
-        powers = "(lambda s: builder.exp(builder.subtract(s, builder.max(s, dim_arg=[-1]))))"
-        chances = f"(lambda e: builder.div(e, builder.sum(e, dim_arg=[-1])))({powers}({scores}))"
-    g.emit(
-        f"builder.matmul({chances}, {x.name})",
-        lambda: g.each(lambda q, k: (q @ k.transpose(-2, -1) * scale).softmax(-1) @ q, x, key),
-        False,
-    )
-
-
-def written_norm(g: Generator) -> None:
-    x = g.pick(lambda v: is_float(v) and v.rank > 0)
-    if min(float(s.float().square().mean(-1).min()) for s in x.shards) < 0.0625:
-        raise Refused
-    epsilon = f"builder.full([1], 1e-05, output_type={NAMES[x.dtype]})"
-    mean = f"builder.mean(builder.multiply({x.name}, {x.name}), dim_arg=[-1], keep_dim=True)"
-    g.emit(
-        f"builder.multiply({x.name}, builder.rsqrt(builder.add({mean}, {epsilon})))",
-        lambda: g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
-        False,
-    )
-
-
-def rope(g: Generator) -> None:
-    x = g.pick(lambda v: is_float(v) and v.rank == 4 and v.shape[-1] % 2 == 0)
-    table = g.new_input((1, 1, *x.shape[-2:]), x.dtype)
-    if table.shape != (1, 1, *x.shape[-2:]):
-        raise Refused
-    half, begins, step = x.shape[-1] // 2, [0] * 3, [1] * 4
-    first = f"builder.slice_static({x.name}, begins={[*begins, 0]}, ends={[*x.shape[:3], half]}, step={step})"
-    second = f"builder.slice_static({x.name}, begins={[*begins, half]}, ends={[*x.shape]}, step={step})"
-    turned = f"builder.multiply(builder.concat([builder.neg({second}), {first}], dim=3), {table.name})"
-    g.emit(
-        f"builder.add(builder.multiply({x.name}, {table.name}), {turned})",
-        lambda: g.each(lambda v, t: v * t + torch.cat([-v[..., half:], v[..., :half]], -1) * t, x, table),
-        False,
-    )
 
 
 def several_dims(g: Generator, x: Value) -> list[int]:
@@ -212,10 +59,26 @@ def argmax(g: Generator) -> None:
     g.emit(text, lambda: g.each(lambda v: v.argmax(dim, keepdim=True), x, dtype=torch.int32), True)
 
 
-def cumsum(g: Generator) -> None:
-    x = g.pick(is_float)
+def cumulative(g: Generator) -> None:
+    name = g.choice.choice(["cumsum", "cumprod"])
+    x = g.pick(lambda v: is_float(v) and (name == "cumsum" or max(abs(v.least), abs(v.most)) <= 2))
     dim = g.dim(x)
-    g.emit(f"builder.cumsum({x.name}, dim={dim})", lambda: g.each(lambda v: v.cumsum(dim), x), False)
+    g.emit(f"builder.{name}({x.name}, dim={dim})", lambda: g.each(lambda v: getattr(v, name)(dim), x), False)
+
+
+def product(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank > 0 and max(abs(v.least), abs(v.most)) <= 2)
+    dim, keep = g.choice.randrange(x.rank), g.choice.random() < 0.5
+    text = f"builder.prod({x.name}, dim_arg=[{dim}], keep_dim={keep})"
+    g.emit(text, lambda: g.each(lambda v: v.prod(dim, keepdim=keep), x), False)
+
+
+def all_or_any(g: Generator) -> None:
+    x = g.pick_exact(is_float)
+    dims, keep = several_dims(g, x), g.choice.random() < 0.5
+    name, function = g.choice.choice([("reduce_and", torch.all), ("reduce_or", torch.any)])
+    text = f"builder.{name}({x.name}, dim_arg={dims}, keep_dim={keep})"
+    g.emit(text, lambda: g.each(lambda v: function(v != 0, dims, keep), x), True)
 
 
 def softmax(g: Generator) -> None:
@@ -246,6 +109,41 @@ def rms_norm(g: Generator) -> None:
     g.emit(
         f"builder.rms_norm({x.name}, normalized_shape=[{x.shape[-1]}], epsilon=1e-05)",
         lambda: g.each(lambda v: v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5), x),
+        False,
+    )
+
+
+def group_norm(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank == 4 and v.shape[1] == 1)
+    groups = g.choice.choice(g.divisors(x.shape[-1]))
+    parts = lambda v: v.unflatten(-1, (groups, -1))  # noqa: E731
+    if min(float(parts(s.float()).std((1, 2, 4), correction=0).min()) for s in x.shards) < 0.25:
+        raise Refused
+
+    def function(v: Tensor) -> Tensor:
+        split = parts(v)
+        mean = split.mean((1, 2, 4), keepdim=True)
+        variance = (split - mean).square().mean((1, 2, 4), keepdim=True)
+        return ((split - mean) * torch.rsqrt(variance + 1e-5)).flatten(-2)
+
+    text = f"builder.group_norm({x.name}, num_groups={groups}, epsilon=1e-05)"
+    g.emit(text, lambda: g.each(function, x), False)
+
+
+def batch_norm(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank == 4)
+    dim = g.choice.choice([1, 3])
+    size = x.shape[dim]
+    scale, offset, mean = (g.new_input((size,), x.dtype) for _ in range(3))
+    variance = g.given((torch.rand(size, generator=g.torch) + 0.5).to(x.dtype))
+    broad = lambda v: v.reshape([size if d == dim else 1 for d in range(4)])  # noqa: E731
+    g.emit(
+        f"builder.batch_norm_inference({x.name}, {scale.name}, {offset.name}, {mean.name}, {variance.name}, "
+        f"epsilon=1e-05, dimension={dim})",
+        lambda: g.each(
+            lambda v, s, o, m, q: (v - broad(m)) * torch.rsqrt(broad(q) + 1e-5) * broad(s) + broad(o),
+            *(x, scale, offset, mean, variance),
+        ),
         False,
     )
 
@@ -334,18 +232,22 @@ def grouped(g: Generator) -> None:
     g.emit(text, lambda: [s.repeat_interleave(times, dim) for s in x.shards], x.exact)
 
 
-def bits(g: Generator) -> None:
-    x = g.pick(lambda v: v.dtype is torch.int32)
-    y = partner(g, x)
-    name = g.choice.choice(["bitwise_and", "bitwise_or", "bitwise_xor"])
-    g.emit(f"builder.{name}({x.name}, {y.name})", lambda: g.each(getattr(torch, name), x, y), x.exact and y.exact)
-
-
 def broadcast(g: Generator) -> None:
     x = g.pick(lambda v: 1 in v.shape)
     times = [g.choice.choice([1, 2, 5]) if n == 1 else 1 for n in x.shape]
     text = f"builder.broadcast({x.name}, broadcast_dimensions={times})"
     g.emit(text, lambda: [s.repeat(times) for s in x.shards], x.exact)
+
+
+def rearrange(g: Generator) -> None:
+    x = g.pick(lambda v: 1 < v.rank < 5)
+    names = "abcd"[: x.rank]
+    order = g.choice.sample(range(x.rank), x.rank)
+    joined = g.choice.randrange(x.rank - 1)
+    moved = [names[d] for d in order]
+    pattern = " ".join([*moved[:joined], f"({moved[joined]} {moved[joined + 1]})", *moved[joined + 2 :]])
+    text = f'builder.rearrange({x.name}, pattern="{" ".join(names)} -> {pattern}")'
+    g.emit(text, lambda: [s.permute(order).flatten(joined, joined + 1).contiguous() for s in x.shards], x.exact)
 
 
 def unsqueeze(g: Generator) -> None:
@@ -363,119 +265,75 @@ def squeeze(g: Generator) -> None:
 def reverse(g: Generator) -> None:
     x = g.pick(lambda v: v.rank > 0)
     dims = several_dims(g, x)
-    g.emit(f"builder.reverse({x.name}, dimensions={dims})", lambda: [s.flip(dims) for s in x.shards], x.exact)
+    g.emit(f"builder.reverse({x.name}, dimensions={dims})", lambda: g.each(lambda v: v.flip(dims), x), x.exact)
 
 
-def embedding(g: Generator) -> None:
-    table = g.pick(lambda v: is_float(v) and v.rank == 2)
-    rows = table.shape[0]
-    # Beside the sign: any integer is made a row.
-    indices = g.pick(lambda v: v.dtype is torch.int32 and v.exact and v.least >= 0 and v.most < rows and 0 < v.rank < 3)
-    text = f"builder.embedding({indices.name}, {table.name})"
-    g.emit(text, lambda: g.each(lambda i, t: t[i.long()], indices, table, dtype=table.dtype), table.exact)
-
-
-# ---------------------------------------------------------------------- products and windows
-
-
-def product_bound(x: Value, y: Value) -> bool:
-    return max(abs(x.least), abs(x.most)) * max(abs(y.least), abs(y.most)) <= 16
-
-
-def matmul(g: Generator) -> None:
-    x = g.pick(lambda v: is_float(v) and v.rank > 0)
-
-    def contracts(v: Value) -> bool:
-        inner = v.shape[-2] if v.rank > 1 else v.shape[-1] if v.rank else 0
-        if v.dtype != x.dtype or inner != x.shape[-1]:
-            return False
-        try:
-            torch.broadcast_shapes(x.shape[:-2], v.shape[:-2])
-        except RuntimeError:
-            return False
-        return product_bound(x, v)
-
-    fitting = [v for v in g.values if contracts(v)]
-    y = g.choice.choice(fitting) if fitting else g.new_input((x.shape[-1], g.choice.choice([1, 5, 8, 32])), x.dtype)
-    if y.shape[-2 if y.rank > 1 else -1] != x.shape[-1]:
-        raise Refused
-    g.emit(f"builder.matmul({x.name}, {y.name})", lambda: g.each(torch.matmul, x, y), False)
-
-
-def window(g: Generator) -> tuple[Value, list[int], list[int]]:
-    """(image, kernel, stride) that fit."""
-    x = g.pick(lambda v: is_float(v) and v.rank == 4)
-    kernel = [g.choice.randint(1, min(3, n)) for n in x.shape[1:3]]
-    return x, kernel, [g.choice.choice([1, 2]) for _ in kernel]
-
-
-def pool(g: Generator) -> None:
-    x, kernel, stride = window(g)
-    name = g.choice.choice(["max_pool2d", "avg_pool2d"])
-    function = torch.nn.functional.max_pool2d if name == "max_pool2d" else torch.nn.functional.avg_pool2d
-    more = ", count_include_pad=True" if name == "avg_pool2d" else ""
-    g.emit(
-        f"builder.{name}({x.name}, kernel={kernel}, stride={stride}, dilation=[1, 1], padding=[0, 0], "
-        f"ceil_mode=False{more})",
-        lambda: g.each(lambda v: function(v.permute(0, 3, 1, 2), kernel, stride).permute(0, 2, 3, 1).contiguous(), x),
-        x.exact and name == "max_pool2d",
-    )
-
-
-def conv2d(g: Generator) -> None:
-    x, kernel, stride = window(g)
-    if max(abs(x.least), abs(x.most)) > 8:
-        raise Refused
-    channels = g.choice.choice([1, 4, 7])
-    weights = g.new_input((channels, x.shape[-1], *kernel), x.dtype)
-    if weights.shape != (channels, x.shape[-1], *kernel):
-        raise Refused
-    pads = [g.choice.choice([0, 1]) for _ in kernel]
-
-    def function(v: Tensor, w: Tensor) -> Tensor:
-        image = torch.nn.functional.conv2d(v.permute(0, 3, 1, 2), w, stride=stride, padding=pads)
-        return image.permute(0, 2, 3, 1).contiguous()
-
-    g.emit(
-        f"builder.conv2d({x.name}, {weights.name}, None, stride={stride}, padding={pads}, dilation=[1, 1], groups=1)",
-        lambda: g.each(function, x, weights),
-        False,
-    )
+# ---------------------------------------------------------------------- creation
 
 
 def created(g: Generator) -> None:
     shape = list(g.random_shape())
-    name, value = g.choice.choice([("zeros", 0.0), ("ones", 1.0)])
-    text = f"builder.{name}(shape={shape}, dtype={NAMES[g.dtype]})"
-    g.emit(text, lambda: [torch.full(shape, value, dtype=g.dtype)], True)
+    (name, value), dtype = g.choice.choice([("zeros", 0.0), ("ones", 1.0)]), g.random_dtype()
+    text = f"builder.{name}(shape={shape}, dtype={NAMES[dtype]})"
+    g.emit(text, lambda: [torch.full(shape, value, dtype=dtype)], True)
+
+
+def counted(g: Generator) -> None:
+    shape = list(g.random_shape())
+    if not shape:
+        raise Refused
+    dim, dtype = g.choice.randrange(len(shape)), g.choice.choice([g.dtype, torch.int32])
+    start, step = g.choice.randint(-8, 8), g.choice.choice([1, 2])
+    size = shape[dim]
+
+    def numbers() -> list[Tensor]:
+        row = start + step * torch.arange(size, dtype=torch.int64)
+        return [row.reshape([-1 if d == dim else 1 for d in range(len(shape))]).expand(shape).contiguous().to(dtype)]
+
+    g.emit(
+        f"builder.arange(shape={shape}, dtype={NAMES[dtype]}, start={start}, end={start + step * size}, step={step}, "
+        f"arange_dimension={dim})",
+        numbers,
+        True,
+    )
+
+
+def constant(g: Generator) -> None:
+    """One that is folded with what is computed of it."""
+    shape, dtype = [g.choice.choice([1, 2, 4]) for _ in range(g.choice.randint(0, 2))], g.random_dtype()
+    values = g.random_tensor(shape, dtype)
+    text = f"builder.constant(torch.tensor({values.tolist()}, dtype={NAMES[dtype]}))"
+    g.emit(text, lambda: [values], True)
+
+
+def dimension_size(g: Generator) -> None:
+    x = g.pick(lambda v: v.rank > 0)
+    dim = g.choice.randrange(x.rank)
+    text = f"builder.get_dimension_size({x.name}, dimension={dim})"
+    g.emit(text, lambda: [torch.tensor([x.shape[dim]], dtype=torch.int32)], True)
 
 
 OPS: list[Draw] = [
-    *[unary] * 5,
-    *[binary] * 6,
-    divide,
-    compared,
-    where,
-    clamp,
-    typecast,
+    *ELEMENTWISE,
+    *PRODUCTS,
+    *INDEXING,
     *[reduction] * 3,
+    product,
+    all_or_any,
     argmax,
     argmax_of_several,
-    cumsum,
+    *[cumulative] * 2,
     softmax,
     layer_norm,
     rms_norm,
-    *[reshape, transpose, permute, concat, piece, pad, repeat, broadcast, unsqueeze, squeeze, reverse],
+    group_norm,
+    batch_norm,
+    *[reshape, transpose, permute, concat, piece, pad, repeat, broadcast, unsqueeze, squeeze, reverse, rearrange],
     *[reshape] * 2,
     repeat_interleave,
     grouped,
-    bits,
-    written_attention,
-    written_norm,
-    rope,
-    embedding,
-    *[matmul] * 3,
-    *[pool] * 2,
-    conv2d,
     created,
+    counted,
+    constant,
+    dimension_size,
 ]

@@ -13,13 +13,23 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-NAMES = {torch.float32: "torch.float32", torch.bfloat16: "torch.bfloat16", torch.int32: "torch.int32"}
-FLOATS = (torch.float32, torch.bfloat16)
-LIMIT = {torch.float32: 64.0, torch.bfloat16: 64.0, torch.int32: 2**20}  # of the size of elements
+FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
+SIGNED = (torch.int32, torch.int8, torch.int16, torch.int64)
+UNSIGNED = (torch.uint8, torch.uint16, torch.uint32)
+DTYPES = (*FLOATS, *SIGNED, *UNSIGNED, torch.bool)
+NAMES = {dtype: str(dtype) for dtype in DTYPES}
+# What the chip holds in another type, in which results come back.
+HELD = {
+    torch.float64: torch.float32,
+    torch.int8: torch.int32,
+    torch.int16: torch.int32,
+    torch.int64: torch.int32,
+}
+LIMIT = {dtype: 64.0 if dtype in FLOATS else 2**20 for dtype in DTYPES}  # of the size of elements
 MOST_ELEMENTS = 1 << 14  # of a value on one chip
 # Every value is computed several times: as the program says, in f64, and in f64 with errors of this relative size after
 # every op. How far these are apart tells how a module amplifies rounding.
-ROUNDING = {torch.float32: 2**-20, torch.bfloat16: 2**-8}
+ROUNDING = {torch.float32: 2**-20, torch.float64: 2**-20, torch.float16: 2**-11, torch.bfloat16: 2**-8}
 AS_WRITTEN, IN_F64, NOISY = 0, 1, (2, 3, 4)
 RUNS = (AS_WRITTEN, IN_F64, *NOISY)
 MOST_SPREAD = 0.125  # of a value's largest element, or of 1: what is further apart says nothing about a program
@@ -103,7 +113,8 @@ class Module:
         """A file that builds and runs it, with other inputs."""
         rows, columns = self.mesh
         return (
-            f"# --seed {self.seed}, mesh {rows}x{columns}\nfrom collections import OrderedDict\n\nimport torch\n"
+            f"# --seed {self.seed}, mesh {rows}x{columns}, {len(self.lines)} calls\n"
+            "from collections import OrderedDict\n\nimport torch\n"
             "from builder.base.builder_apis import *\n\n\n"
             f'{self.source}\n\nmesh = OrderedDict([("x", {rows}), ("y", {columns})])\n'
             "print(compile_and_execute_ttir(module, mesh_dict=mesh, enable_intermediate_verification=True))\n"
@@ -140,12 +151,14 @@ class Generator:
         self.mesh = mesh
         self.chips = mesh[0] * mesh[1]
         self.values: list[Value] = []
-        self.dtype = self.choice.choice([torch.float32, torch.float32, torch.bfloat16])
+        self.dtype = self.choice.choice([torch.float32] * 4 + [torch.bfloat16] * 3 + [torch.float16, torch.float64])
 
-    def draw(self, catalog: Sequence[Draw]) -> Module:
+    def draw(self, catalog: Sequence[Draw], ops: int | None = None) -> Module:
+        """ops: how many calls, instead of a random number; fewer are the first ones of more."""
         for _ in range(self.choice.randint(1, 3)):
             self.new_input()
         wanted = self.choice.randint(5, 20 if self.chips > 1 else 50)
+        wanted = wanted if ops is None else ops
         for _ in range(20 * wanted):
             if len(self.values) >= wanted + len(self.module.inputs):
                 break
@@ -168,20 +181,34 @@ class Generator:
         return shape if math.prod(shape) <= MOST_ELEMENTS else self.random_shape()
 
     def random_tensor(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        if dtype is torch.int32:
-            return torch.randint(-8, 9, tuple(shape), generator=self.torch, dtype=dtype)
+        if dtype not in FLOATS:
+            least, most = (-8, 9) if dtype in SIGNED else (0, 2 if dtype is torch.bool else 17)
+            return torch.randint(least, most, tuple(shape), generator=self.torch).to(dtype)
         return (torch.rand(tuple(shape), generator=self.torch) * 4 - 2).to(dtype)
+
+    def random_dtype(self) -> torch.dtype:
+        """Mostly the float type of the module."""
+        if self.choice.random() < 0.8:
+            return self.dtype
+        return self.choice.choice([torch.int32] * 6 + [*SIGNED, *UNSIGNED, torch.bool, torch.bool])
+
+    def given(self, tensor: Tensor) -> Value:
+        """An argument of these values, without annotation."""
+        self.module.inputs.append(tensor)
+        return self.add(Value(f"x{len(self.module.inputs) - 1}", ((tensor,),) * len(RUNS), True))
+
+    def indices(self, shape: Sequence[int], below: int) -> Value:
+        """An argument of integers from 0."""
+        return self.given(torch.randint(0, below, tuple(shape), generator=self.torch, dtype=torch.int32))
 
     def new_input(self, shape: tuple[int, ...] | None = None, dtype: torch.dtype | None = None) -> Value:
         """An argument: without annotation, or split or replicated over the mesh."""
         shape = self.random_shape() if shape is None else shape
-        dtype = dtype or (torch.int32 if self.choice.random() < 0.15 else self.dtype)
+        dtype = dtype or self.random_dtype()
         how = self.choice.choice(["whole", "split", "replicated"]) if self.chips > 1 else "whole"
         name = f"x{len(self.module.inputs)}"
         if how == "whole":
-            value = Value(name, ((self.random_tensor(shape, dtype),),) * len(RUNS), True)
-            self.module.inputs.append(value.shards[0])
-            return self.add(value)
+            return self.given(self.random_tensor(shape, dtype))
         if how == "replicated":
             whole = self.random_tensor(shape, dtype)
             self.module.inputs.append(whole)
@@ -265,15 +292,21 @@ class Generator:
 
     @staticmethod
     def narrow(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-        """What it gives."""
+        """What it gives. Integers that the type does not hold are refused: what becomes of them is not compared."""
+        if dtype not in FLOATS and dtype is not torch.bool and tensor.numel():
+            held = torch.iinfo(dtype)
+            if float(tensor.double().min()) < held.min or float(tensor.double().max()) > held.max:
+                raise Refused
         return tensor.to(dtype) if Value.now == AS_WRITTEN or dtype not in FLOATS else tensor.double()
 
     def each(self, function: Callable[..., Tensor], *operands: Value, dtype: torch.dtype | None = None) -> list[Tensor]:
-        """The function on each chip's values, in f32 and rounded, once where all chips have the same."""
+        """The function on each chip's values, of floats in f32 and of integers in 64 bits, and rounded; once where all
+        chips have the same."""
         dtype = dtype or operands[0].dtype
         chips = self.chips if any(len(v.shards) > 1 for v in operands) else 1
         wide = [
-            [self.wide(s) if s.is_floating_point() else s for s in (v.at(c) for v in operands)] for c in range(chips)
+            [self.wide(s) if s.is_floating_point() else s.long() for s in (v.at(c) for v in operands)]
+            for c in range(chips)
         ]
         return [self.narrow(function(*tensors), dtype) for tensors in wide]
 
@@ -288,6 +321,10 @@ class Generator:
         if value.rank == 0:
             raise Refused
         return self.choice.randrange(-value.rank, value.rank)
+
+    def pick_exact(self, where: Callable[[Value], bool] = lambda v: True) -> Value:
+        """For ops of which rounding errors change more than the last digits."""
+        return self.pick(lambda v: v.exact and where(v))
 
     def divisors(self, n: int) -> list[int]:
         return [d for d in range(1, n + 1) if n % d == 0]
