@@ -8,9 +8,7 @@
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::tt {
@@ -62,8 +60,6 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
         copy->setOperands(function.getArguments());
         for (auto [result, changed] : llvm::zip_equal(copy->getResults(), results))
           result.setType(changed);
-        if (auto constant = dyn_cast<ttir::ConstantOp>(copy))
-          constant.setValueAttr(valueIn(constant.getValue(), cast<RankedTensorType>(results.front())));
         copy->setLoc(aside);
         func::ReturnOp::create(inside, aside, copy->getResults());
       }
@@ -84,27 +80,6 @@ private:
       return type;
     return tensor.clone(Float32Type::get(type.getContext()));
   }
-  /// The value of a constant in the format that it has on the host.
-  static ElementsAttr valueIn(ElementsAttr value, RankedTensorType type) {
-    if (value.getElementType() == type.getElementType())
-      return value;
-    DenseElementsAttr dense = elementsOf(value);
-    auto format = cast<FloatType>(type.getElementType());
-    return dense.mapValues(format, [&](const APFloat &number) {
-      APFloat changed = number;
-      bool isChanged = false;
-      changed.convert(format.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isChanged);
-      return changed.bitcastToAPInt();
-    });
-  }
-  /// Of a resource, too, which is read as one that lies in the IR; null when its bytes are missing.
-  static DenseElementsAttr elementsOf(ElementsAttr value) {
-    auto resource = dyn_cast<DenseResourceElementsAttr>(value);
-    if (!resource)
-      return dyn_cast<DenseElementsAttr>(value);
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    return blob ? DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData()) : DenseElementsAttr();
-  }
   static std::string refusalOf(Operation *op) {
     const std::string name = op->getName().getStringRef().str();
     if (!allRules().contains(name))
@@ -112,10 +87,6 @@ private:
     for (Type type : llvm::to_vector(op->getOperandTypes()))
       if (!hostType(native(type)))
         return "an operand is no tensor of static sizes";
-    if (auto constant = dyn_cast<ttir::ConstantOp>(op))
-      if (Type element = constant.getValue().getElementType(); !hostElement(element))
-        if (!isa<FloatType>(element) || !elementsOf(constant.getValue()))
-          return "its elements are neither dense floats nor a resource of them";
     return "";
   }
 };

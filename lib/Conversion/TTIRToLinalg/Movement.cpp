@@ -191,17 +191,46 @@ static LogicalResult pad(Lowering &lowering) {
 // Creation
 //===----------------------------------------------------------------------===//
 
+/// Of a resource, too, which is read as if it lay in the IR; null when its bytes are missing.
+static DenseElementsAttr elementsOf(ElementsAttr value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  if (!resource)
+    return dyn_cast<DenseElementsAttr>(value);
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  return blob ? DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData()) : DenseElementsAttr();
+}
+
+/// The values in a type of another width: the chip's types are those of results, and values keep the source's.
+static ElementsAttr converted(ElementsAttr value, Type to) {
+  Type from = value.getElementType();
+  DenseElementsAttr dense = elementsOf(value);
+  if (auto format = dyn_cast<FloatType>(to); format && dense && isa<FloatType>(from))
+    return dense.mapValues(to, [&](const APFloat &number) {
+      APFloat changed = number;
+      bool losesDigits = false;
+      changed.convert(format.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesDigits);
+      return changed.bitcastToAPInt();
+    });
+  if (auto integer = dyn_cast<IntegerType>(to); integer && dense && isa<IntegerType>(from))
+    return dense.mapValues(to, [&](const APInt &number) {
+      return from.isUnsignedInteger() ? number.zextOrTrunc(integer.getWidth()) : number.sextOrTrunc(integer.getWidth());
+    });
+  return {};
+}
+
 static LogicalResult constant(Lowering &lowering) {
   auto value = cast<ttir::ConstantOp>(lowering.op).getValue();
   RankedTensorType type = hostType(lowering.result());
   ElementsAttr made;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+  if (hostElement(value.getElementType()) != type.getElementType())
+    made = converted(value, type.getElementType());
+  else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     made = DenseResourceElementsAttr::get(type, resource.getRawHandle());
   else if (auto dense = dyn_cast<DenseElementsAttr>(value))
     // The same bits; only the sign of the type goes.
     made = DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
   if (!made)
-    return lowering.refuse("its elements are neither dense nor a resource");
+    return lowering.refuse("its elements are neither dense nor a resource of the result's kind");
   return lowering.give(arith::ConstantOp::create(lowering.b, cast<TypedAttr>(made)));
 }
 

@@ -107,3 +107,25 @@ def test_tensors_without_elements(name: str, mesh: tuple[int, int]) -> None:
     wanted = reference(*(each.shard_at(0) for each in inputs))
     for shard in found:
         torch.testing.assert_close(shard, wanted.contiguous(), equal_nan=True)
+
+
+@pytest.mark.parametrize("options", ["", "enable-cpu-hoisted-const-eval=true"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.int64, torch.uint16], ids=str)
+def test_constants_of_types_that_the_chip_or_the_host_lacks(dtype: torch.dtype, options: str) -> None:
+    values = torch.tensor([3.0, 0.0, 7.0] if not dtype.is_floating_point else [-1.578125, 0.25, 2.0]).to(dtype)
+
+    def module(builder: Any) -> None:
+        @builder.func([(3,)], [dtype])
+        def main(x: Any, builder: Any) -> Any:
+            return builder.add(x, builder.reshape(builder.constant(values.reshape(3, 1)), shape=[3]))
+
+    made, builder = build_module(module, "ttir", mesh_dict={"x": 1, "y": 1})
+    # Constants by themselves, and with what is computed of them.
+    hoisted = made if options else tagged(made, lambda op: op.name == "ttir.constant")
+    program = binary.load_binary_from_bytes(
+        ttnn_to_flatbuffer_bin(lowered(hoisted, (1, 1), options)), allow_native=True
+    )
+    index = next(i for i in range(program.get_num_programs()) if not program.is_program_private(i))
+    goldens = builder.golden_map[0][0]
+    ((found,),) = execute(program, index, goldens.inputs, (1, 1))
+    torch.testing.assert_close(found.double(), goldens.outputs[0].shard_at(0).double(), rtol=1e-3, atol=1e-3)

@@ -33,24 +33,6 @@ func.func @half(%x: tensor<4xf16>) -> tensor<4xf16> {
 
 // -----
 
-// So a constant has the same values in f32.
-// CHECK: func.func @cpu_hoisted_constant_0() -> tensor<2xf32>
-// CHECK-NEXT: "ttir.constant"() <{value = dense<[2.500000e-01, -3.000000e+00]> : tensor<2xf32>}>
-// CHECK: func.func @cpu_hoisted_constant_1() -> tensor<2xf32>
-// CHECK-NEXT: "ttir.constant"() <{value = dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>}>
-// CHECK: func.func @half_constants
-func.func @half_constants() -> (tensor<2xf16>, tensor<2xf16>) {
-  %0 = "ttir.constant"() <{value = dense<[0.25, -3.0]> : tensor<2xf16>}> {ttir.should_hoist} : () -> tensor<2xf16>
-  %1 = "ttir.constant"() <{value = dense_resource<halves> : tensor<2xf16>}> {ttir.should_hoist} : () -> tensor<2xf16>
-  return %0, %1 : tensor<2xf16>, tensor<2xf16>
-}
-
-{-#
-  dialect_resources: { builtin: { halves: "0x02000000003C00C0" } }
-#-}
-
-// -----
-
 // Nothing is tagged.
 // CHECK-LABEL: func.func @plain
 // CHECK-NOT: cpu_module

@@ -45,3 +45,23 @@ func.func @moved(%x: tensor<2x3xf32>) -> tensor<6xf32> {
   %1 = "ttir.reshape"(%0) <{shape = [6 : i32]}> : (tensor<3x2xf32>) -> tensor<6xf32>
   return %1 : tensor<6xf32>
 }
+
+// -----
+
+// Constants keep the source's type until they are lowered.
+// CHECK-LABEL: func.func @constants
+// CHECK: arith.constant dense<[2.500000e-01, -3.000000e+00]> : tensor<2xf32>
+// CHECK: arith.constant dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>
+// CHECK: arith.constant dense<-1.500000e+00> : tensor<2xf32>
+// CHECK: arith.constant dense<[7, -8]> : tensor<2xi32>
+func.func @constants() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xsi32>) {
+  %0 = "ttir.constant"() <{value = dense<[0.25, -3.0]> : tensor<2xf16>}> : () -> tensor<2xf32>
+  %1 = "ttir.constant"() <{value = dense_resource<halves> : tensor<2xf16>}> : () -> tensor<2xf32>
+  %2 = "ttir.constant"() <{value = dense<-1.5> : tensor<2xf64>}> : () -> tensor<2xf32>
+  %3 = "ttir.constant"() <{value = dense<[7, -8]> : tensor<2xi64>}> : () -> tensor<2xsi32>
+  return %0, %1, %2, %3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xsi32>
+}
+
+{-#
+  dialect_resources: { builtin: { halves: "0x02000000003C00C0" } }
+#-}
