@@ -83,6 +83,12 @@ function(ttmlir_ops_sources result name)
     configure_file("${PROJECT_SOURCE_DIR}/cmake/OpsPart.cpp.in" "${_file}" @ONLY)
     list(APPEND _files "${_file}")
   endforeach()
+  # Hardly any of this code is hot, and most of a file's time goes into inlining it and what follows: 16.8 -> 14.6 s of
+  # CPU for TTIROpsPart0, and a smaller file.
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    set_source_files_properties(${_files} PROPERTIES COMPILE_OPTIONS
+                                "-fno-vectorize;-fno-slp-vectorize;-mllvm;-inline-threshold=40")
+  endif()
   set(${result} ${_files} PARENT_SCOPE)
 endfunction()
 

@@ -14,6 +14,12 @@ attributes and its types, and is included by what is written:
     NAME.names                          the classes by name; with --names alone, it is all that is written
 
 An op's part follows from its name, so that an op that is new moves no other. A file that is as before is not written.
+
+Of an op's builders nearly half the generated code would be what nobody calls; one that is missing is a compile error:
+
+  - `create` is one template instead of two functions beside each `build` (ttmlir/Dialect/Families/Create.h);
+  - result types are given: no `build` of an op with operands infers them, where another takes them;
+  - where one `build` takes the type of a single result, none takes it as a range with the same operands.
 """
 
 from __future__ import annotations
@@ -27,6 +33,15 @@ SECTION = re.compile(
     r"namespace (?P<space>[\w:]+) {\s*//===-+===//\n"
     r"// ::(?P=space)::(?P<name>\w+) (?:declarations|definitions)\n//===-+===//\n"
 )
+BUILD = re.compile(r"^void \w+::build\((?P<parameters>[^\n]*)\) {\n(?P<body>.*?)^}\n\n?", re.M | re.S)
+CREATE = re.compile(r"^\w+ \w+::create\([^\n]*\) {\n.*?^}\n\n?", re.M | re.S)
+DECLARED = re.compile(r"^  static \w+ (?P<name>build|create)\((?P<parameters>[^\n]*)\);\n", re.M)
+RESULTS = re.compile(r"::mlir::Type(?:Range resultTypes| \w+), ")
+CREATE_TEMPLATE = """  template <class Builder, class... Arguments>
+  static {name} create(Builder &builder, Arguments &&...arguments) {{
+    return ::mlir::tt::createOp<{name}>(builder, std::forward<Arguments>(arguments)...);
+  }}
+"""
 CONSTRAINT = re.compile(r"^static ::llvm::LogicalResult (\w+)\(.*?^}\n", re.M | re.S)
 
 
@@ -62,20 +77,63 @@ def used(constraints: dict[str, list[str]], text: str) -> str:
     return "\n".join(body for name, bodies in constraints.items() if name in called for body in bodies)
 
 
+def unused_builders(definitions: str) -> set[str]:
+    """Parameters of the `build` functions of an op that are left out."""
+    builders = {each["parameters"]: "inferredReturnTypes" in each["body"] for each in BUILD.finditer(definitions)}
+    # By what follows the builder and the state.
+    given = {RESULTS.sub("", tail, count=1) for tail in map(arguments, builders) if RESULTS.match(tail)}
+    single = {RESULTS.sub("", tail, count=1) for tail in map(arguments, builders) if tail.startswith("::mlir::Type ")}
+    unused = set()
+    for parameters, infers in builders.items():
+        tail = arguments(parameters)
+        inferred = infers and tail in given and "::mlir::Value" in tail
+        ranged = tail.startswith("::mlir::TypeRange resultTypes, ") and RESULTS.sub("", tail, count=1) in single
+        if inferred or ranged:
+            unused.add(parameters)
+    return unused
+
+
+def arguments(parameters: str) -> str:
+    """Those of a `build` without builder and state, ending in a comma."""
+    return "".join(f"{each}, " for each in parameters.split(", ")[2:])
+
+
+def without_builders(text: str, name: str, unused: set[str]) -> str:
+    """Declarations of an op class without the unused `build` functions, and with one `create`."""
+
+    def kept(declared: re.Match[str]) -> str:
+        parameters = re.sub(r" = (\{\}|\w+)(?=, |$)", "", declared["parameters"])
+        return declared[0] if declared["name"] == "build" and parameters not in unused else ""
+
+    builders = [each for each in DECLARED.finditer(text) if each["name"] == "create"]
+    if not builders:
+        return text
+    start = builders[0].start()
+    return DECLARED.sub(kept, text[:start]) + CREATE_TEMPLATE.format(name=name) + DECLARED.sub(kept, text[start:])
+
+
 def write_declarations(path: Path, header: str) -> None:
     _, ops = sections(path.with_name(path.name + ".all.h.inc"))
+    _, definitions = sections(path.with_name(path.name + ".all.cpp.inc"))
     for name, (space, body) in ops.items():
         guard = re.sub(r"\W", "_", f"{space}::Ops::{name}::h").upper()
+        body = without_builders(body, name, unused_builders(definitions[name][1]))
         body = re.sub(r"\n *//[^\n]*", "", body).strip()
         named = sorted({*re.findall(r"\w+", body)} & {*ops})  # itself, and the terminators of its regions
         declared = f"namespace {space} {{\n" + "".join(f"class {each};\n" for each in named) + "}\n"
-        text = f'#ifndef {guard}\n#define {guard}\n#include "{header}"\n{declared}{body}\n#endif\n'
+        includes = f'#include "{header}"\n#include "ttmlir/Dialect/Families/Create.h"\n'
+        text = f"#ifndef {guard}\n#define {guard}\n{includes}{declared}{body}\n#endif\n"
         write(path.parent / "Ops" / f"{name}.h", text)
     for stale in (path.parent / "Ops").glob("*.h"):
         if stale.stem not in ops:
             stale.unlink()
     folder = Path(header).parent
     write(path.with_name(path.name + ".h"), "".join(f'#include "{folder}/Ops/{name}.h"\n' for name in ops))
+
+
+def definitions_of(text: str) -> str:
+    unused = unused_builders(text)
+    return BUILD.sub(lambda each: "" if each["parameters"] in unused else each[0], CREATE.sub("", text))
 
 
 def write_definitions(path: Path, parts: int, header: str) -> None:
@@ -90,7 +148,7 @@ def write_definitions(path: Path, parts: int, header: str) -> None:
     whole += "".join(f"  {each}(dialect);\n" for each in functions) + "}\n"
     for part in range(parts):
         mine = [name for name in ops if part_of(name, parts) == part]
-        bodies = "".join(ops[name][1] for name in mine)
+        bodies = "".join(definitions_of(ops[name][1]) for name in mine)
         write(
             path.with_name(f"{path.name}{part}.cpp.inc"),
             "".join(f'#include "{Path(header).parent}/Ops/{name}.h"\n' for name in mine)

@@ -61,10 +61,10 @@ private:
 };
 
 Value normalized(ImplicitLocOpBuilder &builder, ValueRange operands, APFloat epsilon, uint64_t dimension) {
-  return ttir::BatchNormInferenceOp::create(
-      builder, TypeRange(operands.front().getType()), operands,
-      {builder.getNamedAttr("epsilon", builder.getF32FloatAttr(epsilon.convertToFloat())),
-       builder.getNamedAttr("dimension", builder.getI32IntegerAttr(static_cast<int32_t>(dimension)))});
+  const NamedAttribute attributes[] = {
+      builder.getNamedAttr("epsilon", builder.getF32FloatAttr(epsilon.convertToFloat())),
+      builder.getNamedAttr("dimension", builder.getI32IntegerAttr(static_cast<int32_t>(dimension)))};
+  return ttir::BatchNormInferenceOp::create(builder, TypeRange(operands.front().getType()), operands, attributes);
 }
 
 struct LowerBatchNormInference : OpConversionPattern<stablehlo::BatchNormInferenceOp> {

@@ -147,7 +147,7 @@ private:
   static Value zeros(OpBuilder &builder, Operation &op) {
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
     SmallVector<int32_t> shape(type.getShape().begin(), type.getShape().end());
-    return ttir::ZerosOp::create(builder, op.getLoc(), TypeRange(type), shape)->getResult(0);
+    return ttir::ZerosOp::create(builder, op.getLoc(), type, shape)->getResult(0);
   }
 
   /// The op of this block that makes a value; null for an argument, and for what is made where it is read.

@@ -50,7 +50,7 @@ struct LowerMoeCompute : OpConversionPattern<ttir::MoeComputeOp> {
         builder, typeLike(adaptor.getW2(), {sizes[0], sizes[1], intermediate + biased, hidden}), adaptor.getW2(),
         adaptor.getBias_2(), device, number(hidden), number(intermediate));
     rewriter.replaceOpWithNewOp<MoeComputeOp>(
-        op, op->getResultTypes(), adaptor.getTilizeInputTensor(), adaptor.getTilizeExpertIndicesTensor(),
+        op, op.getCombineOutput().getType(), adaptor.getTilizeInputTensor(), adaptor.getTilizeExpertIndicesTensor(),
         adaptor.getTilizeExpertScoresTensor(), adaptor.getTilizeExpertMappingTensor(), first, last,
         /*optional_output_tensor=*/Value(), /*cross_device_semaphore=*/Value(), device, op.getLayerIdAttr(),
         op.getOutputHeightShardDimAttr(), op.getIntermediateSizeAttr(), rewriter.getBoolAttr(biased),

@@ -173,6 +173,40 @@ def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path
     assert outcome.returncode != 0 and "has no sections of ops" in outcome.stderr
 
 
+BUILDER, STATE = "::mlir::OpBuilder &odsBuilder, ::mlir::OperationState &odsState", "  odsState.addOperands(x);\n"
+INFER = "  ::llvm::SmallVector<::mlir::Type, 2> inferredReturnTypes;\n  if (failed) {\n  }\n"
+
+
+def test_builders_that_nobody_calls_are_left_out(tmp_path):
+    """Of each set of operands: with the type of the result, with a range that may hold it, without."""
+    value, seed = "::mlir::Value x, bool keep", "::mlir::ElementsAttr value"
+    single, ranged = f"::mlir::Type result, {value}", f"::mlir::TypeRange resultTypes, {value}"
+    several = "::mlir::TypeRange resultTypes, ::mlir::Value y"
+    builders = {single: STATE, ranged: STATE, value: INFER, several: STATE, seed: INFER}
+    declared = "".join(
+        f"  static void build({BUILDER}, {each}{' = {}' if each == several else ''});\n"
+        f"  static AddOp create(::mlir::OpBuilder &builder, ::mlir::Location location, {each});\n"
+        f"  static AddOp create(::mlir::ImplicitLocOpBuilder &builder, {each});\n"
+        for each in builders
+    )
+    defined = "".join(
+        f"void AddOp::build({BUILDER}, {each}) {{\n{body}}}\n\n"
+        f"AddOp AddOp::create(::mlir::OpBuilder &builder, ::mlir::Location location, {each}) {{\n  return made;\n}}\n\n"
+        for each, body in builders.items()
+    )
+    generate(tmp_path, {"AddOp": "one"}, {"AddOp": defined})
+    path = tmp_path / "NOps.all.h.inc"
+    head = "class AddOp : Op<ReturnOp> {"
+    path.write_text(path.read_text().replace(head, f"{head}\n{declared}"))
+    assert divide(tmp_path, 1).returncode == 0
+    header, code = ((tmp_path / name).read_text() for name in ("Ops/AddOp.h", "NOps0.cpp.inc"))
+    kept = [single, several, seed]
+    assert re.findall(r"static void build\(.*?odsState, (.*?)(?: = {})?\);", header) == kept
+    assert re.findall(r"void AddOp::build\(.*?odsState, (.*?)\) {", code) == kept
+    assert header.count(" create(") == 1 and "createOp<AddOp>(builder, std::forward" in header
+    assert "::create(" not in code and code.count(INFER) == 1
+
+
 @pytest.mark.parametrize("dialect", ["TTIR", "TTNN"])
 def test_only_tables_that_name_most_ops_include_all_of_a_dialect(dialect):
     """Each of these is compiled again when any op changes."""

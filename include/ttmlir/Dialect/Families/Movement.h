@@ -59,10 +59,10 @@ template <class Ops>
 Operation *createMovement(OpBuilder &builder, Location loc, const Movement &movement, Value value, Type type) {
   if (movement.isPermutation())
     return Ops::PermuteOp::create(builder, loc, TypeRange(type), ValueRange(value),
-                                  {builder.getNamedAttr("permutation", builder.getDenseI64ArrayAttr(movement.order))});
+                                  builder.getNamedAttr("permutation", builder.getDenseI64ArrayAttr(movement.order)));
   SmallVector<int32_t> shape(movement.to.begin(), movement.to.end());
   return Ops::ReshapeOp::create(builder, loc, TypeRange(type), ValueRange(value),
-                                {builder.getNamedAttr("shape", builder.getI32ArrayAttr(shape))});
+                                builder.getNamedAttr("shape", builder.getI32ArrayAttr(shape)));
 }
 
 } // namespace mlir::tt

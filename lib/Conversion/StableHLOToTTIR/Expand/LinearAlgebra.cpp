@@ -24,7 +24,7 @@ template <class OpT> static Expr over(Expr x, int64_t dimension, Attribute start
     OpBuilder::InsertionGuard guard(builder);
     Location loc = builder.getLoc();
     Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-    Value both = OpT::create(builder, body->getArgument(0), body->getArgument(1));
+    Value both = OpT::create(builder, scalar, body->getArgument(0), body->getArgument(1));
     stablehlo::ReturnOp::create(builder, both);
   }
   return Expr(builder, reduce->getResult(0)).reshape(shape);

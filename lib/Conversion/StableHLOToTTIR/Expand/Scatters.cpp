@@ -20,7 +20,7 @@ static Expr largest(Expr x) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = builder.getLoc();
   Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-  Value larger = stablehlo::MaxOp::create(builder, body->getArgument(0), body->getArgument(1));
+  Value larger = stablehlo::MaxOp::create(builder, scalar, body->getArgument(0), body->getArgument(1));
   stablehlo::ReturnOp::create(builder, larger);
   return {builder, reduce->getResult(0)};
 }
@@ -172,7 +172,7 @@ private:
     Block *body = builder.createBlock(&made.getUpdateComputation(), {}, {scalar, scalar}, {loc, loc});
     Value result = body->getArgument(1);
     if (adds)
-      result = stablehlo::AddOp::create(builder, body->getArgument(0), result);
+      result = stablehlo::AddOp::create(builder, scalar, body->getArgument(0), result);
     stablehlo::ReturnOp::create(builder, result);
     return {builder, made->getResult(0)};
   }

@@ -106,10 +106,10 @@ private:
       Value shape = stablehlo::ConstantOp::create(builder, argument.getLoc(),
                                                   DenseIntElementsAttr::get(sizes, refined.getShape()));
       auto second = DenseIntElementsAttr::get(RankedTensorType::get({1}, builder.getI64Type()), ArrayRef<int64_t>{1});
-      auto wrapper =
-          stablehlo::CustomCallOp::create(builder, argument.getLoc(), TypeRange(given), ValueRange{argument, shape},
-                                          {builder.getNamedAttr("call_target_name", builder.getStringAttr(wrapperName)),
-                                           builder.getNamedAttr(shapeOperandsAttr, second)});
+      const NamedAttribute attributes[] = {builder.getNamedAttr("call_target_name", builder.getStringAttr(wrapperName)),
+                                           builder.getNamedAttr(shapeOperandsAttr, second)};
+      auto wrapper = stablehlo::CustomCallOp::create(builder, argument.getLoc(), TypeRange(given),
+                                                     ValueRange{argument, shape}, attributes);
       argument.replaceUsesWithIf(wrapper.getResult(0), [&](OpOperand &use) { return use.getOwner() != wrapper; });
     }
     function.setFunctionType(builder.getFunctionType(*types, function.getResultTypes()));

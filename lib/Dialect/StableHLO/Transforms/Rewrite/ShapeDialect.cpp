@@ -103,10 +103,11 @@ public:
     return result;
   }
   void require(Value holds, StringRef message) {
-    stablehlo::CustomCallOp::create(builder, TypeRange(), ValueRange{holds},
-                                    {builder.getNamedAttr("call_target_name", builder.getStringAttr("shape_assertion")),
-                                     builder.getNamedAttr("has_side_effect", builder.getBoolAttr(true)),
-                                     builder.getNamedAttr("error_message", builder.getStringAttr(message))});
+    const NamedAttribute attributes[] = {
+        builder.getNamedAttr("call_target_name", builder.getStringAttr("shape_assertion")),
+        builder.getNamedAttr("has_side_effect", builder.getBoolAttr(true)),
+        builder.getNamedAttr("error_message", builder.getStringAttr(message))};
+    stablehlo::CustomCallOp::create(builder, TypeRange(), ValueRange{holds}, attributes);
   }
 
 private:

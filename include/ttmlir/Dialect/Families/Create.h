@@ -1,0 +1,29 @@
+//===- Create.h - creating ops ----------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_DIALECT_FAMILIES_CREATE_H
+#define TTMLIR_DIALECT_FAMILIES_CREATE_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tt {
+
+/// What `ConcreteOp::create(builder, location, arguments...)` is, for any of the op's `build` functions. One template
+/// instead of the two functions that mlir-tblgen generates beside each of these (tools/opgen/split.py).
+template <class ConcreteOp, class... Arguments>
+ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...arguments) {
+  OperationState state(location, ConcreteOp::getOperationName());
+  ConcreteOp::build(builder, state, std::forward<Arguments>(arguments)...);
+  return cast<ConcreteOp>(builder.create(state));
+}
+
+/// The same at the builder's own location.
+template <class ConcreteOp, class... Arguments>
+  requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Arguments..., void *>>, Location>)
+ConcreteOp createOp(ImplicitLocOpBuilder &builder, Arguments &&...arguments) {
+  return createOp<ConcreteOp>(static_cast<OpBuilder &>(builder), builder.getLoc(),
+                              std::forward<Arguments>(arguments)...);
+}
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_DIALECT_FAMILIES_CREATE_H
