@@ -3,7 +3,18 @@
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/TensorToLinalg/TensorToLinalgPass.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -109,19 +120,20 @@ void tt::registerLinalgToLLVMPipeline() {
   memref::registerMemRefPasses();
   registerConvertElementwiseToLinalgPass();
   registerConvertLinalgToLoopsPass();
-  registerConvertTensorToLinalgPass();
   registerLinalgElementwiseOpFusionPass();
-  registerArithToLLVMConversionPass();
-  registerConvertBufferizationToMemRefPass();
-  registerConvertControlFlowToLLVMPass();
-  registerConvertFuncToLLVMPass();
-  registerConvertIndexToLLVMPass();
-  registerConvertMathToLLVMPass();
-  registerConvertMathToLibmPass();
-  registerFinalizeMemRefToLLVMConversionPass();
-  registerLowerAffinePass();
-  registerReconcileUnrealizedCastsPass();
-  registerSCFToControlFlowPass();
+  // One by one: the header that declares registrations includes every dialect of MLIR.
+  registerPass([] { return createArithToLLVMConversionPass(); });
+  registerPass([] { return createConvertBufferizationToMemRefPass(); });
+  registerPass([] { return createConvertControlFlowToLLVMPass(); });
+  registerPass([] { return createConvertFuncToLLVMPass(); });
+  registerPass([] { return createConvertIndexToLLVMPass(); });
+  registerPass([] { return createConvertMathToLLVMPass(); });
+  registerPass([] { return createConvertMathToLibmPass(); });
+  registerPass([] { return createConvertTensorToLinalgPass(); });
+  registerPass([] { return createFinalizeMemRefToLLVMConversionPass(); });
+  registerPass([] { return createLowerAffinePass(); });
+  registerPass([] { return createReconcileUnrealizedCastsPass(); });
+  registerPass([] { return createSCFToControlFlowPass(); });
   PassPipelineRegistration<LinalgToLLVMPipelineOptions>(
       "linalg-to-llvm-pipeline", "Lower linalg on tensors to the LLVM dialect, for functions of the host",
       createLinalgToLLVMPipeline);
