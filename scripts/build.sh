@@ -6,8 +6,8 @@
 #
 #   --product   what users call, and no tests
 #   --tests     also what only tests need
-#   --demo      what the demo needs (no StableHLO, a third of the product, and no tools), and then the demo under the
-#               same bar
+#   --demo      what the demo needs (TTIR to TTNN, half of the compiler, and no tools), and then the demo under the same
+#               bar
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=all first=product tests=false demo=false
@@ -26,14 +26,14 @@ export NINJA_STATUS="[%f/%t] "
 # Ends of the steps on the bar, in thousandths: most is compiling.
 if $demo; then built=900; elif [ $target = all ]; then built=700; else built=1000; fi
 
-# The demo needs no StableHLO, a third of all, and no tests; where the tree has them, they stay.
+# The demo needs no StableHLO, D2M and emitted programs, and no tests; where the tree has them, they stay.
 whole=ON python_packages=python packages=packages
-if $demo && ! grep -qs '^TTMLIR_BUILD_STABLEHLO:BOOL=ON$' build/CMakeCache.txt; then
+if $demo && ! grep -qs '^TTMLIR_BUILD_OPTIONAL:BOOL=ON$' build/CMakeCache.txt; then
   whole=OFF python_packages=demo-python packages=demo-packages
 fi
 
 configure() {
-  cmake --preset dev -DTTMLIR_BUILD_STABLEHLO=$whole -DTTMLIR_BUILD_TESTS=$whole -DTTRT_TESTS=$whole "$@"
+  cmake --preset dev -DTTMLIR_BUILD_OPTIONAL=$whole -DTTMLIR_BUILD_TESTS=$whole -DTTRT_TESTS=$whole "$@"
 }
 build() { cmake --build --preset dev --target "$1"; }
 

@@ -93,7 +93,7 @@ LAYERS = {
     ),
     "pipelines": Layer("lib/Dialect/TTNN/Pipelines/ lib/Dialect/TTMetal/Pipelines/", "conversion"),
     "compiler": Layer(
-        "lib/InitAll/ lib/CAPI/ include/ttmlir/InitAll.h include/ttmlir/InitStableHLO.h include/ttmlir-c/",
+        "lib/InitAll/ lib/CAPI/ include/ttmlir/InitAll.h include/ttmlir/InitOptional.h include/ttmlir-c/",
         "pipelines conversion",
     ),
     "compiler.tools": Layer(

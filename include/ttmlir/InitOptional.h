@@ -1,0 +1,25 @@
+//===- InitOptional.h - registration of optional parts ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_INITOPTIONAL_H
+#define TTMLIR_INITOPTIONAL_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace mlir::tt {
+
+// What compiling TTIR to TTNN flatbuffers does without, nearly half of the toolchain. A build without these parts
+// (TTMLIR_BUILD_OPTIONAL=OFF) links TTMLIRWithoutOptional in place of TTMLIROptional: programs that need them get an
+// error that says so.
+
+/// StableHLO, CHLO and VHLO; D2M, TTKernel and TTMetal; EmitPy.
+void registerOptionalDialects(DialectRegistry &registry);
+/// Their passes, Shardy's, and the pipelines made of them.
+void registerOptionalPasses();
+/// Of TTMetal programs, and of emitted ones.
+void registerOptionalTranslations(void (*dialects)(DialectRegistry &));
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_INITOPTIONAL_H

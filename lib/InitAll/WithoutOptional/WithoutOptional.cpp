@@ -1,0 +1,105 @@
+//===- WithoutOptional.cpp - what a build without optional parts says -----===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
+#include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
+#include "ttmlir/InitOptional.h"
+#include "ttmlir/Target/Cpp/TranslateToCpp.h"
+#include "ttmlir/Target/Emit/TensorFiles.h"
+#include "ttmlir/Target/Python/TranslateToPython.h"
+#include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+
+/// Ends a diagnostic by what is missing.
+static InFlightDiagnostic missing(InFlightDiagnostic error, StringRef part) {
+  error << "needs " << part
+        << ", which this build is without; `make build` makes one with it (CMake: TTMLIR_BUILD_OPTIONAL)";
+  return error;
+}
+
+static InFlightDiagnostic missing(Operation *module, StringRef part) {
+  return missing(emitError(module->getLoc()), part);
+}
+
+namespace {
+
+/// Text of a dialect that is not here gets an error that says how to have it.
+class AbsentDialect : public Dialect {
+public:
+  AbsentDialect(StringRef name, MLIRContext *context, TypeID id) : Dialect(name, context, id) {}
+
+  std::optional<ParseOpHook> getParseOperationHook(StringRef) const override { return refuseOp; }
+
+  Type parseType(DialectAsmParser &parser) const override {
+    missing(parser.emitError(parser.getNameLoc()), ("the dialect " + getNamespace()).str());
+    return {};
+  }
+
+  Attribute parseAttribute(DialectAsmParser &parser, Type) const override {
+    missing(parser.emitError(parser.getNameLoc()), ("the dialect " + getNamespace()).str());
+    return {};
+  }
+
+private:
+  static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
+    return missing(parser.emitError(parser.getNameLoc()), ("the dialect " + state.name.getDialectNamespace()).str());
+  }
+};
+
+template <size_t> class Absent {};
+
+template <size_t... Is> void insert(DialectRegistry &registry, ArrayRef<StringRef> names, std::index_sequence<Is...>) {
+  auto insertOne = [&](TypeID id, StringRef name) {
+    registry.insert(id, name, [=](MLIRContext *context) -> Dialect * {
+      return context->getOrLoadDialect(
+          name, id, [=]() -> std::unique_ptr<Dialect> { return std::make_unique<AbsentDialect>(name, context, id); });
+    });
+  };
+  (insertOne(TypeID::get<Absent<Is>>(), names[Is]), ...);
+}
+
+constexpr StringRef dialects[] = {"stablehlo", "chlo", "vhlo", "d2m", "ttkernel", "ttmetal", "emitpy"};
+constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs";
+
+} // namespace
+
+void tt::registerOptionalDialects(DialectRegistry &registry) {
+  insert(registry, dialects, std::make_index_sequence<std::size(dialects)>());
+}
+
+void tt::registerOptionalPasses() {}
+
+void tt::registerOptionalTranslations(void (*)(DialectRegistry &)) {}
+
+std::string tt::stableHLOLowering(StringRef, MLIRContext *) { return {}; }
+
+LogicalResult tt::ttmetal::translateTTMetalToFlatbuffer(Operation *module, raw_ostream &) {
+  return missing(module, metal);
+}
+
+LogicalResult tt::ttmetal::translateKernelsToCpp(Operation *module, raw_ostream &) { return missing(module, metal); }
+
+LogicalResult tt::emit::translateToCpp(Operation *module, raw_ostream &) { return missing(module, emitters); }
+
+LogicalResult tt::emit::writeTensorFiles(Operation *module, StringRef) { return missing(module, emitters); }
+
+LogicalResult tt::emitpy::translateToPython(Operation *module, raw_ostream &, StringRef) {
+  return missing(module, emitters);
+}
+
+bool vhlo::isPortableArtifact(StringRef bytes) {
+  return bytes.starts_with("ML\xEFR") && bytes.take_front(32).contains("StableHLO_v");
+}
+
+OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef, MLIRContext *context) {
+  missing(emitError(UnknownLoc::get(context)), artifacts);
+  return nullptr;
+}
+
+FailureOr<std::string> vhlo::serializePortableArtifact(ModuleOp module, StringRef) {
+  return missing(module, artifacts), failure();
+}
