@@ -61,7 +61,7 @@ static bool hasLayouts(Operation *op) {
 }
 
 namespace {
-struct ConvertTTIRToTTNN : tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTTNN> {
+struct ConvertTTIRToTTNN : mlir::tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTTNN> {
   LogicalResult initialize(MLIRContext *context) override {
     patterns = FrozenRewritePatternSet(allPatterns(context));
     return success();

@@ -79,7 +79,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The tangent of before 1.4.0.
-struct ExpandTan : OpRewritePattern<stablehlo::TanOp> {
+struct ExpandOldTan : OpRewritePattern<stablehlo::TanOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::TanOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
@@ -227,7 +227,7 @@ struct Compatibility : tt::impl::StablehloCompatibilityExpanderBase<Compatibilit
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     if (*version < vhlo::Version{1, 4, 0})
-      patterns.add<ExpandTan>(&getContext());
+      patterns.add<ExpandOldTan>(&getContext());
     if (*version < vhlo::Version{1, 1, 0})
       patterns.add<ExpandGatherBatches, ExpandScatterBatches>(&getContext());
     if (failed(apply(getOperation(), std::move(patterns))))

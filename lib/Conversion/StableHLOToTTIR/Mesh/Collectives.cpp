@@ -170,13 +170,6 @@ DenseIntElementsAttr matrixOf(Builder &builder, ArrayRef<SmallVector<int64_t>> r
       RankedTensorType::get({static_cast<int64_t>(rows.size()), columns}, builder.getI64Type()), numbers);
 }
 
-IntegerAttr ui32(Builder &builder, uint32_t value) {
-  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/false), value);
-}
-IntegerAttr si32(Builder &builder, int64_t value) {
-  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/true), value);
-}
-
 RankedTensorType scaled(RankedTensorType type, int64_t dimension, int64_t times, int64_t parts = 1) {
   SmallVector<int64_t> shape(type.getShape());
   shape[dimension] = shape[dimension] * times / parts;

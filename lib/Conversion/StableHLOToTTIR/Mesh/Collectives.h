@@ -12,6 +12,14 @@
 
 namespace mlir::tt::hlo {
 
+// Axes of a mesh and dimensions, as attributes of TTIR's collectives.
+inline IntegerAttr ui32(Builder &builder, uint32_t value) {
+  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/false), value);
+}
+inline IntegerAttr si32(Builder &builder, int64_t value) {
+  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/true), value);
+}
+
 struct DeviceGroups {
   int64_t rows = 1, columns = 1;
   SmallVector<SmallVector<int64_t>> groups;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ManualComputations.h"
+#include "Collectives.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AllGatherOp.h"
@@ -94,13 +95,6 @@ static FailureOr<Split> splitOf(sdy::TensorShardingAttr sharding, sdy::ManualCom
     if (failed(append(split.dims.emplace_back(), dim.getAxes(), mesh, op)))
       return failure();
   return split;
-}
-
-static IntegerAttr ui32(Builder &builder, uint32_t value) {
-  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/false), value);
-}
-static IntegerAttr si32(Builder &builder, int64_t value) {
-  return IntegerAttr::get(builder.getIntegerType(32, /*isSigned=*/true), value);
 }
 
 static Value meshShard(ImplicitLocOpBuilder &builder, Value value, Type type, ttcore::MeshShardType kind,

@@ -44,8 +44,6 @@ private:
 };
 } // namespace
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// Sliced dimensions; strides that each device can walk by itself are left.
 static void ofSlice(stablehlo::SliceOp op, Whole &whole) {
   for (auto [dim, start, limit, stride, size] :

@@ -15,8 +15,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The one value that is concatenated with itself, or null; what is sharded stays as it is.
 static Value repeated(stablehlo::ConcatenateOp op) {
   if (!op || op->hasAttr(shardingName) || op->getNumOperands() == 0 || !llvm::all_equal(op->getOperands()))

@@ -7,6 +7,8 @@
 
 namespace mlir::tt::shlo {
 
+inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
 inline constexpr StringLiteral shardingName = "sdy.sharding";
 inline constexpr StringLiteral frontendName = "mhlo.frontend_attributes";
 /// On a call of the host that is for the whole tensor, and not for what each device has.

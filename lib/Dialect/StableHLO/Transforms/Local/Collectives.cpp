@@ -17,8 +17,6 @@ using namespace mlir::tt::shlo;
 
 using AxisRefs = ArrayRef<sdy::AxisRefAttr>;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 static RankedTensorType resized(Value value, int64_t dim, int64_t times, int64_t parts = 1) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
   shape[dim] = shape[dim] * times / parts;

@@ -17,8 +17,6 @@ using namespace mlir::tt::shlo;
 
 using AxisRefs = ArrayRef<sdy::AxisRefAttr>;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 static Value sliced(ImplicitLocOpBuilder &builder, Value value, int64_t dim, int64_t from, int64_t to) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
   if (from == 0 && to == shape[dim])
