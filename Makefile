@@ -5,7 +5,7 @@ python := .venv/bin/python
 
 help:
 	@echo "make demo      set up, build, and run a trained network on a simulated chip"
-	@echo "make build     set up and build all; the demo needs no StableHLO"
+	@echo "make build     set up and build all; the demo needs a part"
 	@echo "make test      set up, build, and run every test"
 	@echo "make test-all  the same, with the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
