@@ -57,6 +57,9 @@ static bool mayDoNothing(Operation *op) {
   return isa<TypecastOp, SliceStaticOp>(op) || (isa<ConcatOp>(op) && op->getNumOperands() == 1);
 }
 
+/// Why an op stays that a cache needs, or what reads it beside one.
+static constexpr StringLiteral isCopy = "what it reads or gives is written to, so that both are needed";
+
 namespace {
 /// A pattern for an op whose own value nobody looks at.
 template <class Op> struct Erasure : OpRewritePattern<Op> {
@@ -78,6 +81,8 @@ template <class Op> struct EraseIdentity : Erasure<Op> {
   LogicalResult erase(Op op, PatternRewriter &rewriter) const override {
     if (op->getNumOperands() != 1 || op->getOperand(0).getType() != op->getResult(0).getType() || !mayDoNothing(op))
       return rewriter.notifyMatchFailure(op, "changes something");
+    if (!folds::mayReplace(op->getResult(0), op->getOperand(0)))
+      return rewriter.notifyMatchFailure(op, isCopy);
     rewriter.replaceOp(op, op->getOperand(0));
     return success();
   }
@@ -90,6 +95,8 @@ struct EraseCast : Erasure<TypecastOp> {
     auto inner = state.passed<TypecastOp>(op.getInput());
     if (!inner || !folds::holds(elementOf(inner.getResult()), elementOf(inner.getInput())))
       return rewriter.notifyMatchFailure(op, "rounds what was rounded before");
+    if (!folds::mayReplace(op.getInput(), inner.getInput()) || !folds::mayReplace(op.getResult(), inner.getInput()))
+      return rewriter.notifyMatchFailure(op, isCopy);
     if (inner.getInput().getType() == op.getType()) {
       rewriter.replaceOp(op, inner.getInput());
       return success();
@@ -111,11 +118,16 @@ template <class Op> struct EraseMovement : Erasure<Op> {
     Operation *maker = op.getInput().getDefiningOp();
     std::optional<Movement> first = maker && !this->state.isObserved(maker) ? ttir::movementOf(maker) : std::nullopt;
     if (std::optional<Movement> whole = first ? first->then(*second) : std::nullopt) {
+      if (!folds::mayReplace(op.getInput(), maker->getOperand(0)) ||
+          (whole->isIdentity() && !folds::mayReplace(op.getResult(), maker->getOperand(0))))
+        return rewriter.notifyMatchFailure(op, isCopy);
       rewriter.replaceOp(op, move(rewriter, op.getLoc(), *whole, maker->getOperand(0)));
       return success();
     }
     if (!second->isIdentity() && second->isPermutation() == isa<PermuteOp, TransposeOp>(op.getOperation()))
       return rewriter.notifyMatchFailure(op, "follows no movement that goes together with it");
+    if (second->isIdentity() && !folds::mayReplace(op.getResult(), op.getInput()))
+      return rewriter.notifyMatchFailure(op, isCopy);
     rewriter.replaceOp(op, move(rewriter, op.getLoc(), *second, op.getInput()));
     return success();
   }
@@ -145,7 +157,8 @@ private:
   using Group = SmallVector<Operation *>;
 
   std::optional<Movement> movementOf(Operation *op) const {
-    return op && !state.isObserved(op) ? ttir::movementOf(op) : std::nullopt;
+    std::optional<Movement> found = op && !state.isObserved(op) ? ttir::movementOf(op) : std::nullopt;
+    return found && folds::mayReplace(op->getResult(0), op->getOperand(0)) ? found : std::nullopt;
   }
   std::optional<Movement> carriedBy(Operation *op);
   bool isAdaptable(Value operand, const Movement &movement);

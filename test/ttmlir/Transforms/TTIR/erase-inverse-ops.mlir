@@ -113,3 +113,42 @@ module attributes {ttcore.observed = array<i64: 0>} {
     return %1 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// A copy is what a cache is that others read, too, before it is written to and after.
+// CHECK-LABEL: @copies_for_caches
+// CHECK: %[[A:.*]] = "ttir.broadcast"(%arg0)
+// CHECK: "ttir.fill_cache"(%[[A]]
+// CHECK: %[[B:.*]] = "ttir.permute"(%arg0)
+// CHECK: %[[C:.*]] = "ttir.permute"(%[[B]])
+// CHECK: "ttir.fill_cache"(%[[C]]
+// CHECK: %[[D:.*]] = "ttir.typecast"(%[[C]])
+// CHECK: "ttir.fill_cache"(%[[C]]
+// CHECK: return %[[A]], %[[C]], %[[D]]
+func.func @copies_for_caches(%x: tensor<2x2x4x8xf32>, %y: tensor<1x2x4x8xf32>) -> (tensor<2x2x4x8xf32>, tensor<2x2x4x8xf32>, tensor<2x2x4x8xf32>) {
+  %0 = "ttir.broadcast"(%x) <{broadcast_dimensions = array<i64: 1, 1, 1, 1>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  "ttir.fill_cache"(%0, %y) <{batch_offset = 0 : i32}> : (tensor<2x2x4x8xf32>, tensor<1x2x4x8xf32>) -> ()
+  %1 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  %2 = "ttir.permute"(%1) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  "ttir.fill_cache"(%2, %y) <{batch_offset = 1 : i32}> : (tensor<2x2x4x8xf32>, tensor<1x2x4x8xf32>) -> ()
+  %3 = "ttir.typecast"(%2) : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  "ttir.fill_cache"(%2, %y) <{batch_offset = 0 : i32}> : (tensor<2x2x4x8xf32>, tensor<1x2x4x8xf32>) -> ()
+  return %0, %2, %3 : tensor<2x2x4x8xf32>, tensor<2x2x4x8xf32>, tensor<2x2x4x8xf32>
+}
+
+// -----
+
+// What a permute gave is what was there before the cache was written to.
+// CHECK-LABEL: @moved_before
+// CHECK: %[[P:.*]] = "ttir.permute"(%arg0)
+// CHECK: "ttir.fill_cache"
+// CHECK: %[[R:.*]] = "ttir.relu"(%[[P]])
+// CHECK: "ttir.permute"(%[[R]])
+func.func @moved_before(%x: tensor<2x2x4x8xf32>, %y: tensor<1x2x4x8xf32>) -> tensor<2x2x4x8xf32> {
+  %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  "ttir.fill_cache"(%x, %y) <{batch_offset = 0 : i32}> : (tensor<2x2x4x8xf32>, tensor<1x2x4x8xf32>) -> ()
+  %1 = "ttir.relu"(%0) : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  %2 = "ttir.permute"(%1) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  return %2 : tensor<2x2x4x8xf32>
+}
