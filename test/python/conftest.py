@@ -17,7 +17,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Tables and generators that tests of several folders use.
-FOLDERS = ("test/python/ops", "test/python/random_programs", "test/python/profiler", "examples/meshes", "tools")
+FOLDERS = (
+    *(f"test/python/{folder}" for folder in ("ops", "profiler", "random_programs", "stablehlo")),
+    "examples/meshes",
+    "tools",
+)
 sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))

@@ -135,9 +135,12 @@ def dump(folder: str | None, interval: float, duration: float | None) -> int:
     path = Path(folder) if folder else default_dump()
     dumping = Dump(path)
     until = "" if duration is not None else "; press Enter to stop"
-    print(f"dumping telemetry to {path}/ every {interval:g} s{until}", flush=True)
-    older = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    older = {}
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            older[number] = signal.signal(number, stop)
+        # Who reads that it has begun may end it at once.
+        print(f"dumping telemetry to {path}/ every {interval:g} s{until}", flush=True)
         wait(dumping.read, interval, duration)
     except Stopped:
         pass

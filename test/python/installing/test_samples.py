@@ -30,7 +30,7 @@ def test_slow(): pass
 def collected(tmp_path: Path):
     (tmp_path / "test_a.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow\n")
-    shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
+    shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
 
     def run(*arguments: str) -> set[str]:
         command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
