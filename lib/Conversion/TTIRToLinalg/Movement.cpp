@@ -191,13 +191,19 @@ static LogicalResult pad(Lowering &lowering) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Of a resource, too, which is read as if it lay in the IR; null when its bytes are missing.
+/// Whether a resource has the bytes of its elements; MLIR does not look.
+static bool isWhole(DenseResourceElementsAttr value) {
+  AsmResourceBlob *blob = value.getRawHandle().getBlob();
+  const unsigned width = value.getElementType().getIntOrFloatBitWidth();
+  return blob && blob->getData().size() == static_cast<size_t>(value.getNumElements()) * ((width + 7) / 8);
+}
+
+/// Of a resource, too, which is read as if it lay in the IR.
 static DenseElementsAttr elementsOf(ElementsAttr value) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(value);
-  if (!resource)
-    return dyn_cast<DenseElementsAttr>(value);
-  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-  return blob ? DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData()) : DenseElementsAttr();
+  return resource
+             ? DenseElementsAttr::getFromRawBuffer(resource.getType(), resource.getRawHandle().getBlob()->getData())
+             : dyn_cast<DenseElementsAttr>(value);
 }
 
 /// The values in a type of another width: the chip's types are those of results, and values keep the source's.
@@ -222,6 +228,8 @@ static LogicalResult constant(Lowering &lowering) {
   auto value = cast<ttir::ConstantOp>(lowering.op).getValue();
   RankedTensorType type = hostType(lowering.result());
   ElementsAttr made;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value); resource && !isWhole(resource))
+    return lowering.refuse("its resource does not have the bytes of its elements");
   if (hostElement(value.getElementType()) != type.getElementType())
     made = converted(value, type.getElementType());
   else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
