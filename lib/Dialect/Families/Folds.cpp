@@ -3,23 +3,17 @@
 
 #include "ttmlir/Dialect/Families/Folds.h"
 
+#include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Whether some user does more with a value than to read it: it writes to it in place, or frees it.
-static bool hasEffectsOn(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return !user->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(user) &&
-           user->getName().getDialectNamespace() != "debug";
-  });
+bool folds::mayReplace(Value result, Value value) {
+  return llvm::none_of(result.getUsers(), affectsOperands) && llvm::none_of(value.getUsers(), affectsOperands);
 }
-
-bool folds::mayReplace(Value result, Value value) { return !hasEffectsOn(result) && !hasEffectsOn(value); }
 
 OpFoldResult folds::forward(Value result, Value value) {
   return result.getType() == value.getType() && mayReplace(result, value) ? OpFoldResult(value) : OpFoldResult();

@@ -3,6 +3,7 @@
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 
+#include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
@@ -58,8 +59,7 @@ bool ttcore::isConstantCreation(Operation *op) {
 
 bool ttcore::mayBeWritten(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return !user->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(user) &&
-           user->getName().getDialectNamespace() != "debug" && user->getName().stripDialect() != "deallocate";
+    return affectsOperands(user) && user->getName().stripDialect() != "deallocate";
   });
 }
 

@@ -3,11 +3,25 @@
 
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "ttmlir/Dialect/Families/Effects.h"
+
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::tt;
+
+ttcore::FusionState::FusionState(Operation *op) : observed(op) {
+  op->walk([&](Operation *inner) {
+    if (affectsOperands(inner))
+      written.insert(inner->operand_begin(), inner->operand_end());
+  });
+}
+
+bool ttcore::FusionState::isWrittenAfter(Value value, Operation *op) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return affectsOperands(user) && (user->getBlock() != op->getBlock() || op->isBeforeInBlock(user));
+  });
+}
 
 bool ttcore::FusionState::hasOneLiveUse(Value value) const {
   unsigned live = 0;
@@ -29,6 +43,13 @@ void ttcore::FusionState::released(Value value, Operation *user) {
     for (Value operand : op->getOperands())
       makers.push_back(operand.getDefiningOp());
   }
+}
+
+void ttcore::FusionState::notifyOperationReplaced(Operation *op, ValueRange values) {
+  if (!written.empty())
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+      if (written.contains(result))
+        written.insert(value);
 }
 
 void ttcore::FusionState::notifyOperationErased(Operation *op) {

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::tt::ttcore {
@@ -21,18 +22,25 @@ namespace mlir::tt::ttcore {
 class FusionState : public RewriterBase::Listener {
 public:
   /// Of a module or function.
-  explicit FusionState(Operation *op) : observed(op) {}
+  explicit FusionState(Operation *op);
 
   /// The op that makes `value` if nobody else wants it, so that a fusion may drop it; else null.
   template <class Op> Op only(Value value) const {
     auto op = value.getDefiningOp<Op>();
     return op && isDroppable(op, value) ? op : Op();
   }
-  bool isDroppable(Operation *op, Value value) const { return !observed.contains(op) && hasOneLiveUse(value); }
+  bool isDroppable(Operation *op, Value value) const { return mayReadPast(op) && hasOneLiveUse(value); }
   /// The op that makes `value` if a fusion may read past it; it stays where others use it.
   template <class Op> Op passed(Value value) const {
     auto op = value.getDefiningOp<Op>();
-    return op && !observed.contains(op) ? op : Op();
+    return op && mayReadPast(op) ? op : Op();
+  }
+  /// Whether what follows an op may read the op's operands in place of its results: nobody looks at these, and nothing
+  /// writes to the operands after the op.
+  bool mayReadPast(Operation *op) const {
+    return !observed.contains(op) && (written.empty() || llvm::none_of(op->getOperands(), [&](Value operand) {
+                                        return written.contains(operand) && isWrittenAfter(operand, op);
+                                      }));
   }
   bool isObserved(Operation *op) const { return observed.contains(op); }
   bool isDead(Operation *op) const { return dead.contains(op); }
@@ -49,13 +57,16 @@ public:
   bool hasChanged() const { return changed; }
 
   void notifyOperationModified(Operation *) override { changed = true; }
+  void notifyOperationReplaced(Operation *op, ValueRange values) override;
   void notifyOperationErased(Operation *op) override;
 
 private:
   bool hasOneLiveUse(Value value) const;
+  bool isWrittenAfter(Value value, Operation *op) const;
 
   ObservedSources observed;
   ConstantAnalysis constants;
+  llvm::DenseSet<Value> written;     // in place, or freed
   llvm::SetVector<Operation *> dead; // users before what they use
   bool changed = false;
 };

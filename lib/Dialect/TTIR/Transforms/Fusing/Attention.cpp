@@ -175,7 +175,7 @@ private:
     while (true) {
       Value next = uncast(value);
       Operation *op = next.getDefiningOp();
-      if (Value inside = op && !state.isObserved(op) ? unscaled(op, scale) : Value()) {
+      if (Value inside = op && state.mayReadPast(op) ? unscaled(op, scale) : Value()) {
         group.add(op);
         next = inside;
       } else if (Value inside = group.shaped(next); inside != next) {
@@ -218,7 +218,7 @@ private:
     while (true) {
       Value value = side.value;
       Operation *op = value.getDefiningOp();
-      if (!op || state.isObserved(op) || (!onlyMoves(op) && !ttcore::haveSameComputeConfig(op, root)))
+      if (!op || !state.mayReadPast(op) || (!onlyMoves(op) && !ttcore::haveSameComputeConfig(op, root)))
         return;
       double factor = 1;
       if (auto cast = dyn_cast<TypecastOp>(op);

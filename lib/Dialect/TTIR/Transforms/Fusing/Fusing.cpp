@@ -56,6 +56,7 @@ bool ttir::onlyMoves(Operation *op) {
 }
 
 void FusionState::notifyOperationReplaced(Operation *root, ValueRange values) {
+  ttcore::FusionState::notifyOperationReplaced(root, values);
   if (!root->getDiscardableAttr(ttcore::computeConfigName) || onlyMoves(root))
     return;
   for (Value value : values)
