@@ -5,6 +5,7 @@ removes."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from ...dialects import ttir
 from ..errors import UnsupportedError
 from ..ir_attributes import i32_array
 from ..lowering import Lowering, Number, Value, rule
+from .movement import constant_pad
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 NCHW = {"batch_dim": 0, "channel_dim": 1, "height_dim": 2, "width_dim": 3}
@@ -81,9 +83,10 @@ def transposed_convolution(
     dilation: Sequence[int], output_padding: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
     rank = weight.rank - 2
-    if rank > 2:
-        raise UnsupportedError("a transposed convolution of volumes; expected sequences or images")
     out = g.out()
+    if rank == 3:
+        y = _transposed_volume(g, x, weight, stride, padding, dilation, out.shape[2:], groups)
+        return g.finish(y if bias is None else g.add(y, g.reshape(bias, (1, bias.size, 1, 1, 1))), out)
     if rank == 1:
         x, weight = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (x, weight))
         stride, dilation = [1, *stride], [1, *dilation]
@@ -91,6 +94,37 @@ def transposed_convolution(
     last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size)).ir
     sizes = [i32_array(values) for values in (stride, padding, output_padding, dilation)]
     return g.finish(g.value(ttir.conv_transpose2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype), out)
+
+
+def _transposed_volume(
+    g: Lowering, x: Value, weight: Value, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
+    sizes: Sequence[int], groups: int,
+) -> Value:  # fmt: skip
+    """The convolution of the volume, zeros between its places, with the weight read backwards."""
+    into, outputs, *kernel = weight.shape
+    weight = g.reshape(weight, (groups, into // groups, outputs, *kernel))
+    weight = g.reshape(g.permute(weight, [0, 2, 1, 3, 4, 5]), (groups * outputs, into // groups, *kernel))
+    weight = g.call(ttir.reverse, weight, dimensions=[2, 3, 4])
+    for dim, (step, before, size, length) in enumerate(zip(stride, padding, sizes, kernel, strict=True), 2):
+        x = _window(g, _spread(g, x, dim, step), dim, before - (length - 1), size + length - 1)
+    return convolved(g, x, weight, None, [1] * 3, [0] * 3, dilation, groups)
+
+
+def _spread(g: Lowering, x: Value, dim: int, step: int) -> Value:
+    """`step - 1` zeros between neighbours along a dimension."""
+    count = x.shape[dim]
+    if step == 1 or count == 1:
+        return x
+    front, rest = x.shape[:dim], x.shape[dim + 1 :]
+    padding = [0] * (2 * x.rank + 2)
+    padding[2 * dim + 3] = step - 1
+    y = g.pad(g.reshape(x, (*front, count, 1, *rest)), padding, 0)
+    return g.slice(g.reshape(y, (*front, count * step, *rest)), dim, 0, (count - 1) * step + 1)
+
+
+def _window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
+    """`size` places of a dimension from `begin` on, with zeros outside of the tensor."""
+    return constant_pad(g, x, [*[0, 0] * (x.rank - 1 - dim), -begin, begin + size - x.shape[dim]])
 
 
 @rule("convolution_backward")
@@ -101,21 +135,27 @@ def convolution_backward(
     """Gradients of image, weight and bias."""
     rank = weight.rank - 2
     stride, padding, dilation = (spatial(v, rank) for v in (stride, padding, dilation))
-    if transposed or rank > 2:
-        raise UnsupportedError("the gradient of a transposed convolution or of volumes")
+    if rank > 2 and any(d != 1 for d in dilation):
+        raise UnsupportedError(f"the gradient of a convolution of volumes with dilation {list(dilation)}; expected 1")
     of_bias = g.reduce(ttir.sum, grad, [0, *range(2, grad.rank)], False) if output_mask[2] else None
+    kernel = weight
     if rank == 1:
-        grad, x, weight4 = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (grad, x, weight))
+        grad, x, kernel = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (grad, x, weight))
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
-    else:
-        weight4 = weight
     of_image = of_weight = None
     if output_mask[0]:
-        of_image = g.reshape(
-            _image_gradient(g, grad, x, weight4, stride, padding, dilation, groups), tuple(g.out(0).shape)
-        )
+        if transposed:
+            # Where the result was padded, more places than the image had.
+            of_image = convolved(g, grad, kernel, None, stride, padding, dilation, groups)
+            for dim, size in enumerate(x.shape[2:], 2):
+                of_image = g.slice(of_image, dim, 0, size)
+        else:
+            of_image = _image_gradient(g, grad, x, kernel, stride, padding, dilation, groups)
+        of_image = g.reshape(of_image, tuple(g.out(0).shape))
     if output_mask[1]:
-        of_weight = _weight_gradient(g, grad, x, weight4, stride, padding, dilation, groups)
+        # A transposed convolution has image and result in each other's places.
+        made, read = (x, grad) if transposed else (grad, x)
+        of_weight = _weight_gradient(g, made, read, kernel.shape[2:], stride, padding, dilation, groups)
         of_weight = g.reshape(of_weight, weight.shape)
     return of_image, of_weight, of_bias
 
@@ -124,6 +164,8 @@ def _image_gradient(
     g: Lowering, grad: Value, x: Value, weight: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
     """The transposed convolution of the gradient with the same weight."""
+    if weight.rank == 5:
+        return _transposed_volume(g, grad, weight, stride, padding, dilation, x.shape[2:], groups)
     extra = [
         size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, out, s, p, d, k in zip(
@@ -135,30 +177,29 @@ def _image_gradient(
 
 
 def _weight_gradient(
-    g: Lowering, grad: Value, x: Value, weight: Value, stride: Any, padding: Any, dilation: Any, groups: int
+    g: Lowering, grad: Value, x: Value, kernel: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
     """A product for each place of the kernel: gradients [out channels, n] by the pixels that it meets [n, in channels].
 
     A kernel place (i, j) meets the pixels i * dilation + stride * (row, column).
     """
-    padded = g.pad(x, [0, 0, 0, 0, padding[0], padding[0], padding[1], padding[1]], 0)
-    batch, channels = padded.shape[:2]
-    outputs, height, width = grad.shape[1:]
-    pixels = batch * height * width
-    rows = g.reshape(g.permute(grad, [1, 0, 2, 3]), (groups, outputs // groups, pixels))
+    padded = g.pad(x, [0, 0, 0, 0, *(p for each in padding for p in (each, each))], 0)
+    (batch, outputs, *sizes), channels = grad.shape, x.shape[1]
+    pixels = batch * math.prod(sizes)
+    swapped = [1, 0, *range(2, x.rank)]
+    rows = g.reshape(g.permute(grad, swapped), (groups, outputs // groups, pixels))
     places = []
-    for i in range(weight.shape[2]):
-        for j in range(weight.shape[3]):
-            seen = g.slice(padded, 2, i * dilation[0], i * dilation[0] + (height - 1) * stride[0] + 1, stride[0])
-            seen = g.slice(seen, 3, j * dilation[1], j * dilation[1] + (width - 1) * stride[1] + 1, stride[1])
-            columns = g.reshape(g.permute(seen, [1, 0, 2, 3]), (groups, channels // groups, pixels))
-            places.append(columns)
+    for place in itertools.product(*map(range, kernel)):
+        seen = padded
+        for dim, (at, size) in enumerate(zip(place, sizes, strict=True)):
+            begin, step = at * dilation[dim], stride[dim]
+            seen = g.slice(seen, dim + 2, begin, begin + (size - 1) * step + 1, step)
+        places.append(g.reshape(g.permute(seen, swapped), (groups, channels // groups, pixels)))
     # [groups, out, pixels] x [groups, pixels, places * in]
     gathered = g.concat(places, 1)
     result = g.value(ttir.matmul(rows.ir, gathered.ir, transpose_b=True), grad.dtype)
-    kernel = (weight.shape[2], weight.shape[3])
     result = g.reshape(result, (outputs, *kernel, channels // groups))
-    return g.permute(result, [0, 3, 1, 2])
+    return g.permute(result, [0, result.rank - 1, *range(1, result.rank - 1)])
 
 
 #
@@ -233,11 +274,34 @@ def avg_pool2d(
     return g.finish(y, g.out())
 
 
-def counts(x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool) -> torch.Tensor:
-    """How many places of each window a mean is over: those in the image and its padding."""
+def counts(
+    x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool = True
+) -> torch.Tensor:
+    """How many places of each window a mean is over: those in the image, and its padding unless it does not count."""
     image = torch.ones(1, 1, *x.shape[-2:])
     sums = F.avg_pool2d(image, kernel, stride, padding, ceil_mode, divisor_override=1)
-    return sums / F.avg_pool2d(image, kernel, stride, padding, ceil_mode)
+    return sums / F.avg_pool2d(image, kernel, stride, padding, ceil_mode, count_include_pad)
+
+
+@rule("avg_pool2d_backward")
+def avg_pool2d_backward(
+    g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: Number | None,
+) -> Value:  # fmt: skip
+    """Each window's share of its gradient, added up where windows overlap: a transposed convolution with ones."""
+    kernel, stride, padding, dilation = _pool_sizes(kernel, stride, padding)
+    if divisor_override is None:
+        shares = g.constant(counts(x, kernel, stride, padding, ceil_mode, count_include_pad).to(grad.dtype))
+    else:
+        shares = g.full((1, 1, 1, 1), divisor_override, grad.dtype)
+    planes = math.prod(x.shape[:-2])
+    each = g.div(g.reshape(grad, (planes, 1, *grad.shape[-2:])), shares)
+    sizes = [i32_array(values) for values in (stride, [0, 0], [0, 0], dilation)]
+    ones = g.full((1, 1, *kernel), 1, grad.dtype)
+    y = g.value(ttir.conv_transpose2d(each.ir, ones.ir, *sizes, 1, **NCHW), grad.dtype)
+    for dim in (2, 3):
+        y = _window(g, y, dim, padding[dim - 2], x.shape[dim - 4])
+    return g.reshape(y, x.shape)
 
 
 @rule("_adaptive_avg_pool2d", "adaptive_avg_pool2d")

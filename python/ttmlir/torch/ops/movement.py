@@ -206,6 +206,23 @@ def constant_pad(g: Lowering, x: Value, pad: Sequence[int], value: Number = 0) -
     return g.pad(x, padding, value)
 
 
+@rule(*(f"replication_pad{n}d_backward" for n in (1, 2, 3)))
+def replication_pad_backward(g: Lowering, grad: Value, x: Value, padding: Sequence[int]) -> Value:
+    """The outermost values get what their copies get, too."""
+    for i in range(len(padding) // 2):
+        dim, low, high = x.rank - 1 - i, *padding[2 * i : 2 * i + 2]
+        size, end = x.shape[dim], grad.shape[dim]
+        inner = constant_pad(g, grad, [*[0, 0] * i, -low, -high])
+        for copies, begin, place in ((low, 0, 0), (high, end - high, size - 1)):
+            if copies > 0:
+                more = g.reduce(ttir.sum, g.slice(grad, dim, begin, begin + copies), [dim], True)
+                parts = [g.slice(inner, dim, a, b) for a, b in ((0, place), (place + 1, size)) if a < b]
+                parts.insert(int(place > 0), g.add(g.slice(inner, dim, place, place + 1), more))
+                inner = g.concat(parts, dim)
+        grad = inner
+    return grad
+
+
 @rule("slice_scatter")
 def slice_scatter(
     g: Lowering, x: Value, source: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
