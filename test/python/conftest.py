@@ -8,7 +8,6 @@ import signal
 import sys
 import weakref
 import zlib
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,21 +42,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--slow"):
         return
     skip = pytest.mark.skip(reason="slow; --slow runs it")
-    counts = Counter(map(function_of, items))
-    kept, left_out = [], []
+    sampled: dict[str, list[pytest.Item]] = {}
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
-        marker = item.get_closest_marker("sampled")
-        # By a hash, so that no pattern of the parameters decides; who names a few gets them all.
-        one_of = marker.args[0] if marker else 1
-        is_left = (
-            counts[function_of(item)] > one_of
-            and (zlib.crc32(item.nodeid.encode()) + config.getoption("--seed")) % one_of
-        )
-        (left_out if is_left else kept).append(item)
+        elif item.get_closest_marker("sampled"):
+            sampled.setdefault(function_of(item), []).append(item)
+    left_out: list[pytest.Item] = []
+    for several in sampled.values():
+        (one_of,) = several[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+        if len(several) > one_of:  # who names a few gets them all
+            # In the order of a hash, so that no pattern of the parameters decides.
+            several.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
+            chosen = several[config.getoption("--seed") % one_of :: one_of]
+            left_out += [item for item in several if item not in chosen]
     if left_out:
-        items[:] = kept
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=left_out)
 
 

@@ -95,6 +95,7 @@ def test_what_is_kept_is_counted() -> None:
     assert after["Tensor"] > before["Tensor"] and golden.shape == (8, 32)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WORK)
 def test_nothing_stays(name: str) -> None:
     WORK[name]()  # the first time imports modules and reads the descriptions of ops

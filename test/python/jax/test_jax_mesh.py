@@ -51,7 +51,7 @@ def test_agrees_with_the_cpu(mesh, part):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", mesh_programs.PROGRAMS)
 def test_runs(name):
     succeeds(mesh_programs.HEAD + textwrap.dedent(mesh_programs.PROGRAMS[name]), TTMLIR_MESH="2x4")

@@ -168,6 +168,7 @@ def cached(folder: Path, switch: str, store: str = "", load: str = "", seed: int
     return int(count), float(total), ran.stderr
 
 
+@pytest.mark.slow  # eight processes; the next test has three
 def test_programs_are_kept_for_the_next_process(tmp_path: Path) -> None:
     folder = tmp_path / "generated_modules/tvm_cache"
     plain = cached(tmp_path, "0")

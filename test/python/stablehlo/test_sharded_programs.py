@@ -39,7 +39,7 @@ def annotations(program: Program, mesh: Mesh, seed: int, most: int) -> list[tupl
     return found + [tuple(chosen.choice(mine) for mine in ways) for _ in range(SAMPLES)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("mesh", MESHES, ids=lambda m: f"{m[0]}x{m[1]}")
 @pytest.mark.parametrize("name", ALL)
 def test_same_as_on_one_device(name: str, mesh: Mesh, request: pytest.FixtureRequest) -> None:

@@ -28,6 +28,7 @@ def prompt(name: str) -> tuple[Any, dict[str, Any]]:
     return model, {"input_ids": ids, "attention_mask": mask, "disable_compile": True, **greedy}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cache", ["static", "dynamic"])
 @pytest.mark.parametrize("name", GENERATING)
 def test_the_tokens_are_those_of_pytorch(name: str, cache: str) -> None:

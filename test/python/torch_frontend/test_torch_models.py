@@ -23,6 +23,7 @@ def results(name: str, dtype: torch.dtype, wrap: Any = lambda model: model) -> A
         return wrap(model)(**inputs)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_whole_with_the_numbers_of_pytorch(name: str) -> None:
     with record() as reports:
@@ -31,6 +32,7 @@ def test_runs_whole_with_the_numbers_of_pytorch(name: str) -> None:
     assert [(r.kind, r.on_host, len(r.programs)) for r in reports] == [("forward", {}, 1)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_bf16_is_as_exact_as_pytorch(name: str) -> None:
     """Within the tolerance of PyTorch's bf16, or no farther from f32 than that is: deep networks amplify roundings."""

@@ -22,6 +22,7 @@ OPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OPS)
 def test_samples_of_an_op(name: str) -> None:
     cases = list(op_samples.cases(exact=[name]))

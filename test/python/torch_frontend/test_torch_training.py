@@ -96,6 +96,7 @@ def gradients(run: Run, model: nn.Module, call: Callable[..., Any], batch: Any) 
     return {name: p.grad.double() for name, p in model.named_parameters() if p.grad is not None}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_gradients_are_those_of_pytorch(name: str) -> None:
     """Within 1e-4 of each gradient's range, or of the rounding that PyTorch's own f32 has beside f64 where the range is

@@ -109,6 +109,7 @@ def test_rates_are_of_the_time_between_readings(worker, net):
     assert of(reading, "aiclk") == 1000
     for missing in ("core_voltage", "arcclk", "axiclk", "core_current", "core_power", "core_temp", "outlet_temp_2"):
         assert of(reading, missing) is None
+    one.kill()
 
 
 def test_readings_and_averages():
@@ -153,6 +154,7 @@ def test_a_process_that_becomes_another_program_has_no_chips(worker, folder):
     assert one.process.poll() is None and path.exists()
     assert discover().chips[0].process is None
     assert not path.exists()
+    one.kill()
 
 
 def test_children_do_not_keep_the_chips_of_their_parent(worker, folder):

@@ -182,6 +182,7 @@ def test_files_that_cannot_be_written_are_told_of():
     display(act)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (30, 8)])
 @pytest.mark.parametrize("theme", ["default", "dark"])
 def test_sizes_and_themes(worker, size, theme):

@@ -14,6 +14,7 @@ from ttmlir.passes import ttnn_to_flatbuffer_bin
 RUNS = [run for run in runs(TABLE) if run[0].startswith("ttir.") and run[0] not in GAPS]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "dtype"), RUNS)
 def test_same_bits(name: str, dtype: str) -> None:
     made = TABLE[name]
