@@ -18,6 +18,9 @@ CONVOLUTIONS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, .
     "images": (lambda x, w, b: F.conv2d(x, w, b, (2, 1), (1, 2), (1, 2), 2), [(2, 4, 7, 8), (6, 2, 3, 2), (6,)]),
     "volumes": (lambda x, w, b: F.conv3d(x, w, b, (2, 1, 3), (1, 0, 2)), [(2, 3, 6, 4, 7), (4, 3, 3, 2, 4), (4,)]),
     "volumes in groups": (lambda x, w: F.conv3d(x, w, None, 1, 1, 1, 2), [(1, 4, 3, 3, 3), (6, 2, 3, 3, 3)]),
+    "volumes, dilated": (
+        lambda x, w: F.conv3d(x, w, None, (1, 2, 1), (2, 0, 1), (2, 1, 3)), [(1, 2, 5, 4, 6), (3, 2, 2, 3, 2)],
+    ),
     "a volume of one place": (lambda x, w: F.conv3d(x, w), [(1, 1, 1, 1, 1), (1, 1, 1, 1, 1)]),
     "sequences, transposed": (
         lambda x, w, b: F.conv_transpose1d(x, w, b, 3, 2, 1, 2, 2), [(2, 4, 5), (4, 3, 4), (6,)],
@@ -33,6 +36,9 @@ CONVOLUTIONS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, .
         lambda x, w, b: F.conv_transpose3d(x, w, b, (2, 1, 3), (1, 0, 2), (1, 0, 2)),
         [(2, 3, 3, 4, 2), (3, 4, 3, 2, 4), (4,)],
     ),
+    "volumes, dilated and transposed": (
+        lambda x, w: F.conv_transpose3d(x, w, None, 2, 1, 1, 1, 3), [(1, 2, 2, 3, 2), (2, 2, 2, 1, 3)],
+    ),
     "volumes in groups, transposed": (
         lambda x, w: F.conv_transpose3d(x, w, None, 2, 3, 1, 2), [(1, 4, 4, 3, 4), (4, 3, 2, 5, 3)],
     ),
@@ -45,6 +51,10 @@ POOLS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, ...]]]] 
     "rows that no window reaches": (lambda x: F.avg_pool2d(x, 2, 3), [(1, 2, 7, 9)]),
     "a divisor": (lambda x: F.avg_pool2d(x, 2, divisor_override=3), [(2, 4, 4)]),
     "means of sequences": (lambda x: F.avg_pool1d(x, 3, 2, 1), [(2, 3, 9)]),
+    "means of parts": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), [(2, 3, 4, 6)]),
+    "means of parts that overlap": (lambda x: F.adaptive_avg_pool2d(x, (3, 2)), [(2, 3, 5, 7)]),
+    "more parts than rows": (lambda x: F.adaptive_avg_pool2d(x, (3, 1)), [(1, 2, 2, 3)]),
+    "parts of sequences": (lambda x: F.adaptive_avg_pool1d(x, 4), [(2, 3, 6)]),
     "one pixel": (lambda x: F.avg_pool2d(x, 1), [(1, 1, 1, 1)]),
     "edges of sequences": (lambda x: F.pad(x, (2, 3), mode="replicate"), [(2, 3, 4)]),
     "edges of images": (lambda x: F.pad(x, (1, 0, 2, 3), mode="replicate"), [(2, 3, 4, 2)]),

@@ -59,8 +59,7 @@ def convolved(
         return g.reshape(y, (y.shape[0], y.shape[1], y.shape[3]))
     if rank == 2:
         return _conv2d(g, x, weight, per_channel, stride, padding, dilation, groups)
-    if any(d != 1 for d in dilation):
-        raise UnsupportedError(f"a convolution of volumes with dilation {list(dilation)}; expected 1")
+    weight = _dilated(g, weight, dilation)
     result = ttir.conv3d(
         x.ir, weight.ir, i32_array(stride), i32_array(padding), groups,
         batch_dim=0, channel_dim=1, depth_dim=2, height_dim=3, width_dim=4,
@@ -101,13 +100,21 @@ def _transposed_volume(
     sizes: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
     """The convolution of the volume, zeros between its places, with the weight read backwards."""
+    weight = _dilated(g, weight, dilation)
     into, outputs, *kernel = weight.shape
     weight = g.reshape(weight, (groups, into // groups, outputs, *kernel))
     weight = g.reshape(g.permute(weight, [0, 2, 1, 3, 4, 5]), (groups * outputs, into // groups, *kernel))
     weight = g.call(ttir.reverse, weight, dimensions=[2, 3, 4])
     for dim, (step, before, size, length) in enumerate(zip(stride, padding, sizes, kernel, strict=True), 2):
         x = _window(g, _spread(g, x, dim, step), dim, before - (length - 1), size + length - 1)
-    return convolved(g, x, weight, None, [1] * 3, [0] * 3, dilation, groups)
+    return convolved(g, x, weight, None, [1] * 3, [0] * 3, [1] * 3, groups)
+
+
+def _dilated(g: Lowering, weight: Value, dilation: Sequence[int]) -> Value:
+    """The weight of a convolution of volumes with zeros between its places: the chip's has no dilation."""
+    for dim, step in enumerate(dilation, 2):
+        weight = _spread(g, weight, dim, step)
+    return weight
 
 
 def _spread(g: Lowering, x: Value, dim: int, step: int) -> Value:
@@ -135,8 +142,6 @@ def convolution_backward(
     """Gradients of image, weight and bias."""
     rank = weight.rank - 2
     stride, padding, dilation = (spatial(v, rank) for v in (stride, padding, dilation))
-    if rank > 2 and any(d != 1 for d in dilation):
-        raise UnsupportedError(f"the gradient of a convolution of volumes with dilation {list(dilation)}; expected 1")
     of_bias = g.reduce(ttir.sum, grad, [0, *range(2, grad.rank)], False) if output_mask[2] else None
     kernel = weight
     if rank == 1:
@@ -316,6 +321,25 @@ def adaptive_avg_pool2d(g: Lowering, x: Value, output_size: Sequence[int]) -> Va
         return avg_pool2d(g, x, kernel, kernel)
     y = _adaptive(g, x, x.rank - 2, rows)
     return g.finish(_adaptive(g, y, x.rank - 1, columns), g.out())
+
+
+@rule("_adaptive_avg_pool2d_backward")
+def adaptive_avg_pool2d_backward(g: Lowering, grad: Value, x: Value) -> Value:
+    """Each window's share of its gradient, as products with what each window takes of each place."""
+    rows, columns = (g.constant(_shares(grad.shape[d], x.shape[d])) for d in (-2, -1))
+    y = g.reshape(g.cast(grad, torch.float32), (math.prod(grad.shape[:-2]), *grad.shape[-2:]))
+    y = g.value(ttir.matmul(y.ir, g.reshape(columns, (1, *columns.shape)).ir), torch.float32)
+    y = g.value(ttir.matmul(g.expand(rows, (y.shape[0], *rows.shape)).ir, y.ir, transpose_a=True), torch.float32)
+    return g.finish(y, g.out())
+
+
+def _shares(windows: int, size: int) -> torch.Tensor:
+    """[windows, size]: the weight that each window of an adaptive mean gives to each place."""
+    shares = torch.zeros(windows, size)
+    for i in range(windows):
+        begin, end = i * size // windows, -(-(i + 1) * size // windows)
+        shares[i, begin:end] = 1 / (end - begin)
+    return shares
 
 
 def _adaptive(g: Lowering, x: Value, dim: int, count: int) -> Value:
