@@ -14,6 +14,14 @@ inline bool affectsOperands(Operation *op) {
          op->getName().getDialectNamespace() != "debug";
 }
 
+/// Whether an op behind `op`, or in another block, affects `value`: who reads it there may find other values than `op`
+/// does.
+inline bool isAffectedAfter(Value value, Operation *op) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return affectsOperands(user) && (user->getBlock() != op->getBlock() || op->isBeforeInBlock(user));
+  });
+}
+
 } // namespace mlir::tt
 
 #endif // TTMLIR_DIALECT_FAMILIES_EFFECTS_H

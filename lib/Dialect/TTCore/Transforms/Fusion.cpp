@@ -18,9 +18,7 @@ ttcore::FusionState::FusionState(Operation *op) : observed(op) {
 }
 
 bool ttcore::FusionState::isWrittenAfter(Value value, Operation *op) const {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return affectsOperands(user) && (user->getBlock() != op->getBlock() || op->isBeforeInBlock(user));
-  });
+  return written.contains(value) && isAffectedAfter(value, op);
 }
 
 bool ttcore::FusionState::hasOneLiveUse(Value value) const {

@@ -3,6 +3,7 @@
 
 #include "QuantizedMovement.h"
 
+#include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeOp.h"
@@ -22,10 +23,12 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 /// The type that a float was dequantized from, if it is one for the whole tensor: a type for each index of a dimension
-/// would have to move with that dimension.
+/// would have to move with that dimension. What is written to afterwards is read where it is.
 static quant::UniformQuantizedType dequantizedFrom(Value value) {
   auto dequantize = value.getDefiningOp<DequantizeOp>();
-  auto type = dequantize ? dyn_cast<RankedTensorType>(dequantize.getInput().getType()) : RankedTensorType();
+  if (!dequantize || isAffectedAfter(dequantize.getInput(), dequantize))
+    return {};
+  auto type = dyn_cast<RankedTensorType>(dequantize.getInput().getType());
   return type ? dyn_cast<quant::UniformQuantizedType>(type.getElementType()) : quant::UniformQuantizedType();
 }
 

@@ -50,3 +50,15 @@ func.func @stays(%x: tensor<4x!q>, %y: tensor<4x!r>, %z: tensor<2x3x!axis>) -> (
   %5 = "ttir.permute"(%4) <{permutation = array<i64: 1, 0>}> : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return %2, %3, %5 : tensor<4xf32>, tensor<8xf32>, tensor<3x2xf32>
 }
+
+// What was read of a cache before it is written to.
+// CHECK-LABEL: func.func @cache
+// CHECK: %[[A:.*]] = "ttir.dequantize"(%arg0)
+// CHECK: "ttir.fill_cache"(%arg0, %arg1)
+// CHECK: "ttir.permute"(%[[A]])
+func.func @cache(%x: tensor<2x2x4x8x!q>, %y: tensor<1x2x4x8x!q>) -> tensor<2x2x4x8xf32> {
+  %0 = "ttir.dequantize"(%x) : (tensor<2x2x4x8x!q>) -> tensor<2x2x4x8xf32>
+  "ttir.fill_cache"(%x, %y) <{batch_offset = 0 : i32}> : (tensor<2x2x4x8x!q>, tensor<1x2x4x8x!q>) -> ()
+  %1 = "ttir.permute"(%0) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
+  return %1 : tensor<2x2x4x8xf32>
+}

@@ -38,9 +38,8 @@ public:
   /// Whether what follows an op may read the op's operands in place of its results: nobody looks at these, and nothing
   /// writes to the operands after the op.
   bool mayReadPast(Operation *op) const {
-    return !observed.contains(op) && (written.empty() || llvm::none_of(op->getOperands(), [&](Value operand) {
-                                        return written.contains(operand) && isWrittenAfter(operand, op);
-                                      }));
+    auto isWritten = [&](Value operand) { return isWrittenAfter(operand, op); };
+    return !observed.contains(op) && (written.empty() || llvm::none_of(op->getOperands(), isWritten));
   }
   bool isObserved(Operation *op) const { return observed.contains(op); }
   bool isDead(Operation *op) const { return dead.contains(op); }

@@ -1,6 +1,7 @@
 //===- MoveReshapeToConstant.cpp - reshapes off the activations ----------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
@@ -57,7 +58,8 @@ private:
     auto before = dyn_cast<RankedTensorType>(moved.getInput().getType());
     auto other = dyn_cast<RankedTensorType>(constant.getType());
     if (!before || !other || !before.hasStaticShape() || !other.hasStaticShape() || before.getEncoding() ||
-        cast<RankedTensorType>(moved.getType()).getShape() != result.getShape() || ttcore::mayBeWritten(constant))
+        cast<RankedTensorType>(moved.getType()).getShape() != result.getShape() || ttcore::mayBeWritten(constant) ||
+        isAffectedAfter(moved.getInput(), moved))
       return false;
     // A constant that is repeated along some dimensions only has no such shape.
     SmallVector<int64_t> shape(before.getShape());

@@ -90,3 +90,16 @@ func.func @shapes(%a: tensor<1x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %5 = "ttir.add"(%4, %1) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   return %3, %5 : tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// Nor what is read of a cache before it is written to.
+// MOVE-LABEL: func.func @cache
+// MOVE: %[[R:.*]] = "ttir.reshape"(%arg0)
+// MOVE: "ttir.fill_cache"(%arg0, %arg1)
+// MOVE: "ttir.add"(%[[R]],
+func.func @cache(%a: tensor<2x2x4x8xf32>, %x: tensor<1x2x4x8xf32>) -> tensor<4x4x8xf32> {
+  %0 = "ttir.full"() <{fill_value = 2.0 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %1 = "ttir.reshape"(%a) <{shape = [4 : i32, 4 : i32, 8 : i32]}> : (tensor<2x2x4x8xf32>) -> tensor<4x4x8xf32>
+  "ttir.fill_cache"(%a, %x) <{batch_offset = 1 : i32}> : (tensor<2x2x4x8xf32>, tensor<1x2x4x8xf32>) -> ()
+  %2 = "ttir.add"(%1, %0) : (tensor<4x4x8xf32>, tensor<1xf32>) -> tensor<4x4x8xf32>
+  return %2 : tensor<4x4x8xf32>
+}
