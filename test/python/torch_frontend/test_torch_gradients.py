@@ -51,17 +51,32 @@ POOLS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, ...]]]] 
     "rows that no window reaches": (lambda x: F.avg_pool2d(x, 2, 3), [(1, 2, 7, 9)]),
     "a divisor": (lambda x: F.avg_pool2d(x, 2, divisor_override=3), [(2, 4, 4)]),
     "means of sequences": (lambda x: F.avg_pool1d(x, 3, 2, 1), [(2, 3, 9)]),
+    "means of volumes": (lambda x: F.avg_pool3d(x, 2), [(2, 3, 4, 2, 6)]),
+    "means of volumes that overlap": (
+        lambda x: F.avg_pool3d(x, (3, 2, 3), (1, 2, 2), (1, 0, 1), ceil_mode=True), [(1, 3, 4, 5, 6)],
+    ),
+    "means of volumes, padding does not count": (
+        lambda x: F.avg_pool3d(x, 3, 2, 1, count_include_pad=False), [(2, 2, 3, 4, 5)],
+    ),
+    "volumes and a divisor": (lambda x: F.avg_pool3d(x, 2, 1, 1, divisor_override=5), [(2, 2, 3, 3)]),
+    "greatest of volumes": (lambda x: F.max_pool3d(x, 2), [(2, 3, 4, 2, 6)]),
+    "greatest of volumes that overlap": (
+        lambda x: F.max_pool3d(x, (3, 2, 2), (1, 2, 1), (1, 0, 1), (1, 2, 2), ceil_mode=True), [(2, 2, 4, 6, 5)],
+    ),
+    "greatest of a volume without a batch": (lambda x: F.max_pool3d(x, (1, 3, 2), 2), [(3, 5, 4, 4)]),
+    "means of parts of volumes": (lambda x: F.adaptive_avg_pool3d(x, (2, 1, 3)), [(2, 2, 3, 4, 5)]),
     "means of parts": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), [(2, 3, 4, 6)]),
     "means of parts that overlap": (lambda x: F.adaptive_avg_pool2d(x, (3, 2)), [(2, 3, 5, 7)]),
     "more parts than rows": (lambda x: F.adaptive_avg_pool2d(x, (3, 1)), [(1, 2, 2, 3)]),
     "parts of sequences": (lambda x: F.adaptive_avg_pool1d(x, 4), [(2, 3, 6)]),
     "one pixel": (lambda x: F.avg_pool2d(x, 1), [(1, 1, 1, 1)]),
+    "one place": (lambda x: F.avg_pool3d(F.max_pool3d(x, 1), 1), [(1, 1, 1, 1, 1)]),
     "edges of sequences": (lambda x: F.pad(x, (2, 3), mode="replicate"), [(2, 3, 4)]),
     "edges of images": (lambda x: F.pad(x, (1, 0, 2, 3), mode="replicate"), [(2, 3, 4, 2)]),
     "edges of one pixel": (lambda x: F.pad(x, (1, 2, 3, 1), mode="replicate"), [(1, 2, 1, 1)]),
     "edges, and some cut off": (lambda x: F.pad(x, (-1, 2, 1, -2), mode="replicate"), [(1, 2, 5, 4)]),
     "edges of volumes": (lambda x: F.pad(x, (1, 1, 0, 2, 2, 1), mode="replicate"), [(1, 2, 3, 2, 4)]),
-}
+}  # fmt: skip
 
 
 def gradients(run: Callable[..., torch.Tensor], values: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -84,3 +99,12 @@ def test_gradients_are_those_of_pytorch(name: str, dtype: torch.dtype) -> None:
         got = gradients(on_chip(run), values)
     assert_agree(got, want, name)
     assert [(r.kind, r.on_host) for r in reports] == [("forward", {}), ("backward", {})]
+
+
+def test_places_of_the_greatest_of_volumes_are_the_first() -> None:
+    x = torch.randint(0, 3, (2, 2, 5, 4, 6), generator=torch.Generator().manual_seed(0)).float()
+    x[0, 1, 2, 1, 3] = torch.nan
+    run = lambda x: F.max_pool3d(x, (2, 3, 2), 2, (1, 1, 0), return_indices=True)  # noqa: E731
+    with record() as reports:
+        assert_agree(on_chip(run)(x), run(x))
+    assert [r.on_host for r in reports] == [{}]

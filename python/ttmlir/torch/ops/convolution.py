@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, pools, resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so that
-`ttir-fusing` sees what follows them; pools are NHWC, and the permutes that this takes are what `ttir-erase-inverse-ops`
-removes."""
+"""Convolutions, pools of images, resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so
+that `ttir-fusing` sees what follows them; pools are NHWC, and the permutes that this takes are what
+`ttir-erase-inverse-ops` removes."""
 
 from __future__ import annotations
 
@@ -246,18 +246,22 @@ def max_pool2d(
     return g.finish(y, g.out(0)), g.finish(places, g.out(1))
 
 
-@rule("max_pool2d_with_indices_backward")
-def max_pool2d_backward(
-    g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
-    indices: Value,
-) -> Value:  # fmt: skip
-    """Gradients are added where the greatest values were."""
-    planes = math.prod(x.shape[:-2])
-    places = g.cast(g.reshape(indices, (planes, indices.shape[-2] * indices.shape[-1])), torch.int32)
-    values = g.reshape(grad, places.shape)
-    zero = g.full((planes, x.shape[-2] * x.shape[-1]), 0, grad.dtype)
-    result = ttir.scatter(zero.ir, places.ir, values.ir, 1, g.reduce_type("sum"))
-    return g.reshape(Value(result, zero.shape, grad.dtype), x.shape)
+def _max_pool_backward(rank: int) -> None:
+    def lower(g: Lowering, grad: Value, x: Value, *sizes_and_indices: Any) -> Value:
+        """Gradients are added where the greatest values were."""
+        indices = sizes_and_indices[-1]
+        planes = math.prod(x.shape[:-rank])
+        places = g.cast(g.reshape(indices, (planes, math.prod(indices.shape[-rank:]))), torch.int32)
+        zero = g.full((planes, math.prod(x.shape[-rank:])), 0, grad.dtype)
+        values = g.reshape(grad, places.shape)
+        result = ttir.scatter(zero.ir, places.ir, values.ir, 1, g.reduce_type("sum"))
+        return g.reshape(Value(result, zero.shape, grad.dtype), x.shape)
+
+    rule(f"max_pool{rank}d_with_indices_backward")(lower)
+
+
+_max_pool_backward(2)
+_max_pool_backward(3)
 
 
 @rule("avg_pool2d")
@@ -275,15 +279,16 @@ def avg_pool2d(
     )  # fmt: skip
     y = g.permute(g.value(result, x.dtype), TO_NCHW)
     if divisor_override is not None:
-        y = g.mul(y, g.constant(counts(x, kernel, stride, padding, ceil_mode).to(y.dtype) / divisor_override))
+        numbers = counts(x.shape[-2:], kernel, stride, padding, ceil_mode)
+        y = g.mul(y, g.constant(numbers.to(y.dtype) / divisor_override))
     return g.finish(y, g.out())
 
 
 def counts(
-    x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool = True
+    size: Sequence[int], kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool = True
 ) -> torch.Tensor:
     """How many places of each window a mean is over: those in the image, and its padding unless it does not count."""
-    image = torch.ones(1, 1, *x.shape[-2:])
+    image = torch.ones(1, 1, *size)
     sums = F.avg_pool2d(image, kernel, stride, padding, ceil_mode, divisor_override=1)
     return sums / F.avg_pool2d(image, kernel, stride, padding, ceil_mode, count_include_pad)
 
@@ -293,20 +298,30 @@ def avg_pool2d_backward(
     g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Number | None,
 ) -> Value:  # fmt: skip
-    """Each window's share of its gradient, added up where windows overlap: a transposed convolution with ones."""
-    kernel, stride, padding, dilation = _pool_sizes(kernel, stride, padding)
+    kernel, stride, padding, _ = _pool_sizes(kernel, stride, padding)
     if divisor_override is None:
-        shares = g.constant(counts(x, kernel, stride, padding, ceil_mode, count_include_pad).to(grad.dtype))
+        shares = counts(x.shape[-2:], kernel, stride, padding, ceil_mode, count_include_pad)
     else:
-        shares = g.full((1, 1, 1, 1), divisor_override, grad.dtype)
-    planes = math.prod(x.shape[:-2])
-    each = g.div(g.reshape(grad, (planes, 1, *grad.shape[-2:])), shares)
-    sizes = [i32_array(values) for values in (stride, [0, 0], [0, 0], dilation)]
+        shares = torch.full((1, 1, 1, 1), float(divisor_override))
+    image = g.reshape(grad, (math.prod(x.shape[:-2]), 1, *grad.shape[-2:]))
+    return g.reshape(means_gradient(g, image, x.shape[-2:], kernel, stride, padding, shares), x.shape)
+
+
+def means_gradient(
+    g: Lowering, grad: Value, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
+    padding: Sequence[int], shares: torch.Tensor,
+) -> Value:  # fmt: skip
+    """Each window's share of its gradient, added up where windows overlap: a transposed convolution with ones.
+
+    grad: [n, 1, rows, columns] of windows. size: of images; the result is [n, 1, *size].
+    """
+    each = g.div(grad, g.constant(shares.to(grad.dtype)))
+    sizes = [i32_array(values) for values in (stride, [0, 0], [0, 0], [1, 1])]
     ones = g.full((1, 1, *kernel), 1, grad.dtype)
     y = g.value(ttir.conv_transpose2d(each.ir, ones.ir, *sizes, 1, **NCHW), grad.dtype)
     for dim in (2, 3):
-        y = _window(g, y, dim, padding[dim - 2], x.shape[dim - 4])
-    return g.reshape(y, x.shape)
+        y = _window(g, y, dim, padding[dim - 2], size[dim - 2])
+    return y
 
 
 @rule("_adaptive_avg_pool2d", "adaptive_avg_pool2d")
@@ -323,13 +338,27 @@ def adaptive_avg_pool2d(g: Lowering, x: Value, output_size: Sequence[int]) -> Va
     return g.finish(_adaptive(g, y, x.rank - 1, columns), g.out())
 
 
-@rule("_adaptive_avg_pool2d_backward")
-def adaptive_avg_pool2d_backward(g: Lowering, grad: Value, x: Value) -> Value:
-    """Each window's share of its gradient, as products with what each window takes of each place."""
-    rows, columns = (g.constant(_shares(grad.shape[d], x.shape[d])) for d in (-2, -1))
-    y = g.reshape(g.cast(grad, torch.float32), (math.prod(grad.shape[:-2]), *grad.shape[-2:]))
-    y = g.value(ttir.matmul(y.ir, g.reshape(columns, (1, *columns.shape)).ir), torch.float32)
-    y = g.value(ttir.matmul(g.expand(rows, (y.shape[0], *rows.shape)).ir, y.ir, transpose_a=True), torch.float32)
+@rule("_adaptive_avg_pool3d")
+def adaptive_avg_pool3d(g: Lowering, x: Value, output_size: Sequence[int]) -> Value:
+    y = x
+    for dim, count in enumerate(output_size, x.rank - 3):
+        y = _adaptive(g, y, dim, count)
+    return g.finish(y, g.out())
+
+
+@rule("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
+def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
+    """Each window's share of its gradient, as a product with what each window takes of each place, by dimension."""
+    y = g.cast(grad, torch.float32)
+    for dim in range(x.rank - 1, 0, -1):
+        if y.shape[dim] == x.shape[dim]:  # no pool changes it, or each window has one place
+            continue
+        shares = g.constant(_shares(y.shape[dim], x.shape[dim]))
+        to_last = [*(d for d in range(x.rank) if d != dim), dim]
+        y = g.permute(y, to_last)
+        rows = g.reshape(y, (y.size // y.shape[-1], y.shape[-1]))
+        made = g.value(ttir.matmul(rows.ir, shares.ir), torch.float32)
+        y = g.permute(g.reshape(made, (*y.shape[:-1], x.shape[dim])), [to_last.index(d) for d in range(x.rank)])
     return g.finish(y, g.out())
 
 
