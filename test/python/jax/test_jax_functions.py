@@ -23,17 +23,17 @@ SCRIPTS = {
     script.__name__: script
     for script in (jax_functions, jax_lax, jax_library, jax_numpy, jax_science, jax_small_floats)
 }
-# Of each table; the first has every sixth row, and the others, which are slow, the rest. Of every other table only the
-# first runs always: the rest of the tables runs in test_jax_text.py.
-PARTS = 6
+# Of each table; the first has every twelfth row, and the others, which are slow, the rest. The first runs always of every
+# other table: those between run in test_jax_text.py.
+PARTS, EVERY = 6, 12
 
 
 def rows_of(script: str, part: int) -> list[jax_functions.Row]:
     rows = SCRIPTS[script].ROWS
-    quick = rows[::6]
+    quick = rows[::EVERY]
     if part == 0:
         return quick
-    return [row for number, row in enumerate(rows) if number % 6][part - 1 :: PARTS - 1]
+    return [row for number, row in enumerate(rows) if number % EVERY][part - 1 :: PARTS - 1]
 
 
 def parts() -> list[object]:

@@ -23,7 +23,7 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.sampled(5)  # a process takes 2 seconds
+@pytest.mark.sampled(12)  # a process takes 2 seconds
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))

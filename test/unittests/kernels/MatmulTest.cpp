@@ -91,6 +91,16 @@ INSTANTIATE_TEST_SUITE_P(Products, Matmul,
                                          // Depth in several blocks, panels packed for each of them.
                                          Case{{}, {}, {}, 130, 70, 2100}, Case{{2}, {2}, {2}, 131, 66, 1100}));
 
+TEST(MatmulRows, ManyThatLieAPageApart) {
+  // Which kernel takes them depends on the distance of rows and the number of columns.
+  for (const auto &[n, k] : {std::pair<int64_t, int64_t>{256, 1024}, {40, 1024}, {256, 1000}}) {
+    const Value x = random(f32, {1024, k}, -1, 1, 1), y = random(f32, {k, n}, -1, 1, 2);
+    const Reference expected = multiply(x, y, {}, 1024, n, k, false, false);
+    for (bool constant : {false, true})
+      expectProduct(run("ttnn.matmul", {&x, &y}, f32, {1024, n}, {}, {false, constant}), expected, 0x1p-24);
+  }
+}
+
 TEST(MatmulVectors, DropTheirDimension) {
   const Value v(f32, {3}, {1, 2, 3}), w(f32, {3}, {4, 5, 6}), m(f32, {3, 2}, {1, 2, 3, 4, 5, 6});
   expectEqual(run("ttnn.matmul", {&v, &w}, f32, {}), {32});

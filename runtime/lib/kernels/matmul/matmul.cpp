@@ -16,6 +16,7 @@
 #include "tensor/storage.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
+#include "tt/units.h"
 
 #include <algorithm>
 
@@ -89,6 +90,13 @@ private:
 constexpr int64_t directLimit = 32 * 32 * 32;
 /// Rows from which the library's f32 product is the faster one (measured: 0.92 of it at 1024, as fast at 512).
 constexpr int64_t libraryRows = 1024;
+/// Whether the library would read rows again and again that lie a multiple of a page apart, and so share few lines of
+/// the first-level cache. Its AVX2 kernels read them where they are (measured: half the speed of panels, to which rows
+/// are copied, at 1024 and 4096 values; no difference for less than 256 columns).
+bool wouldCollide(const Product &p) {
+  constexpr int64_t page = 4096, manyColumns = 256;
+  return units() < Units::AVX512 && p.n >= manyColumns && p.aRow * int64_t(sizeof(float)) % page == 0;
+}
 
 std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   Product p = productOf(call);
@@ -135,8 +143,8 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   }
   // The library's blocks are better where there are many rows for each weight; an activation that it does not know
   // would cost it another pass.
-  const bool library =
-      p.batches() == 1 && p.m >= libraryRows && (epilogue.activation.empty() || library::fuses(epilogue.activation));
+  const bool library = p.batches() == 1 && p.m >= libraryRows && !wouldCollide(p) &&
+                       (epilogue.activation.empty() || library::fuses(epilogue.activation));
   if (!library)
     if (auto kernel = make(DataType::Float32, true))
       return kernel;
