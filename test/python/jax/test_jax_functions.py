@@ -23,8 +23,8 @@ SCRIPTS = {
     script.__name__: script
     for script in (jax_functions, jax_lax, jax_library, jax_numpy, jax_science, jax_small_floats)
 }
-# Of each table; the first has every twelfth row, and the others, which are slow, the rest. The first runs always of every
-# other table: those between run in test_jax_text.py.
+# Of each table; the first has every twelfth row, and the others, which are slow, the rest. The first runs always of
+# every other table: those between run in test_jax_text.py.
 PARTS, EVERY = 6, 12
 
 
