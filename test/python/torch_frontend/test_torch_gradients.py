@@ -21,6 +21,9 @@ CONVOLUTIONS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, .
     "volumes, dilated": (
         lambda x, w: F.conv3d(x, w, None, (1, 2, 1), (2, 0, 1), (2, 1, 3)), [(1, 2, 5, 4, 6), (3, 2, 2, 3, 2)],
     ),
+    "volumes, all windows in the padding": (
+        lambda x, w: F.conv3d(x, w, None, (1, 9, 7), (0, 4, 3)), [(2, 1, 2, 1, 1), (3, 1, 2, 1, 1)],
+    ),
     "a volume of one place": (lambda x, w: F.conv3d(x, w), [(1, 1, 1, 1, 1), (1, 1, 1, 1, 1)]),
     "sequences, transposed": (
         lambda x, w, b: F.conv_transpose1d(x, w, b, 3, 2, 1, 2, 2), [(2, 4, 5), (4, 3, 4), (6,)],

@@ -23,8 +23,6 @@ from torch_stat import Call, MissingTraceError, Tracer, read_calls, write_report
 from torch_stat.tracer import TensorInfo
 from ttmlir.torch.metrics import Metrics, accuracy, measure
 
-TOOLS = Path(__file__).resolve().parents[3] / "tools"
-
 
 class Partly(nn.Module):
     """One op that the chip lacks, in the middle."""

@@ -131,6 +131,8 @@ def _spread(g: Lowering, x: Value, dim: int, step: int) -> Value:
 
 def _window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
     """`size` places of a dimension from `begin` on, with zeros outside of the tensor."""
+    if begin >= x.shape[dim] or begin + size <= 0:
+        return g.full((*x.shape[:dim], size, *x.shape[dim + 1 :]), 0, x.dtype)
     return constant_pad(g, x, [*[0, 0] * (x.rank - 1 - dim), -begin, begin + size - x.shape[dim]])
 
 

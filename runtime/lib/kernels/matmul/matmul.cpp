@@ -90,12 +90,10 @@ private:
 constexpr int64_t directLimit = 32 * 32 * 32;
 /// Rows from which the library's f32 product is the faster one (measured: 0.92 of it at 1024, as fast at 512).
 constexpr int64_t libraryRows = 1024;
-/// Whether the library would read rows again and again that lie a multiple of a page apart, and so share few lines of
-/// the first-level cache. Its AVX2 kernels read them where they are (measured: half the speed of panels, to which rows
-/// are copied, at 1024 and 4096 values; no difference for less than 256 columns).
-bool wouldCollide(const Product &p) {
-  constexpr int64_t page = 4096, manyColumns = 256;
-  return units() < Units::AVX512 && p.n >= manyColumns && p.aRow * int64_t(sizeof(float)) % page == 0;
+/// The library's AVX2 kernels read rows where they are; panels copy those that collide (measured: twice as fast at 1024
+/// and 4096 values; the library is about as fast, or faster, with less than 256 columns).
+bool suitsLibrary(const Product &p) {
+  return p.batches() == 1 && p.m >= libraryRows && (units() >= Units::AVX512 || !rowsCollide(p, sizeof(float), 4096));
 }
 
 std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
@@ -143,8 +141,7 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   }
   // The library's blocks are better where there are many rows for each weight; an activation that it does not know
   // would cost it another pass.
-  const bool library = p.batches() == 1 && p.m >= libraryRows && !wouldCollide(p) &&
-                       (epilogue.activation.empty() || library::fuses(epilogue.activation));
+  const bool library = suitsLibrary(p) && (epilogue.activation.empty() || library::fuses(epilogue.activation));
   if (!library)
     if (auto kernel = make(DataType::Float32, true))
       return kernel;

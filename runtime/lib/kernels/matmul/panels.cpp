@@ -129,7 +129,7 @@ private:
     // one after another, when they are read often enough to pay for the copy.
     const bool tiles = panels::wholeTiles(unit);
     const int64_t apart = unit == Unit::F32 ? 4096 : 1024; // more rows of BF16 are read side by side
-    const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && p.n >= 256 && p.aRow * bytes % apart == 0;
+    const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && rowsCollide(p, bytes, apart);
     const bool needed = p.aColumn != 1 || depth != p.k;
     const bool noPadding = !tiles || p.m < 16 || p.m % 16 == 0;
     rowsInPlace = better || needed ? 0 : noPadding ? p.m : p.m / step * step;

@@ -27,6 +27,12 @@ struct Product {
   }
 };
 
+/// Whether the rows of the left operand lie a multiple of `apart` bytes from each other, so that they share few lines
+/// of the first-level cache, and are read for enough columns to pay for a copy in another order.
+inline bool rowsCollide(const Product &p, int64_t elementBytes, int64_t apart) {
+  return p.n >= 256 && p.aRow * elementBytes % apart == 0;
+}
+
 /// The product that ttnn.matmul or ttnn.linear asks for; checks the shapes.
 Product productOf(const OpCall &call);
 /// Merges the batch dimensions where strides allow, and folds them into the rows when b is one matrix.
