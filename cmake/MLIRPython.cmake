@@ -54,9 +54,40 @@ declare_mlir_python_extension(MLIRPythonExtension.Core
   ROOT_DIR "${_bindings}"
   SOURCES MainModule.cpp IRAffine.cpp IRInterfaces.cpp Pass.cpp Rewrite.cpp
   PRIVATE_LINK_LIBS LLVMSupport)
+# In 22.1 an operation that is found inside of another one keeps neither that one nor the module: a module that nothing
+# else refers to is freed under it. Ours keep the module that owns them.
+file(READ "${_bindings}/IRCore.cpp" _core)
+set(_creates "  if (parentKeepAlive) {
+    unownedOperation->parentKeepAlive = std::move(parentKeepAlive);
+  }
+")
+string(FIND "${_core}" "${_creates}" _place)
+if(_place EQUAL -1)
+  message(FATAL_ERROR "${_bindings}/IRCore.cpp: PyOperation::createInstance is not that of MLIR 22.1")
+endif()
+string(REPLACE "${_creates}" "  if (!parentKeepAlive) {
+    MlirOperation root = operation;
+    for (MlirOperation parent = root; !mlirOperationIsNull(parent); parent = mlirOperationGetParentOperation(parent))
+      root = parent;
+    const auto &modules = unownedOperation->getContext()->liveModules;
+    if (auto owner = modules.find(root.ptr); owner != modules.end())
+      parentKeepAlive = nb::borrow<nb::object>(owner->second.first);
+  }
+${_creates}" _core "${_core}")
+set(_support "${CMAKE_CURRENT_BINARY_DIR}/mlir-python")
+set(_before "")
+if(EXISTS "${_support}/IRCore.cpp")
+  file(READ "${_support}/IRCore.cpp" _before)
+endif()
+if(NOT _before STREQUAL _core)
+  file(WRITE "${_support}/IRCore.cpp" "${_core}")
+endif()
+foreach(_file Globals IRAttributes IRTypes)
+  configure_file("${_bindings}/${_file}.cpp" "${_support}/${_file}.cpp" COPYONLY)
+endforeach()
 declare_mlir_python_extension(MLIRPythonExtension.Support
   _PRIVATE_SUPPORT_LIB
   MODULE_NAME MLIRPythonSupport
   ADD_TO_PARENT MLIRPythonSources.Core
-  ROOT_DIR "${_bindings}"
+  ROOT_DIR "${_support}"
   SOURCES Globals.cpp IRAttributes.cpp IRCore.cpp IRTypes.cpp)
