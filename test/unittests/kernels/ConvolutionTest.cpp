@@ -164,6 +164,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{6, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 24, 40}, Case{{8, 6}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, 2, 7, 65},
         Case{{20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 96, 9},
         Case{{5, 5}, {7, 7}, {1, 1}, {1, 1}, {3, 3}, 1, 64, 8},
+        // Whole blocks of 8 channels and enough pixels to bring them into blocks: one image, several, some at a time
+        Case{{12, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 3, 16, 24},
+        Case{{17, 20}, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}, 2, 8, 8},
+        Case{{11, 12}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, 1, 8, 16},
+        Case{{90, 50}, {2, 1}, {1, 1}, {1, 1}, {0, 0}, 4, 24, 8},
+        Case{{90, 50}, {2, 1}, {2, 1}, {1, 1}, {0, 0}, 3, 64, 8}, Case{{130}, {5}, {2}, {1}, {2}, 2, 16, 8},
+        Case{{6, 6, 5}, {2, 3, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, 2, 16, 8},
         // A group per channel
         Case{{6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 40, 40, 40},
         Case{{9, 9}, {3, 2}, {2, 3}, {2, 1}, {0, 1, 2, 0}, 1, 32, 32, 32}, Case{{33}, {5}, {2}, {1}, {2}, 2, 9, 9, 9},
@@ -192,8 +199,10 @@ Named activated(const Case &c, const char *name) {
 }
 
 TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
-  // Images of one group and of as many as channels, which the library computes in other ways; values beyond 6.
+  // Images of one group, in blocks and not, and of as many as channels, which the library computes in other ways; values
+  // beyond 6.
   const Case cases[] = {{{9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 32, 16},
+                        {{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 16},
                         {{9, 7}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, 32, 32, 32},
                         {{6, 6}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 16, 48}};
   const std::pair<const char *, std::function<double(double)>> activations[] = {
@@ -225,7 +234,7 @@ TEST(Convolution, NaNPassesActivations) {
       for (const char *name : {"relu", "relu6", "sigmoid"})
         for (DataType type : {f32, bf16}) {
           const int64_t k = kernel;
-          const Case c{{9, 7}, {k, k}, {1, 1}, {1, 1}, {k / 2, k / 2}, 1, 32, 32, groups};
+          const Case c{{9, 8}, {k, k}, {1, 1}, {1, 1}, {k / 2, k / 2}, 1, 32, 32, groups};
           Value x = random(type, c.images(c.sizes, c.in), -4, 4, 1), w = random(type, c.filter(), -2, 2, 2);
           x.set(100, special);
           for (size_t i = 0; i < w.size() / 4; ++i) // of the first 8 channels of the result
