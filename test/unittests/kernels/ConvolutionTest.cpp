@@ -199,8 +199,8 @@ Named activated(const Case &c, const char *name) {
 }
 
 TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
-  // Images of one group, in blocks and not, and of as many as channels, which the library computes in other ways; values
-  // beyond 6.
+  // Images of one group, in blocks and not, and of as many as channels, which the library computes in other ways;
+  // values beyond 6.
   const Case cases[] = {{{9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 32, 16},
                         {{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 16},
                         {{9, 7}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, 32, 32, 32},

@@ -5,6 +5,7 @@
 
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
+#include "kernels/window/blocks.h"
 #include "tensor/storage.h"
 #include "tt/units.h"
 
@@ -14,13 +15,32 @@
 namespace tt::ttnn {
 namespace {
 
+/// Whether images are brought into blocks of channels, and results out of them: with AVX2 the library's f32
+/// convolutions of more than one pixel take 0.5 to 0.8 of the time so (3x3, 64 to 512 channels, Zen 3), because pixels
+/// that are a multiple of a page apart share few lines of the first-level cache. Small images gain nothing: it is
+/// weights that are read for them.
+bool inBlocks(const OpCall &call, const Convolution &c, DataType type) {
+  constexpr int64_t fewPixels = 64;
+  if (units() != Units::AVX2 || type != DataType::Float32 || c.transposed || c.groups > 1)
+    return false;
+  const auto suits = [](int64_t channels) {
+    return channels % ChannelBlocks::width == 0 && channels <= ChannelBlocks::mostChannels;
+  };
+  const DataType given = operand(call, 0).dtype;
+  return c.window.area() > 1 && c.window.positions() >= fewPixels * c.window.batch && suits(c.window.channels) &&
+         suits(c.out) && (given == DataType::Float32 || given == DataType::BFloat16);
+}
+
 class LibraryConvolution final : public Kernel {
 public:
   /// Throws dnnl::error where the machine has no implementation for the type.
   LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced,
                      std::string_view activation)
       : biased(optionalOperand(call, 2) != nullptr) {
-    input = library::Packed(call, 0, type, layout);
+    if (!inBlocks(call, c, type))
+      input = library::Packed(call, 0, type, layout);
+    else
+      cutIntoBlocks(c.window, c.out, operand(call, 0).dtype, produced);
     weights = library::Packed(call, 1, type, layout);
     if (biased)
       bias = library::Packed(call, 2, DataType::Float32, layout);
@@ -34,7 +54,7 @@ public:
 
   void run(const Buffers &buffers) const override {
     std::byte *scratch = buffers.scratch;
-    const std::byte *source = input.get(buffers.ins[0], scratch);
+    const std::byte *source = pieces ? buffers.ins[0] : input.get(buffers.ins[0], scratch);
     const std::byte *filter = ordered.get(weights, buffers.ins[1], scratch);
     const std::byte *added = biased ? bias.get(buffers.ins[2], scratch) : nullptr;
     const auto convolve = [&](const std::byte *from, std::byte *to) {
@@ -43,18 +63,18 @@ public:
       else
         convolution.run({from, filter, to, scratch + scratchpad});
     };
-    if (!toBlocks)
+    if (!pieces)
       return convolve(source, buffers.outs[0]);
-    std::byte *from = scratch + blockedSource, *to = scratch + blockedTarget, *made = buffers.outs[0];
-    for (int64_t i = 0; i < pieces; ++i, source += sourceBytes, made += targetBytes) {
-      toBlocks.run({source, from});
+    std::byte *from = scratch + sourcePlace, *to = scratch + targetPlace, *made = buffers.outs[0];
+    for (int64_t i = 0; i < pieces; ++i, source += sources.imageBytes(), made += targets.imageBytes()) {
+      sources.into(source, from);
       convolve(from, to);
-      fromBlocks.run({to, made});
+      targets.outOf(to, made);
     }
   }
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 ? input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
+    return operand == 0 ? pieces || input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
   }
 
 private:
@@ -64,8 +84,7 @@ private:
   void prepare(const Convolution &c, DataType type, DataType produced, std::string_view activation,
                dnnl::algorithm algorithm, const ConstantStore *store) {
     const size_t rank = c.window.axes.size();
-    const bool blocks = inBlocks(c, type);
-    const int64_t images = blocks ? imagesAtOnce(c.window) : c.window.batch;
+    const int64_t images = pieces ? c.window.batch / pieces : c.window.batch;
     memory::dims from = {images, c.window.channels}, to = {images, c.out}, strides, dilations, before, behind;
     for (const Axis &a : c.window.axes) {
       from.push_back(a.size);
@@ -77,16 +96,12 @@ private:
       const int64_t windows = c.transposed ? a.size : a.out, covered = c.transposed ? a.out : a.size;
       behind.push_back((windows - 1) * a.stride + a.extent() - covered - a.low);
     }
-    constexpr memory::format_tag channelsLast[] = {memory::format_tag::nwc, memory::format_tag::nhwc,
-                                                   memory::format_tag::ndhwc};
-    constexpr memory::format_tag channelBlocks[] = {memory::format_tag::nCw8c, memory::format_tag::nChw8c,
-                                                    memory::format_tag::nCdhw8c};
-    const memory::desc lyingSource(from, library::dataType(type), channelsLast[rank - 1]);
-    const memory::desc lyingTarget(to, library::dataType(produced), channelsLast[rank - 1]);
-    const memory::desc source =
-        blocks ? memory::desc(from, library::dataType(type), channelBlocks[rank - 1]) : lyingSource;
-    const memory::desc target =
-        blocks ? memory::desc(to, library::dataType(produced), channelBlocks[rank - 1]) : lyingTarget;
+    constexpr memory::format_tag orders[2][3] = {
+        {memory::format_tag::nwc, memory::format_tag::nhwc, memory::format_tag::ndhwc},
+        {memory::format_tag::nCw8c, memory::format_tag::nChw8c, memory::format_tag::nCdhw8c}};
+    const memory::format_tag order = orders[pieces > 0][rank - 1];
+    const memory::desc source(from, library::dataType(type), order);
+    const memory::desc target(to, library::dataType(pieces ? type : produced), order);
     const memory::desc given = filterOf(c, type);
     const memory::desc anyOrder(given.dims(), library::dataType(type), memory::format_tag::any);
     const memory::desc biasDesc({c.out}, memory::data_type::f32, memory::format_tag::a);
@@ -109,43 +124,26 @@ private:
       return std::pair<dnnl::primitive, size_t>(Forward(plain), plain.scratchpad_desc().get_size());
     });
     scratchpad = layout.take(plan.scratchpad_desc().get_size());
-    if (blocks) {
-      toBlocks = library::reorder(lyingSource, source);
-      fromBlocks = library::reorder(target, lyingTarget);
-      pieces = c.window.batch / images;
-      sourceBytes = source.get_size();
-      targetBytes = target.get_size();
-      blockedSource = layout.take(sourceBytes);
-      blockedTarget = layout.take(targetBytes);
-    }
     ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
   }
 
-  /// Whether images are brought into blocks of 8 channels, and what they give back out of them: with AVX2 the library's
-  /// f32 convolutions of more than one pixel take 0.7 of the time so (3x3, 64 to 512 channels, Zen 3), because pixels
-  /// that are a multiple of a page apart share few lines of the first-level cache. Small images gain nothing: there it
-  /// is the weights that are read.
-  static bool inBlocks(const Convolution &c, DataType type) {
-    constexpr int64_t block = 8, fewPixels = 64;
-    if (units() != Units::AVX2 || type != DataType::Float32 || c.transposed || c.groups > 1)
-      return false;
-    int64_t window = 1, made = 1;
-    for (const Axis &a : c.window.axes) {
-      window *= a.kernel;
-      made *= a.out;
-    }
-    return window > 1 && made >= fewPixels && c.window.channels % block == 0 && c.out % block == 0;
-  }
-  /// So many that they stay in cache: a divisor of the batch.
-  static int64_t imagesAtOnce(const Window &window) {
+  /// Some images at a time, so that they stay in cache: a divisor of the batch.
+  void cutIntoBlocks(const Window &window, int64_t out, DataType type, DataType produced) {
     constexpr int64_t cacheBytes = 1 << 20;
-    int64_t bytes = window.channels * static_cast<int64_t>(sizeof(float));
-    for (const Axis &a : window.axes)
-      bytes *= a.size;
-    int64_t images = std::clamp<int64_t>(cacheBytes / bytes, 1, window.batch);
+    int64_t pixels = 1, positions = 1;
+    for (const Axis &a : window.axes) {
+      pixels *= a.size;
+      positions *= a.out;
+    }
+    const int64_t imageBytes = pixels * window.channels * static_cast<int64_t>(sizeof(float));
+    int64_t images = std::clamp<int64_t>(cacheBytes / imageBytes, 1, window.batch);
     while (window.batch % images != 0)
       --images;
-    return images;
+    pieces = window.batch / images;
+    sources = ChannelBlocks(images, pixels, window.channels, type);
+    targets = ChannelBlocks(images, positions, out, produced);
+    sourcePlace = layout.take(sources.blockBytes());
+    targetPlace = layout.take(targets.blockBytes());
   }
 
   /// The weights as they lie in memory. The library names output channels first, also where the input's come first.
@@ -170,10 +168,11 @@ private:
   ScratchLayout layout;
   library::Packed input, weights, bias;
   library::Ordered ordered;
-  library::Primitive convolution, toBlocks, fromBlocks;
-  size_t scratchpad = 0, blockedSource = 0, blockedTarget = 0;
-  int64_t pieces = 1; // that are convolved one after the other
-  size_t sourceBytes = 0, targetBytes = 0;
+  library::Primitive convolution;
+  size_t scratchpad = 0;
+  int64_t pieces = 0; // of the batch that are convolved in blocks, one after the other; 0: all images as they lie
+  ChannelBlocks sources, targets;
+  size_t sourcePlace = 0, targetPlace = 0;
   bool biased;
 };
 
@@ -226,7 +225,9 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
   }
   try {
     constexpr DataType f32 = DataType::Float32;
-    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused), f32, epilogue);
+    const bool rounds = out.dtype == DataType::BFloat16 && epilogue.empty() && inBlocks(call, c, f32);
+    const DataType produced = rounds ? out.dtype : f32;
+    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, produced, fused), produced, epilogue);
   } catch (const dnnl::error &error) {
     fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
                    toString(operand(call, 1).shape) + ": " + error.what());
