@@ -26,6 +26,8 @@ public:
       storeIndices = storer<int64_t>(result(call, 1).dtype);
       indexBytes = storageBytes(result(call, 1).dtype);
     }
+    inPlace = pool == Pool::Max && !storeIndices && produced == DataType::Float32 &&
+              operand(call, 0).dtype == DataType::Float32 && window.area() <= mostInPlace;
   }
 
   void run(const Buffers &buffers) const override {
@@ -34,14 +36,53 @@ public:
     const int64_t work = std::max<int64_t>(1, w.out * window.channels * h.kernel * w.kernel);
     parallelFor(rows, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
-        for (int64_t x = 0; x < w.out; ++x)
+        for (int64_t x = 0; x < w.out; ++x) {
+          if constexpr (std::is_same_v<T, float>)
+            if (inPlace) {
+              largest(reinterpret_cast<const float *>(buffers.ins[0]), row / h.out, row % h.out, x,
+                      reinterpret_cast<float *>(buffers.outs[0]) + (row * w.out + x) * window.channels);
+              continue;
+            }
           for (int64_t c = 0; c < window.channels; c += chunk)
             position(buffers, row / h.out, row % h.out, x, c, std::min(chunk, window.channels - c));
+        }
     });
   }
 
 private:
   static constexpr int64_t chunk = 512;
+  static constexpr int64_t mostInPlace = 64; // elements under a window
+
+  /// The largest of f32 images, read where they lie: so many channels at a time as registers hold.
+  void largest(const float *images, int64_t image, int64_t y, int64_t x, float *to) const {
+    constexpr int64_t together = 32;
+    const Axis &h = window.axes[0], &w = window.axes[1];
+    const int64_t channels = window.channels, top = y * h.stride - h.low, left = x * w.stride - w.low;
+    const float *under[mostInPlace];
+    int64_t count = 0;
+    for (int64_t i = 0; i < h.kernel; ++i)
+      for (int64_t j = 0; j < w.kernel; ++j) {
+        const int64_t sourceY = top + i * h.dilation, sourceX = left + j * w.dilation;
+        if (sourceY >= 0 && sourceY < h.size && sourceX >= 0 && sourceX < w.size)
+          under[count++] = images + ((image * h.size + sourceY) * w.size + sourceX) * channels;
+      }
+    const auto some = [&](int64_t first, auto width) {
+      float found[decltype(width)::value];
+      std::ranges::fill(found, least);
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t c = 0; c < width; ++c)
+          found[c] = greater(under[i][first + c], found[c]);
+      std::copy_n(found, static_cast<int64_t>(width), to + first);
+    };
+    int64_t first = 0;
+    for (; first + together <= channels; first += together)
+      some(first, std::integral_constant<int64_t, together>());
+    for (; first < channels; ++first)
+      some(first, std::integral_constant<int64_t, 1>());
+  }
+
+  /// NaN wins.
+  static T greater(T value, T than) { return value > than || value != value ? value : than; }
 
   /// What every value of the type is at least.
   static T leastOf(DataType type) {
@@ -79,7 +120,7 @@ private:
                            : where[c];
         if (pool == Pool::Max)
           for (size_t c = 0; c < n; ++c)
-            result[c] = value[c] > result[c] || value[c] != value[c] ? value[c] : result[c]; // NaN wins
+            result[c] = greater(value[c], result[c]);
         else
           for (size_t c = 0; c < n; ++c)
             result[c] += value[c];
@@ -107,6 +148,7 @@ private:
   size_t inBytes, outBytes;
   Store<int64_t> storeIndices = nullptr; // of the second result, when there is one
   size_t indexBytes = 0;
+  bool inPlace = false; // without conversions
 };
 
 std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
