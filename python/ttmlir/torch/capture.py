@@ -26,6 +26,7 @@ from torch.fx.traceback import get_current_meta, has_preserved_node_meta
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
 from .decompositions import decompositions
+from .strided import memory
 
 aten = torch.ops.aten
 ENTER_AUTOCAST, EXIT_AUTOCAST = torch.amp.autocast_mode._enter_autocast, torch.amp.autocast_mode._exit_autocast
@@ -163,10 +164,6 @@ def functionalization() -> Iterator[None]:
         yield
     finally:
         torch._disable_functionalization()
-
-
-def memory(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
 
 
 def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:

@@ -21,6 +21,7 @@ from .options import Options
 from .partition import split
 from .program import Program, Times
 from .report import FORWARD, Report, add, counted, left_on_host
+from .strided import read_owners
 
 
 def compile_graph(
@@ -68,6 +69,7 @@ def compile_whole(
     Warns:
         UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
     """
+    read_owners(graph_module.graph)
     report = Report(kind, counted(graph_module.graph), unsuited=unsuited)
     add(report)
 

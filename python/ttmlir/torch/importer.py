@@ -20,6 +20,7 @@ from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
 from .lowering import RULES, Lowering, Value
 from .saved import MODEL_OUTPUTS
+from .strided import read_owners
 from .types import ELEMENT_TYPES, element_type
 
 # What a function's argument is, as `ttcore.argument_type` has it.
@@ -156,6 +157,7 @@ def import_graph(
     Raises:
         UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
     """
+    read_owners(graph_module.graph)
     context = context or ir.Context()
     with context, ir.Location.unknown():
         return _Importer(graph_module, frozenset(parameters), context, constants or {}).run()
@@ -294,6 +296,7 @@ class _Importer:
             raise UnsupportedError("no rule lowers this op to TTIR")
         lowering = self.lowering
         lowering.fake, lowering.used = fake, read_results(node)
+        lowering.given = [x.meta.get("val") if isinstance(x, Node) else x for x in node.args]
         tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
         if tensors and not any(x.numel() for x in tensors):
             # Nothing is computed, whatever the op: not all kernels take no elements.

@@ -75,6 +75,7 @@ class Lowering:
     def __init__(self, context: ir.Context) -> None:
         self.context = context
         self.fake: Any = None  # what the op returns, as fake tensors
+        self.given: Sequence[Any] = ()  # its operands, as fake tensors
         self.used: frozenset[int] | None = None  # results that somebody reads; None: all
         self.block: Any = None  # of the function
         self.draws: list[Callable[[], torch.Tensor]] = []

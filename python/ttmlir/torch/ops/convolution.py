@@ -214,10 +214,14 @@ def _weight_gradient(
 #
 
 
-def _pool_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[list[int], ...]:
-    kernel = spatial(kernel, 2)
+def _pool_sizes(
+    size: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> tuple[list[int], ...]:
+    """For each dimension. With ceil_mode a window may be larger than all of the image: it has as much as there is."""
+    kernel, padding, dilation = (spatial(values, 2) for values in (kernel, padding, dilation))
     stride = spatial(stride, 2) if stride not in ([], (), None) else kernel
-    return kernel, stride, spatial(padding, 2), spatial(dilation, 2)
+    most = [(n + 2 * p - 1) // d + 1 for n, p, d in zip(size, padding, dilation, strict=True)]
+    return [min(pair) for pair in zip(kernel, most, strict=True)], stride, padding, dilation
 
 
 def _as_image(g: Lowering, x: Value) -> Value:
@@ -230,7 +234,7 @@ def _as_image(g: Lowering, x: Value) -> Value:
 def max_pool2d(
     g: Lowering, x: Value, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Any:
-    kernel, stride, padding, dilation = _pool_sizes(kernel, stride, padding, dilation)
+    kernel, stride, padding, dilation = _pool_sizes(x.shape[-2:], kernel, stride, padding, dilation)
     image = _as_image(g, x)
     several = isinstance(g.fake, tuple | list)
     arguments = [i32_array(kernel), i32_array(stride), i32_array(dilation), i32_array(padding), ceil_mode]
@@ -273,7 +277,7 @@ def avg_pool2d(
 ) -> Value:  # fmt: skip
     if not x.dtype.is_floating_point:
         raise UnsupportedError(f"means of {x.dtype}; the chip's are of floats")
-    kernel, stride, padding, dilation = _pool_sizes(kernel, stride, padding)
+    kernel, stride, padding, dilation = _pool_sizes(x.shape[-2:], kernel, stride, padding)
     image = _as_image(g, x)
     result = ttir.avg_pool2d(
         image.ir, i32_array(kernel), i32_array(stride), i32_array(dilation), i32_array(padding), ceil_mode,
@@ -300,7 +304,7 @@ def avg_pool2d_backward(
     g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Number | None,
 ) -> Value:  # fmt: skip
-    kernel, stride, padding, _ = _pool_sizes(kernel, stride, padding)
+    kernel, stride, padding, _ = _pool_sizes(x.shape[-2:], kernel, stride, padding)
     if divisor_override is None:
         shares = counts(x.shape[-2:], kernel, stride, padding, ceil_mode, count_include_pad)
     else:

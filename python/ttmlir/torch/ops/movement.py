@@ -10,6 +10,8 @@ import torch
 from ...dialects import ttir
 from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, dimension, rule
+from ..strided import elements_at
+from .indexing import rows_of, scattered
 
 LAST = 2**63 - 1
 
@@ -270,20 +272,32 @@ def copy(g: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Va
 def as_strided(
     g: Lowering, x: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """A view of the elements in memory order, which are those of a tensor in rows.
+    """A view of the elements as they lie in PyTorch's memory, which need not be row by row.
 
-    Positions are computed now; one slice or permutation is used where they are one.
+    Positions are computed now; one slice is used where they are one.
     """
-    offset = storage_offset or 0
-    wanted = torch.arange(x.size).as_strided(tuple(size), tuple(stride), offset)
+    wanted = elements_at(g.given[0], size, stride, storage_offset).flatten()
+    if bool((wanted < 0).any()):
+        raise UnsupportedError("a view of memory that its operand has no part of")
     flat = g.reshape(x, (x.size,))
-    count = wanted.numel()
-    if torch.equal(wanted.flatten(), torch.arange(offset, offset + count)):
-        return g.reshape(g.slice(flat, 0, offset, offset + count), tuple(size))
-    table = g.reshape(flat, (x.size, 1))
-    positions = g.constant(wanted.flatten().to(torch.int32))
-    result = ttir.embedding(positions.ir, table.ir, results=[g.type((count, 1), x.dtype)])
-    return g.reshape(Value(result, (count, 1), x.dtype), tuple(size))
+    first, count = int(wanted[0]), wanted.numel()
+    if torch.equal(wanted, torch.arange(first, first + count)):
+        return g.reshape(g.slice(flat, 0, first, first + count), tuple(size))
+    return g.reshape(rows_of(g, g.reshape(flat, (x.size, 1)), g.constant(wanted.to(torch.int32))), tuple(size))
+
+
+@rule("as_strided_scatter")
+def as_strided_scatter(
+    g: Lowering, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Value:
+    """`x` with what lies in a view of its memory replaced; what lies around `x` is nobody's."""
+    wanted = elements_at(g.given[0], size, stride, storage_offset).flatten()
+    flat = g.reshape(source, (source.size,))
+    (mine,) = (wanted >= 0).nonzero(as_tuple=True)
+    if mine.numel() < wanted.numel():
+        flat = g.reshape(rows_of(g, g.reshape(flat, (flat.size, 1)), g.constant(mine.to(torch.int32))), (mine.numel(),))
+    to = g.constant(wanted[mine].to(torch.int32))
+    return g.reshape(scattered(g, g.reshape(x, (x.size,)), 0, to, flat), x.shape)
 
 
 @rule("diagonal", "diagonal_copy")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views by strides see memory as PyTorch lays it out: transposed, sliced, repeated, of arguments and of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from compiled import assert_agree, check, on_chip
+from ttmlir.torch import compile as compile_ahead
+from ttmlir.torch.report import record
+
+X = torch.arange(24.0).reshape(4, 6)
+
+
+def columns_first(x: torch.Tensor) -> torch.Tensor:
+    """A convolution of images that have their channels last has a result that has, too."""
+    images = x.reshape(1, 2, 3, 4).to(memory_format=torch.channels_last)
+    return F.conv2d(images, torch.ones(2, 2, 1, 1)).as_strided((4, 2), (6, 1), 1)
+
+
+def overlapping_windows(x: torch.Tensor) -> torch.Tensor:
+    """As attention over a sliding window cuts queries and keys."""
+    heads = (x + 1).reshape(4, 2, 3).transpose(0, 1)
+    chunks = heads.reshape(2, 2, 2, 3)
+    size, stride = list(chunks.shape), list(chunks.stride())
+    size[1], stride[1] = size[1] * 2 - 1, stride[1] // 2
+    return chunks.as_strided(size, stride) * 2
+
+
+VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "a result": lambda x: (x + 1).as_strided((2, 2), (4, 1), 1),
+    "no elements": lambda x: (x + 1).as_strided((0, 2), (4, 1), 1),
+    "rank 0": lambda x: (x + 1).t().as_strided((), (), 7),
+    "a transposed result": lambda x: (x + 1).t().as_strided((3, 3), (6, 1), 2),
+    "a result of what is transposed": lambda x: (x.t() + 1).as_strided((2, 3), (1, 5), 0),
+    "a transposed argument": lambda x: x.t().as_strided((3, 3), (6, 1), 2) + 1,
+    "the offset of a slice": lambda x: (x + 1)[1:].as_strided((2, 2), (2, 1)) * 1,
+    "an offset within a slice": lambda x: (x + 1)[:, 2:].as_strided((2, 2), (6, 1), 2) * 1,
+    "beside a slice": lambda x: (x + 1)[:, :2].as_strided((3, 3), (6, 1), 0) * 1,
+    "beside a slice of an argument": lambda x: x[:, :2].as_strided((3, 3), (6, 1), 0) + 1,
+    "one of several": lambda x: (x + 1).split(2, 1)[1].as_strided((3, 3), (6, 1)) * 1,
+    "repeated": lambda x: (x[:1] + 1).expand(4, 6).as_strided((2, 6), (0, 1), 0) * 1,
+    "overlapping": lambda x: (x + 1).t().as_strided((4, 4), (3, 1), 0) * 1,
+    "of a view": lambda x: (x + 1).t().as_strided((6, 4), (4, 1)).as_strided((3, 3), (5, 2), 1) * 1,
+    "channels last": columns_first,
+    "windows": overlapping_windows,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_by_strides(name: str) -> None:
+    for requires_grad in (False, True):
+        with torch.set_grad_enabled(requires_grad), record() as reports:
+            ours, theirs = (X.clone().requires_grad_(requires_grad) for _ in range(2))
+            got, want = on_chip(VIEWS[name])(ours), VIEWS[name](theirs)
+            assert torch.equal(got, want)
+            if requires_grad:
+                got.square().sum().backward()
+                want.square().sum().backward()
+                assert_agree(ours.grad, theirs.grad)
+        assert not any(report.on_host for report in reports)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int32, torch.int64, torch.bool])
+def test_types(dtype: torch.dtype) -> None:
+    check(lambda x: x.t().as_strided((3, 3), (6, 1), 2) == x[:3, :3], X.to(dtype))
+
+
+def test_a_view_of_another_type() -> None:
+    check(lambda x: (x + 1).view(torch.float32).t().as_strided((3, 3), (6, 1)).view(torch.int32), X.to(torch.int32))
+
+
+@pytest.mark.parametrize("argument", [X.t(), X[:, ::2], X[1:], X[:1].expand(4, 6)], ids=["t", "holes", "offset", "one"])
+def test_arguments_that_do_not_lie_row_by_row(argument: torch.Tensor) -> None:
+    """What lies in holes between an argument's elements is no value of the graph: PyTorch reads it."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.as_strided((2, 3), (2, 1)) + 1
+
+    with torch.no_grad(), record() as reports:
+        assert torch.equal(on_chip(function)(argument), function(argument))
+    (report,) = reports
+    holes = argument.stride() == (6, 2)
+    assert dict(report.on_host) == ({"aten.as_strided.default": 1} if holes else {})
+
+
+def test_what_lies_in_a_view_is_replaced() -> None:
+    def replaced(x: torch.Tensor) -> torch.Tensor:
+        return torch.as_strided_scatter((x + 1).t(), x[:2, :2], (2, 2), (6, 1), 1)
+
+    with torch.no_grad(), record() as reports:
+        check(replaced, X)
+        check(lambda x: torch.as_strided_scatter((x + 1)[:, :4], x[:1, :3], (1, 3), (1, 2), 1), X)  # between its rows
+    assert not any(report.on_host for report in reports)
+
+
+def test_ahead_of_time() -> None:
+    class Strided(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x + 1).t().as_strided((3, 3), (6, 1), 2) * 2
+
+    assert torch.equal(compile_ahead(Strided(), (X,))(X), Strided()(X))
