@@ -84,8 +84,11 @@ def keep_bases(forward: GraphModule, backward: GraphModule, count: int, weights:
         if base.name not in taken:
             kept.append((base, description))
             with backward.graph.inserting_before(view):
-                taken[base.name] = backward.graph.placeholder(base.name)
-                taken[base.name].meta = {**base.meta, **{k: view.meta[k] for k in ("desc",) if k in view.meta}}
+                argument = taken[base.name] = backward.graph.placeholder(base.name)
+            # Its name differs where an op of the backward graph has that one; code that FX writes renames arguments one
+            # after the other, and would lose one that has the name of another.
+            argument.target = argument.name
+            argument.meta = {**base.meta, **{k: view.meta[k] for k in ("desc",) if k in view.meta}}
         now = taken[base.name]
         with backward.graph.inserting_before(body):
             for step in steps:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
-from compiled import error_of, on_chip
+from compiled import assert_agree, error_of, on_chip
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -182,3 +182,20 @@ def test_what_is_kept_for_backward(dynamic: bool) -> None:
         for want, got in zip(model.parameters(), mine.parameters(), strict=True):
             assert error_of(got.grad, want.grad) <= 1e-4
         assert error_of(mine.mean, model.mean) <= 1e-4
+
+
+@pytest.mark.filterwarnings("ignore:PyTorch runs what")
+def test_gradients_between_ops_that_pytorch_runs() -> None:
+    """What is kept for the backward graph reaches it by its place, whatever names ops of that graph have."""
+    config = hf.FNetConfig(
+        vocab_size=50, hidden_size=32, num_hidden_layers=2, intermediate_size=64, max_position_embeddings=16
+    )
+    model, ids = hf.FNetModel(config).eval(), torch.randint(0, 50, (2, 9))
+    gradients = []
+    for run in (model, on_chip(model)):
+        model.zero_grad()
+        results = run(input_ids=ids)
+        loss = results.last_hidden_state.square().mul(torch.arange(32.0)).mean() + results.pooler_output.sum()
+        loss.backward()
+        gradients.append([p.grad for p in model.parameters()])
+    assert_agree(gradients[1], gradients[0])
