@@ -30,11 +30,11 @@ def read_owners(graph: Graph) -> None:
         if isinstance(value, torch.Tensor) and value.layout is torch.strided:
             owners.setdefault((memory(value), value.dtype), node)
     for node in nodes:
-        viewed, size, stride, *offset = node.args
+        given = dict(zip(("self", "size", "stride", "storage_offset"), node.args, strict=False)) | node.kwargs
+        viewed, first = given["self"], given.get("storage_offset")
         value = viewed.meta["val"]
-        first = (offset or [node.kwargs.get("storage_offset")])[0]
         owner = owners.get((memory(value), value.dtype), viewed)
-        node.args = (owner, size, stride, value.storage_offset() if first is None else first)
+        node.args = (owner, given["size"], given["stride"], value.storage_offset() if first is None else first)
         node.kwargs = {}
 
 
@@ -51,8 +51,11 @@ def elements_at(value: torch.Tensor, size: Sequence[int], stride: Sequence[int],
     does. int64[size].
     """
     first = value.storage_offset()
-    lying = places(value.shape, value.stride(), first).flatten()
     wanted = places(size, stride, first if offset is None else offset)
+    if value.is_contiguous():  # no table of what may be a large weight
+        wanted -= first
+        return wanted.masked_fill_((wanted < 0) | (wanted >= value.numel()), -1)
+    lying = places(value.shape, value.stride(), first).flatten()
     last = max(int(x.max()) for x in (lying, wanted) if x.numel())
     elements = torch.full((last + 1,), -1)
     elements[lying] = torch.arange(lying.numel())

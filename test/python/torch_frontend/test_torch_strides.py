@@ -9,7 +9,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 from compiled import assert_agree, check, on_chip
+from torch._subclasses.fake_tensor import FakeTensorMode
 from ttmlir.torch import compile as compile_ahead
+from ttmlir.torch import import_graph
 from ttmlir.torch.report import record
 
 X = torch.arange(24.0).reshape(4, 6)
@@ -87,6 +89,12 @@ def test_arguments_that_do_not_lie_row_by_row(argument: torch.Tensor) -> None:
     assert dict(report.on_host) == ({"aten.as_strided.default": 1} if holes else {})
 
 
+def test_what_lies_before_an_argument_is_read_by_pytorch() -> None:
+    with torch.no_grad(), record() as reports:
+        assert torch.equal(on_chip(lambda x: x.as_strided((8,), (1,), 0) + 1)(X[1:]), X.flatten()[:8] + 1)
+    assert [dict(report.on_host) for report in reports] == [{"aten.as_strided.default": 1}]
+
+
 def test_what_lies_in_a_view_is_replaced() -> None:
     def replaced(x: torch.Tensor) -> torch.Tensor:
         return torch.as_strided_scatter((x + 1).t(), x[:2, :2], (2, 2), (6, 1), 1)
@@ -95,6 +103,18 @@ def test_what_lies_in_a_view_is_replaced() -> None:
         check(replaced, X)
         check(lambda x: torch.as_strided_scatter((x + 1)[:, :4], x[:1, :3], (1, 3), (1, 2), 1), X)  # between its rows
     assert not any(report.on_host for report in reports)
+
+
+def test_operands_by_name() -> None:
+    """As graphs may have them that no dispatcher has seen."""
+    graph = torch.fx.Graph()
+    with FakeTensorMode():
+        x = graph.placeholder("x")
+        x.meta["val"] = torch.empty(4, 6).t()
+        view = graph.call_function(torch.ops.aten.as_strided.default, (), {"self": x, "stride": [6, 1], "size": [2, 2]})
+        view.meta["val"] = x.meta["val"].as_strided((2, 2), (6, 1))
+    graph.output((view,))
+    assert "ttir.embedding" in str(import_graph(torch.fx.GraphModule({}, graph)).module)
 
 
 def test_ahead_of_time() -> None:

@@ -55,7 +55,6 @@ private:
 
   /// The largest of f32 images, read where they lie: so many channels at a time as registers hold.
   void largest(const float *images, int64_t image, int64_t y, int64_t x, float *to) const {
-    constexpr int64_t together = 32;
     const Axis &h = window.axes[0], &w = window.axes[1];
     const int64_t channels = window.channels, top = y * h.stride - h.low, left = x * w.stride - w.low;
     const float *under[mostInPlace];
@@ -75,10 +74,13 @@ private:
       std::copy_n(found, static_cast<int64_t>(width), to + first);
     };
     int64_t first = 0;
-    for (; first + together <= channels; first += together)
-      some(first, std::integral_constant<int64_t, together>());
-    for (; first < channels; ++first)
-      some(first, std::integral_constant<int64_t, 1>());
+    const auto all = [&](auto width) {
+      for (; first + width <= channels; first += width)
+        some(first, width);
+    };
+    all(std::integral_constant<int64_t, 32>());
+    all(std::integral_constant<int64_t, 8>());
+    all(std::integral_constant<int64_t, 1>());
   }
 
   /// NaN wins.
