@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test of a built tree: C++ (ctest), MLIR (lit), the documents' programs, Python (pytest, last).
+# Runs the tests of a built tree: C++ (ctest), MLIR (lit), the documents' programs, Python (pytest, shown last).
 #
-# usage: scripts/test.sh [--all]     --all: also the sanitizer build with the full count of mutations, and slow tests
+# usage: scripts/test.sh [--turn N | --whole | --all]
+#
+#   --turn N   which quarter of the long Python tests, and of those with many parameters, runs; four numbers in a row
+#              run all. Without it, the number of commits, so that four commits run all.
+#   --whole    all of them
+#   --all      also the slow ones, and the sanitizer build with the full count of mutations
 set -euo pipefail
+sanitizers=false
 case ${1:-} in
-  "" | --all) ;;
-  -h | --help) sed -n '2,/^set/{/SPDX/d;s/^# \?//p}' "$0"; exit ;;
-  *) echo "test: unknown option $1; known: --all" >&2; exit 2 ;;
+  "") chosen=(--turn="$(git -C "$(dirname "$0")" rev-list --count HEAD 2>/dev/null || echo 0)") ;;
+  --turn)
+    [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "test: --turn takes a number, not '${2:-}'" >&2; exit 2; }
+    chosen=(--turn="$2") ;;
+  --whole) chosen=() ;;
+  --all) chosen=(--slow) sanitizers=true ;;
+  -h | --help) sed -n '2,/^set/{/SPDX/d;/^set/d;s/^# \?//p}' "$0"; exit ;;
+  *) echo "test: unknown option $1; known: --turn --whole --all" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
-all=${1:-}
 # Importing PyTorch takes 5 s without bytecode and 2 s with it, and tests start hundreds of processes: the first one leaves
 # it in the build folder, also where the environment wants none beside sources.
 unset PYTHONDONTWRITEBYTECODE
@@ -23,39 +33,63 @@ echo "== the op table and networks under every cap of vector units"
 .venv/bin/python test/python/ops/run_under_units.py
 echo "== MLIR tests"
 .venv/bin/lit --quiet --workers "$jobs" test/ttmlir
-acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
-if [ -d "$acceptance" ]; then
-  echo "== programs of the documents"
-  pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
-  flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
-  programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .
-    --cxxflags="$flags")
-  "${programs[@]}" --only "^($pattern)"
-  # One at a time, and in a folder of their own: they reset all chips of this user that they see.
-  publish=$(mktemp -d)
-  TTRT_PUBLISH=$publish "${programs[@]}" -j 1 --only "^tt_smi/1[12]"
-  rm -rf "$publish"
-  # Version 5 of transformers does not take an argument that these pass.
-  "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4
-  # By the environment: without TensorFlow the program would be skipped, which is looked for without --path.
-  said=$(PYTHONPATH=$PWD/.venv/tensorflow-2 "${programs[@]}" --only "^pybuda_guide/10") || true
-  echo "$said"
-  [[ $said == *"1 passed, 0 failed" && $said != *skipped* ]]
-  echo "== checks of what these programs compute"
-  # They write into the working directory.
-  checks=$(realpath "$acceptance/checks") python=$PWD/.venv/bin/python scratch=$(mktemp -d)
-  (cd "$scratch" && "$python" -m pytest -q -p no:cacheprovider "$checks")
-  rm -rf "$scratch"
-else
-  # Said by pytest at its end, where it is read (test/python/conftest.py).
-  export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
-  echo "== NOT RUN: $TTMLIR_TESTS_LEFT_OUT"
-fi
-if [ "$all" = --all ]; then
+if $sanitizers; then
   echo "== sanitizers"
   cmake --preset sanitize >/dev/null
   cmake --build --preset sanitize
   ctest --preset sanitize --parallel "$jobs" --output-on-failure
 fi
-echo "== Python tests"
-.venv/bin/python -m pytest -q -n "$jobs" ${all:+--slow}
+
+python_tests() {
+  echo "== Python tests ${chosen[*]}"
+  .venv/bin/python -m pytest -q -n "$jobs" "${chosen[@]}"
+}
+
+acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
+if [ ! -d "$acceptance" ]; then
+  # Said by pytest at its end, where it is read (test/python/conftest.py).
+  export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
+  echo "== NOT RUN: $TTMLIR_TESTS_LEFT_OUT"
+  python_tests
+  exit
+fi
+
+source scripts/progress.sh
+scratch=$PWD/build/tests
+rm -rf "$scratch"
+mkdir -p "$scratch"/{checks,chips,reset}
+flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
+programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .
+  --cxxflags="$flags")
+
+most_programs() {
+  echo "== programs of the documents"
+  # A folder of its own: tt-smi would see the chips of the Python tests.
+  TTRT_PUBLISH=$scratch/chips "${programs[@]}" --only "^($(grep -v '^#' test/acceptance.txt | paste -sd'|'))"
+}
+
+other_programs() {
+  echo "== programs of the documents that need something else"
+  # One at a time, where they see no others: they reset all chips.
+  TTRT_PUBLISH=$scratch/reset "${programs[@]}" -j 1 --only "^tt_smi/1[12]" || return
+  # Version 5 of transformers does not take an argument that these pass.
+  "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4 || return
+  # By the environment: without TensorFlow the program would be skipped, which is looked for without --path.
+  local said
+  said=$(PYTHONPATH=$PWD/.venv/tensorflow-2 "${programs[@]}" --only "^pybuda_guide/10") || true
+  echo "$said"
+  [[ $said == *"1 passed, 0 failed" && $said != *skipped* ]] || return
+  echo "== checks of what these programs compute"
+  local checks python=$PWD/.venv/bin/python
+  checks=$(realpath "$acceptance/checks")
+  (cd "$scratch/checks" && "$python" -m pytest -q -p no:cacheprovider "$checks") # they write into the working directory
+}
+
+# Beside each other, so that nothing waits for programs that sleep and for the last of each; shown one after the other.
+jobs_beside=(most_programs other_programs python_tests)
+for each in "${jobs_beside[@]}"; do start "$each" "" "$each"; done
+for each in "${jobs_beside[@]}"; do
+  tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"
+  wait "${job_pid[$each]}" || true
+done
+check_jobs # whether they failed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: --slow, --seed, samples, and a folder of their own to work in."""
+"""What all tests share: --slow, --seed, --turn, samples, and a folder of their own to work in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import sys
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,51 @@ sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 
+TURNS = 4  # so many turns run everything
+FEW = 4  # functions with fewer parameters run all of them in each turn, if they are not marked long
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run tests marked slow, and all parameters of sampled ones")
     parser.addoption(
         "--seed", type=int, default=0, help="of random tests and of samples; a failing random one prints it"
     )
+    parser.addoption(
+        "--turn", type=int, metavar="N",
+        help=f"run one in {TURNS} of the tests marked long and of those with {FEW} parameters or more; "
+             f"{TURNS} numbers in a row run all of them",
+    )  # fmt: skip
 
 
 def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
+
+
+def by_function(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """In the order of a hash, so that no pattern of the parameters decides what a sample has."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode())):
+        functions.setdefault(function_of(item), []).append(item)
+    return functions
+
+
+def not_sampled(items: Iterable[pytest.Item], seed: int) -> set[pytest.Item]:
+    left_out: set[pytest.Item] = set()
+    for several in by_function(item for item in items if item.get_closest_marker("sampled")).values():
+        (one_of,) = several[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+        if len(several) > one_of:  # who names a few gets them all
+            left_out.update(several)
+            left_out.difference_update(several[seed % one_of :: one_of])
+    return left_out
+
+
+def not_of_turn(items: Iterable[pytest.Item], turn: int) -> set[pytest.Item]:
+    left_out: set[pytest.Item] = set()
+    for function, several in by_function(items).items():
+        if len(several) >= FEW or several[0].get_closest_marker("long"):
+            left_out.update(several)
+            left_out.difference_update(several[(turn + zlib.crc32(function.encode())) % TURNS :: TURNS])
+    return left_out
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m have chosen
@@ -42,24 +77,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--slow"):
         return
     skip = pytest.mark.skip(reason="slow; --slow runs it")
-    sampled: dict[str, list[pytest.Item]] = {}
+    quick = []
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
-        elif item.get_closest_marker("sampled"):
-            sampled.setdefault(function_of(item), []).append(item)
-    left_out: list[pytest.Item] = []
-    for several in sampled.values():
-        (one_of,) = several[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
-        if len(several) > one_of:  # who names a few gets them all
-            # In the order of a hash, so that no pattern of the parameters decides.
-            several.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
-            del several[config.getoption("--seed") % one_of :: one_of]
-            left_out += several
-    if left_out:
-        gone = set(left_out)
+        else:
+            quick.append(item)
+    gone = not_sampled(quick, config.getoption("--seed"))
+    if (turn := config.getoption("--turn")) is not None:
+        gone |= not_of_turn((item for item in quick if item not in gone), turn)
+    if gone:
+        config.hook.pytest_deselected(items=[item for item in items if item in gone])
         items[:] = [item for item in items if item not in gone]
-        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -300,6 +300,7 @@ def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
+@pytest.mark.long
 def test_every_file_uses_what_lies_before_it() -> None:
     assert len(graph()) > 500
     assert [line for file, targets in graph().items() for line in upward(file, targets)] == []

@@ -97,6 +97,9 @@ class Tracer:
         )
 
     def __enter__(self) -> Tracer:
+        for kind in (FORWARD, BACKWARD):  # else the report has graphs of an earlier run among these
+            for path in self.raw.glob(f"{kind}_*.json"):
+                path.unlink()
         if self.profiler is not None:
             self.profiler.start()
         return self

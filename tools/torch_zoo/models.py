@@ -78,6 +78,7 @@ def settle(model: nn.Module, inputs: Inputs) -> None:
     of one or two images they are hardly more than their own rounding errors.
     """
     norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.momentum = None  # the mean of what was seen
         nn.init.uniform_(norm.weight, 0.5, 1.5)
@@ -85,6 +86,8 @@ def settle(model: nn.Module, inputs: Inputs) -> None:
     if norms:
         with torch.no_grad():
             model.train()(**{name: torch.rand(SETTLING, *value.shape[1:]) for name, value in inputs.items()})
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum  # with None, training breaks graphs: PyTorch reads how many images were seen
 
 
 def make(name: str, small: bool = False, dtype: torch.dtype = torch.float32, seed: int = 0) -> tuple[nn.Module, Inputs]:

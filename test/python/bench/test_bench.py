@@ -155,6 +155,7 @@ def test_plot(tmp_path: Path) -> None:
     assert (tmp_path / "r.svg").read_text().lstrip().startswith("<?xml")
 
 
+@pytest.mark.long
 def test_command_line(tmp_path: Path) -> None:
     done = bench("--only", "digits, batch 1", "--peers", EAGER, "--seconds", "0.02", "--output", str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -267,11 +268,13 @@ def test_wrong_arguments(arguments: list[str], code: int, text: str) -> None:
     assert done.returncode == code and text in done.stderr
 
 
+@pytest.mark.long
 def test_every_benchmark_has_one_name() -> None:
     listed = bench("--list").stdout.splitlines()
     assert len(listed) == len(set(listed)) and {"bert-base", "compile bert", "load bert-base"} <= set(listed)
 
 
+@pytest.mark.long
 def test_a_model_by_torch_compile() -> None:
     outcomes = list(torch_models.benchmark("Mnist (Eval)", FAST))
     measures = {(o.name, o.dtype): o.value for o in outcomes if isinstance(o, Measure)}

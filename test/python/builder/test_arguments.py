@@ -84,6 +84,7 @@ def test_options(target: str, options: dict[str, Any], error: type, message: str
     assert message.replace("{run}", name) in str(raised.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", RUN)
 @pytest.mark.parametrize("target", RUN)
 def test_a_file_for_another_function(target: str, given: str, files: dict[str, str]) -> None:

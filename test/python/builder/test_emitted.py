@@ -60,6 +60,7 @@ def edited(path: Path, old: str, new: str) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_files_and_names(target: str) -> None:
     path, goldens = compiled(target)
@@ -74,6 +75,7 @@ def test_files_and_names(target: str) -> None:
     assert report.passed and [p.name for p in report.programs] == ["modela"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_constants_of_an_earlier_program_go(target: str) -> None:
     path, _ = compiled(target)
@@ -93,6 +95,7 @@ def test_nothing_is_written_when_told_so(target: str) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_module_and_executor(target: str) -> None:
     module, builder = build_module(model, "ttir")
@@ -115,6 +118,7 @@ def test_the_script_runs() -> None:
     assert found.stdout.startswith("modela: ") and "32" in found.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_inputs_of_its_own(target: str) -> None:
     path, _ = compiled(target, two_programs)
@@ -122,6 +126,7 @@ def test_inputs_of_its_own(target: str) -> None:
     assert report.passed and [len(p.records) for p in report.programs] == [0, 0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_a_changed_op_is_found_by_the_goldens(target: str) -> None:
     """And changed back, the program passes again: the library of the first run is used."""
@@ -151,6 +156,7 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
+@pytest.mark.long
 def test_the_same_code_is_compiled_once(counting: Path) -> None:
     path, goldens = compiled("emitc")
     for calls in (1, 1):
@@ -180,6 +186,7 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         execute_cpp(path, goldens)
 
 
+@pytest.mark.long
 def test_a_mistake_in_cpp() -> None:
     path, goldens = compiled("emitc")
     line = next(i for i, text in enumerate(path.read_text().splitlines(), 1) if "ttnn::sum(" in text)
@@ -191,6 +198,7 @@ def test_a_mistake_in_cpp() -> None:
     assert len(message.splitlines()) <= 8
 
 
+@pytest.mark.long
 def test_a_refused_call_in_cpp() -> None:
     path, goldens = compiled("emitc")
     edited(path, "/*dim=*/{1}", "/*dim=*/{7}")
@@ -246,6 +254,7 @@ def test_no_such_python_file() -> None:
 # ---------------------------------------------------------------------- arguments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", RUN)
 def test_inputs_of_another_program(target: str) -> None:
     path, _ = compiled(target)

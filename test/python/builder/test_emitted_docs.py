@@ -15,6 +15,7 @@ from ttmlir import ir, passes
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.long
 def test_the_guide(capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "docs" / "emitted-code.md").read_text()
     program, shown = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

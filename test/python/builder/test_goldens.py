@@ -192,6 +192,7 @@ def twice(x, b):
     return b.call(inner, [b.exp(x)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", [lambda x, b: b.sin(x), twice], ids=["ops", "calls"])
 def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, live_goldens, body):
     import builder.goldens.evaluation as module

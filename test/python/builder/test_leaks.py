@@ -111,6 +111,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
+@pytest.mark.long
 def test_constants_go_with_their_module() -> None:
     """A constant of 16 MiB in each of 12 modules."""
 

@@ -48,6 +48,7 @@ def test_the_page_has_every_network() -> None:
         assert text.count(f"\n{fixed} ms |") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "gain"),
     [

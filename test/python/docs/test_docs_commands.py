@@ -156,6 +156,7 @@ def test_programs(folder, page):
         assert block.text in printed, f"{page}:{block.line}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", pages_with("cpp"))
 def test_cpp(folder, page):
     """Each block is a program: what stands before the first statement, and the body of main."""
@@ -182,6 +183,7 @@ def test_commands(folder, page):
         run_commands(folder, block)
 
 
+@pytest.mark.long
 def test_the_module_of_the_readme_runs_by_its_commands(folder):
     """As the page says: "with that module in model.mlir"."""
     (module,) = run_blocks("README.md", "mlir")

@@ -107,6 +107,7 @@ def ops(page: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
+@pytest.mark.long
 def test_there_is_a_page_for_each_dialect(pages, reference):
     for dialect in reference.DIALECTS:
         assert ops(pages[f"ops/{dialect.lower()}.md"]), dialect
@@ -125,6 +126,7 @@ def test_summaries_and_descriptions(pages):
     assert set(missing) == NO_DESCRIPTION
 
 
+@pytest.mark.long
 def test_examples(pages):
     """Those that are shown parse, and only the ops above have none."""
     missing = set()

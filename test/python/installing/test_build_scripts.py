@@ -33,6 +33,7 @@ def alive(marker: str) -> bool:
     return subprocess.run(["pgrep", "-f", marker], capture_output=True).returncode == 0
 
 
+@pytest.mark.long
 def test_a_log_has_a_line_for_each_step_and_how_far_it_is(tmp_path):
     done = run(tmp_path, f"step compiling 0 500; run build bash -c '{COUNT}'; step testing 500 1000; run tests true")
     assert done.returncode == 0, done.stderr
@@ -74,6 +75,7 @@ def test_an_interrupt_on_a_terminal_ends_every_job(tmp_path):
     assert not alive(marker)
 
 
+@pytest.mark.long
 def test_a_job_that_heeds_no_request_is_killed(tmp_path):
     marker = f"4714.{os.getpid()}"
     job = f"""bash -c 'trap "" TERM; echo ready; sleep {marker}; sleep {marker}'"""

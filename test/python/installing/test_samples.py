@@ -25,21 +25,36 @@ def test_few(n): pass
 @pytest.mark.slow
 def test_slow(): pass
 """
+LONG = """
+import pytest
+
+@pytest.mark.long
+def test_alone(): pass
+
+@pytest.mark.long
+@pytest.mark.parametrize("n", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+def test_some(n): pass
+
+@pytest.mark.parametrize("n", range(3))
+def test_quick(n): pass
+"""
 
 
 @pytest.fixture
-def collected(tmp_path: Path):
+def collected(tmp_path: Path):  # what of a file is collected
     (tmp_path / "test_a.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow\n")
+    (tmp_path / "test_b.py").write_text(LONG)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow\n  long\n")
     shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
 
-    def run(*arguments: str) -> set[str]:
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
+    def run(*arguments: str, file: str = "test_a.py") -> set[str]:
+        which = [] if any(file in argument for argument in arguments) else [file]
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *which, *arguments]
         # Plugins of other packages take seconds to load.
         alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone)
         assert done.returncode == 0, done.stdout + done.stderr
-        return {line.removeprefix("test_a.py::") for line in done.stdout.splitlines() if "::" in line}
+        return {line.removeprefix(f"{file}::") for line in done.stdout.splitlines() if "::" in line}
 
     return run
 
@@ -47,6 +62,7 @@ def collected(tmp_path: Path):
 FEW = {f"test_few[{n}]" for n in range(4)} | {"test_slow"}
 
 
+@pytest.mark.long
 def test_seeds_have_samples_that_make_the_whole(collected) -> None:
     whole = collected("--slow")
     assert len(whole) == 45
@@ -59,3 +75,19 @@ def test_seeds_have_samples_that_make_the_whole(collected) -> None:
 def test_who_names_a_few_gets_them(collected) -> None:
     assert collected("test_a.py::test_many[1]", "test_a.py::test_many[2]") == {"test_many[1]", "test_many[2]"}
     assert collected("-k", "test_many and 39") == {"test_many[39]"}
+
+
+@pytest.mark.long
+def test_four_turns_make_the_whole(collected) -> None:
+    whole = collected(file="test_b.py")
+    assert len(whole) == 7
+    always = {f"test_quick[{n}]" for n in range(3)} | {"test_some[2]"}  # which is skipped
+    turns = [collected("--turn", str(turn), file="test_b.py") for turn in (7, 8, 9, 10)]
+    assert all(always < turn or always == turn for turn in turns)
+    long = [turn - always for turn in turns]
+    assert sum(map(len, long)) == 3 and set().union(*long) | always == whole
+    assert collected("--turn", "11", file="test_b.py") == turns[0]
+    assert collected("--turn", "1", "--slow", file="test_b.py") == whole
+    # On top of samples.
+    sampled, parts = collected(), [collected("--turn", str(turn)) for turn in range(4)]
+    assert sorted(len(part) for part in parts) == [4, 4, 5, 5] and set().union(*parts) == sampled

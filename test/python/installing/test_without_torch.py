@@ -57,6 +57,7 @@ def test_packages_are_imported():
     """)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "package, said", [("torch_ttnn", "ttmlir.torch"), ("ttmlir.torch", "ttmlir.torch"), ("pybuda", "pybuda")]
 )

@@ -24,6 +24,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_train(tmp_path: Path) -> None:
     picture = tmp_path / "loss.png"
     done = run("--steps", "12", "--letters", "5", "--output", str(picture))
@@ -37,6 +38,7 @@ def test_train(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--steps", "--letters"])
 def test_wrong_number(option: str) -> None:
     done = run(option, "0")

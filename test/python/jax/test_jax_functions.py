@@ -44,6 +44,7 @@ def parts() -> list[object]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("script", "part"), parts())
 def test_agrees_with_the_cpu(script, part):
     """In a process for each part of a table, which is given the places of its rows."""

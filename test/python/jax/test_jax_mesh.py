@@ -21,6 +21,7 @@ PARTS = 6
 MESHES = {"1x2": "1x2", "2x2": "2x2", "2x4": "2x4", "8": "1x8"}  # of the program, and of the chips
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mesh", "part"),
     [
@@ -51,12 +52,14 @@ def test_agrees_with_the_cpu(mesh, part):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", mesh_programs.PROGRAMS)
 def test_runs(name):
     succeeds(mesh_programs.HEAD + textwrap.dedent(mesh_programs.PROGRAMS[name]), TTMLIR_MESH="2x4")
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", mesh_programs.ERRORS)
 def test_says_what_is_wrong(name):

@@ -199,6 +199,7 @@ def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))
 
 
+@pytest.mark.long
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ERRORS)
 def test_says_what_is_wrong(name):
@@ -206,12 +207,14 @@ def test_says_what_is_wrong(name):
     assert message in fails(HEAD + textwrap.dedent(program))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mesh", "count"), [("2x2", 4), ("n300", 2), ("1x1", 1)])
 def test_the_mesh_of_the_environment(mesh, count):
     printed = succeeds("import jax; print(len(jax.devices()), jax.devices()[-1].coords)", TTMLIR_MESH=mesh)
     assert printed.startswith(f"{count} ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [("TTMLIR_MESH", "n999", "n999"), ("TTMLIR_MESH", "0x2", "1 to 1024"), ("TTMLIR_ARCH", "abacus", "abacus")],
@@ -221,12 +224,14 @@ def test_a_mesh_that_is_not_there(variable, value, message):
     assert message in stderr and variable in stderr
 
 
+@pytest.mark.long
 def test_another_chip():
     assert "blackhole 3.0" in succeeds(
         "import jax, jax.numpy as jnp; print(jax.devices()[0].device_kind, jnp.ones(3).sum())", TTMLIR_ARCH="blackhole"
     )
 
 
+@pytest.mark.long
 def test_two_devices():
     succeeds(
         """
@@ -250,6 +255,7 @@ def test_two_devices():
     )
 
 
+@pytest.mark.long
 def test_jax_keeps_compiled_programs(tmp_path):
     program = """
         import jax, numpy as np, logging

@@ -29,6 +29,7 @@ def test_runs(name):
     succeeds(HEAD + textwrap.dedent(PROGRAMS[name]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", user_programs.ERRORS)
 def test_says_what_is_wrong(name):
     program, message = user_programs.ERRORS[name]

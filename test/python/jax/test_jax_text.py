@@ -29,6 +29,7 @@ def parts() -> list[object]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("script", "part"), parts())
 def test_agrees_with_the_cpu(script, part, tmp_path):
     places = [str(place) for place in range(part, len(SCRIPTS[script].ROWS), EVERY)]

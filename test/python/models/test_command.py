@@ -25,6 +25,7 @@ runpy.run_path({str(FOLDER / "zoo.py")!r}, run_name="__main__")"""
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "dtype", "batch", "least"),
     [("resnet-50", "bf16", 2, 0.999), ("bert-base", "bfp8", 2, 0.99), ("llama-block-decode", "f32", 1, 0.999999)],
@@ -42,6 +43,7 @@ def test_a_small_network(name, dtype, batch, least):
     assert Path("kept.ttnn").stat().st_size > 0
 
 
+@pytest.mark.long
 def test_the_list():
     found = zoo("--list")
     assert found.returncode == 0 and [line.split()[0] for line in found.stdout.splitlines()] == list(ZOO)

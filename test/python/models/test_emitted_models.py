@@ -29,6 +29,7 @@ def subject(name: str, dtype: str, reduced: bool) -> Subject:
     return Subject(f"{name} {dtype}", lowered(module, (1, 1)), [values])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reduced_models(dtype: str, request: pytest.FixtureRequest) -> None:
     """Every second network in one of the dtypes, the others in the other; with --slow, all in both."""

@@ -89,6 +89,7 @@ def test_weights_in_shards_of_dram_give_the_same_bits(transposed: bool, weights:
     assert estimate(compiled).device_ns < estimate(lowered(module, (1, 1), weights)).device_ns
 
 
+@pytest.mark.long
 def test_emitted_cpp_gives_the_same_bits() -> None:
     made = {name: network(name, torch.bfloat16) for name in ("resnet-50", "bert-base")} | {"row": one_row(True)}
     subjects = [Subject(f"{name} at level 2", at_level(module, 2), [inputs]) for name, (module, inputs) in made.items()]
@@ -116,6 +117,7 @@ def test_random_modules_give_the_same_bits(seed: int) -> None:
         assert_same(subject.name, expected[0], of_flatbuffer(subject)[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["resnet-18", pytest.param("bert-base", marks=pytest.mark.slow)])
 def test_levels_take_less_time_on_the_chip(name: str) -> None:
     module, _ = network(name, torch.bfloat16, reduced=False)
@@ -123,6 +125,7 @@ def test_levels_take_less_time_on_the_chip(name: str) -> None:
     assert times[1] < times[0] and times[2] <= times[1], times
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["resnet-18", *(pytest.param(n, marks=pytest.mark.slow) for n in ("bert-base", "llama-block-prefill"))]
 )
@@ -137,6 +140,7 @@ def test_the_compiler_and_the_clock_agree(name: str, tmp_path: Path) -> None:
     assert trace["dram_ns"] > trace["ns"]
 
 
+@pytest.mark.long
 def test_little_room_sends_tensors_back(tmp_path: Path) -> None:
     """A share of L1 that holds little: results stay the same, and the trace says what went back to DRAM, and why."""
     module, inputs = network("resnet-18", torch.bfloat16, reduced=False, batch=2)

@@ -33,6 +33,7 @@ def ttrt(*words: str) -> list[str]:
 # The same results
 
 
+@pytest.mark.long
 def test_ranks_compute_and_see_what_one_process_does(mlp: Path) -> None:
     found = {}
     for size in (1, 2, 4):
@@ -44,6 +45,7 @@ def test_ranks_compute_and_see_what_one_process_does(mlp: Path) -> None:
         assert found[size] == {name: hashes * size for name, hashes in found[1].items()}
 
 
+@pytest.mark.long
 def test_tests_of_meshes_pass_on_ranks() -> None:
     tests = Path(__file__).parents[1] / "ttnn" / "test_meshes.py"
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", str(tests)]
@@ -51,6 +53,7 @@ def test_tests_of_meshes_pass_on_ranks() -> None:
     assert done.code == 0, done.out + done.err
 
 
+@pytest.mark.long
 def test_ttrt_run(mlp: Path) -> None:
     import numpy as np
 
@@ -69,6 +72,7 @@ def test_ttrt_run(mlp: Path) -> None:
     assert all((one[name] == three[name]).all() for name in one.files)
 
 
+@pytest.mark.long
 def test_a_rank_has_memory_for_its_own_chips_only() -> None:
     """A value of 32 MiB on each of 8 chips, and results of the same size."""
     found = {}
@@ -125,6 +129,7 @@ def test_ctrl_c_ends_all(mlp: Path) -> None:
             job.kill()
 
 
+@pytest.mark.long
 def test_files_of_killed_ranks_are_removed_by_the_next_ones(mlp: Path) -> None:
     """OpenMPI's memory of them, in /dev/shm. Those of ranks that run stay, and a job that ends leaves none."""
 
@@ -189,6 +194,7 @@ def test_another_arithmetic(mlp: Path) -> None:
     assert "rank 1 of 2: exact is on; expected off, as on rank 0" in done.err
 
 
+@pytest.mark.long
 def test_another_file(mlp: Path, other_mlp: Path) -> None:
     files = [(1, script("faulty.py", str(path), "2x4", "none")) for path in (mlp, other_mlp)]
     done = launched(files)
@@ -222,6 +228,7 @@ def test_without_the_library_for_mpi(mlp: Path, tmp_path: Path) -> None:
     assert "apt-get install openmpi-bin libopenmpi-dev" in done.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["soon", "0"])
 def test_a_bad_timeout(text: str, mlp: Path) -> None:
     done = launched([(2, script("faulty.py", str(mlp), "2x4", "none"))], TTRT_RANKS_TIMEOUT=text)

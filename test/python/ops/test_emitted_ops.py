@@ -25,6 +25,7 @@ def check(rows: list[tuple[str, str]]) -> None:
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.long
 def test_sampled_rows() -> None:
     check(SAMPLED)
 

@@ -81,6 +81,7 @@ def programs_of(made: Subject, target: str, options: tuple[str, ...], folder: Pa
     return (python_programs if target == "emitpy" else cpp_programs)(path)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 @pytest.mark.parametrize("target", ["emitpy", "emitc"])
@@ -138,6 +139,7 @@ def test_bits_on_a_mesh(target: str, build: Any, mesh: OrderedDict[str, int], tm
         assert_same(target, expected, found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target, run", [("emitpy", execute_py), ("emitc", execute_cpp)])
 def test_inputs_of_its_own_are_distributed(target: str, run: Any) -> None:
     _, path, _, _ = compile_ttir_to_flatbuffer(presharded, target=target, mesh_dict=PAIR)
@@ -147,6 +149,7 @@ def test_inputs_of_its_own_are_distributed(target: str, run: Any) -> None:
         subprocess.run([sys.executable, path], check=True, capture_output=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("build, mesh", [(weighted, None), (layers, None), (presharded, PAIR)])
 def test_a_trace_gives_the_bits(build: Any, mesh: Any, tmp_path: Path) -> None:
     """What is recorded runs as before, in flatbuffers and in programs that are emitted, and op by op for goldens."""

@@ -125,6 +125,7 @@ def test_other_types(dtype: torch.dtype) -> None:
                 assert comparison.within, f"{name} {wanted.name}, chip {chip}: {comparison}"
 
 
+@pytest.mark.long
 def test_emitted_cpp() -> None:
     subjects = [subject_of(name, (2, 4))[0] for name in ("all_reduce", "all_to_all", "mesh_partition")]
     with cpp_batch(subjects) as batch:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import _ttmlir_runtime as rt
+import pytest
 
 SCRIPT = Path(__file__).with_name("run_under_units.py")
 CAPS = ("avx2", "avx512", "avx512_bf16", "amx")
@@ -24,6 +25,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.long
 def test_every_cap_runs_or_is_listed_as_skipped() -> None:
     done = run("--only", "ttir.matmul")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -34,6 +36,7 @@ def test_every_cap_runs_or_is_listed_as_skipped() -> None:
         assert ("rows and networks agree" if cap in present else "skipped, the CPU does not have it") in line
 
 
+@pytest.mark.long
 def test_a_result_that_disagrees_fails(tmp_path: Path) -> None:
     """With a golden that is wrong."""
     (tmp_path / "sitecustomize.py").write_text(
@@ -44,6 +47,7 @@ def test_a_result_that_disagrees_fails(tmp_path: Path) -> None:
     assert "avx2: ttir.matmul f32: case 0, output 0: " in done.stdout
 
 
+@pytest.mark.long
 def test_caps_are_names() -> None:
     done = run("--caps", "sse")
     assert done.returncode == 2 and "invalid choice: 'sse'" in done.stderr

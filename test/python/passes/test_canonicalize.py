@@ -58,6 +58,7 @@ def check_function(seed: int) -> int:
         return check(f"seed {seed}", function.text, ir.Module.parse(function.text), function.inputs())
 
 
+@pytest.mark.long
 def test_keeps_every_bit(seed: int) -> None:
     erased = sum(check_function(number) for number in range(seed, seed + SAMPLE))
     assert erased > SAMPLE, f"{erased} ops of {SAMPLE} functions folded: the generator draws nothing that does"

@@ -52,6 +52,7 @@ def test_on_a_mesh(name: str) -> None:
     check(CASES[name], found)
 
 
+@pytest.mark.long
 def test_shards_of_a_mesh_are_computed_one_by_one() -> None:
     attributes = (
         "shard_dims = array<i64: -1, 0>, shard_shape = array<i64: 2, 1>, shard_type = #ttcore.shard_type<devices>"
@@ -72,6 +73,7 @@ def test_shards_of_a_mesh_are_computed_one_by_one() -> None:
     assert not compare_all([made])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mesh", [(1, 1), (1, 2)], ids=str)
 def test_emitted_programs_agree_bit_for_bit(mesh: tuple[int, int], request: pytest.FixtureRequest) -> None:
     """Every second program on one chip and the others on two; with --slow, all on both."""
@@ -209,6 +211,7 @@ def test_native_code_is_refused_unless_allowed() -> None:
     check(case, execute(binary, 0, made.inputs[0], (1, 1)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ["bf16", "bfp_bf8"])
 def test_other_formats_of_the_chip(format: str) -> None:
     """The host keeps its types; what goes to it and comes from it is cast."""

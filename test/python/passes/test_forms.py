@@ -101,11 +101,13 @@ def test_a_program_that_all_change(seed: int) -> None:
     assert alone == set(FORMS) - {"ttir-fold-constant-reshape-broadcast"}, "each is seen at work"
 
 
+@pytest.mark.long
 def test_functions(seed: int) -> None:
     for number in range(seed, seed + FUNCTIONS):
         check_function(number)
 
 
+@pytest.mark.long
 def test_modules(seed: int) -> None:
     for number in range(seed, seed + MODULES):
         check_module(number)

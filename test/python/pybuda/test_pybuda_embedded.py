@@ -94,6 +94,7 @@ def expected(x: torch.Tensor) -> np.ndarray[Any, Any]:
     return np.asarray(x.numpy().astype(np.float64) @ W.numpy().astype(np.float64) + B.numpy())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tiled", [False, True])
 def test_numbers_are_those_of_run_inference(
     embedded: Path, tmp_path: Path, tiled: bool, monkeypatch: pytest.MonkeyPatch

@@ -256,6 +256,7 @@ pybuda.shutdown()
 """
 
 
+@pytest.mark.long
 def test_processes_for_several_chips(tmp_path: Path) -> None:
     """Three at the same time. It is what `test_parallel_chips` of the documents does, which skips itself."""
     count = len(pybuda.detect_available_devices())

@@ -26,6 +26,7 @@ def resnet18() -> torch.nn.Module:
 
 
 # Logits differ by so much of their largest one: rounding, in so many layers. bf16 has 8 bits.
+@pytest.mark.long
 @pytest.mark.parametrize(("data_format", "distance"), [("Float32", 1e-5), ("Float16_b", 0.03)])
 def test_resnet18(resnet18: torch.nn.Module, data_format: str, distance: float) -> None:
     pybuda.set_configuration_options(default_df_override=pybuda.DataFormat[data_format])

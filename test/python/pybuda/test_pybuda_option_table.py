@@ -186,6 +186,7 @@ def test_programs_are_kept_for_the_next_process(tmp_path: Path) -> None:
     assert cached(tmp_path, "-1")[0] == 1 and not list(folder.iterdir())
 
 
+@pytest.mark.long
 def test_folders_of_programs(tmp_path: Path) -> None:
     assert cached(tmp_path, "1", "stored", "loaded")[0] == 1 and len(list((tmp_path / "stored").iterdir())) == 1
     assert cached(tmp_path, "1", "stored", "loaded")[0] == 1

@@ -177,6 +177,7 @@ def test_files_that_cannot_be_written(capsys):
     assert "expected one of them" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_script_runs_by_its_name():
     """As the guide calls it; what it needs is a terminal."""
     assert SCRIPT.stat().st_mode & stat.S_IXUSR
@@ -258,6 +259,7 @@ def test_help_and_jumps():
     shown(collect(workspace()), act)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (20, 6)])
 def test_sizes(size):
     async def act(app: PerfTables, pilot: Pilot) -> None:

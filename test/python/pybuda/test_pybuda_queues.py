@@ -197,6 +197,7 @@ class Source:
         assert not self.thread.is_alive()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["thread", "process"])
 def test_processes_push_and_are_killed_while_the_pipeline_is_shut_down(count: int, kind: str, seed: int) -> None:

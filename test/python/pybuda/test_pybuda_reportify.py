@@ -228,6 +228,7 @@ document.title = JSON.stringify({beyond});
 """
 
 
+@pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize("width", [1920, 1000, 700])
 def test_nothing_lies_beyond_the_window(monkeypatch, width):
@@ -237,6 +238,7 @@ def test_nothing_lies_beyond_the_window(monkeypatch, width):
         assert acted(text, LAYOUT, width) == {"beyond": []}
 
 
+@pytest.mark.long
 @needs_browser
 def test_pictures_of_the_page():
     """Each part is drawn: the pictures differ, and none is blank."""

@@ -124,6 +124,7 @@ def failed() -> dict[str, str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs {FOLDER}, which scripts/setup.sh makes")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_with_tensorflow(name: str, failed: dict[str, str]) -> None:

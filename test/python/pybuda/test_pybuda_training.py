@@ -141,6 +141,7 @@ def perceptron() -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 4))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("made", "shape", "rate"), [(perceptron, (16, 8), 0.2), (Transformer, (8, 6, 8), 0.05)], ids=["mlp", "transformer"]
 )
@@ -171,6 +172,7 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps(
         assert read(losses)[0].item() == pytest.approx(loss.item(), abs=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data_format", ["Float32", "Float16_b", "Bfp8_b"])
 def test_digits_are_learned_as_by_pytorch(data_format: str) -> None:
     """Within a point of PyTorch's accuracy in f32."""

@@ -12,6 +12,7 @@ strategies = pytest.importorskip("hypothesis.strategies")
 EXAMPLES = 8  # 2,000 with --slow
 
 
+@pytest.mark.long
 def test_any_module(seed: int, request: pytest.FixtureRequest) -> None:
     examples = 2000 if request.config.getoption("--slow") else EXAMPLES
 

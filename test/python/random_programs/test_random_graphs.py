@@ -13,6 +13,7 @@ from sharded_programs import executed, in_shards
 GRAPHS, SLOW_GRAPHS = 40, 2000
 
 
+@pytest.mark.long
 def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")
     for number in range(SLOW_GRAPHS if request.config.getoption("--slow") else GRAPHS):

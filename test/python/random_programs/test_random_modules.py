@@ -118,6 +118,7 @@ def check(seed: int, mesh: tuple[int, int], ops: int | None = None) -> None:
         raise AssertionError(f"{type(error).__name__}: {error}\n\n{module.program}") from error
 
 
+@pytest.mark.long
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("mesh", ALL_MESHES, ids=str)
 def test_sample(mesh: tuple[int, int], seed: int) -> None:

@@ -105,6 +105,7 @@ def test_functions_of_ttnn(device):
     assert in_child(compute) == compute()
 
 
+@pytest.mark.long
 def test_forks_while_other_threads_run_programs(binary, inputs):
     """Whatever the other thread is in, a child with a device of its own runs."""
     expected, ended = None, threading.Event()

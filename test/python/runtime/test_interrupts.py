@@ -128,6 +128,7 @@ def test_other_signals_with_handlers(binary, device, inputs, number):
         signal.signal(number, before)
 
 
+@pytest.mark.long
 def test_a_handler_that_returns_lets_the_run_go_on(device, inputs, compiled_program):
     some = compiled_program(lambda b: many_matmuls(b, 200))
     seen: list[float] = []
@@ -147,6 +148,7 @@ def test_a_handler_that_returns_lets_the_run_go_on(device, inputs, compiled_prog
     assert seen and seen[0] < ended, "the handler was called when the run had ended"
 
 
+@pytest.mark.long
 def test_a_handler_is_not_called_by_other_threads(device, inputs, compiled_program):
     """A run in another thread goes on; the main thread is interrupted where it is."""
     program = compiled_program(lambda b: many_matmuls(b, 100))
@@ -166,6 +168,7 @@ def test_execute_fb():
         execute_fb(path, goldens, disable_golden=True)
 
 
+@pytest.mark.long
 def test_emitted_cpp(device):
     """Programs of emitted C++ are interrupted between their calls."""
     _, path, _, _ = compile_ttir_to_flatbuffer(lambda b: many_matmuls(b, 120), target="emitc")

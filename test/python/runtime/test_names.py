@@ -72,6 +72,7 @@ def test_outputs_that_differ():
         assert not runtime.test.compare_outs([zero], other)
 
 
+@pytest.mark.long
 def test_a_library_of_programs(device):
     _, path, _, _ = compile_ttir_to_flatbuffer(network, target="emitc")
     library, test = str(compiled([path])), runtime.test

@@ -106,6 +106,7 @@ def test_recorded_commands_run_when_they_are_executed() -> None:
     assert torch.allclose(last, (total + x * x + 2 * following * following).abs(), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.long
 def test_emitted_programs_do_the_same() -> None:
     inputs = [GoldenMapTensor({0: each}) for each in values(3)]
     hoisted = [GoldenMapTensor({0: each}) for each in values(2)]

@@ -77,6 +77,7 @@ def one_function(build: Callable[[Any, Any], Any], shape: tuple[int, ...], dtype
     return module
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "i32"])
 def test_every_row(dtype: str) -> None:
     """All ops in one program file, and so one compilation of kernels."""

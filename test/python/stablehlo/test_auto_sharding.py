@@ -127,6 +127,7 @@ def cheapest(network: dict[str, Any]) -> float:
     return best
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mesh", [(1, 2), (2, 2)], ids=lambda m: f"{m[0]}x{m[1]}")
 def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")
@@ -146,6 +147,7 @@ def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureR
     assert splits > 10, "almost nothing was split, so nothing was chosen"
 
 
+@pytest.mark.long
 def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     """Of prices for memory that is too small by far; where no terminal is, nothing is written but the warning."""
     text = transformer(layers=6, batch=8, sequence=512, hidden=1024, heads=16, kv_heads=16, ffn=4096).text

@@ -218,6 +218,7 @@ def test_loops_leak_nothing() -> None:
     assert len(reports) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["stablehlo", "flatbuffer"])
 def test_goldens_follow_loops(stage: str, tmp_path: Path) -> None:
     """`ttrt run --golden` of a loop with a branch, and `ttrt compare` of its text with what was made of it."""
@@ -240,6 +241,7 @@ def integer(value: int) -> torch.Tensor:
     return torch.tensor(value, dtype=torch.int32)
 
 
+@pytest.mark.long
 def test_emitted_programs() -> None:
     """C++ and Python do the same turns and branches, also none, and return what others do not own."""
     x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 20.0, 30.0])

@@ -61,6 +61,7 @@ def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
             assert error <= 1e-5, f"result {index}: off by {error:.2g} of its range"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "least"),
     # The experts are functions that are called, beside an op without a rule; with 32 chips their values are too large

@@ -222,6 +222,7 @@ PROGRAM = f"""func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x4x{COLUMNS.type}
   return %r : tensor<4x4x{FINE.type}> }}"""
 
 
+@pytest.mark.long
 def test_goldens_compute_with_what_integers_stand_for(tmp_path: Path) -> None:
     source, made = tmp_path / "quantized.mlir", tmp_path / "made.mlir"
     source.write_text(PROGRAM)

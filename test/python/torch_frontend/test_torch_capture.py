@@ -227,6 +227,7 @@ def test_both_ways_give_the_same_numbers(train: bool) -> None:
     assert torch.equal(one, two)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
 def test_gradients_decide(mode: Callable[[], Any]) -> None:
     """Weights that require them need AOTAutograd where they can be asked for, and a frozen model does not."""

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "torch"
 
 
@@ -17,12 +19,14 @@ def run(name: str, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_model_beside_pytorch() -> None:
     printed = run("compare.py", "--small", "--repeats", "1")
     assert re.search(r"deit\.layers\.1 .* 1\.000000 ", printed) and "ops left to PyTorch: 0" in printed
     assert "<html" in Path("compare/report.html").read_text()
 
 
+@pytest.mark.long
 def test_training_beside_pytorch() -> None:
     printed = run("train.py", "--epochs", "9", "--output", "curve.png")
     found = re.findall(r"loss (\S+) -> (\S+) in (\d+) steps, (\S+) % right", printed)

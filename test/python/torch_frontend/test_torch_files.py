@@ -29,6 +29,7 @@ def ttrt(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["f32", "bf16"])
 def test_ttrt_runs_a_file_with_its_weights(dtype: torch.dtype) -> None:
     net, x = model(dtype), X.to(dtype)

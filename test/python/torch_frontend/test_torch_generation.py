@@ -28,6 +28,7 @@ def prompt(name: str) -> tuple[Any, dict[str, Any]]:
     return model, {"input_ids": ids, "attention_mask": mask, "disable_compile": True, **greedy}
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("cache", ["static", "dynamic"])
 @pytest.mark.parametrize("name", GENERATING)
@@ -42,6 +43,7 @@ def test_the_tokens_are_those_of_pytorch(name: str, cache: str) -> None:
     assert not any(report.on_host for report in reports)
 
 
+@pytest.mark.long
 def test_a_cache_does_not_leave_the_device() -> None:
     model, arguments = prompt("Llama")
     model.forward = torch.compile(model.forward, backend="tt")
@@ -58,6 +60,7 @@ def test_a_cache_does_not_leave_the_device() -> None:
     assert decode.transfers == everything - 2 * sum(written)
 
 
+@pytest.mark.long
 def test_metrics_of_generate() -> None:
     model, arguments = prompt("GPT-2")
     found = measure("GPT-2", model.generate, {**arguments, "cache_implementation": "static"}, seconds=0.01)

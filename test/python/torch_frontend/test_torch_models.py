@@ -47,6 +47,7 @@ def test_bf16_is_as_exact_as_pytorch(name: str) -> None:
             assert error_of(a, f32) <= 1.25 * error_of(b, f32), f"{name} output {i}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["BERT", "GPT-2", "ResNet18"])
 def test_gradients_are_those_of_pytorch(name: str) -> None:
     model, inputs = torch_zoo.make(name, small=True)

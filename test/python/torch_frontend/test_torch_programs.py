@@ -297,6 +297,7 @@ def test_causal_attention_begins_with_the_first_key(lengths: tuple[int, int], dt
     assert_agree(grads[1], grads[0])
 
 
+@pytest.mark.long
 def test_importing_loads_no_dynamo() -> None:
     """It takes PyTorch more than a second, which programs that do not use it do not wait for."""
     program = """

@@ -118,6 +118,7 @@ def test_the_table_of_models(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "no model 'gpt3'; there are BERT" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_tracer_and_its_report(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(MissingTraceError, match="stat/raw: no graphs"):
         write_report(Path("stat"))
@@ -127,6 +128,8 @@ def test_the_tracer_and_its_report(capsys: pytest.CaptureFixture[str]) -> None:
         "stat/raw/Mnist_Train/bw_0.json",
         "stat/raw/Mnist_Train/fw_0.json",
     ]
+    Path("stat/raw/Mnist_Train/fw_1.json").write_text("[]")
+    assert stat_models.main(words) == 0 and not Path("stat/raw/Mnist_Train/fw_1.json").exists(), "of an earlier run"
     assert json.loads(Path("stat/profile/Mnist_Train.json").read_text())["traceEvents"]
     calls = list(read_calls(Path("stat"), "fw"))
     relu = next(call for call in calls if call.op_type == "aten.relu.default")
@@ -161,6 +164,12 @@ def test_a_graph_break_is_two_graphs(tmp_path: Path) -> None:
     assert measure("broken", broken, torch.rand(2), seconds=0.01).graphs == 2
 
 
+def test_training_batch_norms_breaks_no_graph(tmp_path: Path) -> None:
+    files = stat_models.trace("ResNet18", tmp_path, profile=False, small=True)
+    assert [file.name for file in files] == ["fw_0.json", "bw_0.json"]
+
+
+@pytest.mark.long
 def test_transformers_from_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch_zoo.make("facebook/deit-base-patch16-224", small=True)[0].save_pretrained("deit")
     assert run_transformers.main(["--model", "./deit", "--metrics", "metrics"]) == 0
@@ -224,6 +233,7 @@ def test_is_no_tuple(record_property):
 """
 
 
+@pytest.mark.long
 def test_the_plugin(tmp_path: Path) -> None:
     Path("test_user.py").write_text(PLUGIN)
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "--strict-markers", "--junitxml=report.xml", "test_user.py"]
@@ -254,6 +264,7 @@ def test_scripts_say_how_they_are_used(capsys) -> None:
         assert stopped.value.code == 0 and f"tools/{tool.__name__}.py" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_scripts_are_programs() -> None:
     for tool in (stat_models, generate_report, run_transformers, collect_metrics):
         assert os.access(tool.__file__, os.X_OK)

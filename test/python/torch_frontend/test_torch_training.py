@@ -96,6 +96,7 @@ def gradients(run: Run, model: nn.Module, call: Callable[..., Any], batch: Any) 
     return {name: p.grad.double() for name, p in model.named_parameters() if p.grad is not None}
 
 
+@pytest.mark.long
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_gradients_are_those_of_pytorch(name: str) -> None:
@@ -166,6 +167,7 @@ class Kept(nn.Module):
         return loss
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_what_is_kept_for_backward(dynamic: bool) -> None:
     torch.manual_seed(0)
@@ -184,6 +186,7 @@ def test_what_is_kept_for_backward(dynamic: bool) -> None:
         assert error_of(mine.mean, model.mean) <= 1e-4
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:PyTorch runs what")
 def test_gradients_between_ops_that_pytorch_runs() -> None:
     """What is kept for the backward graph reaches it by its place, whatever names ops of that graph have."""

@@ -47,6 +47,7 @@ def test_numbers_that_do_not_fit_are_computed_by_pytorch(value: int) -> None:
     assert compared.tolist() == [1 + value > 0, value - 1 > 0]
 
 
+@pytest.mark.long
 def test_64_bit_integers_are_spoken_of_once() -> None:
     program = (
         "import torch, warnings\n"

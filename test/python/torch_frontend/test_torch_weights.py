@@ -83,6 +83,7 @@ CHANGES: dict[str, Callable[[Model], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:float64 is computed")
 @pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
 def test_weights_are_seen_whenever_they_change(training: bool) -> None:
@@ -240,6 +241,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
+@pytest.mark.long
 def test_a_weight_is_held_once_beside_its_form_for_the_kernel() -> None:
     torch.manual_seed(0)
     model, x = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(16)]), torch.rand(4, 1024)
@@ -257,6 +259,7 @@ def test_a_weight_is_held_once_beside_its_form_for_the_kernel() -> None:
     assert again <= taken + 0.3 * weights
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dtype", "layers"), [(torch.float32, 10), (torch.bfloat16, 20)], ids=str)
 def test_large_models_are_not_held_twice(dtype: torch.dtype, layers: int) -> None:
     """Of 671 MB of weights a fifth at most has a second form, also where the processor multiplies bf16 as f32."""
@@ -275,6 +278,7 @@ def test_large_models_are_not_held_twice(dtype: torch.dtype, layers: int) -> Non
     assert resident() - before <= 0.3 * weights
 
 
+@pytest.mark.long
 def test_nothing_is_kept_of_calls() -> None:
     model, x = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64)), torch.rand(64, 64)
     compiled = on_chip(model)
@@ -290,6 +294,7 @@ def test_nothing_is_kept_of_calls() -> None:
     assert resident() - before < 4 << 20
 
 
+@pytest.mark.long
 def test_nothing_is_kept_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[weakref.ref[Program]] = []
     whole = Program.__post_init__

@@ -44,6 +44,7 @@ def text_of(app: LiveDisplay, name: str) -> str:
     return str(app.query_one(f"#{name}", Static).render())
 
 
+@pytest.mark.long
 def test_the_tabs(worker, net):
     one = worker("open_mesh a 1 2", f"allocate a {12 << 20}", "submit a")
 
@@ -71,6 +72,7 @@ def test_the_tabs(worker, net):
     display(act)
 
 
+@pytest.mark.long
 def test_limits_and_averages(worker):
     worker("open_mesh a 1 1")
 
@@ -182,6 +184,7 @@ def test_files_that_cannot_be_written_are_told_of():
     display(act)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (30, 8)])
 @pytest.mark.parametrize("theme", ["default", "dark"])
@@ -234,6 +237,7 @@ def in_terminal(arguments: list[str], keys: str = "", seconds: float = 4.0) -> t
 SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-_])")
 
 
+@pytest.mark.long
 def test_a_real_terminal(worker, folder):
     one = worker("open_mesh a 1 1")
     written, status = in_terminal([], "123thwv")
@@ -251,6 +255,7 @@ def test_a_real_terminal(worker, folder):
         assert words in text, words
 
 
+@pytest.mark.long
 def test_no_color(folder):
     written, status = in_terminal(["-nc"], "2w")
     assert status == 0 and "TT-SMI" in written

@@ -31,6 +31,7 @@ def test_a_run_is_ended(smi, worker, net):
     other.do("submit a")
 
 
+@pytest.mark.long
 def test_a_process_that_runs_nothing_is_told_later(smi, worker, net):
     one = worker("open_mesh a 1 1", "submit a")
     outcome = smi("-wr", given="0\n")
@@ -45,6 +46,7 @@ def test_a_process_that_runs_nothing_is_told_later(smi, worker, net):
     one.do("submit a")
 
 
+@pytest.mark.long
 def test_eager_ops_are_ended(worker, folder):
     """Calls of ttnn; the second request changes nothing."""
     program = """
@@ -74,6 +76,7 @@ except Exception as error:
     assert "is closed: it was reset from outside" in second
 
 
+@pytest.mark.long
 def test_a_mesh_is_reset_as_one(smi, worker, net):
     one = worker("open_mesh a 1 2", "open_mesh b 1 1", "part c a 1 1 0 1")
     outcome = smi("-wr", given="0, 1\n")
@@ -111,6 +114,7 @@ def test_idle_devices(smi):
     assert "device 0: idle: no process has it open, and there is nothing to reset" in outcome.out
 
 
+@pytest.mark.long
 def test_the_mobo(smi, worker, net):
     one = worker("open_mesh a 1 2", "open_mesh b 1 1")
     outcome = smi("-mr", given=f"{platform.node()}\n1\n")

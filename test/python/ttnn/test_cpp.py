@@ -21,6 +21,7 @@ def done(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("cmake"), reason="needs cmake")
 def test_the_example_builds_outside_of_the_project(tmp_path: Path) -> None:
     source = shutil.copytree(EXAMPLES, tmp_path / "source")
@@ -38,6 +39,7 @@ def compiled(folder: Path, body: str) -> Path:
     return folder / "program"
 
 
+@pytest.mark.long
 def test_a_program_in_one_file(tmp_path: Path) -> None:
     program = compiled(
         tmp_path,

@@ -209,6 +209,7 @@ def test_devices() -> None:
         ttnn.MeshShape(0, 2)
 
 
+@pytest.mark.long
 def test_a_program_may_leave_its_device_open() -> None:
     code = (
         "import ttnn, torch; d = ttnn.open_device(device_id=0); x = ttnn.from_torch(torch.ones(2), device=d); print(x)"

@@ -21,6 +21,7 @@ def test_the_page_runs() -> None:
     exec(compile(program, "page.py", "exec"), {"__name__": "page"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weights", ["bfloat16", "bfloat8_b"])
 def test_the_example_runs(weights: str) -> None:
     program = [

@@ -7,6 +7,7 @@ import gc
 import json
 from typing import Any
 
+import pytest
 import torch
 
 
@@ -49,6 +50,7 @@ def test_positions_of_equal_elements(ttrt, flatbuffer) -> None:
     assert found.code == 0, found.err
 
 
+@pytest.mark.long
 def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch, live_goldens) -> None:
     """Those of a long chain of ops, unless they are to be looked at."""
     from builder.goldens.evaluation import Evaluation

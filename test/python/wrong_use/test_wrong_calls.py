@@ -23,12 +23,14 @@ def findings(seed: int | str, count: int, folder: Path) -> list[str]:
     return list(wrong_calls.wrong_calls(count, run, str(log)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [6000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_wrong_calls_raise(seed, count, tmp_path):
     found = findings(seed + count, count, tmp_path)
     assert not found, f"wrong_calls.py {seed + count} <number of the call> 1 log:\n" + "\n".join(found)
 
 
+@pytest.mark.long
 def test_every_odd_value_in_every_place_that_takes_anything(tmp_path):
     found = findings(wrong_calls.SWEEP, 1_000_000, tmp_path)
     assert not found, f"wrong_calls.py {wrong_calls.SWEEP} <number of the call> 1 log:\n" + "\n".join(found)
