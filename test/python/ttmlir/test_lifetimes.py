@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is found inside of a module keeps the module, and the last of it that goes lets the module go."""
+"""What is found inside of a module keeps the module, and the last of it that goes lets the module go; what others erase
+is an error to use."""
 
 from __future__ import annotations
 
@@ -59,3 +60,119 @@ def test_a_part_keeps_its_module(way: str, monkeypatch: pytest.MonkeyPatch) -> N
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+# Each of ERASURES is the end of this program.
+SOURCE = """
+import gc
+from ttmlir.ir import Context, Location, MLIRError, Module, Operation, SymbolTable
+from ttmlir.passmanager import PassManager
+
+TEXT = '''func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %dead = "ttir.abs"(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = "ttir.neg"(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+func.func @other() {
+  return
+}'''
+
+
+def gone(*parts):
+    for part in parts:
+        try:
+            text = str(part)
+        except RuntimeError as error:
+            assert "the operation has been invalidated" in str(error), error
+        else:
+            raise AssertionError(f"still there: {text}")
+
+
+def there(*parts):
+    for part in parts:
+        assert str(part)
+
+
+with Context() as context, Location.unknown():
+    module = Module.parse(TEXT)
+    function = module.body.operations[0]
+    block = function.regions[0].blocks[0]
+    dead, used, last = block.operations
+    PROGRAM
+"""
+ERASURES = {
+    "a pass, of an op": """
+    again, result, view = block.operations[0].operation, dead.results[0], dead.operation.opview
+    PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+    gone(dead, again, view, result)
+    there(used, last, function, used.results[0], block.arguments[0], module)
+    assert [op.name for op in block.operations] == [used.name, last.name]
+    """,
+    "a pass on a function, of an op": """
+    manager = PassManager.parse("func.func(canonicalize)")
+    manager.run(function.operation)
+    gone(dead)
+    there(used, function, module)
+    """,
+    "passes that put others in their places": """
+    for _ in range(20):
+        module = Module.parse(TEXT)
+        held = list(module.body.operations[0].regions[0].blocks[0].operations)
+        PassManager.parse("builtin.module(ttir-to-ttnn-backend-pipeline)").run(module.operation)
+        gone(*held[:2])
+        there(module)
+    """,
+    "a pass that fails": """
+    broken = Module.parse('func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { %y = "ttir.abs"(%x) : (tensor<4xf32>) -> '
+                          'tensor<4xf32> return %y : tensor<4xf32> }')
+    abs = broken.body.operations[0].regions[0].blocks[0].operations[0]
+    try:
+        PassManager.parse("builtin.module(ttcore-register-device{mesh-shape=0,0})").run(broken.operation)
+    except MLIRError:
+        pass
+    there(abs, broken)
+    """,
+    "the function around it": """
+    result = used.results[0]
+    function.erase()
+    gone(function, dead, used, last, result)
+    there(module)
+    """,
+    "another object of it": """
+    last_of_other = module.body.operations[1].regions[0].blocks[0].operations[0]
+    module.body.operations[1].operation.erase()
+    gone(last_of_other)
+    again = block.operations[0]
+    dead.operation.erase()
+    gone(dead, again)
+    there(used, function, module)
+    """,
+    "a symbol table": """
+    again = module.body.operations[0]
+    SymbolTable(module.operation).erase(function)
+    gone(function, again, used, dead)
+    there(module, module.body.operations[0])
+    """,
+    "the last object of what has no parent": """
+    alone = Operation.parse(TEXT.partition("func.func @other")[0])
+    inside = alone.regions[0].blocks[0].operations[0]
+    there(inside)
+    del alone
+    gc.collect()
+    gone(inside)
+    """,
+    "one that runs again": """
+    for _ in range(3):
+        PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+        gone(dead)
+        there(used, function)
+    """,
+}
+
+
+@pytest.mark.parametrize("erasure", ERASURES)
+def test_what_is_erased_is_an_error(erasure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MALLOC_PERTURB_", "165")
+    program = SOURCE.replace("    PROGRAM\n", ERASURES[erasure])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
