@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -142,6 +143,9 @@ def measure(progress: Progress, settings: Settings, modules: Sequence[str]) -> t
                 else:
                     progress.add(outcome)
             progress.finish(name)
+        except KeyboardInterrupt:
+            print(f"bench: interrupted in {name}; --resume runs what is left", file=sys.stderr)
+            sys.exit(128 + signal.SIGINT)
         except Died as error:
             failed.append(name)
             print(f"bench: {error}, with at most {run.peak / 1e9:.2f} GB", file=sys.stderr, flush=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from .outcomes import to_line  # noqa: E402
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who started this says that it was interrupted
     settings = Settings(**{**REQUEST["settings"], "peers": tuple(REQUEST["settings"]["peers"])})
     if REQUEST["lock"]:
         settings = replace(settings, lock=Lock(Path(REQUEST["lock"])))

@@ -181,11 +181,14 @@ def of(name):
         yield Result(name, "f32", 1.0, "peer", 2.0)
         fatal = HERE / "fatal"
         if name == "second" and fatal.exists():
-            whose = fatal.read_text()
+            whose, number = fatal.read_text().split()
             fatal.unlink()
             held = bytearray(300_000_000)
             held[:: 4096] = b"1" * len(held[:: 4096])
-            os.kill(os.getppid() if whose == "parent" else os.getpid(), signal.SIGKILL)
+            if whose != "child":
+                os.kill(os.getppid(), int(number))
+            if whose != "parent":
+                os.kill(os.getpid(), int(number))
         yield Measure(name, "f32", 3.0, "x")
     return run
 
@@ -197,10 +200,10 @@ BENCHMARKS = {name: of(name) for name in ("first", "second", "third")}
 class Fake:
     """A run of FAKE in a folder."""
 
-    def __init__(self, folder: Path, fatal: str) -> None:
+    def __init__(self, folder: Path, fatal: str, number: int = signal.SIGKILL) -> None:
         self.folder = folder
         (folder / "fake_benchmarks.py").write_text(FAKE)
-        (folder / "fatal").write_text(fatal)
+        (folder / "fatal").write_text(f"{fatal} {int(number)}")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return bench(
@@ -252,6 +255,15 @@ def test_a_run_that_is_killed_keeps_what_it_had(tmp_path: Path) -> None:
     assert sorted(fake.names("results-measures.json")) == ["first", "second", "third"]
     again = fake.run("--resume")
     assert again.returncode == 1 and f"bench: --resume: no run in {tmp_path} is unfinished" in again.stderr
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, "both", signal.SIGINT)
+    done = fake.run()
+    assert done.returncode == 128 + signal.SIGINT
+    assert "bench: interrupted in second; --resume runs what is left" in done.stderr and "Traceback" not in done.stderr
+    assert fake.run("--resume").returncode == 0
+    assert fake.ran() == ["first", "second", "second", "third"]
 
 
 @pytest.mark.parametrize(
