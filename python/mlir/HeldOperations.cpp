@@ -14,8 +14,7 @@ Objects &objects() {
 }
 
 /// Calls `visit` with each operation inside of `root`.
-template <typename Visit>
-void walkInside(MlirOperation root, Visit visit) {
+template <typename Visit> void walkInside(MlirOperation root, Visit visit) {
   struct Data {
     const void *root;
     Visit &visit;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that Python holds, and what erases them under it.
 //
-// MLIR 22.1's bindings do not know which of their objects refer to an operation that a pass, a pattern or the end of the
-// operation around it erases: using one reads freed memory. IRCore.cpp, Pass.cpp and Rewrite.cpp, as
+// MLIR 22.1's bindings do not know which of their objects refer to an operation that a pass, a pattern or the end of
+// the operation around it erases: using one reads freed memory. IRCore.cpp, Pass.cpp and Rewrite.cpp, as
 // cmake/MLIRPython.cmake changes them, call these, so that it raises an error.
 #ifndef PYTHON_MLIR_HELDOPERATIONS_H
 #define PYTHON_MLIR_HELDOPERATIONS_H
