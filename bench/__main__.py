@@ -23,7 +23,7 @@ from .report.progress import Progress
 FOLDER = Path(__file__).resolve().parent
 EPILOG = """
 examples:
-  python -m bench                                   everything, about 20 minutes
+  python -m bench                                   everything, about 40 minutes
   python -m bench --only 'matmul*' --seconds 1      some kernels
   python -m bench --only '*bert*' --peers 'torch eager' --add
                                                     fewer peers; other lines of results.json stay

@@ -160,8 +160,8 @@ foreach(_mlir_include ${MLIR_INCLUDE_DIRS})
   endif()
 endforeach()
 add_compile_options("-I${_changed}/include") # as a directory of includes, functions of MLIR take it for that of sources
-ttmlir_change_binding("${_bindings}/IRCore.cpp" IRCore.cpp _creates _keeps _include _includes _begins _holds _ends _releases _destroys _destroys_all
-  _erases _erases_all ${_core_changes})
+ttmlir_change_binding("${_bindings}/IRCore.cpp" IRCore.cpp _creates _keeps _include _includes _begins _holds
+  _ends _releases _destroys _destroys_all _erases _erases_all ${_core_changes})
 set(_runs "            MlirLogicalResult status = mlirPassManagerRunOnOp(
 ")
 set(_runs_inside "            ErasingInside erasing(op.getOperation().get());
@@ -175,7 +175,8 @@ set(_folds_op "            MlirLogicalResult status = mlirApplyPatternsAndFoldGr
 ")
 set(_folds_op_inside "            ErasingInside erasing(op.getOperation().get());
 ${_folds_op}")
-ttmlir_change_binding("${_bindings}/Rewrite.cpp" Rewrite.cpp _include _includes _folds _folds_inside _folds_op _folds_op_inside)
+ttmlir_change_binding("${_bindings}/Rewrite.cpp" Rewrite.cpp _include _includes _folds _folds_inside
+  _folds_op _folds_op_inside)
 foreach(_file Globals.cpp IRAffine.cpp IRAttributes.cpp IRInterfaces.cpp IRTypes.cpp MainModule.cpp Pass.h Rewrite.h)
   configure_file("${_bindings}/${_file}" "${_changed}/${_file}" COPYONLY)
 endforeach()

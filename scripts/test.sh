@@ -14,12 +14,14 @@ case ${1:-} in
   "") chosen=(--turn="$(git -C "$(dirname "$0")" rev-list --count HEAD 2>/dev/null || echo 0)") ;;
   --turn)
     [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "test: --turn takes a number, not '${2:-}'" >&2; exit 2; }
-    chosen=(--turn="$2") ;;
+    chosen=(--turn="$2")
+    shift ;;
   --whole) chosen=() ;;
   --all) chosen=(--slow) sanitizers=true ;;
   -h | --help) sed -n '2,/^set/{/SPDX/d;/^set/d;s/^# \?//p}' "$0"; exit ;;
   *) echo "test: unknown option $1; known: --turn --whole --all" >&2; exit 2 ;;
 esac
+[ $# -le 1 ] || { echo "test: one option at a time, not also $2" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 # Importing PyTorch takes 5 s without bytecode and 2 s with it, and tests start hundreds of processes: the first one leaves

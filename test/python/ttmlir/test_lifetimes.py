@@ -123,19 +123,25 @@ ERASURES = {
         there(module)
     """,
     "a pass that fails": """
-    broken = Module.parse('func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { %y = "ttir.abs"(%x) : (tensor<4xf32>) -> '
-                          'tensor<4xf32> return %y : tensor<4xf32> }')
-    abs = broken.body.operations[0].regions[0].blocks[0].operations[0]
     try:
-        PassManager.parse("builtin.module(ttcore-register-device{mesh-shape=0,0})").run(broken.operation)
+        PassManager.parse("builtin.module(canonicalize,ttcore-register-device{mesh-shape=0,0})").run(module.operation)
     except MLIRError:
-        pass
-    there(abs, broken)
+        gone(dead)
+        there(used, function, module)
+    else:
+        raise AssertionError("it did not fail")
     """,
     "the function around it": """
-    result = used.results[0]
+    result, region = used.results[0], function.regions[0]
     function.erase()
-    gone(function, dead, used, last, result)
+    gone(function, dead, used, last, result, block)
+    for use in (lambda: list(region.blocks), lambda: list(block.operations), lambda: block.owner, lambda: result.type):
+        try:
+            use()
+        except RuntimeError as error:
+            assert "the operation has been invalidated" in str(error), error
+        else:
+            raise AssertionError("it can be used")
     there(module)
     """,
     "another object of it": """
