@@ -57,12 +57,28 @@ def test_packages_are_imported():
     """)
 
 
+def test_pytest_starts_with_the_plugin():
+    """An installed wheel has pytest load it, in projects that know nothing of it."""
+    output("""
+        import pytest
+        from pathlib import Path
+        Path("test_user.py").write_text("def test_passes(): pass")
+        assert pytest.main(["-p", "no:cacheprovider", "--rootdir=.", "--torch-ttnn-metrics=found", "test_user.py"]) == 0
+    """)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "package, said", [("torch_ttnn", "ttmlir.torch"), ("ttmlir.torch", "ttmlir.torch"), ("pybuda", "pybuda")]
+    "use, said",
+    [
+        ("from torch_ttnn import backend", "ttmlir.torch"),
+        ("import torch_ttnn; torch_ttnn.TorchTtnnOption", "ttmlir.torch"),
+        ("import ttmlir.torch", "ttmlir.torch"),
+        ("import pybuda", "pybuda"),
+    ],
 )
-def test_what_needs_it_says_so(package, said):
-    done = run(f"import {package}")
+def test_what_needs_it_says_so(use, said):
+    done = run(use)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(f"{said} needs PyTorch: pip install 'ttmlir[torch]'")
 
