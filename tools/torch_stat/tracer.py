@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from functorch.compile import make_boxed_func
-from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 from ttmlir.files import write_whole
@@ -85,6 +83,8 @@ class Tracer:
         decompositions: dict[Any, Callable[..., Any]] | None = None,
         profile: bool = False,
     ) -> None:
+        from torch._dynamo.backends.common import aot_autograd  # loads Dynamo, for which reports need not wait
+
         self.name = folder_name(model)
         self.raw = folder / RAW / self.name
         self.trace = folder / PROFILE / f"{self.name}.json"
@@ -112,6 +112,8 @@ class Tracer:
             self.files.append(self.trace)
 
     def compiler(self, kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
+        from functorch.compile import make_boxed_func
+
         def write(graph_module: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
             path = self.raw / f"{kind}_{self.counts[kind]}.json"
             self.counts[kind] += 1

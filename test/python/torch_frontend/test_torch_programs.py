@@ -302,7 +302,7 @@ def test_importing_loads_no_dynamo() -> None:
     """It takes PyTorch more than a second, which programs that do not use it do not wait for."""
     program = """
 import sys
-import pybuda, torch, torch_ttnn, ttmlir.onnx, ttmlir.torch
+import pybuda, torch, torch_stat, torch_ttnn, ttmlir.onnx, ttmlir.torch
 assert torch_ttnn.backend is ttmlir.torch.backend
 print([name for name in ("torch._dynamo", "functorch", "sympy", "networkx") if name in sys.modules])
 print(torch.compile(lambda x: x + 1, backend="tt")(torch.ones(2)), "torch._dynamo" in sys.modules)
