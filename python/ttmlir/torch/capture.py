@@ -232,7 +232,7 @@ def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence
     for value in arguments:
         if is_traceable_wrapper_subclass(value):
             raise UnsuitedError(f"an argument that is {type(value).__name__}")
-    mode = FakeTensorMode()
+    mode = FakeTensorMode()  # loads Dynamo, as elementwise ops of "meta" tensors do, too
     fakes = {f"arg{i}_1": mode.from_tensor(value, static_shapes=True) for i, value in enumerate(arguments)}
     return recorded(Recorder(), mode, fakes, lambda given: function(*given), torch.is_grad_enabled())
 
