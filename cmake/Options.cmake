@@ -16,7 +16,7 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -UNDEBUG")
 
 set(TTMLIR_CCACHE_ROOT "${PROJECT_SOURCE_DIR}")
-include(Ccache)
+include(CompilerLauncher)
 
 find_program(LLD NAMES ld.lld-22 ld.lld)
 if(LLD AND CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -17,7 +17,7 @@ function(ttmlir_precompile target header)
   endif()
   # It remembers how large the files are as well, comments included. Without them ccache would know a header that differs
   # only there, and give the old one; a name of its own keeps it from those that earlier builds have left.
-  if(CMAKE_CXX_COMPILER_LAUNCHER AND TTMLIR_ENV)
+  if(CCACHE AND TTMLIR_ENV)
     set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER "${TTMLIR_ENV}" CCACHE_DEPEND=1
                                            CCACHE_NAMESPACE=precompiled ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()

@@ -19,7 +19,7 @@ demo_packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   libzstd-dev zlib1g-dev libxml2-dev libedit-dev libffi-dev
   flatbuffers-compiler libflatbuffers-dev libdnnl-dev
-  cmake ninja-build ccache dpkg-dev gcc g++ make git xz-utils python3 python3-venv python3-dev
+  cmake ninja-build ccache libjemalloc2 dpkg-dev gcc g++ make git xz-utils python3 python3-venv python3-dev
 )
 # Device images, processes that share a mesh, tests and formatting.
 packages=(

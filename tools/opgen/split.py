@@ -155,7 +155,7 @@ def write_definitions(path: Path, parts: int, header: str) -> None:
             + f"{used(constraints, bodies)}\n{bodies}"
             + f"namespace {space} {{\n{'' if part else whole}"
             + f"void {functions[part]}(::mlir::Dialect &dialect) {{\n"
-            + "".join(f"  ::mlir::RegisteredOperationName::insert<{name}>(dialect);\n" for name in mine)
+            + "".join(f"  ::mlir::tt::registerOp<{name}>(dialect);\n" for name in mine)
             + "}\n}\n",
         )
 

@@ -288,6 +288,14 @@ static Type likeOf(const DialectOp &op, const Subject &subject, StringRef word) 
   return value ? value.getType() : Type();
 }
 
+LogicalResult mlir::tt::shapes::checkAttributes(MLIRContext *context, std::optional<Location> location,
+                                                llvm::function_ref<LogicalResult(Location)> verify) {
+  if (location)
+    return verify(*location);
+  ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
+  return verify(UnknownLoc::get(context));
+}
+
 LogicalResult mlir::tt::shapes::infer(const OpShapes &shapes, const Subject &subject, SmallVectorImpl<Type> &results) {
   DialectOp op(shapes, subject);
   rules::Results found;

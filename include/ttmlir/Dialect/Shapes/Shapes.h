@@ -74,6 +74,10 @@ LogicalResult infer(const OpShapes &shapes, const Subject &subject, SmallVectorI
 /// The op is as its rule wants it, and so are the shapes of its results.
 LogicalResult verify(const OpShapes &shapes, const Subject &subject);
 
+/// Calls what verifies an op's attributes; without a location, nothing is said of what is wrong.
+LogicalResult checkAttributes(MLIRContext *context, std::optional<Location> location,
+                              llvm::function_ref<LogicalResult(Location)> verify);
+
 //===----------------------------------------------------------------------===//
 // What the generated callers need
 //===----------------------------------------------------------------------===//
@@ -115,10 +119,7 @@ LogicalResult inferTypes(MLIRContext *context, std::optional<Location> location,
     return failure();
   typename ConcreteOp::Adaptor adaptor(operands, attributes, OpaqueProperties(&properties), regions);
   // Required attributes are there and every attribute is of its kind.
-  if (location ? failed(adaptor.verify(*location)) : [&] {
-        ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
-        return failed(adaptor.verify(UnknownLoc::get(context)));
-      }())
+  if (failed(checkAttributes(context, location, [&](Location at) { return adaptor.verify(at); })))
     return failure();
   return infer(ConcreteOp::getOpShapes(), subject, results);
 }
