@@ -292,7 +292,7 @@ int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &want
 
 } // namespace
 
-Ordered::Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
                  ScratchLayout &scratch, const ConstantStore *store) {
   if (given == wanted)
     return;
@@ -307,6 +307,7 @@ Ordered::Ordered(const Packed &values, const dnnl::memory::desc &given, const dn
   const int64_t pieces = store ? piecesOf(given, wanted) : 1;
   if (pieces == 1) {
     library::reorder(given, wanted).run({constant, made.data()});
+    values.discard();
     return;
   }
   const int64_t count = given.dims()[0] / pieces;

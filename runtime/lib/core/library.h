@@ -122,12 +122,13 @@ private:
 };
 
 /// Weights in the order that a primitive wants, brought there once when they are constant, or at each run. To be made
-/// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there.
+/// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there, and
+/// what they were converted to is given back.
 class Ordered {
 public:
   Ordered() = default;
-  Ordered(const Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
-          ScratchLayout &scratch, const ConstantStore *store);
+  Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted, ScratchLayout &scratch,
+          const ConstantStore *store);
   const std::byte *get(const Packed &values, const std::byte *from, std::byte *scratch) const;
   /// Whether `get` needs the operand's own values.
   bool reads(const Packed &values) const { return !made && values.reads(); }
