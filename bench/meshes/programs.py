@@ -198,21 +198,26 @@ def sides(text: str, values: Sequence[torch.Tensor], weights: Sequence[bool], me
     hosts = [create_tensor(each, mesh if len(each) > 1 else (1, 1)) for each in shards]
     told = rt.binary.load_binary_from_bytes(compiled(telling(ttir), mesh))
     outputs = [fetched(t) for t in rt.runtime.submit(whole_mesh, told, 0, placed(whole_mesh, told, hosts))]
+    del told  # and what it has prepared
     binary = rt.binary.load_binary_from_bytes(compiled(ttir, mesh))
     inputs = placed(whole_mesh, binary, hosts)
 
     def of(tensors: Sequence[torch.Tensor] | dict[int, torch.Tensor], chip: int) -> torch.Tensor:
         return tensors[chip if len(tensors) > 1 else 0]
 
-    # Weights that all chips have are one tensor; each chip has a program that is prepared for its own.
+    # What all chips have is one tensor. A program is prepared for its weights: where they differ, each chip has one.
     code = compiled(of_one_chip(ttir), (1, 1))
     one = {i: host_tensor(each[0]) for i, each in enumerate(shards) if len(each) == 1}
-    programs = []
+    alike = all(i in one for i, is_weight in enumerate(weights) if is_weight)
+    programs: list[tuple[Any, list[Any]]] = []
     for chip in range(count):
-        program = rt.binary.load_binary_from_bytes(code)
+        program = programs[0][0] if alike and programs else rt.binary.load_binary_from_bytes(code)
         own = [one[i] if i in one else host_tensor(of(each, chip)) for i, each in enumerate(shards)]
         own += [host_tensor(of(each, chip)) for each in outputs[results:]]
-        programs.append((program, placed(device(), program, own)))
+        there = placed(device(), program, own)
+        if alike and programs:  # another tensor would be another parameter, for which the program is prepared anew
+            there = [programs[0][1][i] if i in one else tensor for i, tensor in enumerate(there)]
+        programs.append((program, there))
 
     def by_chips() -> list[list[Any]]:
         return [rt.runtime.submit(device(), program, 0, own) for program, own in programs]
