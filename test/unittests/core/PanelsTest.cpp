@@ -61,6 +61,25 @@ INSTANTIATE_TEST_SUITE_P(Edges, Panels,
                                          Sizes{49, 100, 333}, Sizes{197, 65, 129}, Sizes{300, 257, 40},
                                          Sizes{33, 96, 20000}));
 
+// One times a value is that value, whatever stands beside it: what is not finite must not reach other columns.
+TEST(PanelsConstant, SpecialValuesOfBf16StayInTheirColumns) {
+  const std::vector<double> special = {NaN, Inf, -Inf, 0.0, -0.0, 0x1p-133, -0x1p-133, 0x1.fep127, 1.0};
+  for (int64_t n : {1, 8, 9, 16, 17, 64, 70, 129})
+    for (int64_t m : {1, 3, 6, 70})
+      for (bool transposed : {false, true}) {
+        Value b(bf16, transposed ? Shape{n, 1} : Shape{1, n});
+        std::vector<double> expected;
+        for (int64_t j = 0; j < n; ++j)
+          b.set(static_cast<size_t>(j), special[static_cast<size_t>(j) % special.size()]);
+        for (int64_t i = 0; i < m * n; ++i)
+          expected.push_back(special[static_cast<size_t>(i % n) % special.size()]);
+        const Value a(bf16, {m, 1}, std::vector<double>(static_cast<size_t>(m), 1.0));
+        const Value found =
+            run("ttnn.matmul", {&a, &b}, f32, {m, n}, {{"transpose_b", flag(transposed)}}, {false, true});
+        expectNear(found, expected, 0, 0);
+      }
+}
+
 TEST(PanelsFused, BiasAndAnyActivationBeforeTheOnlyRounding) {
   const int64_t m = 37, n = 70, k = 64;
   const Value a = random(bf16, {m, k}, -1, 1, 1), b = random(bf16, {k, n}, -1, 1, 2),

@@ -78,6 +78,58 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
               reinterpret_cast<float *>(to + c / panelColumns * nextPanel));
 }
 
+// Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 beside each other. Shifted up and masked,
+// the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
+
+void storeNarrow(__m128i low, __m128i high, uint16_t *to) {
+  _mm_store_si128(reinterpret_cast<__m128i *>(to), _mm_unpacklo_epi16(low, high));
+  _mm_store_si128(reinterpret_cast<__m128i *>(to) + 1, _mm_unpackhi_epi16(low, high));
+}
+
+__m128i load8(const uint16_t *from) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)); }
+
+/// Eight rows of eight values of 16 bits, rows and columns exchanged.
+void transpose(__m128i (&r)[8]) {
+  __m128i t[8];
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+  }
+  __m128i u[8];
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) {
+      u[4 * i + 2 * j] = _mm_unpacklo_epi32(t[4 * i + j], t[4 * i + 2 + j]);
+      u[4 * i + 2 * j + 1] = _mm_unpackhi_epi32(t[4 * i + j], t[4 * i + 2 + j]);
+    }
+  for (int i = 0; i < 4; ++i) {
+    r[2 * i] = _mm_unpacklo_epi64(u[i], u[i + 4]);
+    r[2 * i + 1] = _mm_unpackhi_epi64(u[i], u[i + 4]);
+  }
+}
+
+/// Sixteen columns of k rows, fewer of which may be there.
+void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t columns, uint16_t *to) {
+  int64_t i = 0;
+  if (columns >= 16 && s.column == 1)
+    for (; i < k; ++i)
+      storeNarrow(load8(from + i * s.row), load8(from + i * s.row + 8), to + i * panelColumns);
+  else if (columns >= 16 && s.row == 1)
+    for (; i + 8 <= k; i += 8) {
+      __m128i low[8], high[8];
+      for (int64_t j = 0; j < 8; ++j) {
+        low[j] = load8(from + j * s.column + i);
+        high[j] = load8(from + (j + 8) * s.column + i);
+      }
+      transpose(low);
+      transpose(high);
+      for (int64_t j = 0; j < 8; ++j)
+        storeNarrow(low[j], high[j], to + (i + j) * panelColumns);
+    }
+  for (; i < k; ++i)
+    for (int64_t j = 0; j < 16; ++j)
+      to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);
+}
+
 void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
   for (int64_t i = 0; i < rows; ++i) {
     const auto *values = reinterpret_cast<const float *>(from) + i * s.row;
@@ -95,13 +147,14 @@ void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows wh
 //===----------------------------------------------------------------------===//
 
 /// Few rows take more columns at a time: twelve registers hold sums, or eight.
-template <int rows> void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, float *c) {
+template <int rows, bool narrow>
+void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, float *c) {
   constexpr int64_t columns = rows == 1 ? 64 : rows <= 3 ? 32 : 16;
   constexpr int vectors = columns / 8, unroll = 4;
   const auto *a = reinterpret_cast<const float *>(block.a);
   const int64_t row = block.where.row / 4;
   for (int64_t first = 0; first < wanted; first += columns) {
-    const auto *b = reinterpret_cast<const float *>(panel) + first;
+    const std::byte *b = panel + first * (narrow ? 2 : 4);
     float *to = c + first;
     __m256 sum[rows][vectors];
     for (int r = 0; r < rows; ++r)
@@ -109,8 +162,15 @@ template <int rows> void multiplyRows(const Block &block, const std::byte *panel
         sum[r][v] = block.accumulate ? _mm256_load_ps(to + r * panelColumns + v * 8) : _mm256_setzero_ps();
     auto step = [&](int64_t i) __attribute__((always_inline)) {
       __m256 right[vectors];
-      for (int v = 0; v < vectors; ++v)
-        right[v] = _mm256_load_ps(b + i * panelColumns + v * 8);
+      if constexpr (narrow)
+        for (int v = 0; v < vectors; v += 2) {
+          const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(b + i * panelColumns * 2 + v * 16));
+          right[v] = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+          right[v + 1] = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
+        }
+      else
+        for (int v = 0; v < vectors; ++v)
+          right[v] = _mm256_load_ps(reinterpret_cast<const float *>(b) + i * panelColumns + v * 8);
       for (int r = 0; r < rows; ++r) {
         const __m256 left = _mm256_broadcast_ss(a + r * row + i);
         for (int v = 0; v < vectors; ++v)
@@ -134,8 +194,10 @@ template <int rows> void multiplyRows(const Block &block, const std::byte *panel
 }
 
 using Multiply = void (*)(const Block &, const std::byte *, int64_t, float *);
-constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1>, multiplyRows<2>, multiplyRows<3>,
-                                                   multiplyRows<4>, multiplyRows<5>, multiplyRows<6>};
+template <bool narrow>
+constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1, narrow>, multiplyRows<2, narrow>,
+                                                   multiplyRows<3, narrow>, multiplyRows<4, narrow>,
+                                                   multiplyRows<5, narrow>, multiplyRows<6, narrow>};
 
 //===----------------------------------------------------------------------===//
 // Storing
@@ -167,10 +229,18 @@ void store(const float *c, const float *bias, int64_t rows, int64_t columns, boo
 
 extern const Movement f32 = {pack, copyRows, store};
 
+void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  for (int64_t c = 0; c < columns; c += panelColumns)
+    for (int64_t some = 0; some < panelColumns; some += 16)
+      packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + (c + some) * s.column, s, k, columns - c - some,
+                        reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + some);
+}
+
 void multiplyF32(const Block &block) {
+  const Multiply multiply = (block.narrow ? byRows<true> : byRows<false>)[block.rows - 1];
   for (int64_t p = 0; p < block.panels; ++p)
-    byRows[block.rows - 1](block, block.panel + p * block.panelStride,
-                           p + 1 == block.panels ? block.columns : panelColumns, block.c + p * block.cStride / 4);
+    multiply(block, block.panel + p * block.panelStride, p + 1 == block.panels ? block.columns : panelColumns,
+             block.c + p * block.cStride / 4);
 }
 
 } // namespace tt::ttnn::panels::avx2

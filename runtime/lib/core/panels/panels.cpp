@@ -28,10 +28,15 @@ bool hasMatrixUnit() {
 
 bool supported(Unit unit) { return units() >= (unit == Unit::F32 ? Units::AVX2 : Units::AVX512_BF16); }
 bool wholeTiles(Unit unit) { return unit == Unit::BF16 && hasMatrixUnit(); }
+bool narrows(Unit unit) { return unit == Unit::F32 && units() == Units::AVX2; }
 
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel) {
   movement(unit).pack(from, strides, k, columns, to, nextPanel);
+}
+
+void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
+  avx2::packNarrow(from, strides, k, columns, to, nextPanel);
 }
 
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
@@ -61,6 +66,8 @@ Session::~Session() {
 
 bool supported(Unit) { return false; }
 bool wholeTiles(Unit) { return false; }
+bool narrows(Unit) { return false; }
+void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}

@@ -38,6 +38,10 @@ constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
 /// follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
 constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
+/// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the sums of
+/// whole panels bit for bit.
+bool narrows(Unit unit);
+
 /// Where a matrix is: strides in elements.
 struct Strides {
   int64_t row, column;
@@ -49,6 +53,9 @@ struct Strides {
 /// time: a row is then read in longer pieces.
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel);
+
+/// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes.
+void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
 /// Where the rows of a left operand are, in bytes.
 struct Rows {
@@ -84,6 +91,7 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
+  bool narrow = false; // the panels are those of packNarrow
   int64_t panels = 1;  // at most panelsTogether
   int64_t panelStride; // bytes from one of them to the next
   int64_t cStride;     // and of their sums

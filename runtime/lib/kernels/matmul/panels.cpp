@@ -31,15 +31,18 @@ public:
       : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex), activation(activation),
         toBf16(produced == DataType::BFloat16), producedBytes(static_cast<int64_t>(storageBytes(produced))),
         depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
-        panelBytes(panels::panelBytes(unit, p.k)), matrices(rightMatrices(p)) {
+        matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     packedA = library::Packed(call, 0, type, layout);
     const bool isBf16 = storageType(operand(call, 1).dtype) == StorageType::BF16;
     if (unit == Unit::F32 && isBf16 && library::constantOperand(call, 1)) {
-      widens = true;
       rightBytes = panels::elementBytes(Unit::BF16);
+      narrow = panels::narrows(unit);
+      widens = !narrow;
     }
-    packedB = library::Packed(call, 1, widens ? DataType::BFloat16 : type, layout);
+    rowBytes = width * (narrow ? rightBytes : bytes);
+    panelBytes = depth * rowBytes;
+    packedB = library::Packed(call, 1, widens || narrow ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (packedB.constantValues() && call.constants)
@@ -139,13 +142,13 @@ private:
 
   /// What the panels of a constant depend on: products of a model may have one matrix (tied weights, shared layers).
   ConstantStore::Form form() const {
-    ConstantStore::Form result = {static_cast<int64_t>(unit), p.k, p.n, p.bRow, p.bColumn};
+    ConstantStore::Form result = {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn};
     result.insert(result.end(), matrices.offsets.begin(), matrices.offsets.end());
     return result;
   }
 
   void placeRight(const OpCall &call) {
-    pieceBytes = depthPerBlock * width * bytes;
+    pieceBytes = depthPerBlock * rowBytes;
     packedTogether =
         std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, packsWhereUsed() ? pieceBytes : panelBytes), 1, 8);
     if (keepsPanels) {
@@ -186,7 +189,9 @@ private:
   /// to: where the rows of the piece begin in its first panel; the next panel begins `next` bytes behind it.
   void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
     const std::byte *from = startOf(b, matrix, piece);
-    if (widens)
+    if (narrow)
+      panels::packNarrow(from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
+    else if (widens)
       packWidened(reinterpret_cast<const uint16_t *>(from), rowsOf(piece), columnsOf(piece), to, next);
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
@@ -206,7 +211,7 @@ private:
           widen(line, along, length, values + i * length);
         panels::pack(unit, reinterpret_cast<const std::byte *>(values),
                      byRows ? panels::Strides{length, 1} : panels::Strides{1, length}, height, across,
-                     to + row * width * bytes, next);
+                     to + row * rowBytes, next);
       }
   }
   static void widen(const uint16_t *from, int64_t step, int64_t count, float *to) {
@@ -220,7 +225,7 @@ private:
   /// The same piece of some matrices, by all threads; to: where all panels are.
   void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
     const int64_t groups = ceilDivide(piece.lastPanel - piece.firstPanel, packedTogether);
-    const int64_t rowBytes = width * bytes, size = rowBytes * (piece.lastRow - piece.firstRow);
+    const int64_t size = rowBytes * (piece.lastRow - piece.firstRow);
     parallelFor(
         (lastMatrix - firstMatrix) * groups, 1 + 16384 / (packedTogether * size), [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
@@ -289,7 +294,7 @@ private:
                      {from, std::min(depth, from + depthPerBlock), panel,
                       std::min(depthPerBlock < depth ? end : last, panel + packedTogether)},
                      scratch + rightPlace, pieceBytes);
-          const std::byte *b = all ? all + (matrix * panelCount + panel) * panelBytes + from * width * bytes
+          const std::byte *b = all ? all + (matrix * panelCount + panel) * panelBytes + from * rowBytes
                                    : scratch + rightPlace + place * pieceBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
           multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr,
@@ -303,13 +308,14 @@ private:
   /// [from, from + depthPerBlock), the first of which `panel` points to.
   void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
                 int64_t columns, int64_t from, bool ahead, float *c) const {
-    const int64_t rowBytes = width * bytes, rows = left.rows, steps = ceilDivide(rows, step);
+    const int64_t rows = left.rows, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
       panels::Block work{};
       work.panel = panel + (k - from) * rowBytes;
       work.k = std::min(depthPerChunk, depth - k);
       work.columns = columns;
+      work.narrow = narrow;
       work.accumulate = k > 0;
       work.panels = count;
       work.panelStride = panelBytes;
@@ -356,11 +362,13 @@ private:
   Unit unit;
   int64_t bytes;              // of an element
   bool widens = false;        // constant bf16 values of the right operand, for f32 panels
+  bool narrow = false;        // or for panels that hold them as they are
   int64_t rightBytes = bytes; // of an element of the right operand
   int bias;
   Run<float> activation;
   bool toBf16;
-  int64_t producedBytes, depth, width, panelCount, panelBytes;
+  int64_t producedBytes, depth, width, panelCount;
+  int64_t rowBytes, panelBytes; // of a row of a panel, and of a panel
   RightMatrices matrices;
   bool keepsPanels = false; // of constants
   ScratchLayout layout, slot;
