@@ -18,3 +18,7 @@ def __getattr__(name: str) -> Any:
 
     globals().update(TorchTtnnOption=Options, backend=backend)
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -154,7 +154,7 @@ def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path
     for op, body in bodies.items():
         (part,) = (part for part in parts if body in part)  # each op in one part,
         assert f'#include "d/IR/Ops/{op}.h"' in part  # with its header and what registers it
-        assert f"RegisteredOperationName::insert<{op}>" in part
+        assert f"::mlir::tt::registerOp<{op}>(dialect);" in part
     (first,) = (part for part in parts if "first" in part)
     assert "LogicalResult __mlir_ods_local_type_constraint_NOps2" in first  # a constraint only where it is called
     assert "constraint_NOps1" not in parts[0] + parts[1]

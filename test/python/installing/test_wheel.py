@@ -102,8 +102,9 @@ def test_packages(installed):
 import importlib, sys
 for name in ("ttmlir", "ttmlir.dialects.ttir", "ttmlir.passes", "ttnn", "ttrt", "builder", "golden", "profiler"):
     print(importlib.import_module(name).__file__)
+import torch_ttnn
 try:
-    import torch_ttnn
+    torch_ttnn.backend
 except ModuleNotFoundError as error:
     assert "ttmlir[torch]" in str(error), error
 else:

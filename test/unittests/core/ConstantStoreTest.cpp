@@ -83,6 +83,29 @@ TEST(ConstantStore, MatricesArePackedPieceByPiece) {
   }
 }
 
+/// What others own: no second form of it is kept.
+class Refusing final : public ConstantStore {
+public:
+  void release(std::span<const std::byte>) const override {}
+  bool affords(std::span<const std::byte>, size_t) const override { return false; }
+};
+
+// In one block of rows, of which k is cut, and in several.
+TEST(ConstantStore, MatricesThatAreNotAffordedArePackedAtEachRun) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16})
+    for (int64_t m : {100, 300})
+      for (bool transposed : {false, true}) {
+        const int64_t k = 3003, n = 130;
+        const Value x = random(type, {m, k}, -1, 1), out(DataType::Float32, {m, n});
+        const Value constant = counted(type, transposed ? Shape{n, k} : Shape{k, n});
+        const Named attributes = {{"transpose_b", flag(transposed)}};
+        const Refusing store;
+        const Value expected = resultWith("ttnn.matmul", x, constant, out, attributes, nullptr);
+        // Where k is cut, units for bf16 add in another order; sums are some tens.
+        expectNear(resultWith("ttnn.matmul", x, constant, out, attributes, &store), expected.values(), 0, 1e-3);
+      }
+}
+
 TEST(ConstantStore, MatricesOfABatchArePackedOneAfterTheOther) {
   const Value x = random(DataType::Float32, {3, 2, 1100}, -1, 1);
   expectSame("ttnn.matmul", x, counted(DataType::Float32, {3, 1100, 2000}), Value(DataType::Float32, {3, 2, 2000}), {});

@@ -61,22 +61,27 @@ INSTANTIATE_TEST_SUITE_P(Edges, Panels,
                                          Sizes{49, 100, 333}, Sizes{197, 65, 129}, Sizes{300, 257, 40},
                                          Sizes{33, 96, 20000}));
 
-// One times a value is that value, whatever stands beside it: what is not finite must not reach other columns.
+// One times a value, and zero times zeros, is that value, whatever stands beside it: what is not finite must not reach
+// other columns. So much work that panels do it; denormals are left out, which units for bf16 may flush.
 TEST(PanelsConstant, SpecialValuesOfBf16StayInTheirColumns) {
-  const std::vector<double> special = {NaN, Inf, -Inf, 0.0, -0.0, 0x1p-133, -0x1p-133, 0x1.fep127, 1.0};
-  for (int64_t n : {1, 8, 9, 16, 17, 64, 70, 129})
-    for (int64_t m : {1, 3, 6, 70})
+  const std::vector<double> special = {NaN, Inf, -Inf, 0.0, 0x1p-126, -0x1p-126, 0x1.fep127, 1.0, -3.0};
+  for (int64_t n : {1, 9, 16, 17, 64, 70, 129})
+    for (int64_t m : {1, 3, 6, 15})
       for (bool transposed : {false, true}) {
-        Value b(bf16, transposed ? Shape{n, 1} : Shape{1, n});
-        std::vector<double> expected;
-        for (int64_t j = 0; j < n; ++j)
-          b.set(static_cast<size_t>(j), special[static_cast<size_t>(j) % special.size()]);
-        for (int64_t i = 0; i < m * n; ++i)
-          expected.push_back(special[static_cast<size_t>(i % n) % special.size()]);
-        const Value a(bf16, {m, 1}, std::vector<double>(static_cast<size_t>(m), 1.0));
-        const Value found =
-            run("ttnn.matmul", {&a, &b}, f32, {m, n}, {{"transpose_b", flag(transposed)}}, {false, true});
-        expectNear(found, expected, 0, 0);
+        const int64_t k = std::max<int64_t>(301, 32768 / (m * n) + 5);
+        for (int64_t row : {int64_t(0), int64_t(130), k - 1}) {
+          Value a(bf16, {m, k}), b(bf16, transposed ? Shape{n, k} : Shape{k, n});
+          std::vector<double> expected;
+          for (int64_t i = 0; i < m; ++i)
+            a.set(static_cast<size_t>(i * k + row), 1);
+          for (int64_t j = 0; j < n; ++j)
+            b.set(static_cast<size_t>(transposed ? j * k + row : row * n + j),
+                  special[static_cast<size_t>(j) % special.size()]);
+          for (int64_t i = 0; i < m * n; ++i)
+            expected.push_back(special[static_cast<size_t>(i % n) % special.size()]);
+          expectNear(run("ttnn.matmul", {&a, &b}, f32, {m, n}, {{"transpose_b", flag(transposed)}}, {false, true}),
+                     expected, 0, 0);
+        }
       }
 }
 

@@ -110,10 +110,7 @@ void transpose(__m128i (&r)[8]) {
 /// Sixteen columns of k rows, fewer of which may be there.
 void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t columns, uint16_t *to) {
   int64_t i = 0;
-  if (columns >= 16 && s.column == 1)
-    for (; i < k; ++i)
-      storeNarrow(load8(from + i * s.row), load8(from + i * s.row + 8), to + i * panelColumns);
-  else if (columns >= 16 && s.row == 1)
+  if (columns >= 16 && s.row == 1)
     for (; i + 8 <= k; i += 8) {
       __m128i low[8], high[8];
       for (int64_t j = 0; j < 8; ++j) {
@@ -126,8 +123,11 @@ void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t colum
         storeNarrow(low[j], high[j], to + (i + j) * panelColumns);
     }
   for (; i < k; ++i)
-    for (int64_t j = 0; j < 16; ++j)
-      to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);
+    if (columns >= 16 && s.column == 1)
+      storeNarrow(load8(from + i * s.row), load8(from + i * s.row + 8), to + i * panelColumns);
+    else
+      for (int64_t j = 0; j < 16; ++j)
+        to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);
 }
 
 void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
@@ -230,10 +230,14 @@ void store(const float *c, const float *bias, int64_t rows, int64_t columns, boo
 extern const Movement f32 = {pack, copyRows, store};
 
 void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
-  for (int64_t c = 0; c < columns; c += panelColumns)
-    for (int64_t some = 0; some < panelColumns; some += 16)
-      packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + (c + some) * s.column, s, k, columns - c - some,
-                        reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + some);
+  // Rows whose columns lie side by side are read along, a few at a time.
+  const int64_t rows = s.column == 1 ? 8 : k;
+  for (int64_t i = 0; i < k; i += rows)
+    for (int64_t c = 0; c < columns; c += panelColumns)
+      for (int64_t some = 0; some < panelColumns; some += 16)
+        packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + i * s.row + (c + some) * s.column, s,
+                          k - i < rows ? k - i : rows, columns - c - some,
+                          reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + i * panelColumns + some);
 }
 
 void multiplyF32(const Block &block) {

@@ -38,8 +38,8 @@ constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
 /// follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
 constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
-/// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the sums of
-/// whole panels bit for bit.
+/// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the same sums,
+/// bit for bit.
 bool narrows(Unit unit);
 
 /// Where a matrix is: strides in elements.
@@ -54,7 +54,7 @@ struct Strides {
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel);
 
-/// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes.
+/// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
 /// Where the rows of a left operand are, in bytes.

@@ -104,7 +104,7 @@ private:
   /// a panel in the first.
   void cut() {
     constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
-    const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 and 16 KB
+    const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 KB, or 16
     const int64_t most = panels::blockRows(unit);
     step = panels::wholeTiles(unit) ? most : ceilDivide(p.m, ceilDivide(p.m, most));
     const int64_t steps = ceilDivide(p.m, step);
@@ -196,7 +196,8 @@ private:
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
   }
-  /// Values of bf16 on their way to panels of f32, some at a time: all of them would be twice the matrix.
+  /// Values of bf16 on their way to panels of f32, some at a time: all of them would be twice the matrix. Of AVX-512
+  /// without bf16 products (`panels::narrows`).
   void packWidened(const uint16_t *from, int64_t rows, int64_t columns, std::byte *to, int64_t next) const {
     constexpr int64_t mostRows = 128;
     alignas(64) float values[mostRows * panels::width(Unit::F32)];
