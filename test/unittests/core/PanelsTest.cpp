@@ -85,6 +85,19 @@ TEST(PanelsConstant, SpecialValuesOfBf16StayInTheirColumns) {
       }
 }
 
+TEST(PanelsConstant, WeightsOfBf16GiveTheSumsOfF32ToTheBit) {
+  for (const auto &[m, n, k] : {Sizes{1, 1000, 257}, Sizes{3, 333, 600}, Sizes{70, 129, 301}, Sizes{300, 200, 1000}})
+    for (bool transposed : {false, true}) {
+      const Value a = random(f32, {m, k}, -1, 1, 1);
+      const Value narrow = random(bf16, transposed ? Shape{n, k} : Shape{k, n}, -1, 1, 2);
+      const Value wide(f32, narrow.spec.shape, narrow.values());
+      const auto product = [&](const Value &b) {
+        return run("ttnn.matmul", {&a, &b}, f32, {m, n}, {{"transpose_b", flag(transposed)}}, {false, true});
+      };
+      EXPECT_TRUE(product(narrow).bytes == product(wide).bytes) << m << 'x' << n << 'x' << k;
+    }
+}
+
 TEST(PanelsFused, BiasAndAnyActivationBeforeTheOnlyRounding) {
   const int64_t m = 37, n = 70, k = 64;
   const Value a = random(bf16, {m, k}, -1, 1, 1), b = random(bf16, {k, n}, -1, 1, 2),

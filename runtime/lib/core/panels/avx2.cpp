@@ -81,50 +81,31 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
 // Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 beside each other. Shifted up and masked,
 // the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
 
-void storeNarrow(__m128i low, __m128i high, uint16_t *to) {
-  _mm_store_si128(reinterpret_cast<__m128i *>(to), _mm_unpacklo_epi16(low, high));
-  _mm_store_si128(reinterpret_cast<__m128i *>(to) + 1, _mm_unpackhi_epi16(low, high));
-}
-
-__m128i load8(const uint16_t *from) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)); }
-
-/// Eight rows of eight values of 16 bits, rows and columns exchanged.
-void transpose(__m128i (&r)[8]) {
-  __m128i t[8];
-  for (int i = 0; i < 4; ++i) {
-    t[2 * i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
-    t[2 * i + 1] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
-  }
-  __m128i u[8];
-  for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j) {
-      u[4 * i + 2 * j] = _mm_unpacklo_epi32(t[4 * i + j], t[4 * i + 2 + j]);
-      u[4 * i + 2 * j + 1] = _mm_unpackhi_epi32(t[4 * i + j], t[4 * i + 2 + j]);
-    }
-  for (int i = 0; i < 4; ++i) {
-    r[2 * i] = _mm_unpacklo_epi64(u[i], u[i + 4]);
-    r[2 * i + 1] = _mm_unpackhi_epi64(u[i], u[i + 4]);
-  }
+/// Eight values of 16 bits from `low` on, each beside one from `high` on.
+__m256 beside(const uint16_t *low, const uint16_t *high) {
+  const __m128i l = _mm_loadu_si128(reinterpret_cast<const __m128i *>(low));
+  const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i *>(high));
+  return _mm256_castsi256_ps(_mm256_set_m128i(_mm_unpackhi_epi16(l, h), _mm_unpacklo_epi16(l, h)));
 }
 
 /// Sixteen columns of k rows, fewer of which may be there.
 void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t columns, uint16_t *to) {
+  const auto store = [&](int64_t i, __m256 row) {
+    _mm256_store_ps(reinterpret_cast<float *>(to + i * panelColumns), row);
+  };
   int64_t i = 0;
   if (columns >= 16 && s.row == 1)
     for (; i + 8 <= k; i += 8) {
-      __m128i low[8], high[8];
-      for (int64_t j = 0; j < 8; ++j) {
-        low[j] = load8(from + j * s.column + i);
-        high[j] = load8(from + (j + 8) * s.column + i);
-      }
-      transpose(low);
-      transpose(high);
+      __m256 r[8];
       for (int64_t j = 0; j < 8; ++j)
-        storeNarrow(low[j], high[j], to + (i + j) * panelColumns);
+        r[j] = beside(from + j * s.column + i, from + (j + 8) * s.column + i);
+      transpose(r);
+      for (int64_t j = 0; j < 8; ++j)
+        store(i + j, r[j]);
     }
   for (; i < k; ++i)
     if (columns >= 16 && s.column == 1)
-      storeNarrow(load8(from + i * s.row), load8(from + i * s.row + 8), to + i * panelColumns);
+      store(i, beside(from + i * s.row, from + i * s.row + 8));
     else
       for (int64_t j = 0; j < 16; ++j)
         to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);

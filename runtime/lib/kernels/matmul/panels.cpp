@@ -38,11 +38,10 @@ public:
     if (unit == Unit::F32 && isBf16 && library::constantOperand(call, 1)) {
       rightBytes = panels::elementBytes(Unit::BF16);
       narrow = panels::narrows(unit);
-      widens = !narrow;
     }
     rowBytes = width * (narrow ? rightBytes : bytes);
     panelBytes = depth * rowBytes;
-    packedB = library::Packed(call, 1, widens || narrow ? DataType::BFloat16 : type, layout);
+    packedB = library::Packed(call, 1, rightBytes < bytes ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (packedB.constantValues() && call.constants)
@@ -191,7 +190,7 @@ private:
     const std::byte *from = startOf(b, matrix, piece);
     if (narrow)
       panels::packNarrow(from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
-    else if (widens)
+    else if (rightBytes < bytes)
       packWidened(reinterpret_cast<const uint16_t *>(from), rowsOf(piece), columnsOf(piece), to, next);
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
@@ -362,9 +361,8 @@ private:
   Product p;
   Unit unit;
   int64_t bytes;              // of an element
-  bool widens = false;        // constant bf16 values of the right operand, for f32 panels
-  bool narrow = false;        // or for panels that hold them as they are
-  int64_t rightBytes = bytes; // of an element of the right operand
+  int64_t rightBytes = bytes; // of an element of the right operand: fewer for constants of bf16 with sums in f32
+  bool narrow = false;        // whose panels hold them as they are
   int bias;
   Run<float> activation;
   bool toBf16;
