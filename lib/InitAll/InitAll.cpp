@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/InitAll.h"
-#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/ToTTIR/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
@@ -26,8 +25,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -38,10 +35,6 @@ void tt::registerAllDialects(DialectRegistry &registry) {
                   quant::QuantDialect, tosa::TosaDialect>();
   registerOptionalDialects(registry);
   func::registerInlinerExtension(registry);
-  registerHostDialects(registry);
-  // Passes that emit programs compile functions of the host, and may add nothing to the context by then.
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
 }
 
 void tt::registerAllPasses() {
@@ -50,10 +43,8 @@ void tt::registerAllPasses() {
   ttir::registerTTIRPasses();
   ttnn::registerTTNNPasses();
   registerTTIRToTTNNPasses();
-  registerTTIRToLinalgPasses();
   registerToTTIRPasses();
   ttnn::registerTTNNPipelines();
-  registerLinalgToLLVMPipeline();
   registerOptionalPasses();
 }
 

@@ -143,6 +143,7 @@ void tt::addHostPasses(OpPassManager &manager) {
   OpPassManager &host = manager.nest<ttcore::CPUModuleOp>().nest<ModuleOp>();
   host.addPass(createConvertTTIRToLinalg());
   createLinalgToLLVMPipeline(host, LinalgToLLVMPipelineOptions());
+  manager.addPass(createLowerCPUHoistedCalls());
 }
 
 void tt::registerHostDialects(DialectRegistry &registry) {

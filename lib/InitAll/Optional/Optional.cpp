@@ -4,6 +4,7 @@
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Conversion/TTNNToEmit/Pipelines.h"
 #include "ttmlir/Dialect/Chlo/IR/Chlo.h"
@@ -27,15 +28,23 @@
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 
 #include "mlir/Dialect/Shape/IR/Shape.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 using namespace mlir;
 
 void tt::registerOptionalDialects(DialectRegistry &registry) {
   registry.insert<stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect, shape::ShapeDialect,
                   d2m::D2MDialect, ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, emitpy::EmitPyDialect>();
+  registerHostDialects(registry);
+  // Passes that emit programs compile functions of the host, and may add nothing to the context by then.
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
 }
 
 void tt::registerOptionalPasses() {
+  registerTTIRToLinalgPasses();
+  registerLinalgToLLVMPipeline();
   vhlo::registerVhloPasses();
   sdy::registerSdyPasses();
   shlo::registerStableHLOPasses();

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Lowering.h"
+#include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 #include "ttmlir/InitOptional.h"
 #include "ttmlir/Target/Cpp/TranslateToCpp.h"
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
+#include "ttmlir/Target/TTNN/NativeCode.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -62,8 +66,39 @@ template <size_t... Is> void insert(DialectRegistry &registry, ArrayRef<StringRe
   (insertOne(TypeID::get<Absent<Is>>(), names[Is]), ...);
 }
 
-constexpr StringRef dialects[] = {"stablehlo", "chlo", "vhlo", "d2m", "ttkernel", "ttmetal", "emitpy"};
-constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs";
+constexpr StringRef dialects[] = {"stablehlo", "chlo", "vhlo", "d2m", "ttkernel", "ttmetal", "emitpy",
+                                  // Those that functions of the host go through.
+                                  "affine", "bufferization", "cf", "linalg", "llvm", "math", "tensor"};
+constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs",
+                        host = "functions of the host";
+
+/// In place of passes that move ops to the host: refuses what asks for it, all of it (`wanted`) or an op.
+class AbsentHost : public PassWrapper<AbsentHost, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AbsentHost)
+  explicit AbsentHost(bool wanted) : wanted(wanted) {}
+
+  void runOnOperation() override {
+    if (wanted) {
+      missing(getOperation(), host);
+      return signalPassFailure();
+    }
+    auto refuse = [](Operation *op) {
+      if (isa<func::FuncOp>(op) || !op->hasAttr(tt::ttir::ShouldHoistAttr::attrName))
+        return WalkResult::advance();
+      missing(op->emitError() << "'" << op->getName() << "' is marked " << tt::ttir::ShouldHoistAttr::attrName
+                              << ", and ",
+              host);
+      return WalkResult::interrupt();
+    };
+    if (getOperation().walk(refuse).wasInterrupted())
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+private:
+  bool wanted;
+};
 
 } // namespace
 
@@ -74,6 +109,23 @@ void tt::registerOptionalDialects(DialectRegistry &registry) {
 void tt::registerOptionalPasses() {}
 
 void tt::registerOptionalTranslations(void (*)(DialectRegistry &)) {}
+
+std::unique_ptr<Pass> tt::createCPUHoistFallback(CPUHoistFallbackOptions options) {
+  return std::make_unique<AbsentHost>(options.enabled);
+}
+
+std::unique_ptr<Pass> tt::createCPUHoistManuallyTaggedOpsTransform() { return std::make_unique<AbsentHost>(false); }
+
+std::unique_ptr<Pass> tt::createCPUHoistConstEvalTransform() { return std::make_unique<AbsentHost>(true); }
+
+void tt::addHostPasses(OpPassManager &) {}
+
+FailureOr<std::optional<tt::ttnn::NativeCode>> tt::ttnn::compileHostFunctions(ModuleOp module) {
+  for (auto wrapped : module.getOps<ttcore::CPUModuleOp>())
+    if (!cast<ModuleOp>(wrapped->getRegion(0).front().front()).getBody()->empty())
+      return missing(wrapped, host), failure();
+  return std::optional<NativeCode>();
+}
 
 std::string tt::stableHLOLowering(StringRef, MLIRContext *) { return {}; }
 

@@ -9,6 +9,12 @@
 // RUN: not ttmlir-opt-without-optional %t/ttir.mlir --emit-portable-artifact 2>&1 | FileCheck %s --check-prefix=ARTIFACT
 // RUN: ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline | FileCheck %s --check-prefix=TTNN
 
+// RUN: not ttmlir-opt-without-optional %t/tagged.mlir --ttir-to-ttnn-backend-pipeline 2>&1 | FileCheck %s --check-prefix=TAGGED
+// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=cpu-fallback 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=enable-cpu-hoisted-const-eval 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: not ttmlir-opt-without-optional %t/linalg.mlir 2>&1 | FileCheck %s --check-prefix=LINALG
+// RUN: not ttmlir-translate-without-optional %t/native.mlir --ttnn-to-flatbuffer 2>&1 | FileCheck %s --check-prefix=NATIVE
+
 //--- op.mlir
 func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
   // OP: op.mlir:3:8: error: custom op 'stablehlo.add' needs the dialect stablehlo, which this build is without; `make build` makes one with it
@@ -31,7 +37,35 @@ func.func @kernel() {
   return
 }
 
+//--- tagged.mlir
+func.func @hoisted(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // TAGGED: tagged.mlir:3:8: error: 'ttir.sigmoid' is marked ttir.should_hoist, and needs functions of the host, which this build is without; `make build` makes one with it
+  %0 = "ttir.sigmoid"(%a) {ttir.should_hoist} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+//--- linalg.mlir
+func.func @fill(%a: f32, %b: tensor<4xf32>) -> tensor<4xf32> {
+  // LINALG: linalg.mlir:3:8: error: custom op 'linalg.fill' needs the dialect linalg, which this build is without
+  %0 = linalg.fill ins(%a : f32) outs(%b : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+//--- native.mlir
+// NATIVE: native.mlir:2:1: error: needs functions of the host, which this build is without
+ttcore.cpu_module {
+  builtin.module {
+    func.func @host(%a: tensor<4xf32>) -> tensor<4xf32> {
+      return %a : tensor<4xf32>
+    }
+  }
+}
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
 //--- ttir.mlir
+// HOST: error: needs functions of the host, which this build is without
 // ARTIFACT: error: needs StableHLO, which this build is without
 // TTNN: ttnn.add
 func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {

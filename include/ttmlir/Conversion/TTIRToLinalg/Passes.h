@@ -26,7 +26,8 @@ struct LinalgToLLVMPipelineOptions : PassPipelineOptions<LinalgToLLVMPipelineOpt
 /// From linalg on tensors to the LLVM dialect, in a module of functions for the host.
 void createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options);
 void registerLinalgToLLVMPipeline();
-/// From TTIR to the LLVM dialect, in what `ttcore.cpu_module` holds; `manager` is of the module around it.
+/// From TTIR to the LLVM dialect, in what `ttcore.cpu_module` holds, and ops of a program in place of its calls;
+/// `manager` is of the module around it.
 void addHostPasses(OpPassManager &manager);
 
 /// Adds the dialects of MLIR that native code goes through, and how they become buffers.

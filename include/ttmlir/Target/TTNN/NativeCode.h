@@ -4,6 +4,7 @@
 #define TTMLIR_TARGET_TTNN_NATIVECODE_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::tt::ttnn {
@@ -15,7 +16,9 @@ struct NativeCode {
   SmallVector<char> library; // a shared object
   llvm::StringSet<> functions;
   /// How a flatbuffer names one of them.
-  std::string nameOf(StringRef function) const;
+  std::string nameOf(StringRef function) const {
+    return ("native:" + llvm::utohexstr(hash, /*LowerCase=*/true) + ":" + function).str();
+  }
 };
 
 /// The code of the `ttcore.cpu_module` in `module`; nothing where there is none, or no function in it.

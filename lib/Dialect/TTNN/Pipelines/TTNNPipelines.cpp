@@ -114,7 +114,6 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
     manager.addPass(createCPUHoistConstEvalTransform());
   }
   addHostPasses(manager);
-  manager.addPass(createLowerCPUHoistedCalls());
   // TTNN, with everything in its place.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
   manager.addPass(createTTNNLayout());

@@ -31,10 +31,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-std::string NativeCode::nameOf(StringRef function) const {
-  return ("native:" + llvm::utohexstr(hash, /*LowerCase=*/true) + ":" + function).str();
-}
-
 /// Code for every CPU of this machine's kind: the file may be run on another.
 static std::unique_ptr<llvm::TargetMachine> targetMachine(std::string &error) {
   static const bool initialized = [] {
