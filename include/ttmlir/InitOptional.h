@@ -13,9 +13,10 @@ namespace mlir::tt {
 // (TTMLIR_BUILD_OPTIONAL=OFF) links TTMLIRWithoutOptional in place of TTMLIROptional: programs that need them get an
 // error that says so.
 
-/// StableHLO, CHLO and VHLO; D2M, TTKernel and TTMetal; EmitPy; those of MLIR that functions of the host go through.
+/// StableHLO, CHLO, VHLO and Shardy's; D2M, TTKernel and TTMetal; EmitPy; those of MLIR that functions of the host go
+/// through.
 void registerOptionalDialects(DialectRegistry &registry);
-/// Their passes, Shardy's, those of functions of the host, and the pipelines made of them.
+/// Their passes, those of functions of the host, and the pipelines made of them.
 void registerOptionalPasses();
 /// Of TTMetal programs, and of emitted ones.
 void registerOptionalTranslations(void (*dialects)(DialectRegistry &));

@@ -5,7 +5,6 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Conversion/ToTTIR/Passes.h"
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
-#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -30,9 +29,9 @@
 using namespace mlir;
 
 void tt::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, sdy::SdyDialect,
-                  debug::DebugDialect, emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect,
-                  quant::QuantDialect, tosa::TosaDialect>();
+  registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, debug::DebugDialect,
+                  emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect, quant::QuantDialect,
+                  tosa::TosaDialect>();
   registerOptionalDialects(registry);
   func::registerInlinerExtension(registry);
 }

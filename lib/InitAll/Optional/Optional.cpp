@@ -11,6 +11,7 @@
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/EmitPy/IR/EmitPy.h"
+#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
@@ -34,8 +35,9 @@
 using namespace mlir;
 
 void tt::registerOptionalDialects(DialectRegistry &registry) {
-  registry.insert<stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect, shape::ShapeDialect,
-                  d2m::D2MDialect, ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, emitpy::EmitPyDialect>();
+  registry
+      .insert<stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect, sdy::SdyDialect, shape::ShapeDialect,
+              d2m::D2MDialect, ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, emitpy::EmitPyDialect>();
   registerHostDialects(registry);
   // Passes that emit programs compile functions of the host, and may add nothing to the context by then.
   registerBuiltinDialectTranslation(registry);

@@ -66,9 +66,10 @@ template <size_t... Is> void insert(DialectRegistry &registry, ArrayRef<StringRe
   (insertOne(TypeID::get<Absent<Is>>(), names[Is]), ...);
 }
 
-constexpr StringRef dialects[] = {"stablehlo", "chlo", "vhlo", "d2m", "ttkernel", "ttmetal", "emitpy",
-                                  // Those that functions of the host go through.
-                                  "affine", "bufferization", "cf", "linalg", "llvm", "math", "tensor"};
+constexpr StringRef dialects[] = {
+    "stablehlo", "chlo", "vhlo", "sdy", "d2m", "ttkernel", "ttmetal", "emitpy",
+    // Of those that functions of the host go through, the ones that no other dialect loads.
+    "bufferization", "linalg", "llvm", "math"};
 constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs",
                         host = "functions of the host";
 

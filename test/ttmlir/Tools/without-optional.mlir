@@ -12,8 +12,16 @@
 // RUN: not ttmlir-opt-without-optional %t/tagged.mlir --ttir-to-ttnn-backend-pipeline 2>&1 | FileCheck %s --check-prefix=TAGGED
 // RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=cpu-fallback 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=enable-cpu-hoisted-const-eval 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: not ttmlir-opt-without-optional %t/sdy.mlir 2>&1 | FileCheck %s --check-prefix=SDY
 // RUN: not ttmlir-opt-without-optional %t/linalg.mlir 2>&1 | FileCheck %s --check-prefix=LINALG
+// RUN: ttmlir-dialects-without-optional | FileCheck %s --check-prefix=DIALECTS
 // RUN: not ttmlir-translate-without-optional %t/native.mlir --ttnn-to-flatbuffer 2>&1 | FileCheck %s --check-prefix=NATIVE
+
+// All of them in one context, as Python has them.
+// DIALECTS-DAG: {{^}}cf{{$}}
+// DIALECTS-DAG: {{^}}linalg{{$}}
+// DIALECTS-DAG: {{^}}sdy{{$}}
+// DIALECTS-DAG: {{^}}ttnn{{$}}
 
 //--- op.mlir
 func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -43,6 +51,10 @@ func.func @hoisted(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "ttir.sigmoid"(%a) {ttir.should_hoist} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+//--- sdy.mlir
+// SDY: sdy.mlir:2:{{[0-9]+}}: error: needs the dialect sdy, which this build is without
+func.func @split(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) { return }
 
 //--- linalg.mlir
 func.func @fill(%a: f32, %b: tensor<4xf32>) -> tensor<4xf32> {
