@@ -4,8 +4,8 @@
 #
 # usage: scripts/test.sh [--turn N | --whole | --all]
 #
-#   --turn N   which quarter of the long Python tests, and of those with many parameters, runs; four numbers in a row
-#              run all. Without it, the number of commits, so that four commits run all.
+#   --turn N   which eighth of the long Python tests, and of those with many parameters, runs; eight numbers in a row
+#              run all. Without it, the number of commits, so that eight commits run all.
 #   --whole    all of them
 #   --all      also the slow ones, and the sanitizer build with the full count of mutations
 set -euo pipefail
@@ -31,16 +31,19 @@ export PYTHONPYCACHEPREFIX=$PWD/build/pycache
 
 echo "== C++ tests"
 ctest --preset dev --parallel "$jobs" --output-on-failure
-echo "== the op table and networks under every cap of vector units"
-.venv/bin/python test/python/ops/run_under_units.py
-echo "== MLIR tests"
-.venv/bin/lit --quiet --workers "$jobs" test/ttmlir
 if $sanitizers; then
   echo "== sanitizers"
   cmake --preset sanitize >/dev/null
   cmake --build --preset sanitize
   ctest --preset sanitize --parallel "$jobs" --output-on-failure
 fi
+
+units_and_passes() {
+  echo "== the op table and networks under every cap of vector units"
+  .venv/bin/python test/python/ops/run_under_units.py || return
+  echo "== MLIR tests"
+  .venv/bin/lit --quiet --workers "$jobs" test/ttmlir
+}
 
 python_tests() {
   echo "== Python tests ${chosen[*]}"
@@ -52,6 +55,7 @@ if [ ! -d "$acceptance" ]; then
   # Said by pytest at its end, where it is read (test/python/conftest.py).
   export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
   echo "== NOT RUN: $TTMLIR_TESTS_LEFT_OUT"
+  units_and_passes
   python_tests
   exit
 fi
@@ -61,7 +65,8 @@ scratch=$PWD/build/tests
 rm -rf "$scratch"
 mkdir -p "$scratch"/{checks,chips,reset}
 flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
-programs=(.venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root .
+# One more than there are processors: some wait for seconds.
+programs=(.venv/bin/python "$acceptance/run_snippets.py" -j $((jobs + 1)) --path build/python_packages --path tools --repo-root .
   --cxxflags="$flags")
 
 most_programs() {
@@ -88,7 +93,7 @@ other_programs() {
 }
 
 # Beside each other, so that nothing waits for programs that sleep and for the last of each; shown one after the other.
-jobs_beside=(most_programs other_programs python_tests)
+jobs_beside=(units_and_passes most_programs other_programs python_tests)
 for each in "${jobs_beside[@]}"; do start "$each" "" "$each"; done
 for each in "${jobs_beside[@]}"; do
   tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"

@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 
-TURNS = 4  # so many turns run everything
+TURNS = 8  # so many turns run everything
 FEW = 4  # functions with fewer parameters run all of them in each turn, if they are not marked long
 
 
@@ -66,9 +66,12 @@ def not_sampled(items: Iterable[pytest.Item], seed: int) -> set[pytest.Item]:
 def not_of_turn(items: Iterable[pytest.Item], turn: int) -> set[pytest.Item]:
     left_out: set[pytest.Item] = set()
     for function, several in by_function(items).items():
-        if len(several) >= FEW or several[0].get_closest_marker("long"):
+        long = several[0].get_closest_marker("long")
+        if len(several) >= FEW or long:
+            # Tests of a fixture that takes long run in the same turn.
+            together = long.args[0] if long and long.args else function
             left_out.update(several)
-            left_out.difference_update(several[(turn + zlib.crc32(function.encode())) % TURNS :: TURNS])
+            left_out.difference_update(several[(turn + zlib.crc32(together.encode())) % TURNS :: TURNS])
     return left_out
 
 

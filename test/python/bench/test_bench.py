@@ -64,6 +64,7 @@ def test_more_than_one_means_that_ours_is_faster() -> None:
     assert Result("r", "f32", ours_ms=2.0).ratio is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-decode"])
 def test_a_small_network_beside_eager(name: str) -> None:
     result, profile = comparing.compare(models.from_zoo(name, reduced=True), "bf16", FAST)
@@ -223,6 +224,7 @@ def earlier(tmp_path: Path) -> None:
     report.save(tmp_path, [Result("earlier", "f32", 1.0, EAGER, 3.0)], 2, add=False)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("earlier")
 def test_a_benchmark_that_dies_ends_alone(tmp_path: Path) -> None:
     fake = Fake(tmp_path, "child")
@@ -242,6 +244,7 @@ def test_a_benchmark_that_dies_ends_alone(tmp_path: Path) -> None:
     assert "first" in done.stdout  # the tables are of the whole run
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("earlier")
 def test_a_run_that_is_killed_keeps_what_it_had(tmp_path: Path) -> None:
     fake = Fake(tmp_path, "parent")

@@ -19,6 +19,7 @@ from bench.meshes.ranks import AXES, mlp, store
 MESH = (2, 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["llama", "experts", "training"])
 def test_chips_alone_give_what_the_mesh_gives(name: str) -> None:
     model = ZOO.SMALL[name]

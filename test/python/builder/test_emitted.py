@@ -206,6 +206,7 @@ def test_a_refused_call_in_cpp() -> None:
         execute_cpp(path, goldens)
 
 
+@pytest.mark.long
 def test_no_programs_in_cpp(tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text("#include <ttnn/program.hpp>\nint a;\n")
     with pytest.raises(TTBuilderRuntimeException, match=r"offers no programs: it has no TTNN_PROGRAM"):

@@ -86,6 +86,7 @@ def live() -> dict[str, int]:
     return {"Context": ir.Context._get_live_count(), **found}
 
 
+@pytest.mark.long
 def test_what_is_kept_is_counted() -> None:
     before = live()
     kept = build_module(module, "ttir")

@@ -44,6 +44,7 @@ def test_choice(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert '[{"x", "y"}, {}]' in out.read_text()
 
 
+@pytest.mark.long
 def test_meshes(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "curve.svg"

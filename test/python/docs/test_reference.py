@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from ttmlir import ir
 
+pytestmark = pytest.mark.long("pages")
 ROOT = Path(__file__).resolve().parents[3]
 # Ops of no family, whose summary is all that is said.
 NO_DESCRIPTION = frozenset(
@@ -107,7 +108,6 @@ def ops(page: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-@pytest.mark.long
 def test_there_is_a_page_for_each_dialect(pages, reference):
     for dialect in reference.DIALECTS:
         assert ops(pages[f"ops/{dialect.lower()}.md"]), dialect
@@ -126,7 +126,6 @@ def test_summaries_and_descriptions(pages):
     assert set(missing) == NO_DESCRIPTION
 
 
-@pytest.mark.long
 def test_examples(pages):
     """Those that are shown parse, and only the ops above have none."""
     missing = set()

@@ -35,6 +35,12 @@ def test_alone(): pass
 @pytest.mark.parametrize("n", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_some(n): pass
 
+@pytest.mark.long("pages")
+def test_one_page(): pass
+
+@pytest.mark.long("pages")
+def test_another_page(): pass
+
 @pytest.mark.parametrize("n", range(3))
 def test_quick(n): pass
 """
@@ -78,16 +84,19 @@ def test_who_names_a_few_gets_them(collected) -> None:
 
 
 @pytest.mark.long
-def test_four_turns_make_the_whole(collected) -> None:
+def test_eight_turns_make_the_whole(collected) -> None:
     whole = collected(file="test_b.py")
-    assert len(whole) == 7
+    assert len(whole) == 9
     always = {f"test_quick[{n}]" for n in range(3)} | {"test_some[2]"}  # which is skipped
-    turns = [collected("--turn", str(turn), file="test_b.py") for turn in (7, 8, 9, 10)]
+    turns = [collected("--turn", str(turn), file="test_b.py") for turn in range(7, 15)]
     assert all(always < turn or always == turn for turn in turns)
     long = [turn - always for turn in turns]
-    assert sum(map(len, long)) == 3 and set().union(*long) | always == whole
-    assert collected("--turn", "11", file="test_b.py") == turns[0]
+    assert sum(map(len, long)) == 5 and set().union(*long) | always == whole
+    assert [turn & {"test_one_page", "test_another_page"} for turn in turns if "test_one_page" in turn] == [
+        {"test_one_page", "test_another_page"}
+    ]
+    assert collected("--turn", "15", file="test_b.py") == turns[0]
     assert collected("--turn", "1", "--slow", file="test_b.py") == whole
     # On top of samples.
-    sampled, parts = collected(), [collected("--turn", str(turn)) for turn in range(4)]
-    assert sorted(len(part) for part in parts) == [4, 4, 5, 5] and set().union(*parts) == sampled
+    sampled, parts = collected(), [collected("--turn", str(turn)) for turn in range(8)]
+    assert sorted(len(part) for part in parts) == [2, 2, 2, 2, 3, 3, 4, 4] and set().union(*parts) == sampled

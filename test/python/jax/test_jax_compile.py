@@ -65,6 +65,7 @@ DTYPES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(2, 3), (), (0, 2)])
 def test_dtypes(shape):
     for name in DTYPES.split():

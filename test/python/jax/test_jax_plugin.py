@@ -272,6 +272,7 @@ def test_jax_keeps_compiled_programs(tmp_path):
     assert value == "7.0" and int(hits) > 0
 
 
+@pytest.mark.long
 def test_jax_computes_on_the_cpu_unless_it_is_asked_for_chips():
     done = run_program(
         """
@@ -285,6 +286,7 @@ def test_jax_computes_on_the_cpu_unless_it_is_asked_for_chips():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_without_the_platform_jax_is_as_it_was():
     assert "cpu 2.0" in succeeds(
         "import jax, jax.numpy as jnp; print(jax.default_backend(), jnp.float32(1) + 1)", JAX_PLATFORMS="cpu"

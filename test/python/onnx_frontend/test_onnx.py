@@ -40,6 +40,7 @@ def expected(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(a.flatten(1) @ torch.from_numpy(OUT), 1)
 
 
+@pytest.mark.long
 def test_a_network() -> None:
     network("net.onnx")
     compiled = tt.compile("net.onnx")

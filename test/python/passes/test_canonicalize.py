@@ -71,6 +71,7 @@ def test_keeps_every_bit_of_many(start: int, seed: int) -> None:
         check_function(number)
 
 
+@pytest.mark.long
 def test_keeps_every_bit_of_modules(seed: int) -> None:
     for number in range(seed, seed + MODULES):
         module = drawn(number)

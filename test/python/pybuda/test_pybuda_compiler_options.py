@@ -55,6 +55,7 @@ def test_moves_on_the_host(depth: int, moved: set[str] | None, float32: None) ->
     torch.testing.assert_close(result, torch.cat(products.split(1), -1), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 def test_recompute_keeps_less(float32: None) -> None:
     """The same losses and gradients; fewer values go from the forward to the backward epochs."""
     found = []

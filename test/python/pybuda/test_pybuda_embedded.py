@@ -123,6 +123,7 @@ def test_numbers_are_those_of_run_inference(
         np.testing.assert_allclose(got.numpy(), expected(X + i), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.long
 def test_arithmetic_is_that_of_each_image(embedded: Path, tmp_path: Path) -> None:
     """An image that asks for a card's arithmetic beside one that does not, in one file."""
     rng = np.random.default_rng(0)

@@ -237,6 +237,7 @@ def test_gradients_of_parameters_are_told_apart() -> None:
     assert not torch.equal(low["gradient"], high["gradient"])
 
 
+@pytest.mark.long
 def test_steps_of_optimizers_have_what_amp_level_says() -> None:
     narrow = dict(epoch_type="opt", accumulate_df=DataFormat.Float16_b)
     adam = pybuda.optimizers.Adam  # its square root is the vector unit's, and sees the width of the registers

@@ -173,6 +173,7 @@ def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None
     assert "auto-sharding @main [" not in silent and "the least that a chip must hold is" in silent
 
 
+@pytest.mark.long
 def test_weights_that_do_not_fit_are_split() -> None:
     text = transformer(layers=2, batch=8, sequence=64, hidden=256, heads=8, kv_heads=2, ffn=1024).text
     free = get_optimal_module_least_time(text, (2, 4))

@@ -218,6 +218,7 @@ class Block(nn.Module):
         return self.dropout(nn.functional.gelu(self.out(self.norm(x + y)))) * self.scale
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 def test_both_ways_give_the_same_numbers(train: bool) -> None:
     torch.manual_seed(0)

@@ -72,6 +72,7 @@ def test_wrong_names_for_files() -> None:
     assert [p.name for p in compiled.save("net.ttnn")] == ["net.ttnn"]  # no weights, no file of them
 
 
+@pytest.mark.long
 def test_weights_that_do_not_fit() -> None:
     compiled = tt.compile(nn.Linear(40, 5).eval(), (X,))
     compiled.save("net.ttnn")

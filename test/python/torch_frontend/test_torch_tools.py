@@ -164,6 +164,7 @@ def test_a_graph_break_is_two_graphs(tmp_path: Path) -> None:
     assert measure("broken", broken, torch.rand(2), seconds=0.01).graphs == 2
 
 
+@pytest.mark.long
 def test_training_batch_norms_breaks_no_graph(tmp_path: Path) -> None:
     files = stat_models.trace("ResNet18", tmp_path, profile=False, small=True)
     assert [file.name for file in files] == ["fw_0.json", "bw_0.json"]

@@ -59,6 +59,7 @@ def test_a_program_in_one_file(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_wrong_argument_does_not_compile(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="softmax"):
         compiled(tmp_path, 'int main() { ttnn::softmax(ttnn::ones({2}), "last"); }')

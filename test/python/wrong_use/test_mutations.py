@@ -135,6 +135,7 @@ def check(count: int, batch: int, seed: int, folder: Path) -> None:
     assert not failures, f"{len(failures)} texts, --seed {seed}\n\n" + "\n\n".join(failures[:20])
 
 
+@pytest.mark.long
 def test_damaged_texts(seed: int, tmp_path: Path) -> None:
     check(400, 40, seed, tmp_path)
 
