@@ -13,7 +13,8 @@ attributes and its types, and is included by what is written:
                                         has `void register<NAME>(mlir::Dialect &)` for all of them
     NAME.names                          the classes by name; with --names alone, it is all that is written
 
-An op's part follows from its name, so that an op that is new moves no other. A file that is as before is not written.
+An op's part follows from its name, so that an op that is new moves no other; ops of a small family (FAMILY) have the
+part of its name, so that a change of the family compiles one. A file that is as before is not written.
 
 Of an op's builders nearly half the generated code would be what nobody calls; one that is missing is a compile error:
 
@@ -42,6 +43,8 @@ CREATE_TEMPLATE = """  template <class Builder, class... Arguments>
     return ::mlir::tt::createOp<{name}>(builder, std::forward<Arguments>(arguments)...);
   }}
 """
+FAMILY = re.compile(r"::mlir::tt::(trait::\w+)")  # traits of a class
+MOST_OF_FAMILY = 16
 CONSTRAINT = re.compile(r"^static ::llvm::LogicalResult (\w+)\(.*?^}\n", re.M | re.S)
 
 
@@ -67,8 +70,22 @@ def sections(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
     return text[: found[0].start()], ops
 
 
-def part_of(name: str, parts: int) -> int:
-    return zlib.crc32(name.encode()) % parts
+def keys(declarations: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """What decides the part of each class: its smallest family, or else its own name."""
+    families: dict[str, list[str]] = {}
+    for name, (_, body) in declarations.items():
+        # Those of the class, which is declared after its adaptors.
+        for family in {*FAMILY.findall(body.partition(f"class {name} :")[2].partition("{")[0])}:
+            families.setdefault(family, []).append(name)
+    found = {name: name for name in declarations}
+    for family, members in sorted(families.items(), key=lambda each: (-len(each[1]), each[0])):
+        if 1 < len(members) <= MOST_OF_FAMILY:
+            found.update(dict.fromkeys(members, family))
+    return found
+
+
+def part_of(key: str, parts: int) -> int:
+    return zlib.crc32(key.encode()) % parts
 
 
 def used(constraints: dict[str, list[str]], text: str) -> str:
@@ -138,6 +155,8 @@ def definitions_of(text: str) -> str:
 
 def write_definitions(path: Path, parts: int, header: str) -> None:
     head, ops = sections(path.with_name(path.name + ".all.cpp.inc"))
+    _, declarations = sections(path.with_name(path.name + ".all.h.inc"))
+    key = keys(declarations)
     constraints: dict[str, list[str]] = {}
     for each in CONSTRAINT.finditer(head):
         constraints.setdefault(each[1], []).append(each[0])
@@ -147,7 +166,7 @@ def write_definitions(path: Path, parts: int, header: str) -> None:
     whole += f"void register{path.name}(::mlir::Dialect &dialect) {{\n"
     whole += "".join(f"  {each}(dialect);\n" for each in functions) + "}\n"
     for part in range(parts):
-        mine = [name for name in ops if part_of(name, parts) == part]
+        mine = [name for name in ops if part_of(key[name], parts) == part]
         bodies = "".join(definitions_of(ops[name][1]) for name in mine)
         write(
             path.with_name(f"{path.name}{part}.cpp.inc"),
