@@ -66,10 +66,10 @@ macro(ttmlir_tablegen_ops name dialect parts header)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
 endmacro()
 
-# Inlines less in files of generated code. Little of it is hot, and most of a file's time goes into inlining and what
-# follows: 16.8 -> 14.6 s of CPU for TTIROpsPart0, 44 -> 36 for TTKernelDialect, 16 -> 11 for TTCoreAttrs. Not -O0: the
-# ops of TTIR and TTNN take 45 % less with it, but BERT is lowered at a third of the speed, half where the linker takes
-# functions that others have, too, from those.
+# Inlines less in files that are mostly generated code. Little of it is hot, and most of a file's time goes into inlining
+# and what follows: 16.8 -> 14.6 s of CPU for TTIROpsPart0, 44 -> 36 for TTKernelDialect, 16 -> 11 for TTCoreAttrs. Not
+# -O0: the ops of TTIR and TTNN compile in 45 % less time, but BERT is then lowered at a third of the speed (at half of it
+# where those files come last to the linker, which otherwise keeps their copies of functions that others inline).
 function(ttmlir_cold)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS

@@ -15,6 +15,7 @@
 #include "ttmlir/InitOptional.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/EmitC/IR/EmitC.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
@@ -31,7 +33,7 @@ using namespace mlir;
 void tt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, ttcore::TTCoreDialect, ttir::TTIRDialect, ttnn::TTNNDialect, debug::DebugDialect,
                   emitc::EmitCDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect, quant::QuantDialect,
-                  tosa::TosaDialect>();
+                  tosa::TosaDialect, affine::AffineDialect, tensor::TensorDialect>();
   registerOptionalDialects(registry);
   func::registerInlinerExtension(registry);
 }

@@ -73,32 +73,40 @@ constexpr StringRef dialects[] = {
 constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs",
                         host = "functions of the host";
 
-/// In place of passes that move ops to the host: refuses what asks for it, all of it (`wanted`) or an op.
+/// In place of passes that move ops to the host: refuses `option`, where it is given, and ops that only the host has.
 class AbsentHost : public PassWrapper<AbsentHost, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AbsentHost)
-  explicit AbsentHost(bool wanted) : wanted(wanted) {}
+  explicit AbsentHost(StringRef option = "") : option(option) {}
 
   void runOnOperation() override {
-    if (wanted) {
-      missing(getOperation(), host);
+    if (!option.empty()) {
+      missing(getOperation()->emitError() << "the option " << option << " ", host);
       return signalPassFailure();
     }
-    auto refuse = [](Operation *op) {
-      if (isa<func::FuncOp>(op) || !op->hasAttr(tt::ttir::ShouldHoistAttr::attrName))
-        return WalkResult::advance();
-      missing(op->emitError() << "'" << op->getName() << "' is marked " << tt::ttir::ShouldHoistAttr::attrName
-                              << ", and ",
-              host);
-      return WalkResult::interrupt();
-    };
-    if (getOperation().walk(refuse).wasInterrupted())
+    if (getOperation().walk<WalkOrder::PreOrder>(check).wasInterrupted())
       return signalPassFailure();
     markAllAnalysesPreserved();
   }
 
 private:
-  bool wanted;
+  static WalkResult check(Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    const bool isTagged = op->hasAttr(tt::ttir::ShouldHoistAttr::attrName) && !isa<func::FuncOp>(op);
+    const bool isOfHost =
+        (dialect == "arith" || dialect == "scf" || dialect == "tensor") && !op->hasTrait<OpTrait::IsTerminator>();
+    if (!isTagged && !isOfHost)
+      return WalkResult::advance();
+    InFlightDiagnostic error = op->emitError() << "'" << op->getName() << "' is ";
+    if (isTagged)
+      error << "marked " << tt::ttir::ShouldHoistAttr::attrName << ", and ";
+    else
+      error << "no op of the chip, and ";
+    missing(std::move(error), host);
+    return WalkResult::interrupt();
+  }
+
+  StringRef option;
 };
 
 } // namespace
@@ -112,19 +120,21 @@ void tt::registerOptionalPasses() {}
 void tt::registerOptionalTranslations(void (*)(DialectRegistry &)) {}
 
 std::unique_ptr<Pass> tt::createCPUHoistFallback(CPUHoistFallbackOptions options) {
-  return std::make_unique<AbsentHost>(options.enabled);
+  return std::make_unique<AbsentHost>(options.enabled ? "cpu-fallback" : "");
 }
 
-std::unique_ptr<Pass> tt::createCPUHoistManuallyTaggedOpsTransform() { return std::make_unique<AbsentHost>(false); }
+std::unique_ptr<Pass> tt::createCPUHoistManuallyTaggedOpsTransform() { return std::make_unique<AbsentHost>(); }
 
-std::unique_ptr<Pass> tt::createCPUHoistConstEvalTransform() { return std::make_unique<AbsentHost>(true); }
+std::unique_ptr<Pass> tt::createCPUHoistConstEvalTransform() {
+  return std::make_unique<AbsentHost>("enable-cpu-hoisted-const-eval");
+}
 
 void tt::addHostPasses(OpPassManager &) {}
 
 FailureOr<std::optional<tt::ttnn::NativeCode>> tt::ttnn::compileHostFunctions(ModuleOp module) {
   for (auto wrapped : module.getOps<ttcore::CPUModuleOp>())
     if (!cast<ModuleOp>(wrapped->getRegion(0).front().front()).getBody()->empty())
-      return missing(wrapped, host), failure();
+      return missing(wrapped->emitError() << "'" << wrapped->getName() << "' ", host), failure();
   return std::optional<NativeCode>();
 }
 

@@ -111,6 +111,15 @@ def divide(folder: Path, parts: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("optional", ["ON", "OFF"])
+def test_a_new_folder_is_configured(tmp_path, optional):
+    parts = [f"-DTTMLIR_BUILD_OPTIONAL={optional}", "-DTTMLIR_BUILD_TESTS=OFF", "-DTTRT_TESTS=OFF"]
+    command = ["cmake", "--preset", "dev", "-B", str(tmp_path / "build"), "-DTTMLIR_BUILD_PYTHON=ON", *parts]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
 RULE = "//===" + "-" * 70 + "===//\n"
 CONSTRAINT = """static ::llvm::LogicalResult __mlir_ods_local_type_constraint_NOps{0}(
     ::mlir::Operation *op) {{
@@ -119,14 +128,14 @@ CONSTRAINT = """static ::llvm::LogicalResult __mlir_ods_local_type_constraint_NO
 """
 
 
-def generate(folder: Path, descriptions: dict[str, str], bodies: dict[str, str]) -> None:
+def generate(folder: Path, descriptions: dict[str, str], bodies: dict[str, str], base: str = "Op<ReturnOp>") -> None:
     """What mlir-tblgen makes of a dialect `a::n` with these op classes."""
 
     def whole(kind: str, head: str, texts: dict[str, str]) -> str:
         ops = "".join(f"namespace a::n {{\n\n{RULE}// ::a::n::{op} {kind}\n{RULE}{texts[op]}}}\n" for op in texts)
         return f"#ifdef GET_OP_CLASSES\n{head}{ops}\n#endif // GET_OP_CLASSES\n"
 
-    classes = {op: f"\n  /// {text}\nclass {op} : Op<ReturnOp> {{}};\n" for op, text in descriptions.items()}
+    classes = {op: f"\n  /// {text}\nclass {op} : {base} {{}};\n" for op, text in descriptions.items()}
     (folder / "NOps.all.h.inc").write_text(whole("declarations", "", classes))
     head = CONSTRAINT.format(1) + CONSTRAINT.format(2)
     (folder / "NOps.all.cpp.inc").write_text(whole("definitions", head, bodies))
@@ -173,6 +182,17 @@ def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path
     (tmp_path / "NOps.all.h.inc").write_text("class A;\n")
     outcome = divide(tmp_path, 2)
     assert outcome.returncode != 0 and "has no sections of ops" in outcome.stderr
+
+
+@pytest.mark.parametrize(("members", "together"), [(2, True), (16, True), (17, False)])
+def test_ops_of_a_small_family_are_one_part(tmp_path, members, together):
+    """Those of a large one have parts of their own."""
+    bodies = {f"Op{n}": f'"body {n}"\n' for n in range(members)}
+    generate(tmp_path, dict.fromkeys(bodies, "one"), bodies, "Op<ReturnOp, ::mlir::tt::trait::Kind>")
+    assert divide(tmp_path, 2).returncode == 0
+    parts = [(tmp_path / f"NOps{part}.cpp.inc").read_text() for part in range(2)]
+    assert [sum(body in part for body in bodies.values()) for part in parts].count(0) == int(together)
+    assert all(sum(body in part for part in parts) == 1 for body in bodies.values())
 
 
 BUILDER, STATE = "::mlir::OpBuilder &odsBuilder, ::mlir::OperationState &odsState", "  odsState.addOperands(x);\n"

@@ -10,8 +10,10 @@
 // RUN: ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline | FileCheck %s --check-prefix=TTNN
 
 // RUN: not ttmlir-opt-without-optional %t/tagged.mlir --ttir-to-ttnn-backend-pipeline 2>&1 | FileCheck %s --check-prefix=TAGGED
-// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=cpu-fallback 2>&1 | FileCheck %s --check-prefix=HOST
-// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=enable-cpu-hoisted-const-eval 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=cpu-fallback 2>&1 | FileCheck %s --check-prefix=FALLBACK
+// RUN: not ttmlir-opt-without-optional %t/ttir.mlir --ttir-to-ttnn-backend-pipeline=enable-cpu-hoisted-const-eval 2>&1 | FileCheck %s --check-prefix=CONSTEVAL
+// RUN: not ttmlir-opt-without-optional %t/arith.mlir --ttir-to-ttnn-backend-pipeline 2>&1 | FileCheck %s --check-prefix=ARITH
+// RUN: ttmlir-opt-without-optional %t/tensor.mlir | FileCheck %s --check-prefix=TENSOR
 // RUN: not ttmlir-opt-without-optional %t/sdy.mlir 2>&1 | FileCheck %s --check-prefix=SDY
 // RUN: not ttmlir-opt-without-optional %t/linalg.mlir 2>&1 | FileCheck %s --check-prefix=LINALG
 // RUN: ttmlir-dialects-without-optional | FileCheck %s --check-prefix=DIALECTS
@@ -52,6 +54,20 @@ func.func @hoisted(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+//--- arith.mlir
+func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // ARITH: arith.mlir:3:8: error: 'arith.addf' is no op of the chip, and needs functions of the host, which this build is without
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+//--- tensor.mlir
+// TENSOR: tensor.empty
+func.func @empty() -> tensor<4xf32> {
+  %0 = tensor.empty() : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 //--- sdy.mlir
 // SDY: sdy.mlir:2:{{[0-9]+}}: error: needs the dialect sdy, which this build is without
 func.func @split(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) { return }
@@ -64,7 +80,7 @@ func.func @fill(%a: f32, %b: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 //--- native.mlir
-// NATIVE: native.mlir:2:1: error: needs functions of the host, which this build is without
+// NATIVE: native.mlir:2:1: error: 'ttcore.cpu_module' needs functions of the host, which this build is without
 ttcore.cpu_module {
   builtin.module {
     func.func @host(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -77,7 +93,8 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 //--- ttir.mlir
-// HOST: error: needs functions of the host, which this build is without
+// FALLBACK: error: the option cpu-fallback needs functions of the host, which this build is without
+// CONSTEVAL: error: the option enable-cpu-hoisted-const-eval needs functions of the host, which this build is without
 // ARTIFACT: error: needs StableHLO, which this build is without
 // TTNN: ttnn.add
 func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {

@@ -3,5 +3,9 @@
 
 from .._sdy_ops_gen import *  # noqa: F403
 from .._sdy_ops_gen import _Dialect  # noqa: F401
-from . import ir  # noqa: F401
+from . import ir
 from .ir import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:  # says what a build without the attributes is without
+    return getattr(ir, name)
