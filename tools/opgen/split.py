@@ -129,9 +129,10 @@ def without_builders(text: str, name: str, unused: set[str]) -> str:
     return DECLARED.sub(kept, text[:start]) + CREATE_TEMPLATE.format(name=name) + DECLARED.sub(kept, text[start:])
 
 
-def write_declarations(path: Path, header: str) -> None:
-    _, ops = sections(path.with_name(path.name + ".all.h.inc"))
-    _, definitions = sections(path.with_name(path.name + ".all.cpp.inc"))
+Ops = dict[str, tuple[str, str]]  # as `sections` finds them
+
+
+def write_declarations(path: Path, header: str, ops: Ops, definitions: Ops) -> None:
     for name, (space, body) in ops.items():
         guard = re.sub(r"\W", "_", f"{space}::Ops::{name}::h").upper()
         body = without_builders(body, name, unused_builders(definitions[name][1]))
@@ -153,10 +154,7 @@ def definitions_of(text: str) -> str:
     return BUILD.sub(lambda each: "" if each["parameters"] in unused else each[0], CREATE.sub("", text))
 
 
-def write_definitions(path: Path, parts: int, header: str) -> None:
-    head, ops = sections(path.with_name(path.name + ".all.cpp.inc"))
-    _, declarations = sections(path.with_name(path.name + ".all.h.inc"))
-    key = keys(declarations)
+def write_definitions(path: Path, parts: int, header: str, head: str, ops: Ops, key: dict[str, str]) -> None:
     constraints: dict[str, list[str]] = {}
     for each in CONSTRAINT.finditer(head):
         constraints.setdefault(each[1], []).append(each[0])
@@ -185,11 +183,12 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     path, parts, header = Path(arguments[0]), int(arguments[1]), arguments[2]
-    _, ops = sections(path.with_name(path.name + ".all.h.inc"))
-    write(path.with_name(path.name + ".names"), "".join(f"{name}\n" for name in ops))
+    _, declared = sections(path.with_name(path.name + ".all.h.inc"))
+    write(path.with_name(path.name + ".names"), "".join(f"{name}\n" for name in declared))
     if "--names" not in sys.argv:
-        write_declarations(path, header)
-        write_definitions(path, parts, header)
+        head, defined = sections(path.with_name(path.name + ".all.cpp.inc"))
+        write_declarations(path, header, declared, defined)
+        write_definitions(path, parts, header, head, defined, keys(declared))
     return 0
 
 

@@ -36,8 +36,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::host;
 
-/// Dialects whose ops the chip lacks, and the host computes.
-static constexpr StringLiteral hostDialects[] = {"arith", "linalg", "math", "scf", "tensor"};
 /// Those of which this pass has nothing to say.
 static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func", "quant", "sdy",
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};

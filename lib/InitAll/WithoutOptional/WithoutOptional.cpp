@@ -91,10 +91,9 @@ public:
 
 private:
   static WalkResult check(Operation *op) {
-    StringRef dialect = op->getName().getDialectNamespace();
     const bool isTagged = op->hasAttr(tt::ttir::ShouldHoistAttr::attrName) && !isa<func::FuncOp>(op);
-    const bool isOfHost =
-        (dialect == "arith" || dialect == "scf" || dialect == "tensor") && !op->hasTrait<OpTrait::IsTerminator>();
+    const bool isOfHost = llvm::is_contained(tt::hostDialects, op->getName().getDialectNamespace()) &&
+                          !op->hasTrait<OpTrait::IsTerminator>();
     if (!isTagged && !isOfHost)
       return WalkResult::advance();
     InFlightDiagnostic error = op->emitError() << "'" << op->getName() << "' is ";

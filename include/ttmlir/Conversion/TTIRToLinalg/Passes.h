@@ -33,6 +33,9 @@ void addHostPasses(OpPassManager &manager);
 /// Adds the dialects of MLIR that native code goes through, and how they become buffers.
 void registerHostDialects(DialectRegistry &registry);
 
+/// Dialects whose ops the chip lacks, and the host computes.
+inline constexpr llvm::StringLiteral hostDialects[] = {"arith", "linalg", "math", "scf", "tensor"};
+
 /// What native functions are called by is the function's name and this: it takes a pointer to the pointers of operands
 /// and results.
 inline constexpr llvm::StringLiteral hostWrapperSuffix = "_helper";
