@@ -88,6 +88,9 @@ INSTANTIATE_TEST_SUITE_P(Products, Matmul,
                                          Case{{3}, {3}, {3}, 40, 41, 42}, Case{{3}, {}, {3}, 40, 41, 42},
                                          Case{{}, {3}, {3}, 40, 41, 42}, Case{{2, 1}, {1, 3}, {2, 3}, 20, 30, 70},
                                          Case{{4, 1, 2}, {3, 1}, {4, 3, 2}, 9, 8, 7}, Case{{0}, {0}, {0}, 4, 5, 6},
+                                         // One row: small, and for both ways of a transposed right side.
+                                         Case{{}, {}, {}, 1, 64, 512}, Case{{}, {}, {}, 1, 64, 64},
+                                         Case{{12}, {12}, {12}, 1, 16, 64}, Case{{2, 1}, {1, 3}, {2, 3}, 3, 5, 17},
                                          // Depth in several blocks, panels packed for each of them.
                                          Case{{}, {}, {}, 130, 70, 2100}, Case{{2}, {2}, {2}, 131, 66, 1100}));
 
@@ -112,6 +115,10 @@ TEST(MatmulVectors, DropTheirDimension) {
 TEST(MatmulTypes, IntegersAreExactAndMixedTypesCompute) {
   const Value a(i32, {1, 2}, {65536, 3}), b(i32, {2, 1}, {65536, 5});
   expectEqual(run("ttnn.matmul", {&a, &b}, i32, {1, 1}), {15}); // 2^32 + 15
+  const Value rows(i32, {2, 2}, {1, 2, -3, 4}), columns(i32, {3, 2}, {5, 6, 7, -8, 9, 10});
+  for (bool constant : {false, true})
+    expectEqual(run("ttnn.matmul", {&rows, &columns}, i32, {2, 3}, {{"transpose_b", flag(true)}}, {constant, constant}),
+                {17, -9, 29, 9, -53, 13});
   const Value x = random(f32, {40, 50}), y = random(bf16, {50, 60}, -1, 1, 2);
   expectProduct(run("ttnn.matmul", {&x, &y}, f32, {40, 60}), multiply(x, y, {}, 40, 60, 50, false, false), 0x1p-24);
   const Value h = random(DataType::Float16, {50, 60}, -1, 1, 2);
