@@ -164,7 +164,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{6, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 3, 24, 40}, Case{{8, 6}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, 2, 7, 65},
         Case{{20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 96, 9},
         Case{{5, 5}, {7, 7}, {1, 1}, {1, 1}, {3, 3}, 1, 64, 8},
-        // Whole blocks of 8 channels and enough pixels to bring them into blocks: one image, several, some at a time
+        // Enough values side by side for panels: several panels, blocks and chunks, images some at a time
+        Case{{30, 21}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 16, 80},
+        Case{{5, 4}, {3, 3}, {2, 2}, {1, 1}, {1, 0, 0, 1}, 3, 200, 18},
+        Case{{70, 70}, {1, 2}, {1, 1}, {1, 1}, {1, 1}, 2, 64, 16}, Case{{600}, {3}, {2}, {1}, {0}, 2, 20, 33},
+        Case{{40}, {4}, {1}, {3}, {5}, 2, 48, 66},
+        Case{{4, 5, 6}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {1, 1, 0}, 2, 32, 48},
         Case{{12, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 3, 16, 24},
         Case{{17, 20}, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}, 2, 8, 8},
         Case{{11, 12}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, 1, 8, 16},
@@ -199,7 +204,7 @@ Named activated(const Case &c, const char *name) {
 }
 
 TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
-  // Images of one group, in blocks and not, and of as many as channels, which the library computes in other ways;
+  // Images of one group, in panels or not, and of as many as channels, which are computed in other ways;
   // values beyond 6.
   const Case cases[] = {{{9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 32, 16},
                         {{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 16},

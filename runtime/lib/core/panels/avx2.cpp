@@ -81,6 +81,12 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
 // Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 beside each other. Shifted up and masked,
 // the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
 
+[[gnu::always_inline]] inline void widen(const std::byte *from, __m256 &low, __m256 &high) {
+  const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(from));
+  low = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+  high = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
+}
+
 /// Eight values of 16 bits from `low` on, each beside one from `high` on.
 __m256 beside(const uint16_t *low, const uint16_t *high) {
   const __m128i l = _mm_loadu_si128(reinterpret_cast<const __m128i *>(low));
@@ -132,11 +138,12 @@ template <int rows, bool narrow>
 void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, float *c) {
   constexpr int64_t columns = rows == 1 ? 64 : rows <= 3 ? 32 : 16;
   constexpr int vectors = columns / 8, unroll = 4;
-  const auto *a = reinterpret_cast<const float *>(block.a);
-  const int64_t row = block.where.row / 4;
   for (int64_t first = 0; first < wanted; first += columns) {
     const std::byte *b = panel + first * (narrow ? 2 : 4);
     float *to = c + first;
+    const float *a[rows];
+    for (int r = 0; r < rows; ++r)
+      a[r] = reinterpret_cast<const float *>(block.a + (block.offsets ? block.offsets[r] : r * block.where.row));
     __m256 sum[rows][vectors];
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v)
@@ -144,30 +151,34 @@ void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, fl
     auto step = [&](int64_t i) __attribute__((always_inline)) {
       __m256 right[vectors];
       if constexpr (narrow)
-        for (int v = 0; v < vectors; v += 2) {
-          const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(b + i * panelColumns * 2 + v * 16));
-          right[v] = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
-          right[v + 1] = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
-        }
+        for (int v = 0; v < vectors; v += 2)
+          widen(b + i * panelColumns * 2 + v * 16, right[v], right[v + 1]);
       else
         for (int v = 0; v < vectors; ++v)
           right[v] = _mm256_load_ps(reinterpret_cast<const float *>(b) + i * panelColumns + v * 8);
       for (int r = 0; r < rows; ++r) {
-        const __m256 left = _mm256_broadcast_ss(a + r * row + i);
+        const __m256 left = _mm256_broadcast_ss(a[r] + i);
         for (int v = 0; v < vectors; ++v)
           sum[r][v] = _mm256_fmadd_ps(left, right[v], sum[r][v]);
       }
     };
-    Ahead<_MM_HINT_T0> ahead(block, first == 0 ? block.k / unroll : 0);
-    int64_t i = 0;
-    for (; i + unroll <= block.k; i += unroll) {
-      ahead.step();
+    Ahead<_MM_HINT_T0> ahead(block, first == 0 ? block.k / unroll * block.parts : 0);
+    for (int64_t part = 0;;) {
+      int64_t i = 0;
+      for (; i + unroll <= block.k; i += unroll) {
+        ahead.step();
 #pragma clang loop unroll(full)
-      for (int j = 0; j < unroll; ++j)
-        step(i + j);
+        for (int j = 0; j < unroll; ++j)
+          step(i + j);
+      }
+      for (; i < block.k; ++i)
+        step(i);
+      if (++part == block.parts)
+        break;
+      for (int r = 0; r < rows; ++r)
+        a[r] += block.partBytes / 4;
+      b += block.k * panelColumns * (narrow ? 2 : 4);
     }
-    for (; i < block.k; ++i)
-      step(i);
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v)
         _mm256_store_ps(to + r * panelColumns + v * 8, sum[r][v]);
@@ -219,6 +230,16 @@ void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, st
         packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + i * s.row + (c + some) * s.column, s,
                           k - i < rows ? k - i : rows, columns - c - some,
                           reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + i * panelColumns + some);
+}
+
+void widenPanel(const std::byte *from, int64_t k, std::byte *to) {
+  auto *values = reinterpret_cast<float *>(to);
+  for (int64_t i = 0; i < k * panelColumns; i += 16) {
+    __m256 low, high;
+    widen(from + i * 2, low, high);
+    _mm256_store_ps(values + i, low);
+    _mm256_store_ps(values + i + 8, high);
+  }
 }
 
 void multiplyF32(const Block &block) {

@@ -57,6 +57,11 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 /// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
+/// From how many blocks on the rows of a panel are better widened once, by `widen`, than by each of them.
+constexpr int64_t worthWidening = 8;
+/// k rows of a panel of packNarrow as those of pack.
+void widen(const std::byte *from, int64_t k, std::byte *to);
+
 /// Where the rows of a left operand are, in bytes.
 struct Rows {
   int64_t row;  // from one row to the next
@@ -91,10 +96,12 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
-  bool narrow = false; // the panels are those of packNarrow
-  int64_t panels = 1;  // at most panelsTogether
-  int64_t panelStride; // bytes from one of them to the next
-  int64_t cStride;     // and of their sums
+  bool narrow = false;              // the panels are those of packNarrow
+  const int64_t *offsets = nullptr; // AVX2 only: of each row from `a` on, in bytes, in the place of where.row
+  int64_t parts = 1, partBytes = 0; // AVX2 only: a row has so many parts of k values, that far from each other
+  int64_t panels = 1;               // at most panelsTogether
+  int64_t panelStride;              // bytes from one of them to the next
+  int64_t cStride;                  // and of their sums
 };
 
 /// The unit of one thread, from construction to destruction.

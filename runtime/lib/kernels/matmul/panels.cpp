@@ -9,7 +9,7 @@
 
 #include "core/panels/panels.h"
 #include "core/library.h"
-#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/sums.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
 
@@ -27,9 +27,9 @@ constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 class PanelMatmul final : public Kernel {
 public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
-              Run<float> activation)
-      : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex), activation(activation),
-        toBf16(produced == DataType::BFloat16), producedBytes(static_cast<int64_t>(storageBytes(produced))),
+              const std::string &activation)
+      : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex),
+        finishing(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))),
         depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
         matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
@@ -339,22 +339,10 @@ private:
     }
   }
 
-  /// Bias, activation and rounding of a block of sums, and its way to the result.
+  /// The way of a block of sums to the result.
   void finish(const Values &now, float *c, int64_t row, int64_t rows, int64_t panel) const {
-    alignas(64) float biasValues[panels::mostWidth] = {};
-    const int64_t columns = std::min(width, p.n - panel * width);
-    if (now.bias)
-      std::copy_n(now.bias + panel * width, columns, biasValues);
-    if (activation) {
-      if (now.bias)
-        for (int64_t i = 0; i < rows; ++i)
-          for (int64_t j = 0; j < width; ++j)
-            c[i * width + j] += biasValues[j];
-      const float *in = c;
-      activation(&in, c, static_cast<size_t>(rows * width), {});
-    }
-    panels::store(unit, c, now.bias && !activation ? biasValues : nullptr, rows, columns, toBf16,
-                  now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
+    finishing(c, now.bias ? now.bias + panel * width : nullptr, rows, std::min(width, p.n - panel * width),
+              now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
   }
 
   static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
@@ -364,8 +352,7 @@ private:
   int64_t rightBytes = bytes; // of an element of the right operand: fewer for constants of bf16 with sums in f32
   bool narrow = false;        // whose panels hold them as they are
   int bias;
-  Run<float> activation;
-  bool toBf16;
+  SumsFinish finishing;
   int64_t producedBytes, depth, width, panelCount;
   int64_t rowBytes, panelBytes; // of a row of a panel, and of a panel
   RightMatrices matrices;
@@ -395,10 +382,7 @@ std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &produ
   // A few columns are mostly padding.
   if (!panels::supported(unit) || (product.n < 8 && product.m > 16))
     return nullptr;
-  const ElementwiseRow *row = activation.empty() ? nullptr : findElementwise("ttnn." + activation);
-  if (!activation.empty() && !row)
-    row = findElementwise(activation);
-  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, row ? row->f : nullptr);
+  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, activation);
 }
 
 } // namespace tt::ttnn

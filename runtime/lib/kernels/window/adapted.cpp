@@ -38,7 +38,7 @@ public:
     inner.constantIns.resize(call.ins.size(), nullptr);
     if (border) {
       TensorSpec &in = *inner.ins[0];
-      images.emplace(*border, adaptation.repeatsEdges, storageBytes(in.dtype));
+      images.emplace(*border, adaptation.repeatsEdges, in.dtype, in.dtype);
       in.shape = images->shape();
       inner.constantIns[0] = nullptr;
       imagesAt = layout.take(in.bytes());
@@ -63,7 +63,7 @@ public:
         weightsAt = layout.take(weights.bytes());
       }
     }
-    convolution = makeLibraryConvolution(inner, c);
+    convolution = makePlainConvolution(inner, c);
     if (made && !convolution->reads(1))
       made = {};
     innerScratch = layout.take(convolution->scratchBytes());
@@ -106,7 +106,7 @@ private:
 std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation) {
   const std::optional<Window> border = bordered(c, adaptation);
   if (!border && !adaptation.preparedBlock)
-    return makeLibraryConvolution(call, c);
+    return makePlainConvolution(call, c);
   return std::make_unique<AdaptedConvolution>(call, c, adaptation, border);
 }
 

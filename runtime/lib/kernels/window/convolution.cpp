@@ -5,7 +5,6 @@
 
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
-#include "kernels/window/blocks.h"
 #include "tensor/storage.h"
 #include "tt/units.h"
 
@@ -15,31 +14,13 @@
 namespace tt::ttnn {
 namespace {
 
-/// Whether images are brought into blocks of channels, and results out of them: with AVX2 the library's f32
-/// convolutions of more than one pixel take 0.7 to 0.9 of the time so, both ways included (3x3, strides 1 and 2, 64 to
-/// 256 channels, one thread of a Zen 3). Images of 7x7 gain nothing.
-bool inBlocks(const OpCall &call, const Convolution &c, DataType type) {
-  constexpr int64_t fewPixels = 64;
-  if (units() != Units::AVX2 || type != DataType::Float32 || c.transposed || c.groups > 1)
-    return false;
-  const auto suits = [](int64_t channels) {
-    return channels % ChannelBlocks::width == 0 && channels <= ChannelBlocks::mostChannels;
-  };
-  const DataType given = operand(call, 0).dtype;
-  return c.window.area() > 1 && c.window.positions() >= fewPixels * c.window.batch && suits(c.window.channels) &&
-         suits(c.out) && (given == DataType::Float32 || given == DataType::BFloat16);
-}
-
 class LibraryConvolution final : public Kernel {
 public:
   /// Throws dnnl::error where the machine has no implementation for the type.
   LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced,
                      std::string_view activation)
       : biased(optionalOperand(call, 2) != nullptr) {
-    if (!inBlocks(call, c, type))
-      input = library::Packed(call, 0, type, layout);
-    else
-      cutIntoBlocks(c.window, c.out, operand(call, 0).dtype, produced);
+    input = library::Packed(call, 0, type, layout);
     weights = library::Packed(call, 1, type, layout);
     if (biased)
       bias = library::Packed(call, 2, DataType::Float32, layout);
@@ -53,27 +34,16 @@ public:
 
   void run(const Buffers &buffers) const override {
     std::byte *scratch = buffers.scratch;
-    const std::byte *source = pieces ? buffers.ins[0] : input.get(buffers.ins[0], scratch);
+    const std::byte *source = input.get(buffers.ins[0], scratch);
     const std::byte *filter = ordered.get(weights, buffers.ins[1], scratch);
-    const std::byte *added = biased ? bias.get(buffers.ins[2], scratch) : nullptr;
-    const auto convolve = [&](const std::byte *from, std::byte *to) {
-      if (biased)
-        convolution.run({from, filter, to, scratch + scratchpad, added});
-      else
-        convolution.run({from, filter, to, scratch + scratchpad});
-    };
-    if (!pieces)
-      return convolve(source, buffers.outs[0]);
-    std::byte *from = scratch + sourcePlace, *to = scratch + targetPlace, *made = buffers.outs[0];
-    for (int64_t i = 0; i < pieces; ++i, source += sources.imageBytes(), made += targets.imageBytes()) {
-      sources.into(source, from);
-      convolve(from, to);
-      targets.outOf(to, made);
-    }
+    if (biased)
+      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad, bias.get(buffers.ins[2], scratch)});
+    else
+      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad});
   }
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 ? pieces || input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
+    return operand == 0 ? input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
   }
 
 private:
@@ -83,8 +53,8 @@ private:
   void prepare(const Convolution &c, DataType type, DataType produced, std::string_view activation,
                dnnl::algorithm algorithm, const ConstantStore *store) {
     const size_t rank = c.window.axes.size();
-    const int64_t images = pieces ? c.window.batch / pieces : c.window.batch;
-    memory::dims from = {images, c.window.channels}, to = {images, c.out}, strides, dilations, before, behind;
+    memory::dims from = {c.window.batch, c.window.channels}, to = {c.window.batch, c.out}, strides, dilations, before,
+                 behind;
     for (const Axis &a : c.window.axes) {
       from.push_back(a.size);
       to.push_back(a.out);
@@ -95,12 +65,11 @@ private:
       const int64_t windows = c.transposed ? a.size : a.out, covered = c.transposed ? a.out : a.size;
       behind.push_back((windows - 1) * a.stride + a.extent() - covered - a.low);
     }
-    constexpr memory::format_tag orders[2][3] = {
-        {memory::format_tag::nwc, memory::format_tag::nhwc, memory::format_tag::ndhwc},
-        {memory::format_tag::nCw8c, memory::format_tag::nChw8c, memory::format_tag::nCdhw8c}};
-    const memory::format_tag order = orders[pieces > 0][rank - 1];
+    constexpr memory::format_tag orders[] = {memory::format_tag::nwc, memory::format_tag::nhwc,
+                                             memory::format_tag::ndhwc};
+    const memory::format_tag order = orders[rank - 1];
     const memory::desc source(from, library::dataType(type), order);
-    const memory::desc target(to, library::dataType(pieces ? type : produced), order);
+    const memory::desc target(to, library::dataType(produced), order);
     const memory::desc given = filterOf(c, type);
     const memory::desc anyOrder(given.dims(), library::dataType(type), memory::format_tag::any);
     const memory::desc biasDesc({c.out}, memory::data_type::f32, memory::format_tag::a);
@@ -124,25 +93,6 @@ private:
     });
     scratchpad = layout.take(plan.scratchpad_desc().get_size());
     ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
-  }
-
-  /// Some images at a time, so that they stay in cache: a divisor of the batch.
-  void cutIntoBlocks(const Window &window, int64_t out, DataType type, DataType produced) {
-    constexpr int64_t cacheBytes = 1 << 20;
-    int64_t pixels = 1, positions = 1;
-    for (const Axis &a : window.axes) {
-      pixels *= a.size;
-      positions *= a.out;
-    }
-    const int64_t imageBytes = pixels * window.channels * static_cast<int64_t>(sizeof(float));
-    int64_t images = std::clamp<int64_t>(cacheBytes / imageBytes, 1, window.batch);
-    while (window.batch % images != 0)
-      --images;
-    pieces = window.batch / images;
-    sources = ChannelBlocks(images, pixels, window.channels, type);
-    targets = ChannelBlocks(images, positions, out, produced);
-    sourcePlace = layout.take(sources.blockBytes());
-    targetPlace = layout.take(targets.blockBytes());
   }
 
   /// The weights as they lie in memory. The library names output channels first, also where the input's come first.
@@ -169,9 +119,6 @@ private:
   library::Ordered ordered;
   library::Primitive convolution;
   size_t scratchpad = 0;
-  int64_t pieces = 0; // of the batch that are convolved in blocks, one after the other; 0: all images as they lie
-  ChannelBlocks sources, targets;
-  size_t sourcePlace = 0, targetPlace = 0;
   bool biased;
 };
 
@@ -201,10 +148,12 @@ Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
   return c;
 }
 
-std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolution &c) {
+std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c) {
   const TensorSpec &out = result(call);
   if (volume(out.shape) == 0)
     return kernelOf([](const Buffers &) {});
+  if (auto kernel = makePanelConvolution(call, c))
+    return kernel;
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
   std::string fused;
@@ -224,9 +173,7 @@ std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolu
   }
   try {
     constexpr DataType f32 = DataType::Float32;
-    const bool rounds = out.dtype == DataType::BFloat16 && epilogue.empty() && inBlocks(call, c, f32);
-    const DataType produced = rounds ? out.dtype : f32;
-    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, produced, fused), produced, epilogue);
+    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused), f32, epilogue);
   } catch (const dnnl::error &error) {
     fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
                    toString(operand(call, 1).shape) + ": " + error.what());

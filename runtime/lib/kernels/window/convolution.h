@@ -32,8 +32,10 @@ struct Adaptation {
 
 /// Convolution, bias, activation and rounding to the result's type.
 std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation = {});
-/// The same, of operands as the library takes them.
-std::unique_ptr<Kernel> makeLibraryConvolution(const OpCall &call, const Convolution &c);
+/// The same, of operands that need no adaptation.
+std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
+/// The same in panels, or nullptr where they are not faster than the kernel library.
+std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
 
 /// As the chip does it: a matrix of window contents times the weights, group by group.
 Cost convolutionCost(const OpCall &call, const Convolution &c);

@@ -10,9 +10,12 @@
 
 namespace tt::ttnn {
 
-BorderedImages::BorderedImages(const Window &window, bool repeatsEdges, size_t elementBytes)
+BorderedImages::BorderedImages(const Window &window, bool repeatsEdges, DataType from, DataType to)
     : axes(window.axes), whole{window.batch}, repeatsEdges(repeatsEdges),
-      pixel(static_cast<size_t>(window.channels) * elementBytes) {
+      channels(static_cast<size_t>(window.channels)), fromPixel(channels * storageBytes(from)),
+      toPixel(channels * storageBytes(to)) {
+  if (storageType(from) != storageType(to))
+    load = loader<float>(from);
   for (const Axis &axis : axes)
     whole.push_back(axis.size + axis.low + axis.high);
   lines = volume(whole) / std::max<int64_t>(1, whole.back());
@@ -21,24 +24,27 @@ BorderedImages::BorderedImages(const Window &window, bool repeatsEdges, size_t e
 
 void BorderedImages::row(const std::byte *from, std::byte *to) const {
   const Axis &axis = axes.back();
-  auto border = [&](int64_t count, const std::byte *nearest) {
-    for (int64_t i = 0; i < count; ++i, to += pixel)
+  const auto size = static_cast<size_t>(axis.size);
+  std::byte *inside = to + static_cast<size_t>(axis.low) * toPixel, *behind = inside + size * toPixel;
+  if (load)
+    load(from, reinterpret_cast<float *>(inside), size * channels);
+  else
+    std::memcpy(inside, from, size * toPixel);
+  auto border = [&](int64_t count, std::byte *at, const std::byte *nearest) {
+    for (int64_t i = 0; i < count; ++i, at += toPixel)
       if (repeatsEdges)
-        std::memcpy(to, nearest, pixel);
+        std::memcpy(at, nearest, toPixel);
       else
-        std::memset(to, 0, pixel);
+        std::memset(at, 0, toPixel);
   };
-  const size_t inside = static_cast<size_t>(axis.size) * pixel;
-  border(axis.low, from);
-  std::memcpy(to, from, inside);
-  to += inside;
-  border(axis.high, from + inside - pixel);
+  border(axis.low, to, inside);
+  border(axis.high, behind, behind - toPixel);
 }
 
 void BorderedImages::run(const std::byte *from, std::byte *to) const {
   const size_t last = axes.size() - 1;
-  const size_t fromRow = static_cast<size_t>(axes[last].size) * pixel,
-               toRow = static_cast<size_t>(whole[last + 1]) * pixel;
+  const size_t fromRow = static_cast<size_t>(axes[last].size) * fromPixel,
+               toRow = static_cast<size_t>(whole[last + 1]) * toPixel;
   parallelFor(lines, static_cast<int64_t>(1 + 65536 / toRow), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, source = 0, step = 1;

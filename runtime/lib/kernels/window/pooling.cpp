@@ -7,6 +7,7 @@
 #include "tt/sim/formats.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -26,8 +27,11 @@ public:
       storeIndices = storer<int64_t>(result(call, 1).dtype);
       indexBytes = storageBytes(result(call, 1).dtype);
     }
-    inPlace = pool == Pool::Max && !storeIndices && produced == DataType::Float32 &&
-              operand(call, 0).dtype == DataType::Float32 && window.area() <= mostInPlace;
+    if constexpr (std::is_same_v<T, float>)
+      if (pool == Pool::Max && !storeIndices && produced == operand(call, 0).dtype && window.area() <= mostInPlace)
+        inPlace = produced == DataType::Float32    ? &PoolKernel::template largest<float>
+                  : produced == DataType::BFloat16 ? &PoolKernel::template largest<uint16_t>
+                                                   : nullptr;
   }
 
   void run(const Buffers &buffers) const override {
@@ -39,8 +43,7 @@ public:
         for (int64_t x = 0; x < w.out; ++x) {
           if constexpr (std::is_same_v<T, float>)
             if (inPlace) {
-              largest(reinterpret_cast<const float *>(buffers.ins[0]), row / h.out, row % h.out, x,
-                      reinterpret_cast<float *>(buffers.outs[0]) + (row * w.out + x) * window.channels);
+              (this->*inPlace)(buffers, row / h.out, row % h.out, x);
               continue;
             }
           for (int64_t c = 0; c < window.channels; c += chunk)
@@ -53,11 +56,19 @@ private:
   static constexpr int64_t chunk = 512;
   static constexpr int64_t mostInPlace = 64; // elements under a window
 
-  /// The largest of f32 images, read where they lie: so many channels at a time as registers hold.
-  void largest(const float *images, int64_t image, int64_t y, int64_t x, float *to) const {
+  static float widened(float value) { return value; }
+  static float widened(uint16_t value) { return std::bit_cast<float>(static_cast<uint32_t>(value) << 16); }
+  static void narrow(float value, float &to) { to = value; }
+  static void narrow(float value, uint16_t &to) { to = static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
+
+  /// The largest of images of f32, or of bf16 as its bits, read where they lie: so many channels at a time as registers
+  /// hold. It is one of the values, so nothing is rounded.
+  template <class E> void largest(const Buffers &buffers, int64_t image, int64_t y, int64_t x) const {
+    const auto *images = reinterpret_cast<const E *>(buffers.ins[0]);
     const Axis &h = window.axes[0], &w = window.axes[1];
     const int64_t channels = window.channels, top = y * h.stride - h.low, left = x * w.stride - w.low;
-    const float *under[mostInPlace];
+    auto *to = reinterpret_cast<E *>(buffers.outs[0]) + ((image * h.out + y) * w.out + x) * channels;
+    const E *under[mostInPlace];
     int64_t count = 0;
     for (int64_t i = 0; i < h.kernel; ++i)
       for (int64_t j = 0; j < w.kernel; ++j) {
@@ -70,8 +81,9 @@ private:
       std::ranges::fill(found, least);
       for (int64_t i = 0; i < count; ++i)
         for (int64_t c = 0; c < width; ++c)
-          found[c] = greater(under[i][first + c], found[c]);
-      std::copy_n(found, static_cast<int64_t>(width), to + first);
+          found[c] = greater(widened(under[i][first + c]), found[c]);
+      for (int64_t c = 0; c < width; ++c)
+        narrow(found[c], to[first + c]);
     };
     int64_t first = 0;
     const auto all = [&](auto width) {
@@ -150,7 +162,7 @@ private:
   size_t inBytes, outBytes;
   Store<int64_t> storeIndices = nullptr; // of the second result, when there is one
   size_t indexBytes = 0;
-  bool inPlace = false; // without conversions
+  void (PoolKernel::*inPlace)(const Buffers &, int64_t image, int64_t y, int64_t x) const = nullptr;
 };
 
 std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
