@@ -196,25 +196,43 @@ constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1, narrow>, mult
 //===----------------------------------------------------------------------===//
 
 /// To nearest, ties to even; NaN stays NaN.
-uint16_t roundToBf16(float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof(bits));
-  const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-  return static_cast<uint16_t>(x != x ? (bits | 0x400000) >> 16 : rounded);
+__m128i roundToBf16(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+  const __m256i isNaN = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+  const __m256i high = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, isNaN), 16);
+  return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
 
-void store(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
-           int64_t rowBytes) {
+template <bool relu, bool toBf16>
+void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  constexpr int64_t bytes = toBf16 ? 2 : 4;
   for (int64_t i = 0; i < rows; ++i, c += panelColumns, to += rowBytes)
-    if (toBf16) {
-      auto *target = reinterpret_cast<uint16_t *>(to);
-      for (int64_t j = 0; j < columns; ++j)
-        target[j] = roundToBf16(bias ? c[j] + bias[j] : c[j]);
-    } else {
-      auto *target = reinterpret_cast<float *>(to);
-      for (int64_t j = 0; j < columns; ++j)
-        target[j] = bias ? c[j] + bias[j] : c[j];
+    for (int64_t j = 0; j < columns; j += 8) {
+      __m256 x = _mm256_load_ps(c + j);
+      if (bias)
+        x = _mm256_add_ps(x, _mm256_load_ps(bias + j));
+      if constexpr (relu)
+        x = _mm256_max_ps(_mm256_setzero_ps(), x); // of a NaN and another value, the second operand
+      alignas(32) std::byte values[8 * bytes];
+      const bool whole = columns - j >= 8;
+      std::byte *target = whole ? to + j * bytes : values;
+      if constexpr (toBf16)
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(target), roundToBf16(x));
+      else
+        _mm256_storeu_ps(reinterpret_cast<float *>(target), x);
+      if (!whole)
+        __builtin_memcpy(to + j * bytes, values, static_cast<size_t>((columns - j) * bytes));
     }
+}
+
+void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  const auto run = finish.relu     ? finish.toBf16 ? storeRows<true, true> : storeRows<true, false>
+                   : finish.toBf16 ? storeRows<false, true>
+                                   : storeRows<false, false>;
+  run(c, finish.bias, rows, columns, to, rowBytes);
 }
 
 } // namespace

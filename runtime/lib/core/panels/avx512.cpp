@@ -267,8 +267,8 @@ __m256i roundToBf16(__m512 x) {
 }
 
 template <Unit unit>
-void store(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
-           int64_t rowBytes) {
+void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  const auto [bias, relu, toBf16] = finish;
   constexpr int64_t row = width(unit);
   // Two vectors at a time: 32 columns.
   for (int64_t first = 0; first < columns; first += 32) {
@@ -282,6 +282,10 @@ void store(const float *c, const float *bias, int64_t rows, int64_t columns, boo
       if (bias) {
         x = _mm512_add_ps(x, left);
         y = _mm512_add_ps(y, right);
+      }
+      if (relu) { // of a NaN and another value, the second operand
+        x = _mm512_max_ps(_mm512_setzero_ps(), x);
+        y = _mm512_max_ps(_mm512_setzero_ps(), y);
       }
       if (toBf16) {
         _mm256_mask_storeu_epi16(target, low, roundToBf16(x));

@@ -45,9 +45,9 @@ void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int6
   movement(unit).copyRows(from, strides, k, rows, rowsCopied(unit, k), to);
 }
 
-void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to,
            int64_t rowBytes) {
-  movement(unit).store(c, bias, rows, columns, toBf16, to, rowBytes);
+  movement(unit).store(c, finish, rows, columns, to, rowBytes);
 }
 
 Session::Session(Unit unit, int64_t rows) : tiles(wholeTiles(unit)), narrow(rows < 16) {
@@ -75,7 +75,7 @@ void widen(const std::byte *, int64_t, std::byte *) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;
-void store(Unit, const float *, const float *, int64_t, int64_t, bool, std::byte *, int64_t) {}
+void store(Unit, const float *, const Finish &, int64_t, int64_t, std::byte *, int64_t) {}
 
 #endif
 

@@ -120,8 +120,15 @@ private:
   bool tiles, narrow;
 };
 
-/// Writes rows x columns of sums, plus bias (`width` values, or nullptr), as f32 or bf16.
-void store(Unit unit, const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
+/// What is done to sums on their way to the result, in this order.
+struct Finish {
+  const float *bias = nullptr; // `width` values to add, or none
+  bool relu = false;           // NaN stays NaN
+  bool toBf16 = false;         // else f32
+};
+
+/// Writes rows x columns of sums.
+void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to,
            int64_t rowBytes);
 
 } // namespace tt::ttnn::panels

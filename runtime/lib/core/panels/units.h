@@ -21,8 +21,7 @@ namespace tt::ttnn::panels {
 struct Movement {
   void (*pack)(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
   void (*copyRows)(const std::byte *from, Strides strides, int64_t k, int64_t rows, Rows where, std::byte *to);
-  void (*store)(const float *c, const float *bias, int64_t rows, int64_t columns, bool toBf16, std::byte *to,
-                int64_t rowBytes);
+  void (*store)(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes);
 };
 
 namespace avx2 {

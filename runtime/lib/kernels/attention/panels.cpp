@@ -236,7 +236,7 @@ private:
           c[r * width + j] *= factor;
       }
       const int64_t rowBytes = a.valueSize * producedBytes;
-      panels::store(unit, c, nullptr, count, std::min(width, a.valueSize - panel * width), toBf16,
+      panels::store(unit, c, {nullptr, false, toBf16}, count, std::min(width, a.valueSize - panel * width),
                     buffers.outs[0] + (head * a.rows + first) * rowBytes + panel * width * producedBytes, rowBytes);
     }
   }

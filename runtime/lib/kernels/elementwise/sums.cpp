@@ -8,8 +8,8 @@
 namespace tt::ttnn {
 
 SumsFinish::SumsFinish(panels::Unit unit, DataType produced, const std::string &activation)
-    : unit(unit), toBf16(produced == DataType::BFloat16) {
-  if (!activation.empty())
+    : unit(unit), relu(activation == "relu"), toBf16(produced == DataType::BFloat16) {
+  if (!relu && !activation.empty())
     this->activation = findActivation(activation)->f;
 }
 
@@ -27,7 +27,7 @@ void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t c
     const float *in = c;
     activation(&in, c, static_cast<size_t>(rows * width), {});
   }
-  panels::store(unit, c, bias && !activation ? padded : nullptr, rows, columns, toBf16, to, rowBytes);
+  panels::store(unit, c, {bias && !activation ? padded : nullptr, relu, toBf16}, rows, columns, to, rowBytes);
 }
 
 } // namespace tt::ttnn

@@ -20,8 +20,8 @@ public:
 
 private:
   panels::Unit unit;
-  bool toBf16;
-  Run<float> activation = nullptr;
+  bool relu, toBf16;
+  Run<float> activation = nullptr; // another
 };
 
 } // namespace tt::ttnn

@@ -154,6 +154,8 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
     return kernelOf([](const Buffers &) {});
   if (auto kernel = makePanelConvolution(call, c))
     return kernel;
+  if (auto kernel = makeDepthwiseConvolution(call, c))
+    return kernel;
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
   std::string fused;

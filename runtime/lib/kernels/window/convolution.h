@@ -34,8 +34,9 @@ struct Adaptation {
 std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation = {});
 /// The same, of operands that need no adaptation.
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
-/// The same in panels, or nullptr where they are not faster than the kernel library.
+/// The same in panels, and of as many groups as channels; nullptr where that is not faster than the kernel library.
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
+std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convolution &c);
 
 /// As the chip does it: a matrix of window contents times the weights, group by group.
 Cost convolutionCost(const OpCall &call, const Convolution &c);

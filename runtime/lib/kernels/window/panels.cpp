@@ -243,17 +243,19 @@ private:
           work.next = chunk + ahead;
           work.nextBytes = ceilDivide(chunkRows * rowBytes, count * 64) * 64;
           work.a = now.images + start + part * partBytes + from * floatBytes;
+          chunk += chunkRows * rowBytes;
+          const bool last = chunk == now.weights + (panel + 1) * panelBytes;
           for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
             work.offsets = offsets + at;
             work.rows = std::min(step, rows - at);
             work.c = sums + at * width;
             session.multiply(work);
+            if (last)
+              finish(work.c, now.bias ? now.bias + panel * width : nullptr, work.rows, columns,
+                     now.result + (firstRow + at) * resultRow() + panel * width * producedBytes, resultRow());
           }
-          chunk += chunkRows * rowBytes;
           work.accumulate = true;
         }
-    finish(sums, now.bias ? now.bias + panel * width : nullptr, rows, columns,
-           now.result + firstRow * resultRow() + panel * width * producedBytes, resultRow());
   }
 
   int64_t channels, out, taps;
