@@ -81,12 +81,6 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
 // Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 beside each other. Shifted up and masked,
 // the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
 
-[[gnu::always_inline]] inline void widen(const std::byte *from, __m256 &low, __m256 &high) {
-  const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(from));
-  low = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
-  high = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
-}
-
 /// Eight values of 16 bits from `low` on, each beside one from `high` on.
 __m256 beside(const uint16_t *low, const uint16_t *high) {
   const __m128i l = _mm_loadu_si128(reinterpret_cast<const __m128i *>(low));
@@ -151,8 +145,11 @@ void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, fl
     auto step = [&](int64_t i) __attribute__((always_inline)) {
       __m256 right[vectors];
       if constexpr (narrow)
-        for (int v = 0; v < vectors; v += 2)
-          widen(b + i * panelColumns * 2 + v * 16, right[v], right[v + 1]);
+        for (int v = 0; v < vectors; v += 2) {
+          const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(b + i * panelColumns * 2 + v * 16));
+          right[v] = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+          right[v + 1] = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
+        }
       else
         for (int v = 0; v < vectors; ++v)
           right[v] = _mm256_load_ps(reinterpret_cast<const float *>(b) + i * panelColumns + v * 8);
@@ -248,16 +245,6 @@ void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, st
         packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + i * s.row + (c + some) * s.column, s,
                           k - i < rows ? k - i : rows, columns - c - some,
                           reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + i * panelColumns + some);
-}
-
-void widenPanel(const std::byte *from, int64_t k, std::byte *to) {
-  auto *values = reinterpret_cast<float *>(to);
-  for (int64_t i = 0; i < k * panelColumns; i += 16) {
-    __m256 low, high;
-    widen(from + i * 2, low, high);
-    _mm256_store_ps(values + i, low);
-    _mm256_store_ps(values + i + 8, high);
-  }
 }
 
 void multiplyF32(const Block &block) {

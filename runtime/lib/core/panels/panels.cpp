@@ -39,8 +39,6 @@ void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t colum
   avx2::packNarrow(from, strides, k, columns, to, nextPanel);
 }
 
-void widen(const std::byte *from, int64_t k, std::byte *to) { avx2::widenPanel(from, k, to); }
-
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
   movement(unit).copyRows(from, strides, k, rows, rowsCopied(unit, k), to);
 }
@@ -71,7 +69,6 @@ bool wholeTiles(Unit) { return false; }
 bool narrows(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
-void widen(const std::byte *, int64_t, std::byte *) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;

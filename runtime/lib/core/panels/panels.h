@@ -57,11 +57,6 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 /// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
-/// From how many blocks on the rows of a panel are better widened once, by `widen`, than by each of them.
-constexpr int64_t worthWidening = 8;
-/// k rows of a panel of packNarrow as those of pack.
-void widen(const std::byte *from, int64_t k, std::byte *to);
-
 /// Where the rows of a left operand are, in bytes.
 struct Rows {
   int64_t row;  // from one row to the next

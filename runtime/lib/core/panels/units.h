@@ -27,7 +27,6 @@ struct Movement {
 namespace avx2 {
 extern const Movement f32;
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
-void widenPanel(const std::byte *from, int64_t k, std::byte *to);
 void multiplyF32(const Block &block);
 } // namespace avx2
 

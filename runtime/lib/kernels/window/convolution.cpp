@@ -6,6 +6,7 @@
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
 #include "tensor/storage.h"
+#include "tt/parallel.h"
 #include "tt/units.h"
 
 #include <algorithm>
@@ -14,13 +15,36 @@
 namespace tt::ttnn {
 namespace {
 
+/// Of single pixels in bf16, how many are convolved at a time, so that what they are converted to stays in cache: a
+/// divisor of all. 0: all at once, converted before and rounded after, where that is not slower.
+int64_t pixelsAtOnce(const OpCall &call, const Convolution &c, DataType type) {
+  constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24;
+  const bool single = std::ranges::all_of(
+      c.window.axes, [](const Axis &a) { return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.high == 0; });
+  if (type != DataType::Float32 || operand(call, 0).dtype != DataType::BFloat16 ||
+      result(call).dtype != DataType::BFloat16 || !single || c.transposed || c.groups > 1)
+    return 0;
+  const int64_t all = c.window.positions();
+  int64_t pixels = std::min(all / 2, cacheBytes / (4 * (c.window.channels + c.out)));
+  while (pixels >= fewPixels && all % pixels != 0)
+    --pixels;
+  return pixels >= fewPixels ? pixels : 0;
+}
+
 class LibraryConvolution final : public Kernel {
 public:
-  /// Throws dnnl::error where the machine has no implementation for the type.
-  LibraryConvolution(const OpCall &call, const Convolution &c, DataType type, DataType produced,
-                     std::string_view activation)
+  /// Throws dnnl::error where the machine has no implementation for the type. pixels: what `pixelsAtOnce` says.
+  LibraryConvolution(const OpCall &call, Convolution c, DataType type, DataType produced, std::string_view activation,
+                     int64_t pixels = 0)
       : biased(optionalOperand(call, 2) != nullptr) {
-    input = library::Packed(call, 0, type, layout);
+    std::optional<library::Threads> one;
+    if (pixels) {
+      placePieces(c, pixels);
+      produced = type;
+      one.emplace(1);
+    } else {
+      input = library::Packed(call, 0, type, layout);
+    }
     weights = library::Packed(call, 1, type, layout);
     if (biased)
       bias = library::Packed(call, 2, DataType::Float32, layout);
@@ -34,16 +58,33 @@ public:
 
   void run(const Buffers &buffers) const override {
     std::byte *scratch = buffers.scratch;
-    const std::byte *source = input.get(buffers.ins[0], scratch);
     const std::byte *filter = ordered.get(weights, buffers.ins[1], scratch);
-    if (biased)
-      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad, bias.get(buffers.ins[2], scratch)});
-    else
-      convolution.run({source, filter, buffers.outs[0], scratch + scratchpad});
+    const std::byte *added = biased ? bias.get(buffers.ins[2], scratch) : nullptr;
+    const auto convolve = [&](size_t slot, const std::byte *from, std::byte *to) {
+      const std::byte *pad = scratch + scratchpad + slot * padBytes;
+      if (biased)
+        convolutions[slot].run({from, filter, to, pad, added});
+      else
+        convolutions[slot].run({from, filter, to, pad});
+    };
+    if (!pieces)
+      return convolve(0, input.get(buffers.ins[0], scratch), buffers.outs[0]);
+    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) {
+        const auto slot = static_cast<size_t>(s);
+        auto *from = reinterpret_cast<float *>(scratch + sourcePlace) + slot * sourceValues;
+        auto *to = reinterpret_cast<float *>(scratch + targetPlace) + slot * targetValues;
+        for (auto i = static_cast<size_t>(pieces * s / slots); i < static_cast<size_t>(pieces * (s + 1) / slots); ++i) {
+          widen(buffers.ins[0] + i * sourceValues * sizeof(uint16_t), from, sourceValues);
+          convolve(slot, reinterpret_cast<const std::byte *>(from), reinterpret_cast<std::byte *>(to));
+          round(to, buffers.outs[0] + i * targetValues * sizeof(uint16_t), targetValues);
+        }
+      }
+    });
   }
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 ? input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
+    return operand == 0 ? pieces || input.reads() : operand == 1 ? ordered.reads(weights) : bias.reads();
   }
 
 private:
@@ -80,19 +121,34 @@ private:
                     : Description(kind, algorithm, source, filter, target, strides, dilations, before, behind);
     };
     const typename Forward::primitive_desc plan(describe(anyOrder), library::attributes(activation), library::engine());
-    convolution = library::Primitive(Forward(plan));
-    convolution.add(DNNL_ARG_SRC, source);
-    convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
-    convolution.add(DNNL_ARG_DST, target);
-    convolution.add(DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc());
-    if (biased)
-      convolution.add(DNNL_ARG_BIAS, biasDesc);
-    convolution.keepNaN(activation, [describe, order = plan.weights_desc()] {
-      const typename Forward::primitive_desc plain(describe(order), library::attributes(), library::engine());
-      return std::pair<dnnl::primitive, size_t>(Forward(plain), plain.scratchpad_desc().get_size());
-    });
-    scratchpad = layout.take(plan.scratchpad_desc().get_size());
+    for (int64_t slot = 0; slot < slots; ++slot) {
+      library::Primitive convolution{Forward(plan)};
+      convolution.add(DNNL_ARG_SRC, source);
+      convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
+      convolution.add(DNNL_ARG_DST, target);
+      convolution.add(DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc());
+      if (biased)
+        convolution.add(DNNL_ARG_BIAS, biasDesc);
+      convolution.keepNaN(activation, [describe, order = plan.weights_desc()] {
+        const typename Forward::primitive_desc plain(describe(order), library::attributes(), library::engine());
+        return std::pair<dnnl::primitive, size_t>(Forward(plain), plain.scratchpad_desc().get_size());
+      });
+      convolutions.push_back(std::move(convolution));
+    }
+    padBytes = (plan.scratchpad_desc().get_size() + 63) / 64 * 64;
+    scratchpad = layout.take(static_cast<size_t>(slots) * padBytes);
     ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
+  }
+
+  /// Makes of `c` the convolution of a piece, an image of one line.
+  void placePieces(Convolution &c, int64_t pixels) {
+    pieces = c.window.positions() / pixels;
+    slots = std::min<int64_t>(threads(), pieces);
+    sourceValues = static_cast<size_t>(pixels * c.window.channels);
+    targetValues = static_cast<size_t>(pixels * c.out);
+    sourcePlace = layout.take(static_cast<size_t>(slots) * sourceValues * sizeof(float));
+    targetPlace = layout.take(static_cast<size_t>(slots) * targetValues * sizeof(float));
+    c.window = {1, c.window.channels, {{1, 1, 1, 1, 0, 0, 1}, {pixels, 1, 1, 1, 0, 0, pixels}}};
   }
 
   /// The weights as they lie in memory. The library names output channels first, also where the input's come first.
@@ -117,8 +173,12 @@ private:
   ScratchLayout layout;
   library::Packed input, weights, bias;
   library::Ordered ordered;
-  library::Primitive convolution;
-  size_t scratchpad = 0;
+  std::vector<library::Primitive> convolutions; // one for each slot
+  size_t scratchpad = 0, padBytes = 0;
+  int64_t pieces = 0, slots = 1; // pieces of all pixels, that threads share; 0: all at once
+  size_t sourceValues = 0, targetValues = 0, sourcePlace = 0, targetPlace = 0; // of a piece, in f32
+  Load<float> widen = loader<float>(DataType::BFloat16);
+  Store<float> round = storer<float>(DataType::BFloat16);
   bool biased;
 };
 
@@ -175,7 +235,10 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   }
   try {
     constexpr DataType f32 = DataType::Float32;
-    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused), f32, epilogue);
+    const int64_t pixels = epilogue.empty() ? pixelsAtOnce(call, c, f32) : 0;
+    const DataType produced = pixels ? DataType::BFloat16 : f32;
+    return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused, pixels), produced,
+                        epilogue);
   } catch (const dnnl::error &error) {
     fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
                    toString(operand(call, 1).shape) + ": " + error.what());

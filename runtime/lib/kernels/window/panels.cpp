@@ -139,7 +139,6 @@ private:
     while (blocks < steps && blocks * panelCount < 8 * slots && blocks * panelCount % slots != 0)
       ++blocks;
     slots = std::min(slots, blocks * panelCount);
-    widenedPlace = slot.take(static_cast<size_t>(partsPerChunk * depthPerChunk * width * floatBytes));
     sumsPlace = slot.take(static_cast<size_t>(ceilDivide(steps, blocks) * step * width * floatBytes));
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
@@ -226,7 +225,7 @@ private:
     locate(firstRow, {offsets, static_cast<size_t>(rows)});
     panels::Block work{};
     work.columns = columns;
-    work.narrow = narrow && count < panels::worthWidening;
+    work.narrow = narrow;
     const std::byte *chunk = now.weights + panel * panelBytes;
     work.partBytes = partBytes;
     for (int64_t start : starts)
@@ -236,10 +235,6 @@ private:
           work.k = std::min(depthPerChunk, line - from);
           const int64_t chunkRows = work.parts * work.k;
           work.panel = chunk;
-          if (narrow && !work.narrow) {
-            panels::widen(chunk, chunkRows, scratch + widenedPlace);
-            work.panel = scratch + widenedPlace;
-          }
           work.next = chunk + ahead;
           work.nextBytes = ceilDivide(chunkRows * rowBytes, count * 64) * 64;
           work.a = now.images + start + part * partBytes + from * floatBytes;
@@ -274,7 +269,7 @@ private:
   int64_t line, parts = 1, partBytes = 0;
   int64_t depthPerChunk, partsPerChunk; // that are multiplied at a time
   int64_t steps, blocks, slots;
-  size_t widenedPlace, sumsPlace, perSlot, slotPlace;
+  size_t sumsPlace, perSlot, slotPlace;
   bool biased, narrow;
   library::Packed weights, bias;
   int64_t weightBytes;          // of a value
