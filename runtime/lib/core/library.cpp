@@ -131,16 +131,15 @@ bool takeInvalid(int threads) {
   return found;
 }
 
-/// f of every value of a tensor that lies in plain rows, or dense in blocks, in place.
+/// f of every value of a tensor that lies in plain rows, in place.
 void apply(float (*f)(float), const dnnl::memory::desc &desc, void *values) {
   const dnnl::memory::dims dims = desc.dims();
   const auto *strides = desc.data.format_desc.blocking.strides;
   const bool isBf16 = desc.data_type() == dnnl::memory::data_type::bf16;
   const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
-  const bool inBlocks = desc.data.format_desc.blocking.inner_nblks > 0;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t at = inBlocks ? i : 0, rest = i;
-    for (size_t d = inBlocks ? 0 : dims.size(); d-- > 0; rest /= dims[d])
+    int64_t at = 0, rest = i;
+    for (size_t d = dims.size(); d-- > 0; rest /= dims[d])
       at += rest % dims[d] * strides[d];
     if (isBf16) {
       auto &value = static_cast<uint16_t *>(values)[at];

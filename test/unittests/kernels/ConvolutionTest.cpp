@@ -176,7 +176,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{90, 50}, {2, 1}, {1, 1}, {1, 1}, {0, 0}, 4, 24, 8},
         Case{{90, 50}, {2, 1}, {2, 1}, {1, 1}, {0, 0}, 3, 64, 8}, Case{{130}, {5}, {2}, {1}, {2}, 2, 16, 8},
         Case{{6, 6, 5}, {2, 3, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, 2, 16, 8},
-        // A group per channel
+        Case{{4200}, {2}, {1}, {1}, {0}, 2, 64, 16}, // images that are not copied, some at a time
+        Case{{3, 4, 5}, {2, 3, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, 1, 32, 16, 1, {}, "replicate"},
+        // Single pixels, some at a time
+        Case{{400}, {1}, {1}, {1}, {0}, 2, 24, 40},
+        Case{{6, 8, 5}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 2, 16, 24},
+        // A group per channel; several pieces of a line, or of the channels; windows in padding only
+        Case{{3, 150}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 40, 40, 40},
+        Case{{2, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1104, 1104, 1104},
+        Case{{2, 2}, {2, 2}, {1, 1}, {1, 1}, {3, 3}, 1, 24, 24, 24},
         Case{{6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 40, 40, 40},
         Case{{9, 9}, {3, 2}, {2, 3}, {2, 1}, {0, 1, 2, 0}, 1, 32, 32, 32}, Case{{33}, {5}, {2}, {1}, {2}, 2, 9, 9, 9},
         Case{{3, 4, 5}, {3, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 0, 0, 1, 0, 1}, 1, 70, 70, 70},
@@ -209,7 +217,7 @@ TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
   const Case cases[] = {{{9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 32, 16},
                         {{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 16},
                         {{9, 7}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, 32, 32, 32},
-                        {{6, 6}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 16, 48}};
+                        {{16, 16}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 16, 48}};
   const std::pair<const char *, std::function<double(double)>> activations[] = {
       {"relu", [](double x) { return std::max(x, 0.0); }},
       {"relu6", [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
@@ -230,6 +238,37 @@ TEST(Convolution, AnyActivationComesBeforeTheOnlyRounding) {
         if (type == bf16)
           expectNear(run(c.name(), {&x, &w}, bf16, shape, activated(c, name)), expected, 0x1p-8, 1e-5);
       }
+}
+
+TEST(Convolution, PaddingMayBeMuchLargerThanTheImage) {
+  // Copied with such padding, the image would have 2^64 bytes, and 5 GB.
+  const int64_t far = (int64_t(1) << 31) - 1;
+  for (const auto &[high, wide] : {std::pair<int64_t, int64_t>{1 << 28, 1 << 27}, {3000, 3000}}) {
+    const Case c{{1, 1}, {2, 2}, {far, far}, {1, 1}, {high, high - 1, wide, wide - 1}, 1, 32, 16};
+    const Value x = random(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter());
+    expectNear(run(c.name(), {&x, &w}, f32, c.images(c.results(), c.out), c.attributes()), c.expected(x, w), 1e-6,
+               1e-5);
+  }
+}
+
+TEST(Convolution, TypesMayDiffer) {
+  // In panels, single pixels and a group per channel.
+  const Case cases[] = {{{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 24},
+                        {{16, 16}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, 32, 24},
+                        {{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 24, 24, 24}};
+  constexpr DataType f16 = DataType::Float16;
+  for (const Case &c : cases)
+    for (const DataType image : {f32, bf16, f16})
+      for (const DataType weights : {f32, bf16, f16})
+        for (const DataType out : {f32, bf16, f16}) {
+          const Value x = random(image, c.images(c.sizes, c.in), -1, 1, 1), w = random(weights, c.filter(), -1, 1, 2);
+          expectNear(run(c.name(), {&x, &w}, out, c.images(c.results(), c.out), c.attributes(), {false, true}),
+                     c.expected(x, w),
+                     out == bf16  ? 0x1p-8
+                     : out == f16 ? 0x1p-10
+                                  : 1e-6,
+                     1e-4);
+        }
 }
 
 TEST(Convolution, NaNPassesActivations) {

@@ -15,6 +15,8 @@
 
 namespace tt::ttnn::panels {
 
+constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// What is computed in: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32). `tt::units()` says which
 /// of them it is; panels and rows lie in memory alike for both.
 enum class Unit : uint8_t { F32, BF16 };

@@ -26,10 +26,10 @@
 namespace tt::ttnn {
 namespace {
 
+using panels::ceilDivide;
 using panels::Unit;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 template <Unit unit> class PanelAttention final : public Kernel {
   static constexpr int64_t width = panels::width(unit), bytes = panels::elementBytes(unit);

@@ -27,19 +27,30 @@ namespace {
 // Direct loops
 //===----------------------------------------------------------------------===//
 
+/// Direct loops cost least up to these many multiplications in all, but for a right matrix whose columns lie together:
+/// panels are packed from it faster than it is copied row by row at each run (measured: 7 us of 18 for 1x512x64).
+bool suitsDirect(const Product &p, bool constantRight) {
+  constexpr int64_t most = 32 * 32 * 32, mostTransposed = 4096;
+  const double work = double(p.m) * double(p.n) * double(p.k), all = double(p.batches()) * work;
+  const bool transposed = !constantRight && p.bColumn != 1 && p.n > 1;
+  return all <= most && (!transposed || work < mostTransposed);
+}
 /// What direct loops store and load. T: float, or uint64_t for integers.
 template <class T> using Stored = std::conditional_t<std::same_as<T, float>, float, int64_t>;
 
 /// An operand in the type that is computed in: where it is, converted once when it is constant, or at each run.
 template <class T> class DirectOperand {
 public:
-  DirectOperand(const OpCall &call, size_t index, ScratchLayout &layout)
+  /// keeps: whether a constant is converted once.
+  DirectOperand(const OpCall &call, size_t index, bool keeps, ScratchLayout &layout)
       : index(index), count(static_cast<size_t>(volume(operand(call, index).shape))) {
     const DataType type = operand(call, index).dtype;
     constant = reinterpret_cast<const T *>(library::constantOperand(call, index));
     if (std::same_as<T, float> && storageType(type) == StorageType::F32)
       return;
     load = loader<Stored<T>>(type);
+    if (!keeps)
+      constant = nullptr;
     if (constant) {
       made = library::AlignedBytes(count * sizeof(T));
       load(library::constantOperand(call, index), reinterpret_cast<Stored<T> *>(made.data()), count);
@@ -72,8 +83,8 @@ private:
 template <class T> class DirectMatmul final : public Kernel {
 public:
   DirectMatmul(const OpCall &call, const Product &p, DataType produced)
-      : p(p), a(call, 0, layout), b(call, 1, layout), store(storer<Stored<T>>(produced)),
-        producedBytes(storageBytes(produced)) {
+      : p(p), a(call, 0, suitsDirect(p, true), layout), b(call, 1, suitsDirect(p, true), layout),
+        store(storer<Stored<T>>(produced)), producedBytes(storageBytes(produced)) {
     if (b.constantValues() && !isPlain(p.k, p.n, p.bRow, p.bColumn)) {
       matrices = rightMatrices(p);
       const auto size = static_cast<size_t>(p.k * p.n);
@@ -82,8 +93,10 @@ public:
         copy(b.constantValues() + matrices.offsets[i], orderedMatrix(i), p.k, p.n, p.bRow, p.bColumn);
       b.discard();
     }
-    placeA = layout.take(static_cast<size_t>(p.m * p.k) * sizeof(T));
-    placeB = layout.take(ordered ? 0 : static_cast<size_t>(p.k * p.n) * sizeof(T));
+    if (!isPlain(p.m, p.k, p.aRow, p.aColumn))
+      placeA = layout.take(static_cast<size_t>(p.m * p.k) * sizeof(T));
+    if (!ordered && !isPlain(p.k, p.n, p.bRow, p.bColumn))
+      placeB = layout.take(static_cast<size_t>(p.k * p.n) * sizeof(T));
     placeC = layout.take(static_cast<size_t>(p.m * p.n) * sizeof(T));
   }
 
@@ -135,21 +148,13 @@ private:
   size_t producedBytes;
   RightMatrices matrices;
   library::AlignedBytes ordered; // constants on the right that do not lie row by row
-  size_t placeA, placeB, placeC;
+  size_t placeA = 0, placeB = 0, placeC;
 };
 
 //===----------------------------------------------------------------------===//
 // The op
 //===----------------------------------------------------------------------===//
 
-/// Direct loops cost least up to these many multiplications in all, but for a right matrix whose columns lie together:
-/// panels are packed from it faster than it is copied row by row at each run (measured: 7 us of 18 for 1x512x64).
-bool suitsDirect(const Product &p, bool constantRight) {
-  constexpr int64_t most = 32 * 32 * 32, mostTransposed = 4096;
-  const double work = double(p.m) * double(p.n) * double(p.k), all = double(p.batches()) * work;
-  const bool transposed = !constantRight && p.bColumn != 1 && p.n > 1;
-  return all <= most && (!transposed || work < mostTransposed);
-}
 /// Rows from which the library's f32 product is the faster one (measured: 0.92 of it at 1024, as fast at 512).
 constexpr int64_t libraryRows = 1024;
 /// The library's AVX2 kernels read rows where they are; panels copy those that collide (measured: twice as fast at 1024

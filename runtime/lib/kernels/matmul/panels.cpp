@@ -20,9 +20,8 @@
 namespace tt::ttnn {
 namespace {
 
+using panels::ceilDivide;
 using panels::Unit;
-
-constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class PanelMatmul final : public Kernel {
 public:

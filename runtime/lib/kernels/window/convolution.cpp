@@ -17,15 +17,15 @@ namespace {
 
 /// Of single pixels in bf16, how many are convolved at a time, so that what they are converted to stays in cache: a
 /// divisor of all. 0: all at once, converted before and rounded after, where that is not slower.
-int64_t pixelsAtOnce(const OpCall &call, const Convolution &c, DataType type) {
-  constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24;
+int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
+  constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24, pieces = 8; // at least, for as many threads
   const bool single = std::ranges::all_of(
       c.window.axes, [](const Axis &a) { return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.high == 0; });
-  if (type != DataType::Float32 || operand(call, 0).dtype != DataType::BFloat16 ||
-      result(call).dtype != DataType::BFloat16 || !single || c.transposed || c.groups > 1)
+  if (operand(call, 0).dtype != DataType::BFloat16 || result(call).dtype != DataType::BFloat16 || !single ||
+      c.transposed || c.groups > 1)
     return 0;
   const int64_t all = c.window.positions();
-  int64_t pixels = std::min(all / 2, cacheBytes / (4 * (c.window.channels + c.out)));
+  int64_t pixels = std::min(all / pieces, cacheBytes / (4 * (c.window.channels + c.out)));
   while (pixels >= fewPixels && all % pixels != 0)
     --pixels;
   return pixels >= fewPixels ? pixels : 0;
@@ -37,11 +37,9 @@ public:
   LibraryConvolution(const OpCall &call, Convolution c, DataType type, DataType produced, std::string_view activation,
                      int64_t pixels = 0)
       : biased(optionalOperand(call, 2) != nullptr) {
-    std::optional<library::Threads> one;
     if (pixels) {
       placePieces(c, pixels);
       produced = type;
-      one.emplace(1);
     } else {
       input = library::Packed(call, 0, type, layout);
     }
@@ -120,6 +118,9 @@ private:
       return biased ? Description(kind, algorithm, source, filter, biasDesc, target, strides, dilations, before, behind)
                     : Description(kind, algorithm, source, filter, target, strides, dilations, before, behind);
     };
+    std::optional<library::Threads> one;
+    if (pieces)
+      one.emplace(1);
     const typename Forward::primitive_desc plan(describe(anyOrder), library::attributes(activation), library::engine());
     for (int64_t slot = 0; slot < slots; ++slot) {
       library::Primitive convolution{Forward(plan)};
@@ -135,6 +136,7 @@ private:
       });
       convolutions.push_back(std::move(convolution));
     }
+    one.reset();
     padBytes = (plan.scratchpad_desc().get_size() + 63) / 64 * 64;
     scratchpad = layout.take(static_cast<size_t>(slots) * padBytes);
     ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
@@ -208,6 +210,8 @@ Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
   return c;
 }
 
+bool usesBf16() { return units() == Units::None || units() >= Units::AVX512_BF16; }
+
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c) {
   const TensorSpec &out = result(call);
   if (volume(out.shape) == 0)
@@ -221,9 +225,7 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   std::string fused;
   if (library::fuses(epilogue.activation))
     fused = std::exchange(epilogue.activation, {});
-  // Without a unit for bf16 the library's bf16 is slower than its f32.
-  const bool unit = units() == Units::None || units() >= Units::AVX512_BF16;
-  if (unit && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
+  if (usesBf16() && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
     const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
     try {
@@ -235,7 +237,7 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   }
   try {
     constexpr DataType f32 = DataType::Float32;
-    const int64_t pixels = epilogue.empty() ? pixelsAtOnce(call, c, f32) : 0;
+    const int64_t pixels = epilogue.empty() ? pixelsAtOnce(call, c) : 0;
     const DataType produced = pixels ? DataType::BFloat16 : f32;
     return withEpilogue(call, std::make_unique<LibraryConvolution>(call, c, f32, f32, fused, pixels), produced,
                         epilogue);

@@ -1,9 +1,9 @@
-//===- convolution.h - convolutions in the kernel library ---------*- C++ -*-===//
+//===- convolution.h - convolutions -----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sequences, images and volumes, transposed or not: one set-up. Weights are
+// Sequences, images and volumes, transposed or not. Weights are
 // [O, I / groups, window...], transposed [I, O / groups, window...], and go into
-// the library's order once when they are constant, else at each run.
+// the order that a kernel likes once when they are constant, else at each run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -24,7 +24,7 @@ struct Convolution {
 /// Reads what ops of `rank` spatial dimensions have, and checks all operands but the weights, and the result.
 Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed = false);
 
-/// What is done to operands that the library does not take as they are.
+/// What is done to operands that kernels do not take as they are.
 struct Adaptation {
   bool repeatsEdges = false;            // padding has the values of the nearest elements
   std::optional<int64_t> preparedBlock; // operand 1 is as prepare_conv3d_weights leaves it: channels of a block
@@ -34,6 +34,8 @@ struct Adaptation {
 std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation = {});
 /// The same, of operands that need no adaptation.
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
+/// Whether bf16 is convolved in bf16: without a unit for it, the library's bf16 is slower than its f32.
+bool usesBf16();
 /// The same in panels, and of as many groups as channels; nullptr where that is not faster than the kernel library.
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
 std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convolution &c);

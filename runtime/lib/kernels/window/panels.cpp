@@ -22,9 +22,9 @@
 namespace tt::ttnn {
 namespace {
 
+using panels::ceilDivide;
 using panels::Unit;
 
-constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr auto floatBytes = static_cast<int64_t>(sizeof(float));
 
 class PanelConvolution final : public Kernel {
@@ -45,7 +45,7 @@ public:
   }
 
   void run(const Buffers &buffers) const override {
-    Values now{buffers.ins[0], packed.data(), nullptr, buffers.outs[0]};
+    Values now{nullptr, packed.data(), nullptr, buffers.outs[0]};
     if (!packed) {
       pack(weights.get(buffers.ins[1], buffers.scratch), 0, panelCount, buffers.scratch + packedPlace);
       now.weights = buffers.scratch + packedPlace;
@@ -159,7 +159,7 @@ private:
   }
 
   void placeWeights(const OpCall &call) {
-    narrow = storageType(operand(call, 1).dtype) == StorageType::BF16 && panels::narrows(unit);
+    narrow = storageType(operand(call, 1).dtype) == StorageType::BF16;
     weights = library::Packed(call, 1, narrow ? DataType::BFloat16 : DataType::Float32, layout);
     weightBytes = narrow ? panels::elementBytes(Unit::BF16) : panels::elementBytes(unit);
     rowBytes = width * weightBytes;
@@ -281,10 +281,18 @@ private:
 /// Where panels are the faster way: with AVX2, for windows of more than one pixel and not too few channels. The kernel
 /// library does what is left over.
 bool suits(const OpCall &call, const Convolution &c) {
-  constexpr int64_t fewValues = 32; // of a line of a window
-  return c.window.channels * c.window.axes.back().kernel >= fewValues && panels::supported(Unit::F32) &&
-         units() == Units::AVX2 && !c.transposed && c.groups == 1 && c.window.area() > 1 && c.out >= 16 &&
-         volume(operand(call, 0).shape) > 0;
+  constexpr int64_t fewValues = 48; // of a line of a window that lie together
+  constexpr double mostPadding = 16, anyway = 1 << 20;
+  const Axis &along = c.window.axes.back();
+  // In doubles: padding may be anything that an attribute holds.
+  double given = static_cast<double>(c.window.channels) * floatBytes, padded = given;
+  for (const Axis &a : c.window.axes) {
+    given *= static_cast<double>(a.size);
+    padded *= static_cast<double>(a.size) + static_cast<double>(a.low) + static_cast<double>(a.high);
+  }
+  return units() == Units::AVX2 && !c.transposed && c.groups == 1 && c.window.area() > 1 && c.out >= 16 &&
+         c.window.channels * (along.dilation == 1 ? along.kernel : 1) >= fewValues &&
+         volume(operand(call, 0).shape) > 0 && padded <= mostPadding * given + anyway;
 }
 
 } // namespace
