@@ -8,6 +8,9 @@
 
 #include "OpTest.h"
 
+#include <array>
+#include <map>
+
 using namespace tt;
 using namespace tt::ttnn;
 using namespace tt::ttnn::test;
@@ -130,6 +133,56 @@ TEST(ConstantStore, FiltersAreOrderedPieceByPiece) {
                   {"dilation", ints({1, 1})},
                   {"groups", integer(groups)}});
     }
+}
+
+/// Keeps forms for other kernels, by what they depend on.
+class Sharing final : public ConstantStore {
+public:
+  void release(std::span<const std::byte>) const override {}
+  std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override {
+    const auto found = forms.find({operand, form});
+    taken += found != forms.end();
+    return found == forms.end() ? nullptr : found->second;
+  }
+  void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override {
+    forms[{operand, std::move(form)}] = made;
+  }
+
+  mutable std::map<std::pair<const std::byte *, Form>, std::shared_ptr<std::byte>> forms;
+  mutable int taken = 0;
+};
+
+// The same bytes as a matrix and as filters of two sizes: forms are for those of one shape and one kind of kernel.
+TEST(ConstantStore, FormsAreSharedByKernelsThatReadThemAlike) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+    Value constant = counted(type, {96, 32, 3, 3});
+    const Sharing store;
+    const auto expectAsAlone = [&](const std::string &name, const Value &x, const Value &out, Shape shape,
+                                   const Named &attributes) {
+      constant.spec.shape = std::move(shape);
+      const Value expected = resultWith(name, x, constant, out, attributes, nullptr);
+      EXPECT_TRUE(resultWith(name, x, constant, out, attributes, &store).bytes == expected.bytes) << name;
+    };
+    for (int round = 0; round < 2; ++round) {
+      expectAsAlone("ttnn.matmul", random(type, {40, 288}, -1, 1), Value(type, {40, 96}), {96, 288},
+                    {{"transpose_b", flag(true)}});
+      for (const auto &[out, in, wide] : {std::array<int64_t, 3>{96, 32, 3}, {48, 64, 3}, {72, 384, 1}}) {
+        expectAsAlone("ttnn.conv2d", random(type, {1, 5, 5, in}, -1, 1), Value(type, {1, 5, 5, out}),
+                      {out, in, wide, wide},
+                      {{"in_channels", integer(in)},
+                       {"out_channels", integer(out)},
+                       {"batch_size", integer(1)},
+                       {"input_height", integer(5)},
+                       {"input_width", integer(5)},
+                       {"kernel_size", ints({wide, wide})},
+                       {"stride", ints({1, 1})},
+                       {"padding", ints({wide / 2, wide / 2})},
+                       {"dilation", ints({1, 1})},
+                       {"groups", integer(1)}});
+      }
+      EXPECT_EQ(store.taken, round * static_cast<int>(store.forms.size()));
+    }
+  }
 }
 
 // What is computed ahead: operands as long as the result go with it, others are read until the end.
