@@ -35,6 +35,7 @@ bool suitsDirect(const Product &p, bool constantRight) {
   const bool transposed = !constantRight && p.bColumn != 1 && p.n > 1;
   return all <= most && (!transposed || work < mostTransposed);
 }
+
 /// What direct loops store and load. T: float, or uint64_t for integers.
 template <class T> using Stored = std::conditional_t<std::same_as<T, float>, float, int64_t>;
 

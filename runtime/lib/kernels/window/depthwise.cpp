@@ -1,9 +1,10 @@
 //===- depthwise.cpp - convolutions of as many groups as channels -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For bf16 with AVX2, or AVX-512 without products of bf16. Each channel has a window of its own,
-// so little is computed with a value that is read: images are widened in registers
-// and results rounded in cache, and nothing else goes through memory.
+// For bf16 with AVX2, or AVX-512 without products of bf16. Each channel has a
+// window of its own, so little is computed with a value that is read: images are
+// widened in registers and results rounded in cache, and nothing else goes through
+// memory.
 //
 //===----------------------------------------------------------------------===//
 
