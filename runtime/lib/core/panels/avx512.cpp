@@ -99,33 +99,7 @@ void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::
 /// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2], a tile being 1024 contiguous bytes.
 void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   const int64_t padded = depth(Unit::BF16, k);
-  if (s.column == 1) {
-    alignas(64) static constexpr auto order = [] {
-      struct {
-        uint16_t low[32], high[32];
-      } order{};
-      for (uint16_t i = 0; i < 16; ++i) {
-        order.low[2 * i] = i, order.low[2 * i + 1] = static_cast<uint16_t>(32 + i);
-        order.high[2 * i] = static_cast<uint16_t>(16 + i), order.high[2 * i + 1] = static_cast<uint16_t>(48 + i);
-      }
-      return order;
-    }();
-    const __m512i low = _mm512_load_si512(order.low), high = _mm512_load_si512(order.high);
-    for (int64_t i = 0; i < padded; i += 2) {
-      std::byte *target = to + i / 32 * 2048 + i % 32 / 2 * 64;
-      for (int64_t c = 0; c < columns; c += 32, target += nextPanel) {
-        const __mmask64 mask = byteMask((columns - c) * 2);
-        const std::byte *row = from + (i * s.row + c) * 2;
-        _mm_prefetch(row + rowsAhead * s.row * 2, _MM_HINT_T0);
-        _mm_prefetch(row + (rowsAhead + 1) * s.row * 2, _MM_HINT_T0);
-        const __m512i even = _mm512_maskz_loadu_epi8(i < k ? mask : 0, row);
-        const __m512i odd = _mm512_maskz_loadu_epi8(i + 1 < k ? mask : 0, row + s.row * 2);
-        _mm512_store_si512(target, _mm512_permutex2var_epi16(even, low, odd));
-        _mm512_store_si512(target + 1024, _mm512_permutex2var_epi16(even, high, odd));
-      }
-    }
-    return;
-  }
+  // First, though both strides may be 1: `columns` may be those of many panels, which the other branches do not write.
   if (s.column == 1) {
     alignas(64) static constexpr auto order = [] {
       struct {
