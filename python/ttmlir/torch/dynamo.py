@@ -14,6 +14,7 @@ import torch
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import ShortenTraceback
+from torch._functorch._aot_autograd.schemas import OutputType
 from torch._higher_order_ops.passes.inline_invoke_subgraph import inline_invoke_subgraph
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
@@ -22,9 +23,11 @@ from .aliases import kept_memory
 from .capture import UnsuitedError, capture
 from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles
 from .decompositions import decompositions
+from .importer import is_write
 from .options import Options
 from .report import BACKWARD, FORWARD
 from .saved import partition
+from .sharing import Sharing, of_one_storage, pattern_of
 
 
 class OptionValueError(ShortenTraceback, ValueError):
@@ -154,12 +157,69 @@ def compile_captured(
         graph_module.recompile()
     if reason := kept_memory(graph_module, example_inputs):
         return left_to_pytorch(graph_module, reason)
+
+    def for_this_sharing(program: Callable[..., Any]) -> Callable[..., Any]:
+        return Sharing(pattern_of(example_inputs), program, lambda given: recompiled(graph_module, given, chosen))
+
     try:
         graph, parameters = capture(graph_module, example_inputs)
     except UnsuitedError as error:
-        return through_autograd(chosen, str(error))(graph_module, example_inputs)
+        program = differentiated(graph_module, example_inputs, chosen, str(error))
+        return for_this_sharing(program) if writes_arguments() else program
     warn_of_doubles(graph.graph)
-    return called(compile_whole(graph, parameters, chosen))
+    program = called(compile_whole(graph, parameters, chosen))
+    return for_this_sharing(program) if any(map(is_write, graph.graph.nodes)) else program
+
+
+def metadata() -> Any:
+    """What AOTAutograd has found about the graph that is being compiled, or None."""
+    tracing = torch._guards.TracingContext.try_get()
+    return tracing.fw_metadata if tracing is not None else None
+
+
+def writes_arguments() -> bool:
+    known = metadata()
+    return known is None or any(info.mutates_data for info in known.input_info)
+
+
+def returns_merged(arguments: Sequence[Any]) -> bool:
+    """Whether AOTAutograd merges arguments that share memory into one, and results are views of arguments."""
+    known = metadata()
+    views = (OutputType.alias_of_input, OutputType.is_input)
+    merged = known is None or len(known.input_info) < len(arguments)
+    return merged and (known is None or any(info.output_type in views for info in known.output_info))
+
+
+def recompiled(graph_module: GraphModule, arguments: Sequence[Any], options: Options) -> Callable[..., Any]:
+    """A program of a graph for arguments that share memory in another way than those that it was captured for."""
+    with torch._guards.tracing(torch._guards.TracingContext(FakeTensorMode())):
+        return differentiated(graph_module, arguments, options, "arguments that share memory in another way")
+
+
+def differentiated(
+    graph_module: GraphModule, arguments: Sequence[Any], options: Options, unsuited: str
+) -> Callable[..., Any]:
+    """What AOTAutograd makes of a graph.
+
+    PyTorch runs it where values do not say what becomes of memory that arguments share: several storages have it,
+    or results are views of it, which AOTAutograd makes of another tensor than theirs.
+    """
+    shared = pattern_of(arguments)
+    reason = ""
+    if not of_one_storage(arguments):
+        reason = "by several storages"
+    else:
+        try:
+            program = through_autograd(options, unsuited)(graph_module, arguments)
+        except (AssertionError, RuntimeError) as error:
+            if not shared:
+                raise
+            reason = str(error)
+        else:
+            if not (shared and returns_merged(arguments)):
+                return program
+            reason = "and returns views of them"
+    return left_to_pytorch(graph_module, f"it writes to arguments that share memory: {reason}")
 
 
 def through_autograd(options: Options, unsuited: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:

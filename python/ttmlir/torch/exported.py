@@ -26,6 +26,7 @@ from .errors import UnsupportedError
 from .importer import import_graph
 from .options import Options
 from .program import Program
+from .sharing import overlapping
 
 # Where a saved program has its weights.
 BESIDE, INSIDE = "beside", "inside"
@@ -50,6 +51,9 @@ class CompiledModel:
         self.program: Program = compile_graph(exported.graph_module, state, options, keep_text=True)
         self.ttir, self.ttnn = self.program.ttir, self.program.ttnn
         self._outputs = signature.output_specs
+        numbers = {spec.target or spec.arg.name: i for i, spec in enumerate(specs)}
+        mutations = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+        self._written = {numbers[spec.target] for spec in self._outputs if spec.kind in mutations}
 
     def _tensor(self, spec: Any) -> torch.Tensor:
         target = spec.target
@@ -65,7 +69,8 @@ class CompiledModel:
         """What the model returns, computed on the chip. Buffers that the model writes are written.
 
         Raises:
-            ValueError: other arguments than the model was exported with.
+            ValueError: other arguments than the model was exported with, or some that share memory and are
+                written.
         """
         given, spec = tree_flatten((args, kwargs))
         if spec != self.exported.call_spec.in_spec:
@@ -73,6 +78,10 @@ class CompiledModel:
         users = iter(given)
         specs = self.exported.graph_signature.input_specs
         arguments = [self._state[i] if i in self._state else next(users) for i in range(len(specs))]
+        for pair in overlapping(arguments) if self._written else ():
+            if not self._written.isdisjoint(pair):
+                first, second = (specs[number].arg.name for number in pair)
+                raise ValueError(f"{first} and {second} share memory, and the model writes to one of them; pass a copy")
         results = []
         with torch.no_grad():
             for spec, value in zip(self._outputs, self.program(arguments), strict=True):

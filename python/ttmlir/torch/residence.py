@@ -8,6 +8,7 @@ call without a transfer. What PyTorch writes to it is seen, for the memory is on
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -72,6 +73,6 @@ kept = Residence()
 
 
 def is_sole_user(tensor: torch.Tensor) -> bool:
-    """Whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved."""
-    storage = tensor.untyped_storage()  # is itself counted
-    return torch._C._storage_Use_Count(storage._cdata) <= 2
+    """Whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved, no storage in Python."""
+    storage = tensor.untyped_storage()  # is itself counted, with all of Python's users as one
+    return torch._C._storage_Use_Count(storage._cdata) <= 2 and sys.getrefcount(storage) <= 2

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that write to arguments: which arguments share memory is part of what a program was made for.
+
+Dynamo guards shapes, strides and types of arguments, and whether two are one tensor, but not whether their memory
+overlaps. A program of values alone is right for the way in which the arguments shared memory when it was made, so
+graphs that write to an argument look at the memory of their arguments at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from .strided import memory
+
+Program: TypeAlias = Callable[..., Any]
+# How arguments share memory: () where they do not, else what says which elements of them are the same.
+Pattern: TypeAlias = tuple[Any, ...]
+PLAIN = {torch.Tensor, torch.nn.Parameter}
+
+
+def span(tensor: torch.Tensor) -> tuple[int, int]:
+    """The addresses of a tensor's first element and behind its last one; it has elements."""
+    first = tensor.data_ptr()
+    if tensor.is_contiguous():
+        return first, first + tensor.nbytes
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return first, first + (last + 1) * tensor.element_size()
+
+
+def overlapping(arguments: Sequence[Any]) -> list[tuple[int, int]]:
+    """Pairs of numbers of arguments whose memory overlaps: each that overlaps an earlier address is in one."""
+    spans = sorted(
+        (*span(x), number) for number, x in enumerate(arguments) if isinstance(x, torch.Tensor) and has_memory(x)
+    )
+    end, owner, found = 0, -1, []
+    for first, last, number in spans:
+        if first < end:
+            found.append((owner, number))
+        if last > end:
+            end, owner = last, number
+    return found
+
+
+def of_one_storage(arguments: Sequence[Any]) -> bool:
+    """Whether PyTorch knows all memory that arguments share: not that of two tensors over one array of NumPy."""
+    return all(memory(arguments[first]) == memory(arguments[second]) for first, second in overlapping(arguments))
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    if type(tensor) not in PLAIN and (isinstance(tensor, FakeTensor) or is_traceable_wrapper_subclass(tensor)):
+        return False
+    return tensor.layout is torch.strided and tensor.numel() > 0
+
+
+def geometry(tensor: torch.Tensor | None) -> Pattern:
+    return () if tensor is None else (tensor.dtype, tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def pattern_of(arguments: Sequence[Any]) -> Pattern:
+    """How arguments share memory.
+
+    Tensors of a storage of which parts overlap are told apart by their place in it, and by the tensor that they are
+    views of, from which PyTorch makes them again.
+    """
+    pairs = overlapping(arguments)
+    if not pairs:
+        return ()
+    storages = {memory(arguments[number]) for pair in pairs for number in pair}
+    places: dict[int, int] = {}  # of storages and of viewed tensors, by the first argument that has them
+    found = []
+    for number, tensor in enumerate(arguments):
+        if isinstance(tensor, torch.Tensor) and has_memory(tensor) and memory(tensor) in storages:
+            base = tensor._base
+            storage = places.setdefault(memory(tensor), number)
+            viewed = places.setdefault(id(tensor if base is None else base), number)
+            size = tensor.untyped_storage().nbytes()
+            found.append((number, storage, viewed, size, geometry(tensor), geometry(base)))
+    return tuple(found)
+
+
+class Sharing:
+    """A graph that writes to arguments: a program for each way in which they shared memory.
+
+    programs: those of ways other than that of the arguments which the graph was compiled for.
+    """
+
+    def __init__(self, pattern: Pattern, program: Program, recompile: Callable[[Sequence[Any]], Program]) -> None:
+        self.pattern, self.program, self.recompile = pattern, program, recompile
+        self.programs: dict[Pattern, Program] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        pattern = pattern_of(arguments)
+        if pattern == self.pattern:
+            return self.program(*arguments)
+        sizes = tuple((x.shape, x.stride()) if isinstance(x, torch.Tensor) else x for x in arguments)
+        program = self.programs.get((pattern, sizes))
+        if program is None:
+            program = self.programs[pattern, sizes] = self.recompile(arguments)
+        return program(*arguments)
