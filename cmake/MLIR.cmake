@@ -33,7 +33,8 @@ macro(ttmlir_tablegen_ops name dialect parts header)
   mlir_tablegen(${name}.all.cpp.inc -gen-op-defs -op-include-regex=^${dialect}\\.)
   set(_path "${CMAKE_CURRENT_BINARY_DIR}/${name}")
   set(_split "${Python_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/tools/opgen/split.py")
-  set(_inputs "${_path}.all.h.inc" "${PROJECT_SOURCE_DIR}/tools/opgen/split.py")
+  set(_inputs "${_path}.all.h.inc" "${PROJECT_SOURCE_DIR}/tools/opgen/split.py"
+              "${PROJECT_SOURCE_DIR}/tools/opgen/properties.py")
   # Ninja asks which headers there are: the build files are made anew when an op comes or goes.
   set(_includes ${MLIR_INCLUDE_DIRS})
   list(TRANSFORM _includes PREPEND -I)
@@ -64,6 +65,19 @@ macro(ttmlir_tablegen_ops name dialect parts header)
     COMMENT "Dividing ${name}"
     VERBATIM)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
+endmacro()
+
+# Functions that set properties from a dictionary, of a dialect in one part, refuse unknown keys (tools/opgen/properties.py).
+macro(ttmlir_check_properties name)
+  set(_path "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+  set(_properties "${PROJECT_SOURCE_DIR}/tools/opgen/properties.py")
+  add_custom_command(
+    OUTPUT "${_path}.cpp.inc"
+    COMMAND "${Python_EXECUTABLE}" -B "${_properties}" "${_path}.all.cpp.inc" "${_path}.cpp.inc"
+    DEPENDS "${_path}.all.cpp.inc" "${_properties}"
+    COMMENT "Checking properties of ${name}"
+    VERBATIM)
+  list(APPEND TABLEGEN_OUTPUT "${_path}.cpp.inc")
 endmacro()
 
 # Inlines less in files that are mostly generated code. Little of it is hot, and most of a file's time goes into inlining
@@ -111,7 +125,8 @@ macro(ttmlir_dialect name dialect)
     ttmlir_tablegen_ops(${name}Ops ${dialect} ${_dialect_PARTS} ttmlir/Dialect/${name}/IR/${name}.h)
   else()
     mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
-    mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
+    mlir_tablegen(${name}Ops.all.cpp.inc -gen-op-defs)
+    ttmlir_check_properties(${name}Ops)
   endif()
   if(_dialect_ENUMS)
     set(LLVM_TARGET_DEFINITIONS ${_dialect_ENUMS}.td)

@@ -21,6 +21,8 @@ Of an op's builders nearly half the generated code would be what nobody calls; o
   - `create` is one template instead of two functions beside each `build` (ttmlir/Dialect/Families/Create.h);
   - result types are given: no `build` of an op with operands infers them, where another takes them;
   - where one `build` takes the type of a single result, none takes it as a range with the same operands.
+
+The functions that set properties are rewritten (properties.py).
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ import re
 import sys
 import zlib
 from pathlib import Path
+
+import properties
 
 SECTION = re.compile(
     r"namespace (?P<space>[\w:]+) {\s*//===-+===//\n"
@@ -151,7 +155,8 @@ def write_declarations(path: Path, header: str, ops: Ops, definitions: Ops) -> N
 
 def definitions_of(text: str) -> str:
     unused = unused_builders(text)
-    return BUILD.sub(lambda each: "" if each["parameters"] in unused else each[0], CREATE.sub("", text))
+    text = BUILD.sub(lambda each: "" if each["parameters"] in unused else each[0], CREATE.sub("", text))
+    return properties.checked(text)
 
 
 def write_definitions(path: Path, parts: int, header: str, head: str, ops: Ops, key: dict[str, str]) -> None:
@@ -168,7 +173,8 @@ def write_definitions(path: Path, parts: int, header: str, head: str, ops: Ops, 
         bodies = "".join(definitions_of(ops[name][1]) for name in mine)
         write(
             path.with_name(f"{path.name}{part}.cpp.inc"),
-            "".join(f'#include "{Path(header).parent}/Ops/{name}.h"\n' for name in mine)
+            properties.HEADER
+            + "".join(f'#include "{Path(header).parent}/Ops/{name}.h"\n' for name in mine)
             + f"{used(constraints, bodies)}\n{bodies}"
             + f"namespace {space} {{\n{'' if part else whole}"
             + f"void {functions[part]}(::mlir::Dialect &dialect) {{\n"

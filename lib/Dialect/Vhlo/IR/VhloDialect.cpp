@@ -3,6 +3,7 @@
 
 #include "Bytecode.h"
 
+#include "ttmlir/Dialect/Properties.h"
 #include "ttmlir/Dialect/Vhlo/IR/Vhlo.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -115,8 +116,12 @@ public:
     }
     for (NamedAttribute each : dictionary)
       if (!row.find(each.getName())) {
-        if (emitError)
-          emitError() << "vhlo." << row.name << " has no attribute " << each.getName();
+        if (emitError) {
+          SmallVector<StringRef> known;
+          for (const Inherent &inherent : row.attributes)
+            known.push_back(inherent.name);
+          emitError() << tt::unknownAttribute(("vhlo." + Twine(row.name)).str(), each.getName(), known);
+        }
         return failure();
       }
     if (!row.attributes.empty())

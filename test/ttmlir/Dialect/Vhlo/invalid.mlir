@@ -55,5 +55,5 @@ vhlo.create_token_v1
 
 // -----
 
-// expected-error @+1 {{vhlo.abs_v1 has no attribute "x"}}
+// expected-error @+1 {{vhlo.abs_v1 has no attribute 'x'}}
 %0 = "vhlo.abs_v1"(%0) <{x = 1 : i32}> : (!vhlo.tensor_v1<4x!vhlo.f32_v1>) -> !vhlo.tensor_v1<4x!vhlo.f32_v1>

@@ -1,0 +1,80 @@
+//===- Properties.cpp - properties of ops from dictionaries ---------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ttmlir/Dialect/Properties.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+/// Names as people confuse them: `numeric_stable` and `numericStable` are one.
+static std::string plain(StringRef name) {
+  std::string letters;
+  for (char letter : name)
+    if (letter != '_')
+      letters += llvm::toLower(letter);
+  return letters;
+}
+
+/// The known name with the fewest edits, of at most a third of the letters; empty if there is none.
+static StringRef nearest(StringRef name, ArrayRef<StringRef> known) {
+  const std::string wrong = plain(name);
+  unsigned fewest = wrong.size() / 3 + 1;
+  StringRef found;
+  for (StringRef each : known) {
+    unsigned edits = StringRef(wrong).edit_distance(plain(each), /*AllowReplacements=*/true, fewest);
+    if (edits < fewest) {
+      fewest = edits;
+      found = each;
+    }
+  }
+  return found;
+}
+
+std::string tt::unknownAttribute(StringRef op, StringRef name, ArrayRef<StringRef> known) {
+  std::string text = (op + " has no attribute '" + name + "'").str();
+  if (StringRef near = nearest(name, known); !near.empty())
+    text += ("; did you mean '" + near + "'?").str();
+  else if (!known.empty())
+    text += "; it has " + llvm::join(known, ", ");
+  return text;
+}
+
+LogicalResult Property::refuse(Attribute value, EmitError emitError) const {
+  emitError() << "Invalid attribute `" << name << "` in property conversion: " << value;
+  return failure();
+}
+
+/// Segment sizes have a name of older text, too.
+static const Property *propertyNamed(ArrayRef<Property> properties, StringRef name) {
+  if (name == "operand_segment_sizes")
+    name = "operandSegmentSizes";
+  else if (name == "result_segment_sizes")
+    name = "resultSegmentSizes";
+  return llvm::find_if(properties, [&](const Property &each) { return each.name == name; });
+}
+
+LogicalResult tt::setProperties(StringRef op, Attribute dictionary, Property::EmitError emitError,
+                                ArrayRef<Property> properties) {
+  auto given = dyn_cast<DictionaryAttr>(dictionary);
+  if (!given) {
+    emitError() << op << ": properties are " << dictionary << "; expected a dictionary";
+    return failure();
+  }
+  for (NamedAttribute each : given) {
+    const Property *property = propertyNamed(properties, each.getName());
+    if (property == properties.end()) {
+      SmallVector<StringRef> known;
+      for (const Property &other : properties)
+        if (!other.name.ends_with("SegmentSizes"))
+          known.push_back(other.name);
+      emitError() << unknownAttribute(op, each.getName(), known);
+      return failure();
+    }
+    if (failed(property->set(each.getValue(), emitError)))
+      return failure();
+  }
+  return success();
+}
