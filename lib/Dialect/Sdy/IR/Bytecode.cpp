@@ -31,8 +31,19 @@ struct Priority {
 };
 } // namespace
 
-/// A sharding, with the code that has unreduced axes or the one that has not. Both sum partial values.
-template <bool hasUnreduced> static constexpr Row<Attribute> shardingRow(uint64_t code) {
+namespace {
+/// What a code of shardings holds of unreduced axes: none, those of a sum, or those of any reduction.
+enum class Partial { None, Sum, Any };
+} // namespace
+
+static Partial partialOf(TensorShardingAttr sharding) {
+  if (sharding.getReductionOp() != ReductionOp::SUM)
+    return Partial::Any;
+  return sharding.getUnreducedAxes().empty() ? Partial::None : Partial::Sum;
+}
+
+/// A sharding, by the code for its unreduced axes.
+template <Partial partial> static constexpr Row<Attribute> shardingRow(uint64_t code) {
   using Mesh = Parameter<&TensorShardingAttr::getMeshOrRef>;
   using Dimensions = Parameter<&TensorShardingAttr::getDimShardings>;
   using Replicated = Parameter<&TensorShardingAttr::getReplicatedAxes>;
@@ -43,27 +54,51 @@ template <bool hasUnreduced> static constexpr Row<Attribute> shardingRow(uint64_
             std::optional<Dimensions::Store> dimensions;
             std::optional<Replicated::Store> replicated;
             std::optional<Unreduced::Store> unreduced;
+            int64_t reduction = static_cast<int64_t>(ReductionOp::SUM);
             if (failed(Mesh::read(reader, mesh)) || failed(Dimensions::read(reader, dimensions)) ||
                 failed(Replicated::read(reader, replicated)) ||
-                (hasUnreduced && failed(Unreduced::read(reader, unreduced))))
+                (partial != Partial::None && failed(Unreduced::read(reader, unreduced))) ||
+                (partial == Partial::Any && failed(reader.readSignedVarInt(reduction))))
               return {};
+            std::optional<ReductionOp> op =
+                llvm::isUInt<32>(reduction) ? symbolizeReductionOp(static_cast<uint32_t>(reduction)) : std::nullopt;
+            if (!op)
+              return reader.emitError() << "sharding has the reduction " << reduction << "; expected 0 (sum) to "
+                                        << getMaxEnumValForReductionOp(),
+                     Attribute();
             return make<TensorShardingAttr>(reader, *mesh, passed(*dimensions), passed(*replicated),
-                                            ArrayRef<AxisRefAttr>(unreduced.value_or(Unreduced::Store())),
-                                            ReductionOp::SUM);
+                                            ArrayRef<AxisRefAttr>(unreduced.value_or(Unreduced::Store())), *op);
           },
           [](Attribute data, uint64_t code, DialectBytecodeWriter &writer) {
             auto sharding = dyn_cast<TensorShardingAttr>(data);
-            if (!sharding || sharding.getUnreducedAxes().empty() == hasUnreduced ||
-                sharding.getReductionOp() != ReductionOp::SUM)
+            if (!sharding || partialOf(sharding) != partial)
               return false;
             writer.writeVarInt(code);
             Mesh::write(sharding, writer);
             Dimensions::write(sharding, writer);
             Replicated::write(sharding, writer);
-            if (hasUnreduced)
+            if (partial != Partial::None)
               Unreduced::write(sharding, writer);
+            if (partial == Partial::Any)
+              writer.writeSignedVarInt(static_cast<int64_t>(sharding.getReductionOp()));
             return true;
           }};
+}
+
+/// Shardings of several values: one code where none has unreduced axes, another where one has.
+template <bool hasUnreduced> static constexpr Row<Attribute> shardingsRow(uint64_t code) {
+  Row<Attribute> row = attributeRow<&TensorShardingPerValueAttr::getShardings>(code);
+  row.write = [](Attribute data, uint64_t code, DialectBytecodeWriter &writer) {
+    auto shardings = dyn_cast<TensorShardingPerValueAttr>(data);
+    if (!shardings || hasUnreduced != llvm::any_of(shardings.getShardings(), [](TensorShardingAttr sharding) {
+                        return !sharding.getUnreducedAxes().empty();
+                      }))
+      return false;
+    writer.writeVarInt(code);
+    Parameter<&TensorShardingPerValueAttr::getShardings>::write(shardings, writer);
+    return true;
+  };
+  return row;
 }
 
 static constexpr Row<Attribute> attributeRows[] = {
@@ -74,8 +109,8 @@ static constexpr Row<Attribute> attributeRows[] = {
     row<Attribute, AxisRefAttr, Parameter<&AxisRefAttr::getName>, OptionalParameter<&AxisRefAttr::getSubAxisInfo>>(4),
     row<Attribute, DimensionShardingAttr, Parameter<&DimensionShardingAttr::getAxes>,
         Parameter<&DimensionShardingAttr::getIsClosed>, Priority>(5),
-    shardingRow</*hasUnreduced=*/false>(6),
-    attributeRow<&TensorShardingPerValueAttr::getShardings>(7),
+    shardingRow<Partial::None>(6),
+    shardingsRow</*hasUnreduced=*/false>(7),
     attributeRow<&DimMappingAttr::getFactorIndices>(8),
     attributeRow<&TensorMappingAttr::getDimMappings>(9),
     attributeRow<&OpShardingRuleAttr::getFactorSizes, &OpShardingRuleAttr::getOperandMappings,
@@ -86,7 +121,9 @@ static constexpr Row<Attribute> attributeRows[] = {
     attributeRow<&ListOfAxisRefListsAttr::getValue>(12),
     attributeRow<&AllToAllParamAttr::getAxes, &AllToAllParamAttr::getSrcDim, &AllToAllParamAttr::getTgtDim>(13),
     attributeRow<&AllToAllParamListAttr::getValue>(14),
-    shardingRow</*hasUnreduced=*/true>(15),
+    shardingRow<Partial::Sum>(15),
+    shardingsRow</*hasUnreduced=*/true>(16),
+    shardingRow<Partial::Any>(17),
 };
 
 std::unique_ptr<DialectInterface> sdy::makeBytecode(Dialect *dialect) {

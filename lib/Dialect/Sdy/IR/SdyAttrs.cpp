@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Syntax.h"
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,8 +43,10 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError, Arr
       return emitError() << "mesh has two axes \"" << axis.getName() << "\"";
     devices = devices ? llvm::checkedMul(*devices, axis.getSize()) : devices;
   }
-  if (!devices)
-    return emitError() << "mesh has more devices than can be counted";
+  // Passes enumerate the devices of a mesh.
+  if (!devices || *devices > maxMeshDevices)
+    return emitError() << "mesh has " << (devices ? std::to_string(*devices) : "2^63 or more")
+                       << " devices; expected 1 to " << maxMeshDevices;
   if (deviceIds.empty())
     return success();
   if (static_cast<int64_t>(deviceIds.size()) != *devices)

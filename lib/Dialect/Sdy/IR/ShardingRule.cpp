@@ -3,6 +3,8 @@
 
 #include "Syntax.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 using namespace mlir;
 using namespace mlir::sdy;
 
@@ -141,6 +143,20 @@ LogicalResult DimMappingAttr::verify(function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
+/// Verifies that the factors have sizes and are not in `seen`, and adds them to it.
+static LogicalResult verifyFactors(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> factors,
+                                   size_t count, const Twine &where, llvm::SmallDenseSet<int64_t> &seen) {
+  for (int64_t factor : factors) {
+    if (factor < 0 || factor >= static_cast<int64_t>(count))
+      return emitError() << "op_sharding_rule: " << where << " names factor "
+                         << (factor < 0 ? std::to_string(factor) : factorName(factor)) << ", which has no size";
+    if (!seen.insert(factor).second)
+      return emitError() << "op_sharding_rule: " << where << " names factor " << factorName(factor)
+                         << " a second time; expected it once";
+  }
+  return success();
+}
+
 LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
                                          ArrayRef<TensorMappingAttr> operands, ArrayRef<TensorMappingAttr> results,
                                          ArrayRef<int64_t> reduction, ArrayRef<int64_t> needReplication,
@@ -149,18 +165,36 @@ LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emit
     if (size <= 0)
       return emitError() << "op_sharding_rule: factor " << factorName(factor) << " has size " << size
                          << "; expected 1 or more";
-  auto check = [&](ArrayRef<int64_t> factors, StringRef where) -> LogicalResult {
-    for (int64_t factor : factors)
-      if (factor < 0 || factor >= static_cast<int64_t>(sizes.size()))
-        return emitError() << "op_sharding_rule: " << where << " names factor "
-                           << (factor < 0 ? std::to_string(factor) : factorName(factor)) << ", which has no size";
-    return success();
-  };
-  for (auto [mappings, where] : {std::pair(operands, "an operand"), std::pair(results, "a result")})
-    for (TensorMappingAttr mapping : mappings)
-      for (DimMappingAttr dimension : mapping.getDimMappings())
-        if (failed(check(dimension.getFactorIndices(), where)))
+  SmallVector<bool> isUsed(sizes.size()), isInResult(sizes.size());
+  for (bool isResult : {false, true})
+    for (auto [index, mapping] : llvm::enumerate(isResult ? results : operands)) {
+      const StringRef what = isResult ? "result " : "operand ";
+      llvm::SmallDenseSet<int64_t> ofTensor;
+      for (DimMappingAttr dimension : mapping.getDimMappings()) {
+        ArrayRef<int64_t> factors = dimension.getFactorIndices();
+        if (failed(verifyFactors(emitError, factors, sizes.size(), what + Twine(index), ofTensor)))
           return failure();
-  return failure(failed(check(reduction, "reduction")) || failed(check(needReplication, "need_replication")) ||
-                 failed(check(permutation, "permutation")) || failed(check(blocked, "blocked_propagation")));
+        for (int64_t factor : factors) {
+          if (factors.size() > 1 && sizes[factor] == 1)
+            return emitError() << "op_sharding_rule: " << what << index << " has factor " << factorName(factor)
+                               << " of size 1 beside others in a dimension; expected it alone, or not at all";
+          isUsed[factor] = true;
+          isInResult[factor] = isInResult[factor] || isResult;
+        }
+      }
+    }
+  for (auto [factor, used] : llvm::enumerate(isUsed))
+    if (!used)
+      return emitError() << "op_sharding_rule: factor " << factorName(factor) << " has a size, but no tensor has it";
+  // A factor has one kind; whether propagation passes it is said apart.
+  llvm::SmallDenseSet<int64_t> ofKinds, ofBlocked;
+  if (failed(verifyFactors(emitError, reduction, sizes.size(), "reduction", ofKinds)))
+    return failure();
+  for (int64_t factor : reduction)
+    if (isInResult[factor])
+      return emitError() << "op_sharding_rule: reduction names factor " << factorName(factor)
+                         << ", which a result has; expected factors of operands alone";
+  return failure(failed(verifyFactors(emitError, needReplication, sizes.size(), "need_replication", ofKinds)) ||
+                 failed(verifyFactors(emitError, permutation, sizes.size(), "permutation", ofKinds)) ||
+                 failed(verifyFactors(emitError, blocked, sizes.size(), "blocked_propagation", ofBlocked)));
 }

@@ -21,8 +21,21 @@ sdy.mesh @m = <["x"=4], device_ids=[0, 1, 2, 4]>
 
 // -----
 
-// expected-error@+1 {{mesh has more devices than can be counted}}
+// expected-error@+1 {{mesh has 2^63 or more devices; expected 1 to 65536}}
 sdy.mesh @m = <["x"=4294967296, "y"=4294967296]>
+
+// -----
+
+// expected-error@+1 {{mesh has 4294967296 devices; expected 1 to 65536}}
+sdy.mesh @m = <["x"=2, "y"=2147483648]>
+
+// -----
+
+// Also where it is written in place.
+// expected-error@+1 {{mesh has 65537 devices; expected 1 to 65536}}
+func.func @mesh_in_place(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=65537]>, [{}]>}) {
+  return
+}
 
 // -----
 
@@ -179,8 +192,64 @@ func.func @rule_arity(%a: tensor<4xf32>) {
 // -----
 
 func.func @rule_factor(%a: tensor<4xf32>) {
-  // expected-error@+1 {{op_sharding_rule: an operand names factor j, which has no size}}
+  // expected-error@+1 {{op_sharding_rule: operand 0 names factor j, which has no size}}
   %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([j])->([i]) {i=4}>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @rule_factor_twice(%a: tensor<8x8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: operand 0 names factor i a second time; expected it once}}
+  %0 = stablehlo.custom_call @mine(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, i])->([i, i]) {i=8}, custom>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_factor_twice_in_a_dimension(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: result 0 names factor i a second time; expected it once}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([ii]) {i=8}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_unused_factor(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: factor j has a size, but no tensor has it}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8, j=2}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_one_beside_others(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: operand 0 has factor j of size 1 beside others in a dimension; expected it alone, or not at all}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=1}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_two_kinds(%a: tensor<8x8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: permutation names factor i a second time; expected it once}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8} need_replication={i} permutation={i}>} : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_reduction_of_a_result(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: reduction names factor i, which a result has; expected factors of operands alone}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} reduction={i}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_blocked_twice(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: blocked_propagation names factor i a second time; expected it once}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} blocked_propagation={i, i}>} : tensor<8xf32>
   return
 }
 

@@ -12,6 +12,9 @@
 
 namespace mlir::sdy {
 
+/// The most devices of a mesh: more than any system has, and few enough to list.
+inline constexpr int64_t maxMeshDevices = 1 << 16;
+
 /// An axis of a mesh, by its place there, or a part of it: of the axis split as [pre, size, rest] the middle. The whole
 /// axis is the part with pre 1 and the size of the axis, and all relations below hold for it as for any other part.
 struct Axis {

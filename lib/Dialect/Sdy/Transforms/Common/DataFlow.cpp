@@ -133,6 +133,7 @@ Sharding sdy::withoutManualAxes(Sharding sharding, AxesRef manual) {
 
 Sharding sdy::withManualAxes(const Sharding &inner, const Sharding &outer, AxesRef manual) {
   Sharding result = outer;
+  result.placeOn(inner.meshOrRef, inner.mesh);
   for (auto [dim, innerDim] : llvm::zip(result.dims, inner.dims)) {
     llvm::erase_if(dim.axes, [&](Axis axis) { return !overlapsAny(axis, manual); });
     addOrMerge(dim.axes, innerDim.axes);

@@ -8,6 +8,9 @@
 using namespace mlir;
 using namespace mlir::sdy;
 
+/// Sizes of rules are compared, also in sums; beyond this, which no tensor reaches, they may all be the same.
+static constexpr int64_t kMany = int64_t(1) << 56;
+
 Rule::Rule(OpShardingRuleAttr attribute)
     : attribute(attribute), sizes(attribute.getFactorSizes()), types(attribute.getFactorSizes().size()),
       operands(attribute.getOperandMappings().size()) {
@@ -27,7 +30,7 @@ Rule::Rule(OpShardingRuleAttr attribute)
       for (DimMappingAttr dim : mapping.getDimMappings()) {
         tensor.emplace_back(dim.getFactorIndices().begin(), dim.getFactorIndices().end());
         for (int64_t factor : dim.getFactorIndices())
-          tensorHas[factor] = true, size *= sizes[factor];
+          tensorHas[factor] = true, size = std::min(size, kMany / sizes[factor]) * sizes[factor];
         last[tensor.back().back()] = true;
       }
     }

@@ -22,6 +22,13 @@ Sharding Sharding::open(Attribute meshOrRef, MeshAttr mesh, size_t rank, bool is
   return sharding;
 }
 
+void Sharding::placeOn(Attribute otherMeshOrRef, MeshAttr other) {
+  if (!isPlaceholder())
+    return;
+  meshOrRef = otherMeshOrRef;
+  mesh = other;
+}
+
 bool Sharding::isReplicated() const {
   return !isMaximal() && unreduced.empty() &&
          llvm::all_of(dims, [](const DimSharding &dim) { return dim.axes.empty(); });

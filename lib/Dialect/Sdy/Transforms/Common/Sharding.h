@@ -35,6 +35,10 @@ struct Sharding {
 
   /// On one device.
   bool isMaximal() const { return mesh.getAxes().empty() && !mesh.getDeviceIds().empty(); }
+  /// On a mesh without axes or devices, which is compatible with any.
+  bool isPlaceholder() const { return mesh.getAxes().empty() && mesh.getDeviceIds().empty(); }
+  /// Moves a placeholder to a mesh.
+  void placeOn(Attribute otherMeshOrRef, MeshAttr other);
   /// No dimension is split and nothing is to be reduced.
   bool isReplicated() const;
   /// All axes of the dimensions.

@@ -244,7 +244,7 @@ void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
     if (index < 0 || !slots[index].sharding)
       continue;
     const Sharding &sharding = *slots[index].sharding;
-    if (sharding.mesh.getAxes().empty() && !sharding.isMaximal())
+    if (sharding.isPlaceholder())
       continue;
     if (mesh && mesh != sharding.mesh)
       return;
@@ -299,7 +299,13 @@ void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
     Slot &slot = slots[index];
     std::optional<Sharding> old = isManual ? view(tensor) : slot.sharding;
     Sharding sharding = old ? *old : Sharding::open(meshOrRef, mesh, slot.rank);
+    sharding.placeOn(meshOrRef, mesh);
     unproject(*node.rule, tensor, tensors[tensor], sharding);
+    // Axes are only added, so that propagation ends whatever sizes a rule gives its factors.
+    if (old && !llvm::all_of_zip(old->dims, sharding.dims, [](const DimSharding &before, const DimSharding &after) {
+          return isPrefix(before.axes, after.axes);
+        }))
+      continue;
     // Openness never travels.
     for (size_t dim = 0; dim < sharding.dims.size(); ++dim)
       sharding.dims[dim].isClosed = old && old->dims[dim].isClosed;

@@ -70,3 +70,15 @@ func.func @caller(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, 
   %1 = call @callee(%b) : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// A computation on a mesh without axes is one on that of its operands.
+sdy.mesh @empty = <[]>
+// CHECK-LABEL: @computation_on_a_mesh_without_axes(
+// CHECK: sdy.manual_computation(%arg0) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>]
+func.func @computation_on_a_mesh_without_axes(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> tensor<4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@empty, [{?}]>] out_shardings=[<@empty, [{?}]>] manual_axes={} (%b: tensor<4xf32>) {
+    %1 = stablehlo.abs %b : tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -113,3 +113,17 @@ func.func @nothing_given(%a: tensor<8xf32>, %s: tensor<f32>) -> tensor<8xf32> {
   %1 = stablehlo.add %a, %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A mesh without axes is compatible with any other: what is on it takes part.
+sdy.mesh @empty = <[]>
+sdy.mesh @m = <["x"=2]>
+// CHECK-LABEL: @mesh_without_axes(
+// CHECK: stablehlo.negate {{.*}}[<@m, [{"x", ?}]>]
+// CHECK: stablehlo.abs {{.*}}[<@empty, [{}]>]
+func.func @mesh_without_axes(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@empty, [{?}]>]>} : tensor<4xf32>
+  %1 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@empty, [{}]>]>} : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
