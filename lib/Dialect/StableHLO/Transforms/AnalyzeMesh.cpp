@@ -4,6 +4,7 @@
 #include "Gspmd.h"
 #include "Xla.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::tt::shlo {
@@ -43,6 +44,25 @@ static LogicalResult makeTwoAxes(sdy::MeshOp op) {
       sdy::MeshAxisAttr::get(op.getContext(), name, axes.empty() ? 1 : axes.front().getSize())};
   op.setMeshAttr(sdy::MeshAttr::get(op.getContext(), both, mesh.getDeviceIds()));
   return success();
+}
+
+/// Puts what refers to a mesh without axes and devices, which is compatible with any, on the mesh of the module.
+static void replacePlaceholders(ModuleOp module, sdy::MeshOp mesh) {
+  for (sdy::MeshOp other : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>())) {
+    if (other == mesh || !other.getMesh().getAxes().empty() || !other.getMesh().getDeviceIds().empty())
+      continue;
+    auto old = FlatSymbolRefAttr::get(other.getSymNameAttr()), name = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](sdy::TensorShardingAttr sharding) {
+      if (sharding.getMeshOrRef() != old)
+        return sharding;
+      return sdy::TensorShardingAttr::get(sharding.getContext(), name, sharding.getDimShardings(),
+                                          sharding.getReplicatedAxes(), sharding.getUnreducedAxes(),
+                                          sharding.getReductionOp());
+    });
+    replacer.recursivelyReplaceElementsIn(module);
+    other.erase();
+  }
 }
 
 /// Calls that ask for a sharding become `sdy.sharding_constraint`; those at results of functions say it there.
@@ -141,8 +161,16 @@ private:
     if (!meshShape.empty() && meshShape.size() != 2)
       return emitError(module.getLoc()) << "analyze-mesh: mesh-shape has " << meshShape.size()
                                         << " sizes; expected rows and columns";
+    if (meshShape.size() == 2 && (meshShape[0] > ttcore::maxMeshSize || meshShape[1] > ttcore::maxMeshSize ||
+                                  meshShape[0] * meshShape[1] > ttcore::maxMeshSize))
+      return emitError(module.getLoc()) << "analyze-mesh: mesh-shape " << meshShape[0] << "," << meshShape[1]
+                                        << " is not that of 1 to " << ttcore::maxMeshSize << " chips";
     FailureOr<sdy::MeshOp> mesh = shlo::findMesh(module);
-    if (failed(mesh) || (*mesh && failed(makeTwoAxes(*mesh))))
+    if (failed(mesh))
+      return failure();
+    if (*mesh)
+      replacePlaceholders(module, *mesh);
+    if (*mesh && failed(makeTwoAxes(*mesh)))
       return failure();
     if (!*mesh) {
       FailureOr<sdy::MeshOp> made = meshOfGspmd(module);

@@ -3,7 +3,10 @@
 
 #include "Gspmd.h"
 
+#include "ttmlir/Dialect/Sdy/IR/Axes.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -34,7 +37,8 @@ private:
 static int64_t product(ArrayRef<int64_t> numbers) {
   int64_t result = 1;
   for (int64_t number : numbers)
-    result *= number;
+    if (llvm::MulOverflow(result, number, result))
+      return std::numeric_limits<int64_t>::max();
   return result;
 }
 
@@ -63,7 +67,7 @@ FailureOr<GspmdSharding> shlo::parseGspmd(Operation *op, StringRef text) {
     return refuse("<= and sizes, or numbers of devices"), failure();
   }
   const bool lastReplicates = reader.take(" last_tile_dim_replicate");
-  if (!reader.take("}") || product(result.tile) < 1 || product(result.tile) > (int64_t(1) << 20))
+  if (!reader.take("}") || product(result.tile) < 1 || product(result.tile) > sdy::maxMeshDevices)
     return refuse("nothing but last_tile_dim_replicate behind the devices"), failure();
   if (reshape.size() >= 2) {
     result.mesh = reshape;

@@ -10,6 +10,7 @@
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::shlo {
 #define GEN_PASS_DEF_GSPMDTOSDY
@@ -50,7 +51,8 @@ private:
 int64_t product(ArrayRef<int64_t> numbers) {
   int64_t result = 1;
   for (int64_t number : numbers)
-    result *= number;
+    if (llvm::MulOverflow(result, number, result))
+      return std::numeric_limits<int64_t>::max();
   return result;
 }
 

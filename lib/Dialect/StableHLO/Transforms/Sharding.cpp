@@ -29,11 +29,15 @@ static bool isAllOf(func::FuncOp function, sdy::ManualComputationOp op) {
           own && own.getDimShardings() != sharding.getDimShardings())
         return false;
   for (OpResult result : op->getResults())
-    for (OpOperand &use : result.getUses())
-      if (auto own = function.getResultAttrOfType<sdy::TensorShardingAttr>(use.getOperandNumber(), shlo::shardingName);
-          own && isa<func::ReturnOp>(use.getOwner()) &&
+    for (OpOperand &use : result.getUses()) {
+      // Only an operand of the return has a number that is that of a result.
+      if (!isa<func::ReturnOp>(use.getOwner()))
+        continue;
+      auto own = function.getResultAttrOfType<sdy::TensorShardingAttr>(use.getOperandNumber(), shlo::shardingName);
+      if (own &&
           own.getDimShardings() != op.getOutShardings().getShardings()[result.getResultNumber()].getDimShardings())
         return false;
+    }
   return true;
 }
 
@@ -127,6 +131,11 @@ FailureOr<sdy::MeshOp> shlo::findMesh(ModuleOp module) {
     // What lies on one device says so by a mesh without axes.
     if (mesh.getMesh().getAxes().empty() && !mesh.getMesh().getDeviceIds().empty())
       continue;
+    // One without axes and devices is compatible with any other.
+    if (found && mesh.getMesh().getAxes().empty())
+      continue;
+    if (found && found.getMesh().getAxes().empty())
+      found = {};
     if (found)
       return mesh.emitOpError() << "is a second mesh of the module, beside @" << found.getSymName()
                                 << "; expected one mesh";

@@ -187,3 +187,28 @@ module attributes {mhlo.num_partitions = 0 : i64} {
     return %a : tensor<8xf32>
   }
 }
+
+// -----
+
+// What one computation gives, another takes as its second operand: the gradient of a computation whose argument has no
+// influence on it. Only the number of an operand of `return` is that of a result.
+// CHECK-LABEL: @computations_in_a_row
+// CHECK: func.func public @main
+// CHECK: %[[FIRST:.*]] = sdy.manual_computation()
+// CHECK: sdy.manual_computation(%{{.*}}, %[[FIRST]])
+module @computations_in_a_row attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main() -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %0 = sdy.manual_computation() in_shardings=[] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} () {
+      %2 = stablehlo.constant dense<2.0> : tensor<1xf32>
+      sdy.return %2 : tensor<1xf32>
+    } : () -> tensor<2xf32>
+    %cst = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %1 = sdy.manual_computation(%cst, %0) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<4xf32>, %b: tensor<1xf32>) {
+      %2 = stablehlo.broadcast_in_dim %b, dims = [0] : (tensor<1xf32>) -> tensor<4xf32>
+      %3 = stablehlo.multiply %a, %2 : tensor<4xf32>
+      sdy.return %3 : tensor<4xf32>
+    } : (tensor<8xf32>, tensor<2xf32>) -> tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }
+}

@@ -75,3 +75,27 @@ func.func @no_mesh(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %0 = stablehlo.tanh %a : tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+
+// What has no static shape is whole on every chip; all else is split.
+// CHECK-LABEL: func.func @unknown_rows
+// CHECK-SAME: %arg1: tensor<4096x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}
+// CHECK: stablehlo.tanh %arg0 : tensor<?x3xf32>
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @unknown_rows(%x: tensor<?x3xf32>, %y: tensor<4096x1024xf32>) -> (tensor<?x3xf32>, tensor<4096x1024xf32>) {
+  %0 = stablehlo.tanh %x : tensor<?x3xf32>
+  %1 = stablehlo.tanh %y : tensor<4096x1024xf32>
+  return %0, %1 : tensor<?x3xf32>, tensor<4096x1024xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @shape_operand
+// CHECK: stablehlo.custom_call @my.fill(%arg0, %{{.*}}) {indices_of_shape_operands = dense<1> : tensor<1x1xi64>}
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @shape_operand(%a: tensor<f32>) -> tensor<?xf32> {
+  %c = stablehlo.constant dense<3> : tensor<1x1xi32>
+  %0 = stablehlo.custom_call @my.fill(%a, %c) {indices_of_shape_operands = dense<1> : tensor<1x1xi64>} : (tensor<f32>, tensor<1x1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

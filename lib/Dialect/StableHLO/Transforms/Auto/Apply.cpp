@@ -72,7 +72,9 @@ void Problem::apply(ArrayRef<unsigned> choice, Attribute meshOrRef) const {
       values[result] = {bring(builder, result, computed, dims), dims};
     }
   }
-  auto terminator = cast<func::ReturnOp>(function.front().getTerminator());
+  auto terminator = dyn_cast<func::ReturnOp>(function.front().getTerminator());
+  if (!terminator)
+    return;
   for (OpOperand &operand : terminator->getOpOperands()) {
     auto source = values.find(operand.get());
     if (source == values.end())

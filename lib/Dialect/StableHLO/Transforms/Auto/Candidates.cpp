@@ -106,7 +106,8 @@ Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
 
   auto found = std::make_shared<std::vector<Candidate>>();
   auto add = [&](SmallVector<Dims, 4> tensors, const sdy::Axes &reduced) {
-    std::optional<Time> exchange = exchangeTime(op, tensors, model);
+    // What has no static shape is whole, and needs no edges.
+    std::optional<Time> exchange = isStatic ? exchangeTime(op, tensors, model) : Time();
     if (!exchange)
       return;
     Time time = model.timeOf(op, tensors);
@@ -145,7 +146,8 @@ Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
       size_t count = assignments.size();
       for (size_t index = 0; index < count; ++index)
         for (int64_t factor : splittable)
-          if (rule->sizes[factor] % (sdy::product(assignments[index][factor]) * axis.size) == 0) {
+          if (assignments.size() < mostCandidates &&
+              rule->sizes[factor] % (sdy::product(assignments[index][factor]) * axis.size) == 0) {
             SmallVector<sdy::Axes> more = assignments[index];
             more[factor].push_back(axis);
             assignments.push_back(std::move(more));

@@ -137,6 +137,9 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   Work work;
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
+  // All devices compute the whole of what has no static shape, for as long as it takes: nothing depends on a choice.
+  if (llvm::any_of(types, [](Type type) { return isa<TensorType>(type) && !sdy::getStaticTensor(type); }))
+    return {};
   SmallVector<SmallVector<int64_t>, 4> parts(types.size());
   SmallVector<Lying, 4> lies(types.size());
   int64_t mostTiles = 0;

@@ -13,7 +13,7 @@ using namespace mlir::tt::shlo;
 using namespace mlir::tt::shlo::autosharding;
 
 Dims autosharding::wholeOf(Type type) {
-  auto tensor = sdy::getStaticTensor(type);
+  auto tensor = dyn_cast<RankedTensorType>(type);
   return Dims(tensor ? tensor.getRank() : 0);
 }
 
@@ -74,6 +74,7 @@ std::vector<Dims> Problem::splitsOf(RankedTensorType type) const {
           Dims &added = more.emplace_back(split);
           added[dim].push_back(axis);
         }
+    more.resize(std::min(more.size(), mostCandidates - splits.size()));
     llvm::append_range(splits, more);
   }
   return splits;

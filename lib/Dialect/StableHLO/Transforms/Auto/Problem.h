@@ -44,6 +44,10 @@ struct Variable {
 /// whole and matrices split over all chips; everything whole.
 enum class Variant { Any, DataParallel, TensorParallel, Whole };
 
+/// The most ways to compute an op or to split an argument: costs are tables over the ways of two. Reached by tensors of
+/// more than 30 dimensions.
+inline constexpr size_t mostCandidates = 1024;
+
 /// The variables of a function and the reshards between them.
 class Problem {
 public:
