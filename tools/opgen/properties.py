@@ -55,7 +55,8 @@ def checked(definitions: str) -> str:
     def call(function: re.Match[str]) -> str:
         entries = ", ".join(f'{{"{name}", prop.{storage}}}' for name, storage in properties(function["body"]))
         entries = f"{{{entries}}}" if entries else "{}"
-        return f"{function['head']}  return ::mlir::tt::setProperties(getOperationName(), attr, emitError, {entries});\n}}\n"
+        arguments = f"getOperationName(), attr, emitError, {entries}"
+        return f"{function['head']}  return ::mlir::tt::setProperties({arguments});\n}}\n"
 
     return PARSED.sub(r"\1  return setPropertiesFromAttr(prop, attr, emitError);\n}\n", FUNCTION.sub(call, definitions))
 
@@ -68,7 +69,10 @@ def main() -> int:
     start = "#ifdef GET_OP_CLASSES\n#undef GET_OP_CLASSES\n"
     if start not in text:
         sys.exit(f"properties: {sys.argv[1]} has no {start.splitlines()[0]}")
-    Path(sys.argv[2]).write_text(text.replace(start, start + HEADER), encoding="utf-8")
+    result, text = Path(sys.argv[2]), text.replace(start, start + HEADER)
+    # A file that is as before is not written, so that nothing is compiled again.
+    if not result.exists() or result.read_text(encoding="utf-8") != text:
+        result.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -43,7 +43,8 @@ std::string tt::unknownAttribute(StringRef op, StringRef name, ArrayRef<StringRe
 }
 
 LogicalResult Property::refuse(Attribute value, EmitError emitError) const {
-  emitError() << "Invalid attribute `" << name << "` in property conversion: " << value;
+  if (emitError)
+    emitError() << "Invalid attribute `" << name << "` in property conversion: " << value;
   return failure();
 }
 
@@ -60,12 +61,16 @@ LogicalResult tt::setProperties(StringRef op, Attribute dictionary, Property::Em
                                 ArrayRef<Property> properties) {
   auto given = dyn_cast<DictionaryAttr>(dictionary);
   if (!given) {
-    emitError() << op << ": properties are " << dictionary << "; expected a dictionary";
+    if (emitError)
+      emitError() << op << ": properties are " << dictionary << "; expected a dictionary";
     return failure();
   }
   for (NamedAttribute each : given) {
     const Property *property = propertyNamed(properties, each.getName());
     if (property == properties.end()) {
+      // A generated builder, which does not pass emitError, passes all attributes, also those that it attaches.
+      if (!emitError)
+        continue;
       SmallVector<StringRef> known;
       for (const Property &other : properties)
         if (!other.name.ends_with("SegmentSizes"))
