@@ -284,6 +284,8 @@ class ImageModule(Module):
             self.binary = tt.binary.load_binary_from_bytes(image.flatbuffer)
         except tt.Error as error:
             raise ImageError(f"image {self.name!r}: its program is not loadable: {error}") from None
+        if self.binary.file_identifier != "TTNN":
+            raise ImageError(f"image {self.name!r}: its program has kernels in C++; an image holds a TTNN program")
         count = len(json.loads(self.binary.get_program_outputs_as_json(0)))
         if image.description.results and max(image.description.results) >= count:
             raise ImageError(

@@ -225,7 +225,10 @@ private:
 
   runtime::Binary program() const {
     const Bytes bytes = read(programFile);
-    return runtime::Binary::load(bytes.span(), bytes.data, archive.path() + ": " + prefix + programFile);
+    auto binary = runtime::Binary::load(bytes.span(), bytes.data, archive.path() + ": " + prefix + programFile);
+    if (binary.identifier() != "TTNN")
+      fail(std::string(programFile) + ": has kernels in C++; an image holds a TTNN program");
+    return binary;
   }
 
   /// That the program takes and gives what the description says.

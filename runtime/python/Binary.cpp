@@ -67,10 +67,12 @@ void bindBinary(nb::module_ &module) {
       .def("get_mlir_as_json", &Binary::mlirAsJson)
       .def(
           "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The module as text.")
-      .def_prop_ro("has_native", &Binary::hasNative,
-                   "Whether it has machine code for the host, which runs only where it is allowed to.")
+      .def_prop_ro(
+          "has_native", &Binary::hasNative,
+          "Whether it has kernels in C++ or machine code for the host, which run only where they are allowed to.")
       .def("allow_native", &Binary::allowNative,
-           "Lets the machine code of this file run in this process, where it can do whatever the process may.")
+           "Lets the code of this file (kernels in C++, machine code) run in this process, where it can do whatever "
+           "the process may.")
       .def("as_json", &Binary::asJson, "Everything but the values of constants.")
       .def("as_bytes", [](const Binary &self) { return nb::bytes(self.bytes().data(), self.bytes().size()); })
       .def(

@@ -187,7 +187,7 @@ def load(path: str, *, allow_native: bool = False) -> File:
     """Read and check a flatbuffer.
 
     Args:
-        allow_native: machine code of the file may run in this process.
+        allow_native: code of the file (kernels in C++, machine code) may run in this process.
     Raises:
         OSError: it cannot be read.
         _ttmlir_runtime.Error: it is no flatbuffer of this version, or damaged; names file, op and field.

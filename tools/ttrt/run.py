@@ -71,7 +71,8 @@ def native_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-native",
         action="store_true",
-        help="run machine code that the file has for the host; it can do all that you may: trust where it comes from",
+        help="run code that the file brings (kernels, machine code for the host); it can do all that you may: trust "
+        "where it comes from",
     )
 
 

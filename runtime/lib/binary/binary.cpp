@@ -107,11 +107,15 @@ const SystemDesc &Binary::systemDesc() const { return impl().systemDesc; }
 std::span<const Program> Binary::programs() const { return impl().programs; }
 std::span<const std::byte> Binary::bytes() const { return impl().bytes; }
 
-bool Binary::hasNative() const { return impl().nativeHash.has_value(); }
+bool Binary::hasNative() const {
+  return impl().nativeHash.has_value() || (impl().metal && !impl().metal->entries.empty());
+}
 
 void Binary::allowNative() const {
   if (impl().nativeHash)
     ttnn::allowNativeCode(*impl().nativeHash);
+  if (impl().metal && !impl().metal->entries.empty())
+    metal::allowKernels(*impl().metal);
 }
 
 std::string_view Binary::identifier() const { return impl().metal ? "TTM0" : target::BinaryIdentifier(); }

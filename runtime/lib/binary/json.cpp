@@ -204,7 +204,7 @@ std::string Binary::asJson() const {
     for (const auto &constant : impl().constants)
       json.begin('{').key("bytes").number(constant.size()).end('}');
     json.end(']');
-    if (hasNative()) {
+    if (impl().nativeHash) {
       json.key("native").begin('{').key("triple").string(impl().nativeTriple);
       json.key("bytes").number(impl().nativeBytes).end('}');
     }

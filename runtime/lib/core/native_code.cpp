@@ -102,6 +102,12 @@ void allowNativeCode(uint64_t hash) {
   found->second.isAllowed = true;
 }
 
+bool isNativeCodeAllowed(uint64_t hash, std::span<const std::byte> code) {
+  std::lock_guard lock(table().mutex);
+  const auto found = table().codes.find(hash);
+  return found != table().codes.end() && found->second.isAllowed && std::ranges::equal(found->second.object, code);
+}
+
 std::string_view nativeMachine() { return machine; }
 
 bool isNative(std::string_view function) { return function.starts_with(prefix); }

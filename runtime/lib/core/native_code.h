@@ -24,6 +24,9 @@ void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string
 /// From now on, for the process. Throws Error for code that is not known.
 void allowNativeCode(uint64_t hash);
 
+/// Whether this very code is allowed. `hash`: of the code.
+bool isNativeCodeAllowed(uint64_t hash, std::span<const std::byte> code);
+
 /// What the triples of code for this machine begin with.
 std::string_view nativeMachine();
 

@@ -322,9 +322,11 @@ std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &ima
   const Image &metal = *image.metal;
   Kept &kept = image.kept<Kept>();
   std::lock_guard lock(kept.mutex);
-  if (!kept.compiled)
+  if (!kept.compiled) {
+    requireAllowed(image);
     kept.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(kernelSources(metal.entries), image.name),
                                                             metal.entries.size());
+  }
   return kept.compiled;
 }
 

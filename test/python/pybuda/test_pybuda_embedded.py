@@ -23,7 +23,7 @@ import ttnn
 from modules import Function, Product, read
 from pybuda.pybudaglobal import pybuda_reset
 from pybuda.tools.tti_merge import merge_models
-from test_pybuda_images import DAMAGED, described, rewritten
+from test_pybuda_images import DAMAGED, described, rewritten, with_kernels
 
 SOURCE = Path(__file__).with_name("embedded.cpp")
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "pybuda.md"
@@ -319,6 +319,7 @@ FOREIGN: dict[str, tuple[Any, str]] = {
     "a program that is cut": (
         lambda m: m.update({k: v[:100] for k, v in m.items() if k.endswith("ttnn")}), "program.ttnn",
     ),
+    "kernels in C++": (with_kernels, "program.ttnn: has kernels in C++; an image holds a TTNN program"),
     "fewer arguments": (described(arguments=[1]), "arguments has 1 numbers; the program has 3 inputs"),
     "other results": (described(results=[3]), "results has 3; the program has 1 outputs"),
     "another shape": (described(inputs=[[[2, 5], "float32"]]), "argument 2 is [2, 5]; the program has [2, 4]"),

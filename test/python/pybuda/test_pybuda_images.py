@@ -17,6 +17,7 @@ from modules import Product, read
 from pybuda import BackendDevice, ImageError, TTDeviceImage
 from pybuda.pybudaglobal import pybuda_reset
 from pybuda.tools.tti_merge import Channels, main, merge_models
+from ttmlir import ir, passes
 
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
 B = torch.tensor([0.5, -1.0, 2.0])
@@ -129,6 +130,32 @@ def test_a_damaged_program_is_refused(tmp_path: Path) -> None:
     path = rewritten(save(tmp_path / "one.tti"), lambda members: members.update({name: members[name][:100]}))
     with pytest.raises(ImageError, match="its program is not loadable"):
         pybuda.TTDevice.load_image(img_path=path)
+
+
+def metal_program() -> bytes:
+    """tan(x) of the shape of X as kernels in C++, which nobody allowed."""
+    text = """
+    func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+      %0 = "ttir.tan"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }"""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        passes.ttir_to_ttmetal_pipeline(module)
+        return passes.ttmetal_to_flatbuffer_bin(module)
+
+
+def with_kernels(members: dict[str, bytes]) -> None:
+    members["backend_build_binaries/epoch_programs/program.ttnn"] = metal_program()
+    described(parameters=[], arguments=[0], outputs=[[[2, 4], "float32"]])(members)
+
+
+def test_kernels_in_an_image_do_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTMLIR_CACHE_DIR", str(tmp_path / "cache"))
+    path = rewritten(save(tmp_path / "one.tti"), with_kernels)
+    with pytest.raises(ImageError, match=r"its program has kernels in C\+\+; an image holds a TTNN program"):
+        pybuda.TTDevice.load_image(img_path=path)
+    assert not list(tmp_path.rglob("*.so"))
 
 
 def test_results_that_the_program_does_not_have_are_refused(tmp_path: Path) -> None:

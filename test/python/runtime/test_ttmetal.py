@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def binaries(module: Any) -> tuple[Any, Any]:
     metal, ttnn = clone(module), clone(module)
     passes.ttir_to_ttmetal_pipeline(metal)
     passes.ttir_to_ttnn_backend_pipeline(ttnn)
-    load = rt.binary.load_binary_from_bytes
+    load = partial(rt.binary.load_binary_from_bytes, allow_native=True)
     return load(passes.ttmetal_to_flatbuffer_bin(metal)), load(passes.ttnn_to_flatbuffer_bin(ttnn))
 
 

@@ -269,6 +269,7 @@ TEST(Metal, CompilesOnceOnly) {
   ElementwiseProgram program({3, 4}, DataType::Float32, 1, "    sign_tile(0); // compiled once\n");
   const auto bytes = program.bytes();
   const auto binary = runtime::Binary::load(bytes);
+  binary.allowNative();
   const auto x = sampled({3, 4}, DataType::Float32);
   const char *before = std::getenv("CXX");
   const std::string kept = before ? before : "";
@@ -287,4 +288,18 @@ TEST(Metal, CompilesOnceOnly) {
   if (before)
     ::setenv("CXX", kept.c_str(), 1);
   expectSameBits(runMetal(again, {x}), first);
+}
+
+TEST(Metal, KernelsRunOnlyWhereTheyAreAllowed) {
+  ElementwiseProgram program({3, 5}, DataType::Float32, 1, "    sign_tile(0); // allowed or not\n");
+  const auto bytes = program.bytes();
+  const auto x = sampled({3, 5}, DataType::Float32);
+  const auto binary = runtime::Binary::load(bytes);
+  EXPECT_TRUE(binary.hasNative());
+  EXPECT_MESSAGE(OpError, runMetal(binary, {x}), "its kernels are C++ code");
+  const auto other = ElementwiseProgram({3, 5}, DataType::Float32, 1, "    sign_tile(0); // others\n").bytes();
+  runtime::Binary::load(other).allowNative();
+  EXPECT_MESSAGE(OpError, runMetal(binary, {x}), "load the file with allow_native");
+  runtime::Binary::load(bytes).allowNative(); // a copy
+  EXPECT_EQ(runMetal(binary, {x}).shape(), x.shape());
 }

@@ -160,7 +160,12 @@ public:
     const auto *data = reinterpret_cast<const std::byte *>(fbb.GetBufferPointer());
     return {data, data + fbb.GetSize()};
   }
-  runtime::Binary load(const std::vector<MetalBuffer> &outputs) { return runtime::Binary::load(finish(outputs)); }
+  /// Its kernels may run: they are those of the test.
+  runtime::Binary load(const std::vector<MetalBuffer> &outputs) {
+    const auto binary = runtime::Binary::load(finish(outputs));
+    binary.allowNative();
+    return binary;
+  }
 
   flatbuffers::Offset<metal::BufferRef> ref(const MetalBuffer &buffer) {
     const std::vector<int32_t> shape(buffer.shape.begin(), buffer.shape.end());

@@ -59,6 +59,13 @@ def ttnn_bytes(module: Any) -> bytes:
     return data
 
 
+def ttmetal_bytes(module: Any) -> bytes:
+    """The flatbuffer of a TTMetal module. Its kernels may run in this process, which compiled it."""
+    data = passes.ttmetal_to_flatbuffer_bin(module)
+    binary.load_binary_from_bytes(data, allow_native=True)
+    return data
+
+
 @dataclass(frozen=True)
 class Flatbuffer:
     """A format of flatbuffers. pipeline changes a TTIR module to one of `dialect`, write gives that one's bytes."""
@@ -71,7 +78,7 @@ class Flatbuffer:
 
 FLATBUFFERS = {
     "ttnn": Flatbuffer(passes.ttir_to_ttnn_backend_pipeline, ttnn_bytes, ".ttnn", "ttnn"),
-    "ttmetal": Flatbuffer(passes.ttir_to_ttmetal_pipeline, passes.ttmetal_to_flatbuffer_bin, ".ttm", "ttmetal"),
+    "ttmetal": Flatbuffer(passes.ttir_to_ttmetal_pipeline, ttmetal_bytes, ".ttm", "ttmetal"),
 }
 LANGUAGES = {
     "emitc": Language(passes.ttnn_common_to_emitc_pipeline, cpp_text, "target-dylib", ".cpp"),

@@ -8,8 +8,9 @@
 // still fail with a clear error (an op may not take the shapes it is given), and
 // running it cannot read or write out of bounds.
 //
-// The kernels of a TTMetal file are an exception: they are C++ code that is
-// compiled and run in this process when the program is submitted.
+// Code that a file brings is an exception: the kernels of a TTMetal file, which
+// are C++ that is compiled and run in this process, and machine code for the
+// host. It runs only after allowNative().
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -125,9 +126,9 @@ public:
   /// Throws Error naming the number of programs.
   const Program &program(size_t index) const;
   std::span<const std::byte> bytes() const;
-  /// Whether it has machine code for the host, which runs only after allowNative().
+  /// Whether it has kernels in C++ or machine code for the host, which run only after allowNative().
   bool hasNative() const;
-  /// The machine code of this file, and of its copies, may run in this process from now on. It can do whatever the
+  /// The code of this file, and of its copies, may run in this process from now on. It can do whatever the
   /// process may. Nothing happens for a file without.
   void allowNative() const;
   /// Writes the file; a failure leaves nothing behind. Throws Error.

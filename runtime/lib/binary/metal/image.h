@@ -25,6 +25,12 @@ bool isMetal(std::span<const std::byte> bytes);
 void readImage(runtime::BinaryImage &image);
 /// Numbers the kernels: those that are compiled alike share an entry of the library.
 void numberKernels(Image &image);
+/// All that the compiler gets of the kernels, as bytes: files whose kernels are compiled alike have the same.
+std::string codeOf(const Image &image);
+/// Lets the kernels, and those of files with the same, be compiled and run in this process.
+void allowKernels(const Image &image);
+/// Throws OpError that names the file where they are not allowed to.
+void requireAllowed(const runtime::BinaryImage &image);
 /// The commands of a program as a list, each with the fields of a TTNN op.
 void writeCommands(runtime::Json &json, const runtime::BinaryImage &image, size_t program);
 /// The sources of the kernels by their symbols; those that differ under one symbol are numbered from 2 on.

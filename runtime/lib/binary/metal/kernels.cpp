@@ -3,6 +3,8 @@
 
 #include "binary/metal/checker.h"
 #include "binary/metal/image.h"
+#include "core/native_code.h"
+#include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
 #include <map>
@@ -89,6 +91,35 @@ void numberKernels(Image &image) {
           if (isNew)
             image.entries.push_back(&kernel);
         }
+}
+
+std::string codeOf(const Image &image) {
+  std::string code = "kernels in C++\n";
+  for (const Kernel *kernel : image.entries) {
+    for (uint32_t argument : kernel->compileTimeArgs)
+      code += std::to_string(argument) + ",";
+    code += std::to_string(kernel->compute) + "," + std::to_string(kernel->noc) + "," +
+            std::to_string(kernel->symbol.size()) + "," + std::to_string(kernel->source.size()) + "\n";
+    code += kernel->symbol;
+    code += kernel->source;
+  }
+  return code;
+}
+
+void allowKernels(const Image &image) {
+  const std::string code = codeOf(image);
+  const uint64_t hash = target::hashOfCode(code.data(), code.size());
+  ttnn::addNativeCode(hash, std::as_bytes(std::span(code)), "the compiler of kernels");
+  ttnn::allowNativeCode(hash);
+}
+
+void requireAllowed(const runtime::BinaryImage &image) {
+  const std::string code = codeOf(*image.metal);
+  if (!ttnn::isNativeCodeAllowed(target::hashOfCode(code.data(), code.size()), std::as_bytes(std::span(code))))
+    throw OpError(
+        image.name +
+        ": its kernels are C++ code, which can do anything that this process may once it is compiled; load the "
+        "file with allow_native (ttrt run --allow-native) if you trust where it comes from");
 }
 
 } // namespace tt::metal
