@@ -211,6 +211,9 @@ void convolution3d(const Op &op, Results &results) {
 void transposedConvolution2d(const Op &op, Results &results) {
   convolve(op, results, {"batch_dim", "height_dim", "width_dim", "channel_dim"}, true);
 }
+void transposedConvolution3d(const Op &op, Results &results) {
+  convolve(op, results, {"batch_dim", "depth_dim", "height_dim", "width_dim", "channel_dim"}, true);
+}
 
 void pooling2d(const Op &op, Results &results) {
   const Image image = imageOf(op, {"batch_dim", "height_dim", "width_dim", "channel_dim"});
@@ -322,7 +325,7 @@ void convolveDescribed(const Op &op, Results &results, std::initializer_list<std
   Sizes kernel = all.kernel;
   if (sizeNames.size() == 3) {
     expectChoice(op, "padding_mode", "zeros", "replicate");
-    if (weight.size() == 2) { // prepared, as a matrix
+    if (weight.size() == 2 && !transposed) { // prepared, as a matrix
       const int64_t places = volume(op, kernel), groups = integer(op, "groups");
       if (groups < 1 || all.inChannels % groups != 0 || weight[0] % places != 0 ||
           weight[0] / places < all.inChannels / groups || weight[1] != outChannels)
@@ -348,6 +351,9 @@ void convTranspose2d(const Op &op, Results &results) {
 }
 void conv3d(const Op &op, Results &results) {
   convolveDescribed(op, results, {"input_depth", "input_height", "input_width"}, false);
+}
+void convTranspose3d(const Op &op, Results &results) {
+  convolveDescribed(op, results, {"input_depth", "input_height", "input_width"}, true);
 }
 
 void pool2d(const Op &op, Results &results) {
@@ -400,6 +406,7 @@ std::span<const Rule> windowRules() {
       {"conv2d", conv2d},
       {"conv3d", conv3d},
       {"convTranspose2d", convTranspose2d},
+      {"convTranspose3d", convTranspose3d},
       {"convolution1d", convolution1d},
       {"convolution2d", convolution2d},
       {"convolution3d", convolution3d},
@@ -411,6 +418,7 @@ std::span<const Rule> windowRules() {
       {"prepare", prepare},
       {"prepareVolumes", prepareVolumes},
       {"transposedConvolution2d", transposedConvolution2d},
+      {"transposedConvolution3d", transposedConvolution3d},
   };
   return rows;
 }

@@ -92,6 +92,8 @@ def convolve(
 ) -> Tensor:
     """The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups, ...]."""
     rank = images.rank
+    if not x.is_floating_point():  # sums of 64 bits, which the result's type cuts
+        x, weight, bias = x.long(), weight.long(), None if bias is None else bias.long()
     x, weight, sides = dense(images.channels_first(x)), dense(weight), pads(padding, rank)
     options: dict[str, Any] = {"stride": ints(stride, rank), "dilation": ints(dilation, rank), "groups": groups}
     if output_padding is not None:  # padding is cut off the full result
@@ -102,7 +104,7 @@ def convolve(
         y = CONV[rank](dense(padded(x, sides)), weight, **options)
     else:
         flat = [p for low_high in reversed(sides) for p in low_high]
-        y = CONV[rank](dense(F.pad(x, flat, mode=padding_mode)), weight, **options)
+        y = CONV[rank](dense(F.pad(x.double(), flat, mode=padding_mode).to(x.dtype)), weight, **options)
     return images.back(y, bias, out)
 
 
@@ -153,9 +155,29 @@ def conv3d(
     width_dim: int = 3,
     channel_dim: int = 4,
     padding_mode: str = "zeros",
+    dilation: Ints = 1,
 ) -> Tensor:
     images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
-    return convolve(x, weight, bias, images, stride, padding, 1, groups, padding_mode)
+    return convolve(x, weight, bias, images, stride, padding, dilation, groups, padding_mode)
+
+
+def conv_transpose3d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    batch_dim: int = 0,
+    depth_dim: int = 1,
+    height_dim: int = 2,
+    width_dim: int = 3,
+    channel_dim: int = 4,
+) -> Tensor:
+    images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
+    return convolve(x, weight, bias, images, stride, padding, dilation, groups, output_padding=output_padding)
 
 
 def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
@@ -169,8 +191,7 @@ def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tenso
         x = x.reshape(batch_size, *sizes, in_channels)
         padding = device_padding(padding, rank)
         options = {k: rest[k] for k in ("output_padding", "padding_mode") if rest.get(k) is not None}
-        if rank < 3:
-            options["dilation"] = dilation
+        options["dilation"] = 1 if dilation is None else dilation
         if rank == 3 and weight.dim() == 2:
             weight = from_prepared(weight, in_channels // groups, rest["kernel_size"], rest.get("conv3d_config"))
         elif weight.dim() != rank + 2:  # a conv1d weight may be kept as 4D
@@ -325,6 +346,7 @@ CONVOLUTION = {
     "conv2d": Op(conv2d, aten="convolution"),
     "conv3d": Op(conv3d, aten="convolution"),
     "conv_transpose2d": Op(conv_transpose2d),
+    "conv_transpose3d": Op(conv_transpose3d),
     "max_pool2d": Op(pooling(max_pool), aten="max_pool2d"),
     "max_pool2d_with_indices": Op(pooling(max_pool_with_indices), aten="max_pool2d_with_indices"),
     "avg_pool2d": Op(pooling(average_pool), aten="avg_pool2d"),
@@ -335,4 +357,5 @@ CONVOLUTION = {
     "ttnn.conv3d": Op(device_conv(conv3d, 3)),
     "ttnn.prepare_conv3d_weights": Op(prepare_volumes, moves=True),
     "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2)),
+    "ttnn.conv_transpose3d": Op(device_conv(conv_transpose3d, 3)),
 }

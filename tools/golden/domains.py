@@ -192,6 +192,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "conv2d": UNIT,
     "conv3d": UNIT,
     "conv_transpose2d": UNIT,
+    "conv_transpose3d": UNIT,
     "stablehlo.convolution": UNIT,
     # normalization and quantization
     "batch_norm_inference": Accepts(operands={4: VARIANCE}),

@@ -96,6 +96,8 @@ def convolution(
 ) -> Tensor:
     lhs, rhs, result = layout_of(dimension_numbers)[:3]
     rank = len(lhs) - 2
+    if not x.is_floating_point():  # sums of 64 bits, which the result's type cuts
+        x, kernel = x.long(), kernel.long()
     spatial = [str(d) for d in range(rank)]
     x = x.permute([lhs.index(n) for n in ["b", "f", *spatial]])
     w = kernel.permute([rhs.index(n) for n in ["o", "i", *spatial]])

@@ -231,8 +231,13 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.conv3d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1, 1}, padding:{0, 0, 0}, "
-        "padding_mode, groups:1, bias_tensor=bias, config, compute_kernel_config",
+        "dilation:{1, 1, 1}, padding_mode, groups:1, bias_tensor=bias, config, compute_kernel_config",
         names="experimental.conv3d",
+    ),
+    "ttnn.conv_transpose3d": Row(
+        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1, 1}, padding:{0, 0, 0}, "
+        "output_padding:{0, 0, 0}, dilation:{1, 1, 1}, groups:1, bias_tensor=bias, compute_kernel_config",
+        doc="Transposed 3-d convolution of volumes [batch, depth, height, width, channels].",
     ),
     "ttnn.max_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "

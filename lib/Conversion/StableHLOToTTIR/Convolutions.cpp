@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
 
 using namespace mlir;
@@ -14,8 +15,9 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// A convolution over one to three dimensions. One of a dilated input is a transposed convolution, whose windows are
-/// laid over the result: its kernel is the other way round, and what padding is missing for a whole window is cut off.
+/// A convolution over one to three dimensions; Expand/Convolutions.cpp brings other forms to these. One of a dilated
+/// input is a transposed convolution, whose windows are laid over the result: its kernel is the other way round, and
+/// what padding is missing for a whole window is cut off.
 class Convolution {
 public:
   Convolution(ConversionPatternRewriter &rewriter, stablehlo::ConvolutionOp op)
@@ -64,15 +66,12 @@ private:
       return notifyMatchFailure(rewriter, op, "it has " + Twine(rank) + " spatial dimensions; 1 to 3 are lowered");
     if (op.getBatchGroupCount() != 1)
       return notifyMatchFailure(rewriter, op, "batch groups are not lowered");
-    if (transposed && rank != 2)
-      return notifyMatchFailure(rewriter, op,
-                                "its input is dilated over " + Twine(rank) +
-                                    " dimensions; transposed convolutions are lowered over 2");
+    if (transposed && rank < 2)
+      return notifyMatchFailure(
+          rewriter, op, "its input is dilated over 1 dimension; transposed convolutions are lowered over 2 or 3");
     if (transposed && !isPlain(steps))
       return notifyMatchFailure(rewriter, op,
                                 "its input is dilated and its window has strides; expected one of the two");
-    if (rank == 3 && !isPlain(dilation))
-      return notifyMatchFailure(rewriter, op, "its kernel is dilated over 3 dimensions, which TTIR's conv3d is not");
     if (!transposed && llvm::any_of(padding, [](int64_t size) { return size < 0; }))
       return notifyMatchFailure(rewriter, op, "negative padding is not lowered");
     return success();
@@ -139,6 +138,10 @@ private:
     const uint64_t batch = dims.getInputBatchDimension(), channel = dims.getInputFeatureDimension();
     const uint32_t parts = groups;
     const Value noBias;
+    if (transposed && rank == 3)
+      return ttir::ConvTranspose3dOp::create(builder, type, input, kernel, noBias, array(stride), array(sides),
+                                             array(extra), array(dilation), parts, batch, spatial[0], spatial[1],
+                                             spatial[2], channel);
     if (transposed)
       return ttir::ConvTranspose2dOp::create(builder, type, input, kernel, noBias, array(stride), array(sides),
                                              array(extra), array(dilation), parts, batch, spatial[0], spatial[1],
@@ -149,8 +152,9 @@ private:
     if (rank == 2)
       return ttir::Conv2dOp::create(builder, type, input, kernel, noBias, array(stride), array(sides), array(dilation),
                                     parts, batch, spatial[0], spatial[1], channel, /*flattened_compat_info=*/nullptr);
-    return ttir::Conv3dOp::create(builder, type, input, kernel, noBias, array(stride), array(sides), parts, batch,
-                                  spatial[0], spatial[1], spatial[2], channel);
+    return ttir::Conv3dOp::create(builder, type, input, kernel, noBias, array(stride), array(sides),
+                                  isPlain(dilation) ? Attribute() : array(dilation), parts, batch, spatial[0],
+                                  spatial[1], spatial[2], channel);
   }
 
   ConversionPatternRewriter &rewriter;

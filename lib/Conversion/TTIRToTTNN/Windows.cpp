@@ -15,6 +15,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AvgPool2dOp.h"
@@ -22,6 +23,7 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dWithIndicesOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
@@ -97,15 +99,23 @@ static Value unflatten(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int6
   return permute(builder, reshape(builder, value, ordered), inverse(order));
 }
 
-/// The library has no kernel that multiplies integers in windows.
-static LogicalResult checkFloats(ConversionPatternRewriter &rewriter, Operation *op) {
+/// The library multiplies floats by floats, and integers by integers.
+static LogicalResult checkKinds(ConversionPatternRewriter &rewriter, Operation *op) {
+  const Type first = typeOf(op->getOperand(0)).getElementType();
+  const bool isInteger = isa<IntegerType>(first);
+  auto check = [&](Value value, const Twine &what) -> LogicalResult {
+    const Type element = typeOf(value).getElementType();
+    if (isa<IntegerType>(element) == isInteger)
+      return success();
+    return notifyMatchFailure(rewriter, op, [&](Diagnostic &why) {
+      why << what << " is of " << element << " and operand 0 of " << first
+          << "; expected floats, or integers, in all of them: a ttir.typecast makes them so";
+    });
+  };
   for (OpOperand &operand : op->getOpOperands())
-    if (Type element = typeOf(operand.get()).getElementType(); isa<IntegerType>(element))
-      return notifyMatchFailure(rewriter, op, [&](Diagnostic &why) {
-        why << "operand " << operand.getOperandNumber() << " is of " << element
-            << ", and the chip's convolutions are of floats; bring it to f32 by a ttir.typecast, and the result back";
-      });
-  return success();
+    if (failed(check(operand.get(), "operand " + Twine(operand.getOperandNumber()))))
+      return failure();
+  return check(op->getResult(0), "the result");
 }
 
 static Operation *makeConv(ImplicitLocOpBuilder &b, ttir::Conv2dOp op, RankedTensorType type, ValueRange operands,
@@ -131,7 +141,7 @@ template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (failed(checkFloats(rewriter, op)))
+    if (failed(checkKinds(rewriter, op)))
       return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
@@ -165,7 +175,7 @@ struct LowerConv1d : OpConversionPattern<ttir::Conv1dOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::Conv1dOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (failed(checkFloats(rewriter, op)))
+    if (failed(checkKinds(rewriter, op)))
       return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
@@ -194,17 +204,42 @@ struct LowerConv1d : OpConversionPattern<ttir::Conv1dOp> {
     return success();
   }
 };
+} // namespace
 
-/// Volumes, whose weights are [out, in / groups, depth, height, width]. They are convolved in row-major order: a tile
-/// would take the memory of 32 channels for those of a pixel.
-struct LowerConv3d : OpConversionPattern<ttir::Conv3dOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ttir::Conv3dOp op, OpAdaptor adaptor,
+static Value makeVolumes(ImplicitLocOpBuilder &b, ttir::Conv3dOp op, RankedTensorType type, ValueRange operands,
+                         ArrayRef<int64_t> shape, int64_t channels, ArrayRef<int32_t> kernel,
+                         ArrayRef<int32_t> padding) {
+  DenseI32ArrayAttr dilation = op.getDilation() ? b.getDenseI32ArrayAttr(ints(*op.getDilation(), 3)) : nullptr;
+  return Conv3dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], shape[4], channels, shape[0],
+                          shape[1], shape[2], shape[3], kernel, ints(op.getStride(), 3), padding, dilation,
+                          op.getPaddingMode(), op.getGroups(), nullptr, nullptr);
+}
+
+static Value makeVolumes(ImplicitLocOpBuilder &b, ttir::ConvTranspose3dOp op, RankedTensorType type,
+                         ValueRange operands, ArrayRef<int64_t> shape, int64_t channels, ArrayRef<int32_t> kernel,
+                         ArrayRef<int32_t> padding) {
+  return ConvTranspose3dOp::create(b, type, operands[0], operands[1], operands[2], operands[3], shape[4], channels,
+                                   shape[0], shape[1], shape[2], shape[3], kernel, ints(op.getStride(), 3), padding,
+                                   ints(op.getOutputPadding(), 3), ints(op.getDilation(), 3), op.getGroups(), nullptr);
+}
+
+static LogicalResult checkPaddingMode(ConversionPatternRewriter &rewriter, ttir::Conv3dOp op) {
+  if (op.getPaddingMode() == "zeros" || op.getPaddingMode() == "replicate")
+    return success();
+  return notifyMatchFailure(rewriter, op,
+                            "padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
+}
+static LogicalResult checkPaddingMode(ConversionPatternRewriter &, ttir::ConvTranspose3dOp) { return success(); }
+
+namespace {
+/// conv3d and conv_transpose3d, whose weights are [out, in / groups, depth, height, width] and [in, out / groups,
+/// depth, height, width]. They are in row-major order: a tile would take the memory of 32 channels for those of a
+/// pixel.
+template <class OpT> struct LowerVolumes : OpConversionPattern<OpT> {
+  using OpConversionPattern<OpT>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate")
-      return notifyMatchFailure(rewriter, op,
-                                "padding_mode is '" + op.getPaddingMode() + "'; expected 'zeros' or 'replicate'");
-    if (failed(checkFloats(rewriter, op)))
+    if (failed(checkPaddingMode(rewriter, op)) || failed(checkKinds(rewriter, op)))
       return failure();
     Value device = findDevice(rewriter, op);
     if (!device)
@@ -214,21 +249,21 @@ struct LowerConv3d : OpConversionPattern<ttir::Conv3dOp> {
     for (uint64_t dim : {op.getBatchDim(), op.getDepthDim(), op.getHeightDim(), op.getWidthDim(), op.getChannelDim()})
       order.push_back(dim);
     ArrayRef<int64_t> weight = shapeOf(adaptor.getWeight());
+    const bool transposed = std::is_same_v<OpT, ttir::ConvTranspose3dOp>;
+    const int64_t channels = transposed ? weight[1] * op.getGroupsAttr().getInt() : weight[0];
     Value volume = permute(builder, adaptor.getInput(), order);
     volume = ToLayoutOp::create(builder, inRows(typeOf(volume)), volume);
     ArrayRef<int64_t> shape = shapeOf(volume);
     Value kernel = weightInRows(builder, rewriter, adaptor.getWeight());
-    Value bias = adaptor.getBias() ? reshape(builder, adaptor.getBias(), ArrayRef<int64_t>{1, weight[0]}) : Value();
+    Value bias = adaptor.getBias() ? reshape(builder, adaptor.getBias(), ArrayRef<int64_t>{1, channels}) : Value();
 
     // TTIR gives padding before the dimensions, then behind them; TTNN the two of each dimension.
     SmallVector<int32_t> padding = ints(op.getPadding(), 3);
     if (padding.size() == 6)
       padding = {padding[0], padding[3], padding[1], padding[4], padding[2], padding[5]};
     RankedTensorType type = typeLike(op.getResult(), inOrder(shapeOf(op.getResult()), order));
-    Value value =
-        Conv3dOp::create(builder, inRows(type), volume, kernel, bias, device, shape[4], weight[0], shape[0], shape[1],
-                         shape[2], shape[3], SmallVector<int32_t>(weight.drop_front(2)), ints(op.getStride(), 3),
-                         padding, op.getPaddingMode(), op.getGroups(), nullptr, nullptr);
+    Value value = makeVolumes(builder, op, inRows(type), {volume, kernel, bias, device}, shape, channels,
+                              SmallVector<int32_t>(weight.drop_front(2)), padding);
     value = ToLayoutOp::create(builder, type, value);
     rewriter.replaceOp(op, permute(builder, value, inverse(order)));
     return success();
@@ -282,7 +317,9 @@ template <class From, class To> struct LowerPool : OpConversionPattern<From> {
 } // namespace
 
 void ttnn::addWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerConv1d, LowerConv3d, LowerConv<ttir::Conv2dOp>, LowerConv<ttir::ConvTranspose2dOp>,
-               LowerPool<ttir::AvgPool2dOp, AvgPool2dOp>, LowerPool<ttir::MaxPool2dOp, MaxPool2dOp>,
-               LowerPool<ttir::MaxPool2dWithIndicesOp, MaxPool2dWithIndicesOp>>(patterns.getContext());
+  patterns
+      .add<LowerConv1d, LowerConv<ttir::Conv2dOp>, LowerConv<ttir::ConvTranspose2dOp>, LowerVolumes<ttir::Conv3dOp>,
+           LowerVolumes<ttir::ConvTranspose3dOp>, LowerPool<ttir::AvgPool2dOp, AvgPool2dOp>,
+           LowerPool<ttir::MaxPool2dOp, MaxPool2dOp>, LowerPool<ttir::MaxPool2dWithIndicesOp, MaxPool2dWithIndicesOp>>(
+          patterns.getContext());
 }

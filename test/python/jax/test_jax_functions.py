@@ -11,6 +11,7 @@ import sys
 import pytest
 
 jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
+import jax_convolutions  # noqa: E402
 import jax_functions  # noqa: E402
 import jax_lax  # noqa: E402
 import jax_library  # noqa: E402
@@ -21,7 +22,15 @@ import numpy as np  # noqa: E402
 
 SCRIPTS = {
     script.__name__: script
-    for script in (jax_functions, jax_lax, jax_library, jax_numpy, jax_science, jax_small_floats)
+    for script in (
+        jax_functions,
+        jax_lax,
+        jax_library,
+        jax_numpy,
+        jax_science,
+        jax_small_floats,
+        jax_convolutions,
+    )
 }
 # Of each table; the first has every twelfth row, and the others, which are slow, the rest. The first runs always of
 # every other table: those between run in test_jax_text.py.

@@ -88,7 +88,12 @@ CONVOLUTION = {
             more={"padding_mode": "replicate"},
         ),
         conv3d((1, 1, 1), input=(1, 1, 1, 1, 1), weight=(1, 1, 1, 1, 1)),
+        conv3d((3, 1, 2), input=(1, 6, 5, 7, 4), weight=(6 * 8, 8), more={"dilation": [2, 1, 3]}),
         wrong=[
+            (
+                conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 4, 8), more={"dilation": [1, 1]}),
+                r"attribute 'dilation' is \[1, 1\]; expected three numbers of 1 or more",
+            ),
             (
                 conv3d((3, 3, 3), input=(1, 4, 5, 6, 4), weight=(27 * 3, 8)),
                 "operand 'weight' has shape 81x8; expected 27 times at least as many rows as the channels",

@@ -15,6 +15,7 @@ from op_rows import (
 
 CONV2D = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "groups": 1}
 CONV_TRANSPOSE2D = CONV2D | {"output_padding": [0, 0]}
+CONV_TRANSPOSE3D = {"stride": 1, "padding": 0, "output_padding": 0, "dilation": 1, "groups": 1}
 POOL = {"kernel": [2, 2], "stride": [2, 2], "dilation": [1, 1], "padding": [0, 0], "ceil_mode": False}
 
 
@@ -24,6 +25,10 @@ def conv2d(*operands: Operand, **attributes: Any) -> Case:
 
 def conv_transpose2d(*operands: Operand, **attributes: Any) -> Case:
     return Case(operands, CONV_TRANSPOSE2D | attributes)
+
+
+def conv_transpose3d(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, CONV_TRANSPOSE3D | attributes)
 
 
 def pool(*operands: Operand, **attributes: Any) -> Case:
@@ -97,7 +102,21 @@ CONVOLUTION = {
         case(
             (1, 2, 4, 3, 4), (4, 4, 3, 3, 3), (1, 1, 1, 1, 4), stride=1, padding=1, groups=1, padding_mode="replicate"
         ),
+        case((1, 9, 5, 8, 4), (6, 2, 3, 3, 2), None, stride=[1, 2, 1], padding=[2, 1, 0], dilation=[2, 1, 3], groups=2),
+        case((0, 5, 4, 3, 2), (4, 2, 2, 2, 2), None, stride=1, padding=0, dilation=2, groups=1),
         wrong=[
+            (
+                case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=0, dilation=[3, 1, 1], groups=1),
+                "the window spans 7 in depth, but the padded input is only 5",
+            ),
+            (
+                case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=0, dilation=[1, 1], groups=1),
+                "attribute 'dilation' has 2 numbers; expected one, or 3",
+            ),
+            (
+                case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=0, dilation=0, groups=1),
+                "attribute 'dilation' has 0; expected 1 or more",
+            ),
             (
                 case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=[1, 1], groups=1),
                 "attribute 'padding' has 2 numbers; expected one, 3 or 6",
@@ -115,6 +134,36 @@ CONVOLUTION = {
         conv_transpose2d((1, 5, 5, 4), (4, 2, 3, 3), (1, 1, 1, 4), groups=2, stride=[2, 2], output_padding=[1, 1]),
         wrong=[
             (conv_transpose2d((1, 8, 8, 4), (3, 6, 3, 3), None), "operand 'weight' has shape 3x6x3x3; expected 4x6x3x3")
+        ],
+    ),
+    "conv_transpose3d": row(
+        conv_transpose3d((1, 3, 4, 5, 4), (4, 6, 3, 3, 3), (1, 1, 1, 1, 6)),
+        conv_transpose3d((2, 2, 3, 4, 3), (3, 5, 2, 2, 2), None, stride=[2, 2, 2]),
+        conv_transpose3d(
+            (1, 3, 4, 2, 4),
+            (4, 2, 3, 2, 3),
+            (1, 1, 1, 1, 4),
+            stride=[2, 1, 2],
+            padding=[1, 0, 1],
+            output_padding=[1, 0, 0],
+            dilation=[1, 2, 1],
+            groups=2,
+        ),
+        conv_transpose3d((1, 2, 1, 3, 2), (2, 1, 2, 3, 1), None, padding=[0, 1, 1, 1, 0, 0], stride=[1, 3, 2]),
+        conv_transpose3d((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), None),
+        wrong=[
+            (
+                conv_transpose3d((1, 3, 4, 5, 4), (3, 6, 3, 3, 3), None),
+                "operand 'weight' has shape 3x6x3x3x3; expected 4x6x3x3x3",
+            ),
+            (
+                conv_transpose3d((1, 2, 4, 5, 4), (4, 6, 2, 3, 3), None, padding=[2, 0, 0]),
+                "depth of the result would be -1; expected 1 or more",
+            ),
+            (
+                conv_transpose3d((1, 3, 4, 5, 4), (4, 6, 3, 3, 3), None, groups=3),
+                "attribute 'groups' is 3, which does not divide 4 input and 18 output channels",
+            ),
         ],
     ),
     "max_pool2d": pooling(pool((2, 9, 6, 1), kernel=[2, 2], dilation=[3, 2], padding=[1, 1], ceil_mode=True)),

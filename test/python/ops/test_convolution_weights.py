@@ -86,7 +86,8 @@ def test_zeros_around_an_image_are_padding_of_its_convolution(pad: tuple[int, in
 KINDS = {
     "conv1d": ((1, 9, 6), (8, 6, 3), SIZES, F.conv1d),
     "conv2d": ((1, 5, 6, 6), (8, 6, 3, 1), SIZES, F.conv2d),
-    "conv3d": ((1, 3, 4, 5, 6), (8, 6, 2, 1, 3), SIZES.replace("dilation = 1 : i32, ", ""), F.conv3d),
+    "conv3d": ((1, 3, 4, 5, 6), (8, 6, 2, 1, 3), SIZES, F.conv3d),
+    "conv_transpose3d": ((1, 3, 4, 5, 6), (6, 8, 2, 1, 3), "output_padding = 0 : i32, " + SIZES, F.conv_transpose3d),
     "conv_transpose2d": ((1, 5, 6, 6), (6, 8, 3, 1), "output_padding = 0 : i32, " + SIZES, F.conv_transpose2d),
 }
 

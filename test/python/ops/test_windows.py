@@ -139,10 +139,25 @@ def conv3ds() -> Iterator[Case]:
         ((3, 2, 3, 1, 1), (1, 1, 2, 3, 1), {"padding": [0, 0, 0]}),
         ((2, 1, 1, 4, 1), (2, 1, 1, 1, 4), {"padding": [0, 1, 0], "stride": [1, 2, 1]}),
         ((2, 2, 2, 2, 2), (2, 1, 2, 2, 2), {"groups": 2}),
+        ((1, 7, 4, 5, 3), (2, 3, 3, 2, 2), {"dilation": [3, 1, 2], "padding": [1, 0, 1], "stride": [1, 2, 1]}),
     ):
         x, w = values(image, kernel)
         first = x.permute(0, 4, 1, 2, 3).clone(memory_format=torch.contiguous_format)
         found = F.conv3d(first.double(), w.double(), **attributes)
+        yield [x, w], attributes, [found.permute(0, 2, 3, 4, 1).contiguous().float()]
+
+
+def conv_transpose3ds() -> Iterator[Case]:
+    for image, kernel, given in (
+        ((1, 2, 3, 1, 2), (2, 3, 2, 3, 1), {"stride": [2, 1, 3]}),
+        ((2, 3, 2, 2, 4), (4, 1, 3, 2, 2), {"groups": 2, "stride": [2, 3, 1], "padding": [1, 0, 1]}),
+        ((1, 2, 2, 3, 1), (1, 2, 2, 3, 2), {"dilation": [2, 1, 3], "stride": 2, "output_padding": [1, 0, 1]}),
+        ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
+    ):
+        attributes = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, "output_padding": 0} | given
+        x, w = values(image, kernel)
+        first = x.permute(0, 4, 1, 2, 3).clone(memory_format=torch.contiguous_format)
+        found = F.conv_transpose3d(first.double(), w.double(), **attributes)
         yield [x, w], attributes, [found.permute(0, 2, 3, 4, 1).contiguous().float()]
 
 
@@ -154,6 +169,7 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "conv2d": conv2ds,
     "conv3d": conv3ds,
     "conv_transpose2d": conv_transpose2ds,
+    "conv_transpose3d": conv_transpose3ds,
 }
 
 

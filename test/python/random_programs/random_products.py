@@ -199,12 +199,35 @@ def conv1d(g: Generator) -> None:
 def conv3d(g: Generator) -> None:
     x = g.pick(lambda v: is_float(v) and v.rank == 5 and max(abs(v.least), abs(v.most)) <= 8)
     kernel, channels = [g.choice.randint(1, min(3, n)) for n in x.shape[1:4]], g.choice.choice([1, 4])
+    gaps = [g.choice.randint(1, (n - 1) // (k - 1)) if k > 1 else 1 for n, k in zip(x.shape[1:4], kernel, strict=True)]
     weights = g.new_input((channels, x.shape[-1], *kernel), x.dtype)
+
+    def function(v: Tensor, w: Tensor) -> Tensor:
+        volume = functional.conv3d(v.permute(0, 4, 1, 2, 3), w, dilation=gaps)
+        return volume.permute(0, 2, 3, 4, 1).contiguous()
+
     g.emit(
-        f"builder.conv3d({x.name}, {weights.name}, None, stride=[1, 1, 1], padding=[0, 0, 0], groups=1)",
-        lambda: g.each(
-            lambda v, w: functional.conv3d(v.permute(0, 4, 1, 2, 3), w).permute(0, 2, 3, 4, 1).contiguous(), x, weights
-        ),
+        f"builder.conv3d({x.name}, {weights.name}, None, stride=[1, 1, 1], padding=[0, 0, 0], dilation={gaps}, "
+        f"groups=1)",
+        lambda: g.each(function, x, weights),
+        False,
+    )
+
+
+def conv_transpose3d(g: Generator) -> None:
+    x = g.pick(lambda v: is_float(v) and v.rank == 5 and max(abs(v.least), abs(v.most)) <= 8)
+    kernel, channels = [g.choice.randint(1, 3) for _ in range(3)], g.choice.choice([1, 4])
+    stride = [g.choice.choice([1, 2]) for _ in range(3)]
+    weights = g.new_input((x.shape[-1], channels, *kernel), x.dtype)
+
+    def function(v: Tensor, w: Tensor) -> Tensor:
+        volume = functional.conv_transpose3d(v.permute(0, 4, 1, 2, 3), w, stride=stride)
+        return volume.permute(0, 2, 3, 4, 1).contiguous()
+
+    g.emit(
+        f"builder.conv_transpose3d({x.name}, {weights.name}, None, stride={stride}, padding=0, output_padding=0, "
+        f"dilation=1, groups=1)",
+        lambda: g.each(function, x, weights),
         False,
     )
 
@@ -260,6 +283,7 @@ PRODUCTS: list[Draw] = [
     conv_transpose2d,
     conv1d,
     conv3d,
+    conv_transpose3d,
     global_pool,
     upsample,
     attention,

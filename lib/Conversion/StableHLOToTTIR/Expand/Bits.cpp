@@ -148,6 +148,8 @@ struct ExpandTotalOrder : OpRewritePattern<stablehlo::CompareOp> {
 };
 
 /// Elements that are split into parts, or joined of them, by shifts of words of 32 bits; the lowest part is the first.
+/// Integers of 64 bits are numbers that 32 bits hold (docs/numerics.md): their upper word follows from the lower one.
+/// Parts that are joined to 64 bits need not fit, so they are left, but where they are split again.
 struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, PatternRewriter &rewriter) const override {
@@ -157,33 +159,69 @@ struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
     if (!x.element().isIntOrFloat() || !to.getElementType().isIntOrFloat())
       return failure();
     const unsigned from = x.element().getIntOrFloatBitWidth(), width = to.getElementType().getIntOrFloatBitWidth();
-    if (from == width || std::max(from, width) > 32 || std::min(from, width) < 8)
+    const unsigned narrow = std::min(from, width);
+    if (from == width || narrow < 2)
       return failure();
-    const unsigned narrow = std::min(from, width), wide = std::max(from, width);
-    Type part = builder.getIntegerType(narrow, false), whole = builder.getIntegerType(wide, false),
-         word = uint32(builder);
-    const double mask = static_cast<double>((uint64_t(1) << narrow) - 1);
-    const int64_t count = wide / narrow;
-    if (from > width) {
-      Expr bits = x.bitcast(whole).convert(word);
-      SmallVector<int64_t> shape(x.shape());
-      shape.push_back(1);
-      SmallVector<Expr> parts;
-      for (int64_t i = 0; i < count; ++i)
-        parts.push_back((bits.shr(static_cast<int>(i * narrow)) & mask).convert(part).reshape(shape));
-      Expr all = parts.front().concat(ArrayRef(parts).drop_front(), static_cast<int64_t>(shape.size()) - 1);
-      rewriter.replaceOp(op, all.bitcast(to).value());
+    auto given = op.getOperand().getDefiningOp<stablehlo::BitcastConvertOp>();
+    if (given && given.getOperand().getType() == to) {
+      rewriter.replaceOp(op, given.getOperand());
       return success();
     }
-    Expr bits = x.bitcast(part).convert(word) & mask;
+    // Words of random bits are there before they are joined to numbers.
+    if (width > 32 || from > 64 ||
+        (from == 64 && (x.isFloat() || given || op.getOperand().getDefiningOp<stablehlo::RngBitGeneratorOp>())))
+      return failure();
+    if (to.getNumElements() == 0) {
+      rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, DenseElementsAttr::get(to, ArrayRef<Attribute>()));
+      return success();
+    }
+    rewriter.replaceOp(op, (from > width ? split(x, to, narrow) : joined(x, to, narrow)).value());
+    return success();
+  }
+
+private:
+  static Expr split(Expr x, RankedTensorType to, unsigned narrow) {
+    ImplicitLocOpBuilder &builder = x.build();
+    const unsigned wide = x.element().getIntOrFloatBitWidth();
+    Type part = builder.getIntegerType(narrow, false), word = uint32(builder);
+    SmallVector<Expr> words;
+    if (wide == 64) {
+      Expr low = x.convert(word);
+      words = {low, cast<IntegerType>(x.element()).isUnsigned()
+                        ? low.number(0)
+                        : (x < 0).select(low.number(0xffffffff), low.number(0))};
+    } else {
+      words = {x.bitcast(Type(builder.getIntegerType(wide, false))).convert(word)};
+    }
+    const double mask = static_cast<double>((uint64_t(1) << narrow) - 1);
+    SmallVector<int64_t> shape(x.shape());
+    shape.push_back(1);
+    SmallVector<Expr> parts;
+    for (unsigned at = 0; at < wide; at += narrow) {
+      Expr bits = words[at / 32];
+      bits = at % 32 ? bits.shr(static_cast<int>(at % 32)) : bits;
+      parts.push_back((narrow < 32 ? bits & mask : bits).convert(part).reshape(shape));
+    }
+    Expr all = parts.front().concat(ArrayRef(parts).drop_front(), static_cast<int64_t>(shape.size()) - 1);
+    return all.bitcast(to);
+  }
+
+  static Expr joined(Expr x, RankedTensorType to, unsigned narrow) {
+    ImplicitLocOpBuilder &builder = x.build();
+    const unsigned wide = to.getElementTypeBitWidth();
+    Type part = builder.getIntegerType(narrow, false), word = uint32(builder);
+    Expr bits = x.bitcast(part).convert(word);
+    if (narrow < 32)
+      bits = bits & static_cast<double>((uint64_t(1) << narrow) - 1);
     const int64_t last = x.rank() - 1;
     std::optional<Expr> joined;
-    for (int64_t i = 0; i < count; ++i) {
-      Expr shifted = bits.slice(last, i, i + 1).reshape(to.getShape()).shl(static_cast<int>(i * narrow));
-      joined = joined ? *joined | shifted : shifted;
+    for (unsigned at = 0; at < wide; at += narrow) {
+      const int64_t i = at / narrow;
+      Expr piece = bits.slice(last, i, i + 1).reshape(to.getShape());
+      piece = at ? piece.shl(static_cast<int>(at)) : piece;
+      joined = joined ? *joined | piece : piece;
     }
-    rewriter.replaceOp(op, joined->convert(whole).bitcast(to).value());
-    return success();
+    return joined->convert(builder.getIntegerType(wide, false)).bitcast(to);
   }
 };
 
@@ -249,7 +287,7 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
     auto element = dyn_cast<IntegerType>(type.getElementType());
     if (!stateType.getElementType().isUnsignedInteger(64) || stateType.getDimSize(0) != 2)
       return rewriter.notifyMatchFailure(op, "the state is not tensor<2xui64>");
-    if (!element || type.getNumElements() == 0 || type.getNumElements() > std::numeric_limits<int32_t>::max() / 4)
+    if (!element || type.getNumElements() > std::numeric_limits<int32_t>::max() / 4)
       return rewriter.notifyMatchFailure(op, "the bits are not integers");
     Type word = uint32(builder);
     auto words = RankedTensorType::get({2, 2}, word);
@@ -267,8 +305,9 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
     SmallVector<int64_t> shape(type.getShape());
     int64_t blocks = 0;
     const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
-    Expr bits = isThreefry ? threefryBits(builder, key, counter, shape, isWide, blocks)
-                           : philoxBits(builder, key, counter, shape, isWide, blocks);
+    Expr bits = type.getNumElements() == 0 ? noBits(builder, shape, isWide)
+                : isThreefry               ? threefryBits(builder, key, counter, shape, isWide, blocks)
+                                           : philoxBits(builder, key, counter, shape, isWide, blocks);
     Expr output = bits;
     if (isWide) {
       replaceSplit(rewriter, op.getOutput(), bits);
@@ -285,7 +324,10 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
                      .concat({next.low.reshape({1, 1}).concat({next.high.reshape({1, 1})}, 1)}, 0);
     replaceSplit(rewriter, op.getOutputState(), after);
     if (!op.getOutputState().use_empty())
-      rewriter.replaceAllUsesWith(op.getOutputState(), after.bitcast(stateType).value());
+      rewriter.replaceAllUsesWith(
+          op.getOutputState(),
+          joined ? after.bitcast(stateType).value()
+                 : key.low.reshape({1}).concat({next.low.reshape({1})}, 0).convert(stateType.getElementType()).value());
     if (!op.getOutput().use_empty())
       rewriter.replaceAllUsesWith(op.getOutput(), output.value());
     rewriter.eraseOp(op);
@@ -295,6 +337,13 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
   }
 
 private:
+  static Expr noBits(ImplicitLocOpBuilder &builder, SmallVector<int64_t> shape, bool isWide) {
+    if (isWide)
+      shape.push_back(2);
+    auto none = RankedTensorType::get(shape, uint32(builder));
+    return {builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(none, ArrayRef<Attribute>()))};
+  }
+
   /// Where numbers of 64 bits are split into words, there are the words.
   static void replaceSplit(PatternRewriter &rewriter, Value wide, Expr words) {
     for (Operation *user : llvm::make_early_inc_range(wide.getUsers()))

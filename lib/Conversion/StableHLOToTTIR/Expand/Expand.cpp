@@ -122,6 +122,7 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addBitExpansions(patterns);
   addCallExpansions(patterns);
   addCollectiveExpansions(patterns);
+  addConvolutionExpansions(patterns);
   addLapackExpansions(patterns);
   addDeprecatedExpansions(patterns);
   addFunctionExpansions(patterns);

@@ -140,6 +140,9 @@ Expr sum(Expr x, int64_t dimension);
 Expr greatest(Expr x, int64_t dimension);
 Expr least(Expr x, int64_t dimension);
 
+/// Backwards along these dimensions.
+Expr reversed(Expr x, ArrayRef<int64_t> dimensions);
+
 /// The number of each element's row (-2) or column (-1).
 inline Expr position(Expr x, int64_t fromEnd) {
   ImplicitLocOpBuilder &builder = x.build();
@@ -195,6 +198,7 @@ void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
 void addCollectiveExpansions(RewritePatternSet &patterns);
+void addConvolutionExpansions(RewritePatternSet &patterns);
 void addLapackExpansions(RewritePatternSet &patterns);
 void addDeprecatedExpansions(RewritePatternSet &patterns);
 void addFunctionExpansions(RewritePatternSet &patterns);

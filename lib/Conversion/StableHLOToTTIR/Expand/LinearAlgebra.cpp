@@ -1,4 +1,4 @@
-//===- LinearAlgebra.cpp - factorizations and convolutions ----------------===//
+//===- LinearAlgebra.cpp - factorizations of matrices ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"
@@ -43,7 +43,7 @@ Expr hlo::least(Expr x, int64_t dimension) {
   return over<stablehlo::MinOp>(x, dimension, x.build().getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
 }
 
-static Expr reversed(Expr x, ArrayRef<int64_t> dimensions) {
+Expr hlo::reversed(Expr x, ArrayRef<int64_t> dimensions) {
   ImplicitLocOpBuilder &builder = x.build();
   return {builder, stablehlo::ReverseOp::create(builder, x.type(), x.value(), dimensions)};
 }
@@ -151,80 +151,10 @@ struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Convolutions
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// What ttir's convolutions do not do: groups of the batch become groups of features, kernels that are read backwards
-/// are turned, and what negative padding cuts off is cut off before.
-struct ExpandConvolution : OpRewritePattern<stablehlo::ConvolutionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, PatternRewriter &rewriter) const override {
-    stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
-    const auto groups = static_cast<int64_t>(op.getBatchGroupCount());
-    const bool isReversed = op.getWindowReversal() && llvm::is_contained(*op.getWindowReversal(), true);
-    SmallVector<int64_t> padding;
-    if (op.getPadding())
-      llvm::append_range(padding, op.getPadding()->getValues<int64_t>());
-    const bool isCut = llvm::any_of(padding, [](int64_t n) { return n < 0; });
-    if (groups == 1 && !isReversed && !isCut)
-      return failure();
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Expr input(builder, op.getLhs()), kernel(builder, op.getRhs());
-    DenseI64ArrayAttr dilation = op.getLhsDilationAttr();
-    DenseIntElementsAttr edges = op.getPadding().value_or(DenseIntElementsAttr());
-    if (isReversed) {
-      SmallVector<int64_t> turned;
-      for (auto [dimension, reversal] : llvm::zip_equal(numbers.getKernelSpatialDimensions(), *op.getWindowReversal()))
-        if (reversal)
-          turned.push_back(dimension);
-      kernel = reversed(kernel, turned);
-    }
-    if (isCut) {
-      SmallVector<int64_t> low(input.rank(), 0), high(low), interior(low), ones;
-      for (auto [i, dimension] : llvm::enumerate(numbers.getInputSpatialDimensions())) {
-        low[dimension] = std::min<int64_t>(padding[2 * i], 0);
-        high[dimension] = std::min<int64_t>(padding[2 * i + 1], 0);
-        interior[dimension] = dilation ? dilation[i] - 1 : 0;
-        ones.push_back(1);
-      }
-      Value zero = stablehlo::ConstantOp::create(
-          builder, DenseElementsAttr::get(RankedTensorType::get({}, input.element()),
-                                          Attribute(builder.getZeroAttr(input.element()))));
-      input = input.pad({builder, zero}, low, high, interior);
-      dilation = dilation ? builder.getDenseI64ArrayAttr(ones) : dilation;
-      for (int64_t &edge : padding)
-        edge = std::max<int64_t>(edge, 0);
-      edges = DenseIntElementsAttr::get(edges.getType(), padding);
-    }
-    if (groups != 1) {
-      // [batch = groups * n, ..., features] -> [n, ..., groups * features]
-      const int64_t batch = numbers.getInputBatchDimension(), feature = numbers.getInputFeatureDimension();
-      SmallVector<int64_t> split(input.shape()), order, merged(input.shape());
-      split[batch] /= groups;
-      merged[batch] /= groups;
-      merged[feature] *= groups;
-      split.insert(split.begin() + batch, groups);
-      for (int64_t d = 0; d < input.rank(); ++d) {
-        if (d == feature)
-          order.push_back(batch);
-        order.push_back(d < batch ? d : d + 1);
-      }
-      input = input.reshape(split).transpose(order).reshape(merged);
-    }
-    rewriter.replaceOpWithNewOp<stablehlo::ConvolutionOp>(
-        op, op.getType(), input.value(), kernel.value(), op.getWindowStridesAttr(), edges, dilation,
-        op.getRhsDilationAttr(), DenseBoolArrayAttr(), numbers,
-        builder.getI64IntegerAttr(static_cast<int64_t>(op.getFeatureGroupCount()) * groups),
-        builder.getI64IntegerAttr(1), op.getPrecisionConfigAttr());
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
 // QR
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// Reflections that make a matrix upper triangular (Golub and Van Loan, as above, 5.2.2), stored as LAPACK's geqrf
 /// does: the vectors, whose first element is 1, below the diagonal, and their factors.
 struct ExpandQr : OpRewritePattern<stablehlo::CustomCallOp> {
@@ -314,6 +244,6 @@ private:
 } // namespace
 
 void hlo::addLinearAlgebraExpansions(RewritePatternSet &patterns) {
-  patterns.add<ExpandConvolution, ExpandQr>(patterns.getContext());
+  patterns.add<ExpandQr>(patterns.getContext());
   patterns.add<ExpandCholesky, ExpandTriangularSolve>(patterns.getContext());
 }

@@ -114,10 +114,17 @@ struct ExpandReduceWindow : OpRewritePattern<stablehlo::ReduceWindowOp> {
   LogicalResult matchAndRewrite(stablehlo::ReduceWindowOp op, PatternRewriter &rewriter) const override {
     Block &body = op.getBody().front();
     RankedTensorType type = typeOf(op.getInputs().front());
-    if (isKnownReduction(op) || !isElementwise(op.getBody()) || !keepsTypes(op.getInputs(), body) ||
-        type.getNumElements() == 0 || typeOf(op->getResult(0)).getNumElements() == 0)
-      return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (typeOf(op->getResult(0)).getNumElements() == 0) {
+      SmallVector<Value> none;
+      for (Type result : op->getResultTypes())
+        none.push_back(stablehlo::ConstantOp::create(
+            builder, DenseElementsAttr::get(cast<ShapedType>(result), ArrayRef<Attribute>())));
+      rewriter.replaceOp(op, none);
+      return success();
+    }
+    if (isKnownReduction(op) || !isElementwise(op.getBody()) || !keepsTypes(op.getInputs(), body))
+      return failure();
     const size_t rank = type.getRank();
     SmallVector<int64_t> strides = orOnes(op.getWindowStrides(), rank), bases = orOnes(op.getBaseDilations(), rank),
                          dilations = orOnes(op.getWindowDilations(), rank), low, high, interior;

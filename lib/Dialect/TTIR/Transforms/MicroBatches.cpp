@@ -170,6 +170,7 @@ static constexpr Rule rules[] = {
     {"conv2d", 1, windows},
     {"conv3d", 1, windows},
     {"conv_transpose2d", 1, windows},
+    {"conv_transpose3d", 1, windows},
     {"max_pool2d", 1, windows},
     {"avg_pool2d", 1, windows},
     {"global_avg_pool2d", 1, always},

@@ -21,6 +21,7 @@ from .movement import constant_pad
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 NCHW = {"batch_dim": 0, "channel_dim": 1, "height_dim": 2, "width_dim": 3}
+NCDHW = {"batch_dim": 0, "channel_dim": 1, "depth_dim": 2, "height_dim": 3, "width_dim": 4}
 
 
 def spatial(values: Any, rank: int) -> list[int]:
@@ -36,8 +37,8 @@ def convolution(
 ) -> Value:  # fmt: skip
     rank = weight.rank - 2
     stride, padding, dilation = (spatial(v, rank) for v in (stride, padding, dilation))
-    if not weight.dtype.is_floating_point:
-        raise UnsupportedError(f"a convolution of {weight.dtype}; the chip's are of floats")
+    if weight.dtype.is_floating_point != x.dtype.is_floating_point:
+        raise UnsupportedError(f"a convolution of {x.dtype} with a weight of {weight.dtype}")
     if transposed:
         return transposed_convolution(
             g, x, weight, bias, stride, padding, dilation, spatial(output_padding, rank), groups
@@ -59,12 +60,10 @@ def convolved(
         return g.reshape(y, (y.shape[0], y.shape[1], y.shape[3]))
     if rank == 2:
         return _conv2d(g, x, weight, per_channel, stride, padding, dilation, groups)
-    weight = _dilated(g, weight, dilation)
-    result = ttir.conv3d(
-        x.ir, weight.ir, i32_array(stride), i32_array(padding), groups,
-        batch_dim=0, channel_dim=1, depth_dim=2, height_dim=3, width_dim=4,
-    )  # fmt: skip
-    y = g.value(result, x.dtype)
+    gaps = None if all(d == 1 for d in dilation) else i32_array(dilation)
+    y = g.value(
+        ttir.conv3d(x.ir, weight.ir, i32_array(stride), i32_array(padding), groups, dilation=gaps, **NCDHW), x.dtype
+    )
     return y if per_channel is None else g.add(y, per_channel)
 
 
@@ -84,49 +83,26 @@ def transposed_convolution(
     rank = weight.rank - 2
     out = g.out()
     if rank == 3:
-        y = _transposed_volume(g, x, weight, stride, padding, dilation, out.shape[2:], groups)
+        y = _transposed(g, x, weight, None, stride, padding, output_padding, dilation, groups)
         return g.finish(y if bias is None else g.add(y, g.reshape(bias, (1, bias.size, 1, 1, 1))), out)
     if rank == 1:
         x, weight = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (x, weight))
         stride, dilation = [1, *stride], [1, *dilation]
         padding, output_padding = [0, *padding], [0, *output_padding]
-    last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size)).ir
-    sizes = [i32_array(values) for values in (stride, padding, output_padding, dilation)]
-    return g.finish(g.value(ttir.conv_transpose2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype), out)
+    last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size))
+    return g.finish(_transposed(g, x, weight, last, stride, padding, output_padding, dilation, groups), out)
 
 
-def _transposed_volume(
-    g: Lowering, x: Value, weight: Value, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
-    sizes: Sequence[int], groups: int,
+def _transposed(
+    g: Lowering, x: Value, weight: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
+    output_padding: Sequence[int], dilation: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
-    """The convolution of the volume, zeros between its places, with the weight read backwards."""
-    weight = _dilated(g, weight, dilation)
-    into, outputs, *kernel = weight.shape
-    weight = g.reshape(weight, (groups, into // groups, outputs, *kernel))
-    weight = g.reshape(g.permute(weight, [0, 2, 1, 3, 4, 5]), (groups * outputs, into // groups, *kernel))
-    weight = g.call(ttir.reverse, weight, dimensions=[2, 3, 4])
-    for dim, (step, before, size, length) in enumerate(zip(stride, padding, sizes, kernel, strict=True), 2):
-        x = _window(g, _spread(g, x, dim, step), dim, before - (length - 1), size + length - 1)
-    return convolved(g, x, weight, None, [1] * 3, [0] * 3, [1] * 3, groups)
-
-
-def _dilated(g: Lowering, weight: Value, dilation: Sequence[int]) -> Value:
-    """The weight of a convolution of volumes with zeros between its places: the chip's has no dilation."""
-    for dim, step in enumerate(dilation, 2):
-        weight = _spread(g, weight, dim, step)
-    return weight
-
-
-def _spread(g: Lowering, x: Value, dim: int, step: int) -> Value:
-    """`step - 1` zeros between neighbours along a dimension."""
-    count = x.shape[dim]
-    if step == 1 or count == 1:
-        return x
-    front, rest = x.shape[:dim], x.shape[dim + 1 :]
-    padding = [0] * (2 * x.rank + 2)
-    padding[2 * dim + 3] = step - 1
-    y = g.pad(g.reshape(x, (*front, count, 1, *rest)), padding, 0)
-    return g.slice(g.reshape(y, (*front, count * step, *rest)), dim, 0, (count - 1) * step + 1)
+    """Of images or volumes; a bias is [1, 1, 1, channels], of images only."""
+    sizes = [i32_array(values) for values in (stride, padding, output_padding, dilation)]
+    if weight.rank == 5:
+        return g.value(ttir.conv_transpose3d(x.ir, weight.ir, *sizes, groups, **NCDHW), x.dtype)
+    last = None if bias is None else bias.ir
+    return g.value(ttir.conv_transpose2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype)
 
 
 def _window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
@@ -171,16 +147,13 @@ def _image_gradient(
     g: Lowering, grad: Value, x: Value, weight: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
     """The transposed convolution of the gradient with the same weight."""
-    if weight.rank == 5:
-        return _transposed_volume(g, grad, weight, stride, padding, dilation, x.shape[2:], groups)
     extra = [
         size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, out, s, p, d, k in zip(
             x.shape[2:], grad.shape[2:], stride, padding, dilation, weight.shape[2:], strict=True
         )
     ]
-    sizes = [i32_array(values) for values in (stride, padding, extra, dilation)]
-    return g.value(ttir.conv_transpose2d(grad.ir, weight.ir, *sizes, groups, **NCHW), grad.dtype)
+    return _transposed(g, grad, weight, None, stride, padding, extra, dilation, groups)
 
 
 def _weight_gradient(

@@ -18,7 +18,7 @@ std::optional<Window> bordered(const Convolution &c, const Adaptation &adaptatio
   Window window = c.window;
   if (adaptation.repeatsEdges)
     return window;
-  if (!c.transposed)
+  if (!c.transposed || c.integers)
     return std::nullopt;
   bool any = false;
   for (Axis &a : window.axes) {

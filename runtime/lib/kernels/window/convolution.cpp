@@ -194,18 +194,25 @@ Shape Convolution::filter() const {
 }
 
 Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
-  Convolution c{transposed ? spreadWindowOf(call, "in_channels") : windowOf(call, "in_channels", rank),
-                call.attributes.get<int64_t>("out_channels"), call.attributes.get<int64_t>("groups"), transposed};
+  Convolution c{transposed ? spreadWindowOf(call, "in_channels", rank) : windowOf(call, "in_channels", rank),
+                call.attributes.get<int64_t>("out_channels"), call.attributes.get<int64_t>("groups"), transposed,
+                isInteger(operand(call, 0).dtype)};
   if (c.groups < 1 || c.out < 1 || c.window.channels % c.groups != 0 || c.out % c.groups != 0)
     fail(call, "attribute 'groups' is " + std::to_string(c.groups) + "; expected a divisor of " +
                    std::to_string(c.window.channels) + " input and " + std::to_string(c.out) + " output channels");
   if (const TensorSpec *bias = optionalOperand(call, 2))
     if (bias->shape.empty() || bias->shape.back() != c.out || volume(bias->shape) != c.out)
       fail(call, "the bias has shape " + toString(bias->shape) + "; expected [1, 1, 1, " + std::to_string(c.out) + "]");
-  for (size_t i : {0, 1})
-    if (isInteger(operand(call, i).dtype))
-      fail(call, "operand " + std::to_string(i) + " is of type " + std::string(toString(operand(call, i).dtype)) +
-                     "; expected floats");
+  const auto expectKind = [&](const std::string &what, DataType type) {
+    if (isInteger(type) != c.integers)
+      fail(call, what + " is of type " + std::string(toString(type)) + "; expected " +
+                     (c.integers ? "integers" : "floats") + " as operand 0, which is of type " +
+                     std::string(toString(operand(call, 0).dtype)));
+  };
+  expectKind("operand 1", operand(call, 1).dtype);
+  if (const TensorSpec *bias = optionalOperand(call, 2))
+    expectKind("operand 2", bias->dtype);
+  expectKind("result 0", result(call).dtype);
   expectWindowResult(call, c.window, c.out);
   return c;
 }
@@ -216,6 +223,8 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   const TensorSpec &out = result(call);
   if (volume(out.shape) == 0)
     return kernelOf([](const Buffers &) {});
+  if (c.integers)
+    return makeIntegerConvolution(call, c);
   if (auto kernel = makePanelConvolution(call, c))
     return kernel;
   if (auto kernel = makeDepthwiseConvolution(call, c))

@@ -17,6 +17,9 @@ struct Convolution {
   int64_t out, groups;
   bool transposed = false;
 
+  /// Of integers, as all operands and the result are.
+  bool integers = false;
+
   /// Shape of the weights.
   Shape filter() const;
 };
@@ -34,6 +37,8 @@ struct Adaptation {
 std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c, const Adaptation &adaptation = {});
 /// The same, of operands that need no adaptation.
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
+/// The same of integers, modulo 2^32.
+std::unique_ptr<Kernel> makeIntegerConvolution(const OpCall &call, const Convolution &c);
 /// Whether bf16 is convolved in bf16: without a unit for it, the library's bf16 is slower than its f32.
 bool usesBf16();
 /// The same in panels, and of as many groups as channels; nullptr where that is not faster than the kernel library.

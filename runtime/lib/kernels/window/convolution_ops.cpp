@@ -1,4 +1,4 @@
-//===- convolution_ops.cpp - ttnn.conv1d, conv2d, conv_transpose2d, conv3d ---===//
+//===- convolution_ops.cpp - ttnn's convolutions --------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/window/convolution.h"
@@ -66,6 +66,12 @@ Convolution volumes(const OpCall &call) {
   return c;
 }
 
+Convolution spreadVolumes(const OpCall &call) {
+  Convolution c = convolutionOf(call, 3, true);
+  expectOperandShape(call, 1, c.filter());
+  return c;
+}
+
 std::unique_ptr<Kernel> makeVolumes(const OpCall &call) {
   Adaptation adaptation;
   adaptation.repeatsEdges = paddingMode(call) == "replicate";
@@ -82,6 +88,7 @@ std::vector<OpInfo> convolutionOps() {
       {"ttnn.conv2d", make<flat<2>>, nullptr, cost<flat<2>>},
       {"ttnn.conv_transpose2d", make<flat<2, true>>, nullptr, cost<flat<2, true>>},
       {"ttnn.conv3d", makeVolumes, nullptr, cost<volumes>},
+      {"ttnn.conv_transpose3d", make<spreadVolumes>, nullptr, cost<spreadVolumes>},
   };
 }
 

@@ -1,6 +1,7 @@
 //===- pooling.cpp - max_pool2d (with indices), avg_pool2d ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/math.h"
 #include "kernels/window/window.h"
 #include "tensor/storage.h"
 #include "tt/parallel.h"
@@ -62,7 +63,7 @@ private:
   static void narrow(float value, uint16_t &to) { to = static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 
   /// The largest of images of f32, or of bf16 as its bits, read where they lie: so many channels at a time as registers
-  /// hold. It is one of the values, so nothing is rounded.
+  /// hold. It is one of the values, so nothing is rounded; the least of the negatives takes fewer steps.
   template <class E> void largest(const Buffers &buffers, int64_t image, int64_t y, int64_t x) const {
     const auto *images = reinterpret_cast<const E *>(buffers.ins[0]);
     const Axis &h = window.axes[0], &w = window.axes[1];
@@ -78,12 +79,12 @@ private:
       }
     const auto some = [&](int64_t first, auto width) {
       float found[decltype(width)::value];
-      std::ranges::fill(found, least);
+      std::ranges::fill(found, -least);
       for (int64_t i = 0; i < count; ++i)
         for (int64_t c = 0; c < width; ++c)
-          found[c] = greater(widened(under[i][first + c]), found[c]);
+          found[c] = math::minimum(found[c], -widened(under[i][first + c]));
       for (int64_t c = 0; c < width; ++c)
-        narrow(found[c], to[first + c]);
+        narrow(-found[c], to[first + c]);
     };
     int64_t first = 0;
     const auto all = [&](auto width) {
@@ -94,9 +95,6 @@ private:
     all(std::integral_constant<int64_t, 8>());
     all(std::integral_constant<int64_t, 1>());
   }
-
-  /// NaN wins.
-  static T greater(T value, T than) { return value > than || value != value ? value : than; }
 
   /// What every value of the type is at least.
   static T leastOf(DataType type) {
@@ -134,7 +132,7 @@ private:
                            : where[c];
         if (pool == Pool::Max)
           for (size_t c = 0; c < n; ++c)
-            result[c] = greater(value[c], result[c]);
+            result[c] = math::maximum(value[c], result[c]);
         else
           for (size_t c = 0; c < n; ++c)
             result[c] += value[c];

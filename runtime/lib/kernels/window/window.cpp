@@ -49,8 +49,9 @@ std::string_view sizeName(size_t axis, size_t rank) {
 /// What the attributes say; `out` is left open.
 Window readWindow(const OpCall &call, std::string_view channels, size_t rank) {
   const auto kernel = perAxis(call, "kernel_size", rank, 1), stride = perAxis(call, "stride", rank, 1);
-  // Windows over volumes have no gaps.
-  const auto dilation = rank == 3 ? std::vector<int64_t>(3, 1) : perAxis(call, "dilation", rank, 1);
+  // Volumes may leave it out.
+  const bool plain = rank == 3 && !call.attributes.find<std::vector<int64_t>>("dilation");
+  const auto dilation = plain ? std::vector<int64_t>(3, 1) : perAxis(call, "dilation", rank, 1);
   const bool sides = call.attributes.get<std::vector<int64_t>>("padding").size() == 2 * rank;
   const auto padding = integers(call, "padding", sides ? 2 * rank : rank, 0);
   Window window{call.attributes.get<int64_t>("batch_size"), positive(call, channels), {}};
@@ -103,15 +104,15 @@ Window windowOf(const OpCall &call, std::string_view channels, size_t rank) {
   return window;
 }
 
-Window spreadWindowOf(const OpCall &call, std::string_view channels) {
-  Window window = readWindow(call, channels, 2);
-  const auto extra = integers(call, "output_padding", 2, 0);
-  for (size_t d = 0; d < 2; ++d) {
+Window spreadWindowOf(const OpCall &call, std::string_view channels, size_t rank) {
+  Window window = readWindow(call, channels, rank);
+  const auto extra = integers(call, "output_padding", rank, 0);
+  for (size_t d = 0; d < rank; ++d) {
     Axis &a = window.axes[d];
     a.out = (a.size - 1) * a.stride + a.extent() + extra[d] - a.low - a.high;
     if (a.out < 1)
       fail(call, "attribute 'padding' leaves " + std::to_string(a.out) + " elements of '" +
-                     std::string(sizeName(d, 2)) + "'");
+                     std::string(sizeName(d, rank)) + "'");
   }
   return window;
 }

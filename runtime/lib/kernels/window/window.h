@@ -35,7 +35,7 @@ struct Window {
 /// the others, with one input_length in their place.
 Window windowOf(const OpCall &call, std::string_view channels, size_t rank = 2);
 /// The same of a transposed convolution, which lays windows over one another; with output_padding.
-Window spreadWindowOf(const OpCall &call, std::string_view channels);
+Window spreadWindowOf(const OpCall &call, std::string_view channels, size_t rank = 2);
 /// Checks that the result is the window's positions by `channels`.
 void expectWindowResult(const OpCall &call, const Window &window, int64_t channels, size_t index = 0);
 

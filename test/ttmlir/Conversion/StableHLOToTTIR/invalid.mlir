@@ -92,18 +92,10 @@ func.func @convolution_padded_far(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf3
 
 // -----
 
-func.func @convolution_volume_spread(%x: tensor<1x4x3x3x3xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x3x3xf32> {
-  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its input is dilated over 3 dimensions; transposed convolutions are lowered over 2}}
-  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {lhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x3x3x3xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x3x3xf32>
-  return %0 : tensor<1x6x3x3x3xf32>
-}
-
-// -----
-
-func.func @convolution_volume_dilated(%x: tensor<1x4x5x5x5xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x1x1xf32> {
-  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its kernel is dilated over 3 dimensions, which TTIR's conv3d is not}}
-  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {rhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x1x1xf32>
-  return %0 : tensor<1x6x1x1x1xf32>
+func.func @convolution_sequence_spread(%x: tensor<1x4x3xf32>, %w: tensor<6x4x3xf32>) -> tensor<1x6x3xf32> {
+  // expected-error@+1 {{stablehlo.convolution: not converted to TTIR: its input is dilated over 1 dimension; transposed convolutions are lowered over 2 or 3}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {lhs_dilate = [2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x3xf32>, tensor<6x4x3xf32>) -> tensor<1x6x3xf32>
+  return %0 : tensor<1x6x3xf32>
 }
 
 // -----

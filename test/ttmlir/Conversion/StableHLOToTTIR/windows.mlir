@@ -110,3 +110,18 @@ func.func @transposed_in_one_group(%x: tensor<1x4x9x9xf32>, %w: tensor<6x4x3x3xf
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x15x15xf32>
   return %0 : tensor<1x6x15x15xf32>
 }
+
+// CHECK-LABEL: @dilated_volumes
+func.func @dilated_volumes(%x: tensor<1x4x5x5x5xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x3x1xf32> {
+  // CHECK-NEXT: "ttir.conv3d"(%arg0, %arg1) {{.*}}dilation = array<i32: 2, 1, 2>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {rhs_dilate = [2, 1, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x1x3x1xf32>
+  return %0 : tensor<1x6x1x3x1xf32>
+}
+
+// CHECK-LABEL: @transposed_volumes
+func.func @transposed_volumes(%x: tensor<1x4x3x3x3xf32>, %w: tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x4x6xf32> {
+  // CHECK: %[[W:.*]] = "ttir.reverse"({{.*}}) <{dimensions = array<i64: 2, 3, 4>}>
+  // CHECK-NEXT: "ttir.conv_transpose3d"(%arg0, %[[W]]) {{.*}}output_padding = array<i32: 0, 0, 1>, padding = array<i32: 2, 1, 2, 2, 2, 0>, stride = array<i32: 2, 2, 2>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {pad = [[0, 0], [1, 0], [0, 3]], lhs_dilate = [2, 2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x3x3x3xf32>, tensor<6x4x3x3x3xf32>) -> tensor<1x6x3x4x6xf32>
+  return %0 : tensor<1x6x3x4x6xf32>
+}

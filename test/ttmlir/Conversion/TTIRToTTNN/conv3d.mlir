@@ -26,6 +26,26 @@ func.func @channels_first(%x: tensor<1x3x4x8x8xbf16>, %w: tensor<4x3x2x3x3xbf16>
 
 // -----
 
+// CHECK-LABEL: @dilated
+// CHECK: "ttnn.conv3d"{{.*}}dilation = array<i32: 2, 2, 2>,
+func.func @dilated(%x: tensor<1x4x8x8x3xbf16>, %w: tensor<4x3x2x3x3xbf16>) -> tensor<1x2x4x4x4xbf16> {
+  %0 = "ttir.conv3d"(%x, %w) <{stride = 1 : i32, padding = 0 : i32, dilation = 2 : i32, groups = 1 : i32}> : (tensor<1x4x8x8x3xbf16>, tensor<4x3x2x3x3xbf16>) -> tensor<1x2x4x4x4xbf16>
+  return %0 : tensor<1x2x4x4x4xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: @transposed
+// CHECK: "ttnn.to_layout"(%arg0)
+// CHECK: "ttnn.conv_transpose3d"{{.*}} <{batch_size = 1 : i32, dilation = array<i32: 1, 1, 2>, groups = 2 : i32, in_channels = 4 : i32, input_depth = 3 : i32, input_height = 4 : i32, input_width = 5 : i32, kernel_size = array<i32: 2, 3, 2>, out_channels = 6 : i32, output_padding = array<i32: 1, 0, 0>, padding = array<i32: 0, 0, 1, 0, 0, 1>, stride = array<i32: 2, 1, 2>}>
+// CHECK: "ttnn.to_layout"
+func.func @transposed(%x: tensor<1x3x4x5x4xbf16>, %w: tensor<4x3x2x3x2xbf16>) -> tensor<1x7x5x10x6xbf16> {
+  %0 = "ttir.conv_transpose3d"(%x, %w) <{stride = array<i32: 2, 1, 2>, padding = array<i32: 0, 1, 0, 0, 0, 1>, output_padding = array<i32: 1, 0, 0>, dilation = array<i32: 1, 1, 2>, groups = 2 : i32}> : (tensor<1x3x4x5x4xbf16>, tensor<4x3x2x3x2xbf16>) -> tensor<1x7x5x10x6xbf16>
+  return %0 : tensor<1x7x5x10x6xbf16>
+}
+
+// -----
+
 // CHECK-LABEL: @pool_with_indices
 // CHECK: %[[V:.*]], %[[I:.*]] = "ttnn.max_pool2d_with_indices"
 // CHECK: "ttnn.reshape"(%[[V]])
