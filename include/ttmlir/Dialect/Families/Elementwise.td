@@ -61,7 +61,8 @@ defm ClampScalar : Elementwise<"clamp_scalar", TT_Unary, "min(max(input, min), m
     (ins TT_Number:$min, TT_Number:$max), "elementwise",
     [PredOpTrait<"attributes 'min' and 'max' have the same type",
                  CPred<"::llvm::cast<::mlir::TypedAttr>($min).getType() == ::llvm::cast<::mlir::TypedAttr>($max).getType()">>]>;
-defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.">;
+defm Cos : Elementwise<"cos", TT_Unary, "Cosine of an angle in radians.", (ins),
+    "elementwise", [TT_PeriodicTrait]>;
 defm Erf : Elementwise<"erf", TT_Unary, "Error function.">;
 defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large inputs.">;
 defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
@@ -90,9 +91,11 @@ defm Sigmoid : Elementwise<"sigmoid", TT_Unary, "1 / (1 + e^-input).">;
 defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.", (ins),
     "elementwise", [TT_IdempotentTrait]>;
 defm Silu : Elementwise<"silu", TT_Unary, "input * sigmoid(input).">;
-defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.">;
+defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.", (ins),
+    "elementwise", [TT_PeriodicTrait]>;
 defm Sqrt : Elementwise<"sqrt", TT_Unary, "Square root; NaN below 0.">;
-defm Tan : Elementwise<"tan", TT_Unary, "Tangent of an angle in radians.">;
+defm Tan : Elementwise<"tan", TT_Unary, "Tangent of an angle in radians.", (ins),
+    "elementwise", [TT_PeriodicTrait]>;
 defm Tanh : Elementwise<"tanh", TT_Unary, "Hyperbolic tangent.">;
 
 def TTIR_Exp2Op : TTIR_Elementwise<"exp2", TT_Unary, "2^input.">;

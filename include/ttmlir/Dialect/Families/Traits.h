@@ -34,6 +34,11 @@ TTMLIR_FAMILY_TRAIT(Collective);
 /// Is read and written, but not run: what its kernels take is published nowhere.
 TTMLIR_FAMILY_TRAIT(Unpublished);
 
+/// Sums products of its operands, weights among them: what narrow formats are made for.
+TTMLIR_FAMILY_TRAIT(Product);
+/// Asks where in a period its operand is: a large one needs all of its digits.
+TTMLIR_FAMILY_TRAIT(Periodic);
+
 #undef TTMLIR_FAMILY_TRAIT
 
 #define TTMLIR_FOLDING_TRAIT(name, rule)                                                                               \

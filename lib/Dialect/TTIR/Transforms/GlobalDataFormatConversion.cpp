@@ -1,7 +1,9 @@
 //===- GlobalDataFormatConversion.cpp - conversion to one float format ----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Places.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
@@ -48,51 +50,66 @@ private:
   }
 
   void convert(func::FuncOp function) {
-    // Calls pass signatures on; their results are cast like arguments.
+    const ttcore::Places places(function);
+    auto isConverted = [&](Operation *op) {
+      return op->getDialect() == op->getContext()->getLoadedDialect<ttir::TTIRDialect>() && !places.isComputedBy(op);
+    };
+    // What each value was: calls, results of the function and places take it as that.
+    llvm::DenseMap<Value, Type> original;
+    SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (op->getDialect() == op->getContext()->getLoadedDialect<ttir::TTIRDialect>())
+      if (op == function)
+        return;
+      ops.push_back(op);
+      for (Value operand : op->getOperands())
+        original[operand] = operand.getType();
+    });
+    for (Operation *op : ops)
+      if (isConverted(op))
         for (Value result : op->getResults())
           if (RankedTensorType type = converted(result.getType()))
             result.setType(type);
-    });
+    llvm::DenseMap<std::pair<Value, Type>, Value> casts;
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     for (BlockArgument argument : function.getArguments())
-      castAllUses(builder, argument);
-    function.walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op)) {
-        castOperands(op, originalTypes(call));
-        builder.setInsertionPointAfter(op);
-        for (Value result : call.getResults())
-          castAllUses(builder, result);
-      } else if (isa<func::ReturnOp>(op)) {
-        castOperands(op, op->getParentOfType<func::FuncOp>().getResultTypes());
+      if (RankedTensorType type = converted(argument.getType()); type && llvm::any_of(argument.getUsers(), isConverted))
+        casts[{argument, type}] = cast(builder, argument, type);
+    for (Operation *op : ops) {
+      for (OpOperand &operand : op->getOpOperands()) {
+        Type wanted = original.at(operand.get());
+        if (isConverted(op))
+          if (RankedTensorType type = converted(wanted))
+            wanted = type;
+        if (operand.get().getType() == wanted)
+          continue;
+        if (op->hasTrait<OpTrait::IsTerminator>()) {
+          builder.setInsertionPoint(op);
+          operand.set(cast(builder, operand.get(), wanted));
+          continue;
+        }
+        Value &known = casts[{operand.get(), wanted}];
+        if (!known)
+          known = inFormat(operand.get(), wanted);
+        operand.set(known);
       }
-    });
+    }
   }
 
-  static TypeRange originalTypes(func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    return callee ? TypeRange(callee.getArgumentTypes()) : TypeRange(call.getOperandTypes());
+  /// `value` as another type, for all users. A constant is made twice.
+  static Value inFormat(Value value, Type type) {
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasTrait<trait::Creation>() || op->getNumOperands() || op->getNumResults() != 1)
+      return cast(builder, value, type);
+    Operation *other = builder.clone(*op);
+    other->getResult(0).setType(type);
+    return other->getResult(0);
   }
 
   static Value cast(OpBuilder &builder, Value value, Type type) {
     return ttir::TypecastOp::create(builder, ttcore::withoutSourceNumber(value.getLoc()), type, value,
                                     /*conservative_folding=*/false);
-  }
-
-  void castAllUses(OpBuilder &builder, Value value) const {
-    RankedTensorType type = converted(value.getType());
-    if (!type || value.use_empty())
-      return;
-    Value inside = cast(builder, value, type);
-    value.replaceAllUsesExcept(inside, inside.getDefiningOp());
-  }
-
-  static void castOperands(Operation *op, TypeRange wanted) {
-    OpBuilder builder(op);
-    for (auto [operand, type] : llvm::zip(op->getOpOperands(), wanted))
-      if (operand.get().getType() != type)
-        operand.set(cast(builder, operand.get(), type));
   }
 
   Type element;

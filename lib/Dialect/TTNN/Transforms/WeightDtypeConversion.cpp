@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Places.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
@@ -56,6 +57,9 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
 
   void runOnOperation() override {
     bool changed = false;
+    std::optional<ttcore::Places> places;
+    if (targetDtype != BFPDtype::None)
+      places.emplace(getOperation());
     // One cast serves all uses of a weight in a format.
     DenseMap<std::pair<Value, ttcore::DataType>, Value> casts;
     WalkResult result = getOperation()->walk([&](Operation *op) {
@@ -63,7 +67,7 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
       if (!hasWeight(op, always))
         return WalkResult::advance();
       std::optional<ttcore::DataType> format;
-      if (targetDtype != BFPDtype::None)
+      if (places && !places->isComputedBy(op))
         format = toDataType(targetDtype);
       // What somebody said of this weight holds, wherever it comes from.
       if (Attribute own = op->getDiscardableAttr(ttcore::weightDtypeName)) {

@@ -110,6 +110,9 @@ def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", 
     bfp_bf2, as tiles). Arguments are cast when they come in and results when they go out, so that a function's
     signature stays; constants are stored in the format, with no cast.
 
+    Floats that say where something is keep their types, for a position in a narrow format is another one: what becomes
+    an integer, operands of sines, integers as floats, and what is made of these and of constants alone.
+
     Before:
     ```mlir
     func.func @f(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {

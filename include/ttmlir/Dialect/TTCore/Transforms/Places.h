@@ -1,0 +1,43 @@
+//===- Places.h - floats that say where something is ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A position, a coordinate or an angle in a narrow format is another place: bf16 has no 257. Passes that make floats
+// narrow leave such values as they are.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PLACES_H
+#define TTMLIR_DIALECT_TTCORE_TRANSFORMS_PLACES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::tt::ttcore {
+
+/// What an op computes of places, or for them. By traits of ops alone, so it holds for TTIR and TTNN.
+///
+/// Places are integers as floats; what an elementwise op makes an integer of; operands of periodic functions; floats
+/// that are compared with places; and what ops other than products make of places and constants alone. What a place is
+/// made of is one, too, up to a product; past a product that has another place for an operand (positions by
+/// frequencies, coordinates by a matrix), but not past those of data and weights.
+class Places {
+public:
+  /// Of all ops in `scope`.
+  explicit Places(Operation *scope);
+
+  /// Whether floats of the op keep their types: it computes a place.
+  bool isComputedBy(Operation *op) const { return ops.contains(op); }
+
+private:
+  bool goForward(Operation *op);
+  bool goBackward(Operation *op);
+  bool isPlace(Value value) const { return values.contains(value); }
+  bool readsPlaces(Operation *op) const;
+  bool require(Operation *op);
+
+  llvm::DenseSet<Value> values;
+  llvm::DenseSet<Operation *> ops;
+};
+
+} // namespace mlir::tt::ttcore
+
+#endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_PLACES_H
