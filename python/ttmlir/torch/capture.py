@@ -26,6 +26,7 @@ from torch.fx.traceback import get_current_meta, has_preserved_node_meta
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
 from .decompositions import decompositions
+from .importer import is_draw
 from .strided import memory
 
 aten = torch.ops.aten
@@ -263,7 +264,8 @@ def recorded(
         raise
     except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
         raise UnsuitedError(f"{type(error).__name__}: {error}") from error
-    recorder.graph.eliminate_dead_code()
+    # What nobody reads is still drawn, as in eager mode.
+    recorder.graph.eliminate_dead_code(lambda node: node.is_impure() or (node.op == "call_function" and is_draw(node)))
     return _LazyGraphModule(recorder.constants, recorder.graph)  # its Python is needed where PyTorch runs a part of it
 
 

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from ..ir import MLIRError
-from .errors import UnsupportedError
+from .errors import OverflowedError, UnsupportedError
 from .importer import ON_HOST, import_graph, source_line
 from .options import Options
 from .partition import split
@@ -41,7 +41,7 @@ def compile_graph(
     values = [n.meta.get("val") for n in placeholders]
     tensors = {i: value.dtype for i, value in enumerate(values) if isinstance(value, torch.Tensor)}
     with unset_fake_temporarily():  # constants are computed while importing
-        imported = import_graph(graph_module, parameters)
+        imported = import_graph(graph_module, parameters, checks=not keep_text)
     (output,) = [n for n in graph.nodes if n.op == "output"]
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     outputs = [n.meta["val"] if isinstance(n, torch.fx.Node) else n for n in returned]
@@ -83,7 +83,7 @@ def compile_whole(
         report.programs.clear()
         try:
             if not report.on_host:
-                return part(graph_module, parameters)
+                return with_wide_integers(part(graph_module, parameters), graph_module)
             program = split(graph_module, parameters, part)
         except (UnsupportedError, MLIRError) as error:
             refused = blamed(graph_module.graph, error)
@@ -96,6 +96,29 @@ def compile_whole(
         else:
             warnings.warn(f"PyTorch runs what the chip has no op for: {report.host_text()}", stacklevel=2)
             return program
+
+
+def with_wide_integers(program: Program, graph_module: GraphModule) -> Callable[[Sequence[Any]], Any]:
+    """A program, and PyTorch in its place where 64-bit results may not fit into the chip's 32 bits.
+
+    Warns (when called):
+        UserWarning: names the op.
+    """
+    if not program.imported.limits:
+        return program
+
+    def run(arguments: Sequence[Any]) -> Any:
+        state = torch.get_rng_state() if program.imported.draws else None
+        try:
+            return program(arguments)
+        except OverflowedError as error:
+            warnings.warn(f"PyTorch runs a graph: {error}", stacklevel=2)
+            if state is not None:  # the program has drawn its numbers
+                torch.set_rng_state(state)
+            results = torch.fx.Interpreter(graph_module).run(*arguments, enable_io_processing=False)
+            return list(results) if isinstance(results, tuple | list) else [results]
+
+    return run
 
 
 def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:

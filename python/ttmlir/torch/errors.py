@@ -10,6 +10,10 @@ class OutOfRangeError(tt.Error):
     """An integer that the chip's 32 bits do not hold; the text names the argument, the value and the range."""
 
 
+class OverflowedError(OutOfRangeError):
+    """A result of 64-bit integers that 32 bits may not hold; the text names the op."""
+
+
 class UnsupportedError(RuntimeError):
     """A program of PyTorch that cannot be lowered; the text names the op, the operand and the line of Python."""
 

@@ -42,6 +42,7 @@ class Imported:
     results: for each output of the graph, the number of the function's result, or what the output is when that is known
         now (None, a number, an `Argument`).
     writes: (placeholder, by number; number of the function's result) of the arguments that the graph writes.
+    limits: (number of the function's result, an f32; what it is of): integers fit into 32 bits while it is small.
     """
 
     module: ir.Module
@@ -49,6 +50,7 @@ class Imported:
     known: list[Any] = field(default_factory=list)
     draws: list[Callable[[], torch.Tensor]] = field(default_factory=list)
     writes: list[tuple[int, int]] = field(default_factory=list)
+    limits: list[tuple[int, str]] = field(default_factory=list)
 
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
@@ -73,6 +75,24 @@ def is_known(node: Node) -> bool:
     return isinstance(node.meta.get("val"), int | float)
 
 
+# Ops that draw, and that PyTorch does not mark.
+UNMARKED = {torch.ops.aten.binomial.default, torch.ops.aten._sample_dirichlet.default}
+
+
+def is_draw(node: Node) -> bool:
+    """Whether an op takes numbers of PyTorch's generator."""
+    op = node.target
+    if not isinstance(op, torch._ops.OpOverload):
+        return False
+    if op is torch.ops.aten.native_dropout.default:
+        return bool(node.args[2]) and node.args[1] != 0
+    if torch.Tag.nondeterministic_seeded not in op.tags and op not in UNMARKED:
+        return False
+    given = dict(zip((x.name for x in op._schema.arguments), node.args, strict=False)) | node.kwargs
+    chances = [given.get(x.name, x.default_value) for x in op._schema.arguments if x.name == "dropout_p"]
+    return chances != [0.0]  # attention has a mask only with a chance
+
+
 def is_write(node: Node) -> bool:
     """Whether a node writes to an argument of the graph; AOTAutograd makes such nodes the last ones."""
     if node.target is not torch.ops.aten.copy_.default:
@@ -87,7 +107,10 @@ def is_supported(node: Node) -> bool:
         return False
     if node.op != "call_function" or is_write(node) or is_known(node):
         return True
-    if node.target is not operator.getitem and op_name(node.target) not in RULES:
+    if node.target is operator.getitem:  # what an op gives that PyTorch runs is PyTorch's
+        if not is_supported(node.all_input_nodes[0]):
+            return False
+    elif op_name(node.target) not in RULES:
         return False
     read = [n.meta.get("val") for n in node.all_input_nodes] if node.target is not operator.getitem else []
     values, _ = tree_flatten([node.meta.get("val"), read])
@@ -148,19 +171,23 @@ def import_graph(
     parameters: Iterable[int] = (),
     context: ir.Context | None = None,
     constants: Mapping[int, torch.Tensor] | None = None,
+    checks: bool = False,
 ) -> Imported:
     """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
 
     Args:
         parameters: placeholders, by number, whose values stay: weights. They become parameters of the program.
         constants: placeholders, by number, whose values become a part of the module.
+        checks: results are added that say whether sums of 64-bit integers fit into 32 bits (`Imported.limits`).
     Raises:
         UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
     """
     read_owners(graph_module.graph)
     context = context or ir.Context()
     with context, ir.Location.unknown():
-        return _Importer(graph_module, frozenset(parameters), context, constants or {}).run()
+        importer = _Importer(graph_module, frozenset(parameters), context, constants or {})
+        importer.lowering.checks = checks
+        return importer.run()
 
 
 class _Importer:
@@ -211,6 +238,8 @@ class _Importer:
             returned = [x for x in outputs if isinstance(x, Value)]
             writes = [(numbers[node], len(returned) + i) for i, node in enumerate(self.written)]
             returned += self.written.values()
+            limits = [(len(returned) + i, text) for i, (_, text) in enumerate(self.lowering.limits)]
+            returned += [value for value, _ in self.lowering.limits]
             func.ReturnOp([x.ir for x in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(
             ir.FunctionType.get([a.type for a in block.arguments], [x.ir.type for x in returned])
@@ -222,7 +251,7 @@ class _Importer:
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
-        return Imported(module, results, known, self.lowering.draws, writes)
+        return Imported(module, results, known, self.lowering.draws, writes, limits)
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]
@@ -295,7 +324,7 @@ class _Importer:
         if rule is None:
             raise UnsupportedError("no rule lowers this op to TTIR")
         lowering = self.lowering
-        lowering.fake, lowering.used = fake, read_results(node)
+        lowering.node, lowering.fake, lowering.used = node, fake, read_results(node)
         lowering.given = [x.meta.get("val") if isinstance(x, Node) else x for x in node.args]
         tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
         if tensors and not any(x.numel() for x in tensors):

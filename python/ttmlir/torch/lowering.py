@@ -79,7 +79,19 @@ class Lowering:
         self.used: frozenset[int] | None = None  # results that somebody reads; None: all
         self.block: Any = None  # of the function
         self.draws: list[Callable[[], torch.Tensor]] = []
+        self.node: Any = None  # of the graph
+        self.checks = True  # whether somebody reads what `limit` says
+        self.limits: list[tuple[Value, str]] = []
         self._constants: dict[Any, ir.Value] = {}
+
+    def is_wide(self) -> bool:
+        """Whether the op gives 64-bit integers, and somebody asks whether they fit."""
+        return self.checks and isinstance(self.fake, torch.Tensor) and self.fake.dtype is torch.int64
+
+    def limit(self, magnitudes: Value, text: str) -> None:
+        """Has the program refuse its results where one of these floats is beyond 32 bits."""
+        most = self.reduce(ttir.max, magnitudes, list(range(magnitudes.rank)), False)
+        self.limits.append((self.reshape(most, (1,)), text))
 
     def draw(self, sample: Callable[[], torch.Tensor], fake: torch.Tensor) -> Value:
         """A tensor that the host makes before each run; the program takes it as one more input."""

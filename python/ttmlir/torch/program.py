@@ -16,8 +16,9 @@ import torch
 
 from ..chips import default_device, lower
 from ..passes import ttnn_to_flatbuffer_bin
-from .errors import OutOfRangeError
+from .errors import OutOfRangeError, OverflowedError
 from .importer import Argument, Imported
+from .integers import LIMIT
 from .options import Options
 from .residence import is_sole_user, kept
 
@@ -180,6 +181,7 @@ class Program:
         except tt.Error:
             self.check_range(arguments)
             raise
+        self.check_limits(results)
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
         taken = {arguments[number].data_ptr() for number in self.tensors}
@@ -193,6 +195,17 @@ class Program:
         for (number, result), fake in zip(self.imported.writes, self.outputs[count:], strict=True):
             self.write(arguments[number], results[result], fake, taken, device)
         return returned
+
+    def check_limits(self, results: Sequence[Any]) -> None:
+        """Refuses results of integers beyond 32 bits.
+
+        Raises:
+            OverflowedError: names the first.
+        """
+        for number, text in self.imported.limits:
+            (host,) = runtime.to_host(results[number], untilize=True)
+            if not float(torch.from_dlpack(host)[0]) < LIMIT:
+                raise OverflowedError(f"{text}, may exceed the 32 bits in which the chip holds it")
 
     def check_range(self, arguments: Sequence[Any]) -> None:
         """Names the argument that the runtime refused because 32 bits do not hold it.

@@ -12,6 +12,7 @@ from golden.elementwise import ELEMENTWISE
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
+from ..integers import MOST, magnitude
 from ..lowering import RULES, Lowering, Number, Value, rule
 from ..types import is_float, is_integer
 
@@ -55,7 +56,17 @@ def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
     if name == "remainder":
         refuse_zero(operands[1], dtype)
     values = as_values(g, operands, dtype)
+    if name == "multiply" and g.is_wide():
+        check_products(g, lambda x, y: g.mul(x, y), 1, *values)
     return g.finish(g.elementwise(getattr(ttir, name), *values), g.out())
+
+
+def check_products(g: Lowering, combine: Callable[[Value, Value], Value], count: int, lhs: Value, rhs: Value) -> None:
+    """Has the program refuse 64-bit sums of so many products that 32 bits may not hold."""
+    if magnitude(g.node.args[0]) * magnitude(g.node.args[1]) * count < MOST:
+        return
+    wide = [g.call(ttir.abs, g.cast(x, torch.float32)) for x in (lhs, rhs)]
+    g.limit(combine(*wide), f"{g.node.name}, a product of int64")
 
 
 def refuse_zero(divisor: Value | Number, dtype: torch.dtype) -> None:

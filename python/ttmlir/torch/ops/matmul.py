@@ -12,6 +12,7 @@ from ...dialects import ttir
 from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, rule
 from ..types import is_float
+from .elementwise import check_products
 
 
 def product(g: Lowering, a: Value, b: Value) -> Value:
@@ -25,6 +26,8 @@ def product(g: Lowering, a: Value, b: Value) -> Value:
 def mm(g: Lowering, a: Value, b: Value) -> Value:
     if min(a.rank, b.rank) < 2 or a.rank != b.rank:
         return matmul_of_ranks(g, a, b)
+    if g.is_wide():
+        check_products(g, lambda x, y: product(g, x, y), a.shape[-1], a, b)
     return g.finish(product(g, a, b), g.out())
 
 
@@ -157,9 +160,6 @@ def fused_attention(
     options: dict[str, Any] = {}
     seen = None
     rows, columns = query.shape[2], key.shape[2]
-    if causal and rows != columns:
-        # The op lets the last query see the last key, PyTorch the first query the first key.
-        mask, causal = causal_mask(g, rows, columns), False
     if mask is not None:
         mask = additive(g, mask, query.dtype)
         mask = g.reshape(mask, (1,) * (4 - mask.rank) + mask.shape)

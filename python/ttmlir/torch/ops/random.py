@@ -8,7 +8,11 @@ from typing import Any
 
 import torch
 
-from ..lowering import Lowering, Value, rule
+from ...dialects import ttir
+from ..errors import UnsupportedError
+from ..lowering import Lowering, Number, Value, rule
+from .elementwise import as_values
+from .reduction import positions
 
 # Ops whose numbers depend on the shape of their operand at most.
 DRAWN = ["rand", "randn", "randint", "randint.low", "randperm", "rand_like", "randn_like", "randint_like",
@@ -36,6 +40,34 @@ def _drawn(name: str) -> None:
 
 for _name in DRAWN:
     _drawn(_name)
+
+
+@rule("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor")
+def normal(g: Lowering, mean: Value | Number, std: Value | Number = 1.0, generator: Any = None) -> Value:
+    fake, strides = g.out(), g.out().stride()
+    drawn = g.draw(lambda: torch.empty_strided(fake.shape, strides, dtype=fake.dtype).normal_(), fake)
+    scaled = g.elementwise(ttir.multiply, *as_values(g, (drawn, std), fake.dtype))
+    return g.finish(g.elementwise(ttir.add, *as_values(g, (scaled, mean), fake.dtype)), fake)
+
+
+@rule("multinomial")
+def multinomial(g: Lowering, x: Value, count: int, replacement: bool = False, *, generator: Any = None) -> Value:
+    """Places of the largest quotients of chances and exponential numbers, as PyTorch chooses without replacement."""
+    if replacement and count != 1:
+        raise UnsupportedError("multinomial with replacement: each sample is searched for by its own number")
+    if count != 1 and x.dtype not in (torch.float32, torch.float64):
+        raise UnsupportedError(
+            f"several samples of multinomial in {x.dtype}: the order of equal quotients is PyTorch's"
+        )
+    fake = g.given[0]
+    drawn = g.draw(lambda: torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype).exponential_(1), fake)
+    quotients = g.div(x, drawn)
+    if count == 1:
+        return g.finish(positions(g, quotients, x.rank - 1, True, smallest=False), g.out())
+    shape = tuple(g.out().shape)
+    kinds = [g.type(shape, x.dtype), g.type(shape, torch.int32)]
+    found = ttir.topk(quotients.ir, count, dim=x.rank - 1, largest=True, sorted=True, results=kinds)
+    return g.finish(Value(found[1], shape, torch.int32), g.out())
 
 
 @rule("native_dropout")

@@ -10,8 +10,26 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
+from ..integers import fits, magnitude
 from ..lowering import Lowering, Number, Value, dimension, dimensions, rule
 from ..types import is_float
+
+
+def check_total(g: Lowering, op: Callable[..., Any], x: Value, dims: Sequence[int]) -> None:
+    """Has the program refuse 64-bit sums and products that 32 bits may not hold.
+
+    Magnitudes are added, so that prefixes of a cumulative op are below the last.
+    """
+    product = op in (ttir.prod, ttir.cumprod)
+    if not g.is_wide() or op not in (ttir.sum, ttir.prod, ttir.cumsum, ttir.cumprod):
+        return
+    if fits(magnitude(g.node.args[0]), math.prod(x.shape[d] for d in dims), product):
+        return
+    wide = g.call(ttir.abs, g.cast(x, torch.float32))
+    if product:
+        wide = g.elementwise(ttir.maximum, wide, g.scalar(1, wide))
+    kind = "product" if product else "sum"
+    g.limit(g.reduce(ttir.prod if product else ttir.sum, wide, dims, False), f"{g.node.name}, a {kind} of int64")
 
 
 def _reduction(names: Sequence[str], op: Callable[..., Any]) -> None:
@@ -19,6 +37,7 @@ def _reduction(names: Sequence[str], op: Callable[..., Any]) -> None:
         x = g.cast(x, g.out().dtype)
         if not x.size:
             return g.full(g.out().shape, {ttir.sum: 0, ttir.prod: 1, ttir.mean: math.nan}[op], g.out().dtype)
+        check_total(g, op, x, dimensions(dim, x.rank))
         return g.finish(g.reduce(op, x, dimensions(dim, x.rank), keepdim), g.out())
 
     lower.__name__ = lower.__qualname__ = f"lower_{names[0]}"
@@ -119,6 +138,7 @@ def _cumulative(name: str, op: Callable[..., Any]) -> None:
         x = g.cast(x, g.out().dtype)
         if not x.rank or not x.size:
             return x
+        check_total(g, op, x, [dimension(dim, x.rank)])
         return g.call(op, x, dim=dimension(dim, x.rank))
 
     rule(name)(lower)
