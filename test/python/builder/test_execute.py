@@ -250,3 +250,22 @@ def test_presharded_arguments():
         return b.mesh_shard(b.exp(shard), "devices", "shard_to_full", (1, 2), (-1, 1))
 
     assert compile_and_execute_ttir(of(body, [(32, 128)]), mesh_dict=OrderedDict([("x", 1), ("y", 2)])).passed
+
+
+@pytest.mark.parametrize("target", ["ttnn", "ttmetal"])
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1, 2**32, 2**63 - 1])
+def test_64_bit_inputs_that_do_not_fit_are_refused(target, value):
+    def module(builder):
+        @builder.func([(4,)], [torch.int64])
+        def f(x, builder):
+            builder.set_goldens(inputs={x: torch.tensor([0, 1, value, 3])})
+            return builder.add(x, x)
+
+    with (
+        pytest.warns(UserWarning, match="64-bit integers"),
+        pytest.raises(
+            TTBuilderRuntimeException,
+            match=rf"input 0: int64\[4\] has the value {value}; the chip holds 64-bit integers in 32",
+        ),
+    ):
+        compile_and_execute_ttir(module, target=target)

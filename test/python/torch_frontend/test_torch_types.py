@@ -191,3 +191,40 @@ def test_statistics_that_evaluation_does_not_compute_are_empty(dtype: torch.dtyp
     with torch.no_grad(), record() as reports:
         check(lambda x, m, v: torch.native_batch_norm(x, None, None, m, v, False, 0.1, 1e-5), x, mean, variance)
     assert not any(report.on_host for report in reports)
+
+
+WIDE_SUMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sum": lambda x: x.sum(),
+    "sum of rows": lambda x: x.sum(1),
+    "sum of int32": lambda x: x.int().sum(),
+    "prefix sums": lambda x: x.cumsum(0),
+    "product": lambda x: x.prod(1),
+    "prefix products": lambda x: torch.cumprod(x, 0),
+    "products": lambda x: x * x,
+    "matrix product": lambda x: x.t() @ x,
+}
+
+
+@pytest.mark.parametrize("name", WIDE_SUMS)
+def test_sums_beyond_32_bits_are_right(name: str) -> None:
+    """PyTorch runs the graph where 32 bits may not do, and only there."""
+    function = WIDE_SUMS[name]
+    compiled = on_chip(function)
+    small, large = torch.arange(32).reshape(8, 4) % 3, torch.full((8, 4), 2**30 - 7)
+    with record() as reports, warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert torch.equal(compiled(small), function(small))
+        assert not [w for w in found if "PyTorch runs" in str(w.message)]
+        assert torch.equal(compiled(large), function(large))
+    assert any("may exceed the 32 bits" in str(w.message) for w in found), [str(w.message) for w in found]
+    assert not reports[0].on_host
+
+
+def test_sums_that_fit_for_sure_are_not_looked_at() -> None:
+    def function(x: torch.Tensor) -> list[torch.Tensor]:
+        mask = x > 3
+        return [mask.sum(), mask.long().cumsum(0), torch.arange(9).sum(), x.to(torch.int8).sum(), mask.long() * 7]
+
+    with record() as reports:
+        assert_agree(on_chip(function)(torch.arange(8)), function(torch.arange(8)))
+    assert not reports[0].programs[0].imported.limits

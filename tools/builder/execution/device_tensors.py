@@ -89,10 +89,25 @@ def program_outputs_as_dict(bin: binary.Binary, index: int) -> Any:
 
 
 def device_values(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor in a dtype that the runtime has."""
+    """The tensor in a dtype that the runtime has.
+
+    Raises:
+        TTBuilderRuntimeException: a 64-bit integer that the chip's 32 bits do not hold.
+    """
     tensor = tensor.detach().contiguous()
     kind = DATA_TYPES.get(dtype_name(tensor.dtype) or "")
-    return tensor if kind is None else tensor.to(getattr(torch, TORCH_DTYPES[kind]))
+    if kind is None:
+        return tensor
+    dtype = getattr(torch, TORCH_DTYPES[kind])
+    if tensor.dtype is torch.int64 and tensor.numel():
+        least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+        low, high = (int(x) for x in torch.aminmax(tensor))
+        if low < least or high > most:
+            raise TTBuilderRuntimeException(
+                f"int64{list(tensor.shape)} has the value {low if low < least else high}; the chip holds 64-bit "
+                f"integers in 32 bits, {least} to {most}"
+            )
+    return tensor.to(dtype)
 
 
 def host_tensor(tensor: torch.Tensor) -> Any:

@@ -169,7 +169,13 @@ def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh
     if len(values) != len(declared):
         name = executable.get_program_name(index)
         raise TTBuilderRuntimeException(f"program {name!r} takes {len(declared)} inputs, {len(values)} were given")
-    return [create_tensor(v.golden_map_tensor_as_torch_tensors(), v.mesh_shape) for v in values]
+    tensors = []
+    for number, value in enumerate(values):
+        try:
+            tensors.append(create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape))
+        except TTBuilderRuntimeException as error:
+            raise TTBuilderRuntimeException(f"input {number}: {error}") from None
+    return tensors
 
 
 def micro_batches(executable: Any, index: int) -> int:
