@@ -54,6 +54,10 @@ def options_of(given: Options | Mapping[str, Any] | None) -> Options:
     return options
 
 
+# Modes of `torch.compile`. Programs are planned whole and keep what they can, and kernels are chosen by shape, in each.
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite")
+
+
 def is_dynamic(graph_module: GraphModule) -> bool:
     """Whether sizes of the graph's arguments are known only when it is called."""
     for node in graph_module.graph.nodes:
@@ -147,10 +151,15 @@ def compiler(
 
 
 def compile_captured(
-    graph_module: GraphModule, example_inputs: Sequence[Any], given: Options | Mapping[str, Any] | None
+    graph_module: GraphModule,
+    example_inputs: Sequence[Any],
+    given: Options | Mapping[str, Any] | None,
+    mode: str | None = None,
 ) -> Callable[..., Any]:
     """What `backend` does."""
     chosen = options_of(given)
+    if mode is not None and mode not in MODES:
+        raise OptionValueError(f"mode {mode!r} is not known; known: {', '.join(MODES)}", first_useful_frame=None)
     if graph_module.graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph):
         # Regions that the user marked as repeated, which spares Dynamo's time.
         graph_module = inline_invoke_subgraph(graph_module)

@@ -424,3 +424,14 @@ def test_regions_that_are_marked_as_repeated(grad: bool) -> None:
             assert_agree(mine, torch.autograd.grad(model(X).sum(), list(model.parameters())))
     assert not any(r.on_host for r in reports) and len(reports) == 1 + grad
     assert {r.unsuited for r in reports} == ({"gradients"} if grad else {""})
+
+
+@pytest.mark.parametrize("mode", ["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite"])
+def test_modes_of_pytorch(mode: str) -> None:
+    x = torch.rand(4)
+    assert torch.equal(torch.compile(lambda x: x * 2 + 1, backend="tt", mode=mode)(x), x * 2 + 1)
+
+
+def test_a_mode_that_is_not_known() -> None:
+    with pytest.raises(ValueError, match="mode 'fastest' is not known; known: default, reduce-overhead, max-autotune"):
+        torch.compile(lambda x: x * 2, backend="tt", mode="fastest")(torch.rand(4))
