@@ -40,6 +40,7 @@ void ttmlir::python::populateStableHLO(nb::module_ &m) {
         MlirModule module = ttmlirDeserializePortableArtifact(context, view(artifact));
         if (mlirModuleIsNull(module))
           raise(diagnostics);
+        diagnostics.takeMessage().clear(); // warnings
         return module;
       },
       nb::arg("context"), nb::arg("artifact"),

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttmlir import ir
+from ttmlir import apart, ir
 from ttmlir.dialects import func, stablehlo, ttcore
 
 from builder.goldens.module_goldens import OpGoldens, golden_of
@@ -17,6 +17,8 @@ from .errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
 if TYPE_CHECKING:
     from .builder import Builder
+
+BYTECODE = b"ML\xefR"  # how it begins
 
 AnyBuilder = TypeVar("AnyBuilder", bound="Builder")
 
@@ -50,6 +52,9 @@ def load_module(
         if isinstance(mlir_text, bytes) and stablehlo.is_portable_artifact(mlir_text):
             what = "the portable artifact cannot be read"
             module = stablehlo.deserialize_portable_artifact(context, mlir_text)
+        elif isinstance(mlir_text, bytes) and mlir_text.startswith(BYTECODE):
+            what = "the bytecode cannot be read"
+            module = apart.read(context, mlir_text)
         else:
             module = ir.Module.parse(mlir_text, context)
     except ir.MLIRError as error:

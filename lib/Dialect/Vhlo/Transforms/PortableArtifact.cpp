@@ -53,9 +53,15 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
   context->loadDialect<VhloDialect>();
   // The reader takes data of any alignment from a buffer that is as aligned as an allocation.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, "portable artifact");
+  // The reader goes on after some errors, with attributes that cannot be.
+  bool hasErrors = false;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    hasErrors |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // for others to report
+  });
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(buffer->getBuffer(), ParserConfig(context));
-  if (module && (failed(convertToVersion(*module, Version::current())) || failed(legalizeToStableHLO(*module)) ||
-                 failed(verify(*module))))
+  if (module && (hasErrors || failed(convertToVersion(*module, Version::current())) ||
+                 failed(legalizeToStableHLO(*module)) || failed(verify(*module))))
     module = nullptr;
   return module;
 }
