@@ -129,7 +129,7 @@ static const Row rows[] = {
        return s.isFloat ? arith::NegFOp::create(s.b, s.loc, x[0]).getResult() : s.sub(s.number(0), x[0]);
      }},
     {"ttir.reciprocal", F, [](Scalars &s, X x) { return divide(s, s.number(1), x[0]); }},
-    {"ttir.relu", O, [](Scalars &s, X x) { return s.select(s.less(x[0], s.number(0)), s.number(0), x[0]); }},
+    {"ttir.relu", O, [](Scalars &s, X x) { return s.maximum(x[0], s.number(0)); }},
     {"ttir.relu6", O, [](Scalars &s, X x) { return clamp(s, x[0], s.number(0), s.number(6)); }},
     {"ttir.rsqrt", F, [](Scalars &s, X x) { return divide(s, s.number(1), call<math::SqrtOp>(s, x)); }},
     {"ttir.selu",

@@ -99,9 +99,13 @@ struct ConstantRow {
   int64_t (*integer)(const int64_t *);
 };
 
-// As in the library: a NaN on the left goes through, one on the right counts as not greater.
-float larger(float a, float b) { return a != a ? a : a > b ? a : b; }
-float smaller(float a, float b) { return a != a ? a : a < b ? a : b; }
+// Maximum and minimum of IEEE 754-2019, as in the library: NaN wins, and -0 is below 0.
+float smaller(float a, float b) {
+  if (a != a || b != b)
+    return a + b;
+  return a < b || (a == b && std::signbit(a)) ? a : b;
+}
+float larger(float a, float b) { return -smaller(-a, -b); }
 
 #define TTMLIR_BOTH(name, operands, expression)                                                                        \
   {name, operands, [](const float *x) -> float { return expression; },                                                 \
@@ -114,7 +118,7 @@ float smaller(float a, float b) { return a != a ? a : a < b ? a : b; }
 const ConstantRow rows[] = {
     TTMLIR_BOTH("abs", 1, x[0] < 0 ? -x[0] : x[0] + 0),
     TTMLIR_BOTH("neg", 1, -x[0]),
-    TTMLIR_BOTH("relu", 1, x[0] < 0 ? 0 : x[0]),
+    TTMLIR_BOTH("relu", 1, (x[0] < 0 ? 0 : x[0]) + 0),
     TTMLIR_BOTH("sign", 1, (x[0] > 0) - (x[0] < 0)),
     TTMLIR_BOTH("logical_not", 1, x[0] == 0),
     TTMLIR_REAL("ceil", 1, std::ceil(x[0])),

@@ -211,8 +211,8 @@ void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns,
       __m256 x = _mm256_load_ps(c + j);
       if (bias)
         x = _mm256_add_ps(x, _mm256_load_ps(bias + j));
-      if constexpr (relu)
-        x = _mm256_max_ps(_mm256_setzero_ps(), x); // of a NaN and another value, the second operand
+      if constexpr (relu) // of a NaN and another value, the second operand; a sum of zeros is 0
+        x = _mm256_add_ps(_mm256_max_ps(_mm256_setzero_ps(), x), _mm256_setzero_ps());
       alignas(32) std::byte values[8 * bytes];
       const bool whole = columns - j >= 8;
       std::byte *target = whole ? to + j * bytes : values;

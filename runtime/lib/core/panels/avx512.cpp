@@ -284,9 +284,9 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
         x = _mm512_add_ps(x, left);
         y = _mm512_add_ps(y, right);
       }
-      if (relu) { // of a NaN and another value, the second operand
-        x = _mm512_max_ps(_mm512_setzero_ps(), x);
-        y = _mm512_max_ps(_mm512_setzero_ps(), y);
+      if (relu) { // of a NaN and another value, the second operand; a sum of zeros is 0
+        x = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
+        y = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), y), _mm512_setzero_ps());
       }
       if (toBf16) {
         _mm256_mask_storeu_epi16(target, low, roundToBf16(x));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "reduce.h"
+#include "core/math.h"
 #include "core/mesh.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
@@ -73,9 +74,9 @@ private:
     case Reduce::Mean:
       return a + b;
     case Reduce::Max:
-      return a != a ? a : a > b ? a : b;
+      return math::maximum(a, b);
     case Reduce::Min:
-      return a != a ? a : a < b ? a : b;
+      return math::minimum(a, b);
     case Reduce::Prod:
       if constexpr (std::same_as<T, int64_t>)
         return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));

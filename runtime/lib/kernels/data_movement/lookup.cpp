@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
+#include "core/math.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
 
@@ -177,9 +178,9 @@ template <class T> T combined(Scatter kind, T old, T value) {
     else
       return old * value;
   case Scatter::Maximum:
-    return old != old || old > value ? old : value;
+    return math::maximum(old, value);
   case Scatter::Minimum:
-    return old != old || old < value ? old : value;
+    return math::minimum(old, value);
   }
   return value;
 }

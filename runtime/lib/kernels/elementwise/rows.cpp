@@ -76,9 +76,7 @@ constexpr auto geluTanh = [](float x) {
   const float u = 0.7978845608f * (x + 0.044715f * x * x * x); // sqrt(2 / pi)
   return 0.5f * x * (1.0f + math::tanh(u));
 };
-constexpr auto maximum = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
-constexpr auto minimum = [](auto a, auto b) { return a != a ? a : a < b ? a : b; };
-constexpr auto clamp = [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); };
+constexpr auto clamp = [](auto x, auto low, auto high) { return math::minimum(math::maximum(x, low), high); };
 constexpr auto multiplyInt = [](int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 };
@@ -157,10 +155,8 @@ constexpr ElementwiseRow rows[] = {
     row("ttnn.mish", floats<1, [](float x) { return math::mish(x); }>),
     row("ttnn.neg", both<1, [](auto x) { return -x; }>),
     row("ttnn.reciprocal", floats<1, [](float x) { return 1.0f / x; }>),
-    row("ttnn.relu", both<1, [](auto x) { return x < 0 ? 0 : x; }>),
-    row("ttnn.relu6", both<1, [](auto x) { return x < 0   ? 0
-                                                  : x > 6 ? 6
-                                                          : x; }>),
+    row("ttnn.relu", both<1, [](auto x) { return math::relu(x); }>),
+    row("ttnn.relu6", both<1, [](auto x) { return math::relu(x > 6 ? 6 : x); }>),
     row("ttnn.rsqrt", floats<1, [](float x) { return 1.0f / __builtin_sqrtf(x); }>),
     row("ttnn.sigmoid", floats<1, [](float x) { return math::sigmoid(x); }>),
     row("ttnn.sign", both<1, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }>),
@@ -197,8 +193,8 @@ constexpr ElementwiseRow rows[] = {
     row("ttnn.logical_right_shift", integers<2, shiftRight>),
     row("ttnn.logical_xor", both<2, [](auto a, auto b) { return (a != 0) != (b != 0) ? 1 : 0; }>),
     row("ttnn.lt", both<2, [](auto a, auto b) { return a < b ? 1 : 0; }>),
-    row("ttnn.maximum", both<2, maximum>),
-    row("ttnn.minimum", both<2, minimum>),
+    row("ttnn.maximum", both<2, [](auto a, auto b) { return math::maximum(a, b); }>),
+    row("ttnn.minimum", both<2, [](auto a, auto b) { return math::minimum(a, b); }>),
     row("ttnn.multiply", pair<2, [](float a, float b) { return a * b; }, multiplyInt>),
     row("ttnn.ne", both<2, [](auto a, auto b) { return a != b ? 1 : 0; }>),
     row("ttnn.pow_tensor", pair<2, [](float x, float y) { return math::pow(x, y); }, powInt>, Domain::Quotient),

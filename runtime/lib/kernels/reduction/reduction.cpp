@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/access.h"
+#include "core/math.h"
 #include "core/op.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
@@ -21,7 +22,12 @@
 namespace tt::ttnn {
 namespace {
 
-struct Sum {
+/// How values enter a reduction, and how its result leaves it.
+struct AsIs {
+  template <class T> static T enter(T x) { return x; }
+  template <class T> static T leave(T x) { return x; }
+};
+struct Sum : AsIs {
   template <class T> static T identity() { return T(0); }
   template <class T> static T combine(T a, T b) {
     if constexpr (std::same_as<T, int64_t>)
@@ -30,7 +36,7 @@ struct Sum {
       return a + b;
   }
 };
-struct Product {
+struct Product : AsIs {
   template <class T> static T identity() { return T(1); }
   template <class T> static T combine(T a, T b) {
     if constexpr (std::same_as<T, int64_t>)
@@ -39,17 +45,21 @@ struct Product {
       return a * b;
   }
 };
-struct Maximum {
-  template <class T> static T identity() {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::min();
-  }
-  template <class T> static T combine(T a, T b) { return a != a ? a : a > b ? a : b; } // NaN wins
-};
-struct Minimum {
+struct Minimum : AsIs {
   template <class T> static T identity() {
     return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   }
-  template <class T> static T combine(T a, T b) { return a != a ? a : a < b ? a : b; }
+  template <class T> static T combine(T a, T b) { return math::minimum(a, b); }
+};
+/// The minimum in the opposite order.
+struct Maximum : Minimum {
+  template <class T> static T enter(T x) {
+    if constexpr (std::same_as<T, int64_t>)
+      return ~x;
+    else
+      return -x;
+  }
+  template <class T> static T leave(T x) { return enter(x); }
 };
 
 /// Result and reduced dimensions, merged where memory allows, with strides of the operand.
@@ -156,9 +166,9 @@ private:
       int64_t i = 0;
       for (; i + lanes <= n; i += lanes)
         for (int l = 0; l < lanes; ++l)
-          lane[l] = Op::combine(lane[l], x[i + l]);
+          lane[l] = Op::combine(lane[l], Op::enter(x[i + l]));
       for (int l = 0; i < n; ++i, ++l)
-        lane[l] = Op::combine(lane[l], x[i]);
+        lane[l] = Op::combine(lane[l], Op::enter(x[i]));
       for (int half = lanes / 2; half > 0; half /= 2)
         for (int l = 0; l < half; ++l)
           lane[l] = Op::combine(lane[l], lane[l + half]);
@@ -179,7 +189,7 @@ private:
       for (const int64_t end = std::min(last, step + flush); step < end; ++step) {
         const T *x = read(base, start + offsetOf(step, g.reduced, g.reducedStrides, g.reduced.size()), n, buffer);
         for (int64_t i = 0; i < n; ++i)
-          sum[i] = Op::combine(sum[i], x[i]);
+          sum[i] = Op::combine(sum[i], Op::enter(x[i]));
       }
       for (int64_t i = 0; i < n; ++i)
         total[i] = Op::combine(total[i], static_cast<Wide>(sum[i]));
@@ -196,6 +206,8 @@ private:
       for (int64_t part = 1; part < parts; ++part)
         for (int64_t j = 0; j < n; ++j)
           total[j] = Op::combine(total[j], partial[part * g.outputs + i + j]);
+      for (int64_t j = 0; j < n; ++j)
+        total[j] = Op::leave(total[j]);
       std::byte *to = out + static_cast<size_t>(i) * storageBytes(produced);
       if constexpr (std::same_as<Wide, int64_t>) {
         storer<int64_t>(produced)(total, to, static_cast<size_t>(n));

@@ -22,6 +22,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/TanhOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
@@ -31,13 +33,13 @@ using namespace mlir::tt::ttir;
 static Value besides(Operation *op, double number) {
   for (unsigned i : {0, 1})
     if (haveSameType(op->getOperand(1 - i), op->getResult(0)) && isFloat(op->getResult(0)) &&
-        splat(op->getOperand(i)) == number)
+        splat(op->getOperand(i)) == number && !std::signbit(*splat(op->getOperand(i))))
       return op->getOperand(1 - i);
   return {};
 }
 
 namespace {
-/// max(x, 0)
+/// max(x, 0); with -0 it would leave -0 as it is
 struct FuseRelu : Fusion<MaximumOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(MaximumOp op, PatternRewriter &rewriter) const override {
@@ -68,7 +70,7 @@ struct FuseClamp : Fusion<ClampScalarOp> {
   LogicalResult matchAndRewrite(ClampScalarOp op, PatternRewriter &rewriter) const override {
     auto is = [](Attribute attr, double number) {
       auto real = dyn_cast<FloatAttr>(attr);
-      return real && real.getValueAsDouble() == number;
+      return real && real.getValueAsDouble() == number && !real.getValue().isNegative();
     };
     if (!is(op.getMin(), 0) || !is(op.getMax(), 6) || !isFloat(op.getInput()) ||
         !haveSameType(op.getInput(), op.getResult()))
