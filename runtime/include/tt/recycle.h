@@ -43,6 +43,11 @@ struct TakenMemory {
 };
 TakenMemory takenMemory() noexcept;
 
+/// Fills memory that was just taken, and scratch memory before each kernel, with bytes of 0xff (NaN in every type of
+/// float), when the environment variable TTRT_POISON is 1: what is read before it was written shows in results. Does
+/// nothing otherwise.
+void poison(void *data, size_t bytes) noexcept;
+
 /// For containers and shared objects that are made anew in every run.
 template <class T> struct Recycling {
   using value_type = T;

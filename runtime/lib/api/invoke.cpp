@@ -11,6 +11,7 @@
 #include "core/mesh.h"
 #include "core/op.h"
 #include "tt/interrupt.h"
+#include "tt/recycle.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
@@ -463,6 +464,7 @@ std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
     scratch = sim::allocateHost(bytes, purpose);
     size = bytes;
   }
+  poison(scratch.get(), bytes);
   return scratch.get();
 }
 

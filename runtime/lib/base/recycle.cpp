@@ -10,6 +10,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -342,13 +343,25 @@ Slabs &slabs() {
 
 } // namespace
 
+void poison(void *data, size_t bytes) noexcept {
+  static const bool wanted = [] {
+    const char *value = std::getenv("TTRT_POISON");
+    return value && std::strcmp(value, "1") == 0;
+  }();
+  if (wanted && data)
+    std::memset(data, 0xff, bytes);
+}
+
 void *freshMemory(size_t bytes) noexcept {
   if (bytes > SIZE_MAX / 4)
     return nullptr;
+  void *data = nullptr;
   if (!isMapped(bytes))
-    return std::aligned_alloc(unit, roundUp(std::max<size_t>(bytes, 1), unit));
-  void *data = spare().take(bytes);
-  return data ? data : map(bytes);
+    data = std::aligned_alloc(unit, roundUp(std::max<size_t>(bytes, 1), unit));
+  else if (!(data = spare().take(bytes)))
+    data = map(bytes);
+  poison(data, bytes);
+  return data;
 }
 
 void freeFresh(void *data, size_t bytes) noexcept {
@@ -378,9 +391,11 @@ void settleLasting() noexcept {
 }
 
 void *takeRecycled(size_t bytes) noexcept {
-  if (Small::has(bytes))
-    return small.take(bytes);
-  return bytes > SIZE_MAX / 4 ? nullptr : pool().take(bytes);
+  if (bytes > SIZE_MAX / 4)
+    return nullptr;
+  void *data = Small::has(bytes) ? small.take(bytes) : pool().take(bytes);
+  poison(data, bytes);
+  return data;
 }
 
 void giveRecycled(void *data, size_t bytes) noexcept {

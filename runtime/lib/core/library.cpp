@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
+#include "core/math.h"
 #include "tt/parallel.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
@@ -62,10 +63,8 @@ struct Fused {
 };
 
 constexpr Fused fused[] = {
-    {"relu", dnnl::algorithm::eltwise_relu, 0, 0, [](float x) { return x < 0 ? 0 : x; }},
-    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6, [](float x) { return x < 0   ? 0
-                                                                        : x > 6 ? 6
-                                                                                : x; }},
+    {"relu", dnnl::algorithm::eltwise_relu, 0, 0, [](float x) { return math::relu(x); }},
+    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6, [](float x) { return math::relu(x > 6 ? 6 : x); }},
 };
 
 const Fused *findFused(std::string_view activation) {
@@ -216,6 +215,7 @@ AlignedBytes::AlignedBytes(size_t size) {
   void *data = std::aligned_alloc(line, (std::max<size_t>(size, 1) + line - 1) / line * line);
   if (!data)
     throw std::bad_alloc();
+  poison(data, size);
   bytes = {static_cast<std::byte *>(data), [](std::byte *p) { std::free(p); }};
 }
 

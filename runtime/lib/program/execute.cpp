@@ -143,11 +143,17 @@ void Executable::runStep(const Step &step) {
       });
     return;
   }
-  for (uint32_t d = 0; d < step.devices; ++d)
-    (step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d])
-        ->run({{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
-               {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
-               arena.get()});
+  for (uint32_t d = 0; d < step.devices; ++d) {
+    const ttnn::Kernel *kernel = step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d];
+    poison(arena.get(), plan.scratchBytes);
+    const ttnn::Buffers buffers{{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
+                                {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
+                                arena.get()};
+    if (step.callsHost && !resting.empty() && rests(step, d))
+      clearResults(step, buffers);
+    else
+      kernel->run(buffers);
+  }
 }
 
 void Executable::exchange(const Step &step) {

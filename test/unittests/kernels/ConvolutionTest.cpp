@@ -1,7 +1,7 @@
 //===- ConvolutionTest.cpp - convolutions of 1 to 3 dimensions, prepared weights -===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "OpTest.h"
+#include "ConvolutionCase.h"
 
 using namespace tt;
 using namespace tt::ttnn;
@@ -11,103 +11,7 @@ namespace {
 
 constexpr DataType f32 = DataType::Float32, bf16 = DataType::BFloat16;
 
-/// A convolution of one to three spatial dimensions, outermost first. Padding: one number each, or two.
-struct Case {
-  std::vector<int64_t> sizes, kernel, stride, dilation, padding;
-  int64_t batch = 1, in = 4, out = 8, groups = 1;
-  std::vector<int64_t> extra = {}; // output_padding of a transposed one
-  std::string mode = "zeros";
-
-  size_t rank() const { return sizes.size(); }
-  bool transposed() const { return !extra.empty(); }
-  std::string name() const {
-    return transposed() ? "ttnn.conv_transpose2d" : "ttnn.conv" + std::to_string(rank()) + "d";
-  }
-  int64_t pad(size_t d, size_t after) const { return padding.size() == rank() ? padding[d] : padding[2 * d + after]; }
-  int64_t result(size_t d) const {
-    const int64_t extent = dilation[d] * (kernel[d] - 1) + 1, pads = pad(d, 0) + pad(d, 1);
-    return transposed() ? (sizes[d] - 1) * stride[d] + extent + extra[d] - pads
-                        : (sizes[d] + pads - extent) / stride[d] + 1;
-  }
-  Shape results() const {
-    Shape shape;
-    for (size_t d = 0; d < rank(); ++d)
-      shape.push_back(result(d));
-    return shape;
-  }
-  /// Images of that size as the op takes them.
-  Shape images(const Shape &size, int64_t channels) const {
-    if (rank() < 3)
-      return {1, 1, batch * volume(size), channels};
-    return {batch, size[0], size[1], size[2], channels};
-  }
-  Shape filter() const {
-    Shape shape = transposed() ? Shape{in, out / groups} : Shape{out, in / groups};
-    shape.insert(shape.end(), kernel.begin(), kernel.end());
-    return shape;
-  }
-  Named attributes() const {
-    Named a = {{"batch_size", integer(batch)},
-               {"in_channels", integer(in)},
-               {"out_channels", integer(out)},
-               {"groups", integer(groups)},
-               {"padding", ints(padding)}};
-    const char *names[] = {"input_depth", "input_height", "input_width"};
-    for (size_t d = 0; d < rank(); ++d)
-      a.push_back({rank() == 1 ? "input_length" : names[3 - rank() + d], integer(sizes[d])});
-    auto each = [&](const char *key, const std::vector<int64_t> &values) {
-      a.push_back({key, rank() == 1 ? integer(values[0]) : ints(values)});
-    };
-    each("kernel_size", kernel);
-    each("stride", stride);
-    if (rank() < 3)
-      each("dilation", dilation);
-    else
-      a.push_back({"padding_mode", text(mode)});
-    if (transposed())
-      a.push_back({"output_padding", ints(extra)});
-    return a;
-  }
-
-  /// Calls f(place in an input image or -1, place under the window, place in a result image) for all that meet.
-  void forEach(const std::function<void(int64_t, int64_t, int64_t)> &f) const {
-    // The window lies over what it reads; a transposed one over what it writes.
-    const Shape small = transposed() ? sizes : results(), large = transposed() ? results() : sizes;
-    for (int64_t place = 0; place < volume(small); ++place)
-      for (int64_t k = 0; k < volume(kernel); ++k) {
-        int64_t at = 0, step = 1, restPlace = place, restKernel = k;
-        bool inside = true;
-        for (size_t d = rank(); d-- > 0; step *= large[d]) {
-          int64_t x = restPlace % small[d] * stride[d] + restKernel % kernel[d] * dilation[d] - pad(d, 0);
-          restPlace /= small[d];
-          restKernel /= kernel[d];
-          if (mode == "replicate")
-            x = std::clamp<int64_t>(x, 0, large[d] - 1);
-          inside &= x >= 0 && x < large[d];
-          at += x * step;
-        }
-        if (inside)
-          transposed() ? f(place, k, at) : f(at, k, place);
-      }
-  }
-  std::vector<double> expected(const Value &x, const Value &w) const {
-    const int64_t from = volume(sizes), to = volume(results()), window = volume(kernel);
-    const int64_t inGroup = in / groups, outGroup = out / groups;
-    std::vector<double> y(static_cast<size_t>(batch * to * out));
-    forEach([&](int64_t source, int64_t k, int64_t target) {
-      for (int64_t n = 0; n < batch; ++n)
-        for (int64_t o = 0; o < out; ++o)
-          for (int64_t c = 0; c < inGroup; ++c) {
-            const int64_t channel = o / outGroup * inGroup + c;
-            const int64_t row = transposed() ? channel * outGroup + o % outGroup : o * inGroup + c;
-            y[static_cast<size_t>((n * to + target) * out + o)] +=
-                x.get(static_cast<size_t>((n * from + source) * in + channel)) *
-                w.get(static_cast<size_t>(row * window + k));
-          }
-    });
-    return y;
-  }
-};
+using Case = ConvolutionCase;
 
 Named with(Named attributes, const std::string &name, Attribute value) {
   attributes.push_back({name, std::move(value)});
@@ -134,6 +38,34 @@ TEST_P(Convolutions, MatchTheLoops) {
       expectNear(run(c.name(), {&x, &w, &bias}, type, out, c.attributes(), {false, constant, constant}), expected,
                  relative, absolute);
   }
+}
+
+/// Products beyond 31 bits, of every type; sums wrap to 32 bits and then to the result's.
+TEST_P(Convolutions, OfIntegersAreExact) {
+  const Case &c = GetParam();
+  const std::pair<DataType, double> types[] = {
+      {DataType::Int32, 70000}, {DataType::UInt32, 70000}, {DataType::UInt16, 60000}, {DataType::UInt8, 255}};
+  for (const auto &[type, most] : types)
+    for (DataType produced : {DataType::Int32, type}) {
+      const double least = type == DataType::Int32 ? -most : 0;
+      const Value x = random(type, c.images(c.sizes, c.in), least, most, 1),
+                  w = random(type, c.filter(), least, most, 2),
+                  bias = random(DataType::Int32, {1, 1, 1, c.out}, -90000, 90000, 3);
+      std::vector<double> expected = c.expected(x, w);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const auto sum =
+            static_cast<int64_t>(expected[i]) + static_cast<int64_t>(bias.get(i % static_cast<size_t>(c.out)));
+        const auto word = static_cast<uint32_t>(sum);
+        expected[i] = produced == DataType::Int32    ? static_cast<int32_t>(word)
+                      : produced == DataType::UInt32 ? word
+                      : produced == DataType::UInt16 ? static_cast<uint16_t>(word)
+                                                     : static_cast<uint8_t>(word);
+      }
+      for (bool constant : {false, true})
+        expectNear(run(c.name(), {&x, &w, &bias}, produced, c.images(c.results(), c.out), c.attributes(),
+                       {false, constant, constant}),
+                   expected, 0, 0);
+    }
 }
 
 TEST_P(Convolutions, KeepNoSecondCopyOfWeights) {
@@ -181,6 +113,10 @@ INSTANTIATE_TEST_SUITE_P(
         // Single pixels, some at a time
         Case{{400}, {1}, {1}, {1}, {0}, 2, 24, 40},
         Case{{6, 8, 5}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 2, 16, 24},
+        // Channels in odd number, below many values of a window
+        Case{{9, 2}, {8, 2}, {1, 1}, {1, 1}, {0, 0}, 2, 289, 63},
+        Case{{40, 3}, {39, 3}, {1, 1}, {1, 1}, {0, 0}, 2, 33, 8},
+        Case{{5, 5, 9}, {5, 3, 7}, {1, 1, 2}, {1, 1, 1}, {0, 0, 0}, 2, 63, 64},
         // A group per channel; several pieces of a line, or of the channels; windows in padding only
         Case{{3, 150}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 40, 40, 40},
         Case{{2, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1104, 1104, 1104},
@@ -203,7 +139,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{4, 4, 4}, {3, 2, 2}, {1, 2, 1}, {1, 1, 1}, {1, 0, 0, 1, 2, 0}, 1, 6, 9, 3},
         Case{{2, 3, 4}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 2, 1}, 2, 5, 7, 1, {}, "replicate"},
         Case{{5, 4, 4}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {1, 0, 0, 1, 3, 2}, 1, 4, 4, 2, {}, "replicate"},
-        Case{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1}));
+        Case{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1},
+        Case{{7, 5, 8}, {3, 1, 2}, {1, 2, 1}, {2, 1, 3}, {2, 0, 1}, 2, 4, 6, 2},
+        Case{{6, 6, 9}, {2, 3, 2}, {1, 1, 2}, {3, 1, 4}, {0, 1, 2, 0, 1, 3}, 1, 32, 20},
+        Case{{5, 4, 4}, {2, 2, 2}, {2, 1, 2}, {2, 3, 1}, {1, 0, 0, 1, 3, 2}, 1, 4, 4, 2, {}, "replicate"},
+        // Volumes, transposed
+        Case{{3, 2, 4}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, 2, 6, 5, 1, {0, 0, 0}},
+        Case{{2, 3, 3}, {3, 2, 3}, {2, 1, 2}, {1, 2, 1}, {1, 0, 1}, 1, 16, 4, 2, {1, 0, 0}},
+        Case{{2, 2, 3}, {3, 3, 2}, {3, 2, 1}, {1, 1, 2}, {1, 0, 0, 2, 1, 0}, 1, 24, 40, 8, {4, 3, 0}},
+        Case{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 3, 1, 1, 1, {0, 0, 0}}));
 
 /// The attributes of a convolution with an activation.
 Named activated(const Case &c, const char *name) {

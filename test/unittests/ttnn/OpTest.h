@@ -150,29 +150,56 @@ inline std::unique_ptr<Kernel> kernelFor(const std::string &name, const std::vec
   return info->make(call);
 }
 
-/// Runs an op on one and on two threads, which must agree to the bit. An operand that the kernel does not read once it
-/// is made is not given.
+/// Runs an op once. An operand that the kernel does not read once it is made is not given. Scratch memory, results and
+/// what lies around them hold NaN before.
+inline std::vector<Value> runOnce(const std::string &name, const std::vector<const Value *> &ins,
+                                  const std::vector<Value> &outs, const Named &attributes = {},
+                                  const std::vector<bool> &constant = {}) {
+  constexpr size_t around = 256;
+  constexpr std::byte nothing{0xff};
+  const std::unique_ptr<Kernel> kernel = kernelFor(name, ins, outs, attributes, constant);
+  // Aligned no better than malloc's; of the bytes before and behind, none may be changed and none may reach a result.
+  const auto guarded = [&](size_t bytes) { return std::vector<std::byte>(bytes + 2 * around, nothing); };
+  std::vector<std::vector<std::byte>> given, made;
+  std::vector<const std::byte *> inPointers;
+  for (size_t i = 0; i < ins.size(); ++i) {
+    const bool read = ins[i] && (i >= constant.size() || !constant[i] || kernel->reads(i));
+    const bool isConstant = i < constant.size() && constant[i];
+    inPointers.push_back(!read ? nullptr : ins[i]->bytes.data());
+    if (!read || isConstant)
+      continue;
+    given.push_back(guarded(ins[i]->bytes.size()));
+    std::ranges::copy(ins[i]->bytes, given.back().begin() + around);
+    inPointers.back() = given.back().data() + around;
+  }
+  std::vector<std::byte> scratch;
+  std::byte *at = aligned(scratch, kernel->scratchBytes());
+  std::memset(at, 0xff, kernel->scratchBytes());
+  std::vector<std::byte *> outPointers;
+  for (const Value &out : outs) {
+    made.push_back(guarded(out.bytes.size()));
+    outPointers.push_back(made.back().data() + around);
+  }
+  kernel->run({inPointers, outPointers, at});
+  std::vector<Value> results = outs;
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const auto begin = made[i].begin() + around, end = made[i].end() - around;
+    EXPECT_TRUE(std::all_of(made[i].begin(), begin, [](std::byte b) { return b == nothing; }) &&
+                std::all_of(end, made[i].end(), [](std::byte b) { return b == nothing; }))
+        << name << ": bytes around result " << i << " were written";
+    std::copy(begin, end, results[i].bytes.begin());
+  }
+  return results;
+}
+
+/// Runs an op on one and on two threads, which must agree to the bit.
 inline std::vector<Value> runAll(const std::string &name, const std::vector<const Value *> &ins,
                                  const std::vector<Value> &outs, const Named &attributes = {},
                                  const std::vector<bool> &constant = {}) {
-  std::vector<Value> results[] = {outs, outs};
+  std::vector<Value> results[2];
   for (int threads : {1, 2}) {
     setThreads(threads);
-    const std::unique_ptr<Kernel> kernel = kernelFor(name, ins, outs, attributes, constant);
-    std::vector<const std::byte *> inPointers;
-    for (size_t i = 0; i < ins.size(); ++i) {
-      const bool given = ins[i] && (i >= constant.size() || !constant[i] || kernel->reads(i));
-      inPointers.push_back(given ? ins[i]->bytes.data() : nullptr);
-    }
-    std::vector<std::byte> scratch;
-    std::byte *at = aligned(scratch, kernel->scratchBytes());
-    std::memset(at, 0xff, kernel->scratchBytes());
-    std::vector<std::byte *> outPointers;
-    for (Value &to : results[threads - 1]) {
-      std::fill(to.bytes.begin(), to.bytes.end(), std::byte(0xcd));
-      outPointers.push_back(to.bytes.data());
-    }
-    kernel->run({inPointers, outPointers, at});
+    results[threads - 1] = runOnce(name, ins, outs, attributes, constant);
   }
   setThreads(0);
   for (size_t i = 0; i < outs.size(); ++i)

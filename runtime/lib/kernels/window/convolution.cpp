@@ -31,6 +31,14 @@ int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
   return pixels >= fewPixels ? pixels : 0;
 }
 
+/// Whether the library's bf16 is right. Of more than 32 channels in odd number it multiplies pairs the last of which
+/// has a value of the next pixel, or what lies behind the image, times a zero, which is NaN where that value is not
+/// finite; of some it calls a kernel that it did not make.
+bool pairsChannels(const Convolution &c) {
+  const int64_t channels = c.window.channels / c.groups;
+  return channels <= 32 || channels % 2 == 0;
+}
+
 class LibraryConvolution final : public Kernel {
 public:
   /// Throws dnnl::error where the machine has no implementation for the type. pixels: what `pixelsAtOnce` says.
@@ -234,7 +242,7 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   std::string fused;
   if (library::fuses(epilogue.activation))
     fused = std::exchange(epilogue.activation, {});
-  if (usesBf16() && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
+  if (usesBf16() && pairsChannels(c) && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
     const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
     try {
