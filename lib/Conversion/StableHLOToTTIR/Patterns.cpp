@@ -3,6 +3,7 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
@@ -79,7 +80,7 @@ Attribute hlo::splatValue(Value value) {
 LogicalResult hlo::replace(ConversionPatternRewriter &rewriter, Operation *op, Value value) {
   if (Operation *made = value.getDefiningOp(); made && made->getBlock() == op->getBlock())
     for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (!made->hasAttr(attribute.getName()))
+      if (!isInherent(made->getName(), attribute.getName()) && !made->hasAttr(attribute.getName()))
         made->setDiscardableAttr(attribute.getName(), attribute.getValue());
   rewriter.replaceOp(op, value);
   return success();

@@ -19,6 +19,7 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LessThanOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LogicalRightShiftOp.h"
@@ -114,7 +115,7 @@ struct LowerLinear : OpConversionPattern<ttir::LinearOp> {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(types.front()).getShape();
     RankedTensorType result = typeOf(op.getResult());
     if (!op.getBias() || shape == result.getShape()) {
-      rewriter.replaceOpWithNewOp<LinearOp>(op, TypeRange(result), adaptor.getOperands(), op->getAttrs());
+      rewriter.replaceOpWithNewOp<LinearOp>(op, TypeRange(result), adaptor.getOperands(), passedOn(op));
       return success();
     }
     // Floats are rounded once, after the sum.
@@ -197,6 +198,14 @@ template <class From, class To> struct LowerTruth : OpConversionPattern<From> {
       return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value x = adaptor.getInput();
+    if (llvm::is_contained(shapeOf(x), 0)) {
+      // All of no elements are true, and none is; their extremes are infinities.
+      const float truth = std::is_same_v<From, ttir::ReduceAndOp> ? 1 : 0;
+      rewriter.replaceOpWithNewOp<FullOp>(op, op.getType(), device,
+                                          ShapeAttr::get(op.getContext(), shapeOf(op.getResult())),
+                                          rewriter.getF32FloatAttr(truth), /*dtype=*/nullptr);
+      return success();
+    }
     Value zero = scalar(builder, device, 0, shapeOf(x).size(), x);
     Value truth = make<NotEqualOp>(builder, typeLike(x, shapeOf(x), ttcore::DataType::Float32), {x, zero});
     rewriter.replaceOpWithNewOp<To>(op, op.getType(), truth, op.getKeepDimAttr(), op.getDimArgAttr(),

@@ -51,6 +51,9 @@ SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 /// The TTNN op of the name that a TTIR op has behind its dialect, or nothing.
 std::optional<RegisteredOperationName> sameName(StringRef name, MLIRContext *context);
 
+/// The attributes of an op that say something to one that takes its place.
+SmallVector<NamedAttribute> passedOn(Operation *op);
+
 void addRows(RewritePatternSet &patterns);
 void addDecompositionPatterns(RewritePatternSet &patterns);
 void addElementwisePatterns(RewritePatternSet &patterns);

@@ -3,6 +3,7 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIROps.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNNOps.h"
 
@@ -13,6 +14,10 @@ using namespace mlir::tt::ttnn;
 std::optional<RegisteredOperationName> ttnn::sameName(StringRef name, MLIRContext *context) {
   std::optional<RegisteredOperationName> found = RegisteredOperationName::lookup(("ttnn." + name).str(), context);
   return found && found->hasTrait<tt::trait::Unpublished>() ? std::nullopt : found;
+}
+
+SmallVector<NamedAttribute> ttnn::passedOn(Operation *op) {
+  return llvm::filter_to_vector(op->getAttrs(), [&](NamedAttribute each) { return isPassedOn(op, each.getName()); });
 }
 
 namespace {
@@ -39,22 +44,15 @@ Row row(std::vector<AttributeChange> attributes = {}, bool onDevice = false,
   return {From::getOperationName(), To::getOperationName(), std::move(attributes), onDevice, without};
 }
 
-/// Those of dialects, which any op may have, have a dot.
-bool hasAttribute(OperationName op, StringAttr name) {
-  return llvm::is_contained(op.getAttributeNames(), name) || name.strref().contains('.') ||
-         name == "operandSegmentSizes" || name == "resultSegmentSizes";
-}
-
 /// Replaces an op by one of the same results; refuses attributes that this does not have.
 LogicalResult replaceBy(OperationName to, Operation *op, ValueRange operands, ArrayRef<NamedAttribute> attributes,
                         ConversionPatternRewriter &rewriter) {
   SmallVector<NamedAttribute> kept;
   for (NamedAttribute attribute : attributes) {
-    if (hasAttribute(to, attribute.getName()))
-      kept.push_back(attribute);
-    else if (!isa<UnitAttr>(attribute.getValue())) // a mark of the user's, which says nothing to this op
+    if (!attribute.getName().strref().contains('.') && !isInherent(to, attribute.getName()))
       return notifyMatchFailure(rewriter, op,
                                 to.getStringRef() + " has no attribute '" + attribute.getName().strref() + "'");
+    kept.push_back(attribute);
   }
   OperationState state(op->getLoc(), to, operands, op->getResultTypes(), kept);
   rewriter.replaceOp(op, rewriter.create(state));
@@ -76,9 +74,11 @@ public:
                                 ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> operands(given);
     SmallVector<NamedAttribute> attributes;
-    for (NamedAttribute attribute : op->getAttrs())
-      if (succeeded(change(attribute)))
+    for (NamedAttribute attribute : op->getAttrs()) {
+      const AttributeChange *entry = changeOf(attribute.getName());
+      if ((entry || isPassedOn(op, attribute.getName())) && succeeded(change(attribute, entry)))
         attributes.push_back(attribute);
+    }
     if (row.without)
       operands.erase(operands.begin() + *row.without);
     if (row.onDevice && isOnDevice(op->getResult(0))) {
@@ -90,21 +90,24 @@ public:
   }
 
 private:
+  const AttributeChange *changeOf(StringRef name) const {
+    auto found = llvm::find_if(row.attributes, [&](const AttributeChange &each) { return each.from == name; });
+    return found == row.attributes.end() ? nullptr : &*found;
+  }
+
   /// Fails where the attribute is dropped.
-  LogicalResult change(NamedAttribute &attribute) const {
+  LogicalResult change(NamedAttribute &attribute, const AttributeChange *entry) const {
     if (row.without && attribute.getName() == "operandSegmentSizes") {
       SmallVector<int32_t> segments(cast<DenseI32ArrayAttr>(attribute.getValue()).asArrayRef());
       segments.erase(segments.begin() + *row.without);
       attribute.setValue(DenseI32ArrayAttr::get(attribute.getValue().getContext(), segments));
     }
-    for (const AttributeChange &entry : row.attributes) {
-      if (attribute.getName() != entry.from)
-        continue;
-      if (entry.to.empty())
-        return success(entry.convert && entry.convert(attribute.getValue()));
-      attribute = {StringAttr::get(getContext(), entry.to),
-                   entry.convert ? entry.convert(attribute.getValue()) : attribute.getValue()};
-    }
+    if (!entry)
+      return success();
+    if (entry->to.empty())
+      return success(entry->convert && entry->convert(attribute.getValue()));
+    attribute = {StringAttr::get(getContext(), entry->to),
+                 entry->convert ? entry->convert(attribute.getValue()) : attribute.getValue()};
     return success();
   }
 
@@ -129,7 +132,7 @@ public:
                  ? notifyMatchFailure(rewriter, op,
                                       "what its records of tokens hold is described in ways that contradict each other")
                  : notifyMatchFailure(rewriter, op, "there is no ttnn." + op->getName().stripDialect());
-    return replaceBy(*to, op, operands, op->getAttrs(), rewriter);
+    return replaceBy(*to, op, operands, passedOn(op), rewriter);
   }
 
 private:

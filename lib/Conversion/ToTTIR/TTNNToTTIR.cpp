@@ -4,6 +4,7 @@
 #include "Lowering.h"
 
 #include "ttmlir/Conversion/ToTTIR/Passes.h"
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
@@ -145,6 +146,9 @@ static LogicalResult lower(ToTTIR &lowering) {
   StringAttr activation;
   for (NamedAttribute attribute : op->getAttrs()) {
     StringRef from = attribute.getName();
+    // A note of those who made the program.
+    if (!isPassedOn(op, attribute.getName()))
+      continue;
     const AttributeChange *change = nullptr;
     if (listed)
       for (const AttributeChange &each : row->attributes)

@@ -12,6 +12,7 @@
 #include "SystemWriter.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -404,8 +405,10 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   std::vector<OffsetTo<fb::Attribute>> entries;
   for (NamedAttribute attr : op->getAttrs()) {
     StringRef name = attr.getName();
-    // What other dialects attached is no argument of the call.
-    if (name == "operandSegmentSizes" || name == "resultSegmentSizes" || name.contains('.'))
+    // What is attached to the op is no argument of the call, but for how it computes: elementwise ops do not declare
+    // that.
+    if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
+        (!isInherent(op->getName(), attr.getName()) && !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.

@@ -36,6 +36,16 @@ func.func @channels(%a: tensor<1x4x4x8xf32>) -> tensor<1x8x8x8xf32> {
   return %0 : tensor<1x8x8x8xf32>
 }
 
+// Notes of others change nothing, also not those that have the name of an attribute in TTNN; attributes of dialects stay.
+// CHECK-LABEL: @notes
+// CHECK: "ttnn.permute"(%{{.*}}) <{{{.*}}}> {of_nobody.key = 1 : i32} :
+// CHECK: "ttnn.matmul"(%{{[^)]*}}) <{transpose_a = false, transpose_b = false}> :
+func.func @notes(%a: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %0 = "ttir.permute"(%a) <{permutation = array<i64: 1, 0>}> {note = 3 : i32, of_nobody.key = 1 : i32} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = "ttir.matmul"(%0, %a) {activation = "relu", result_layout = dense<[0, 1]> : tensor<2xindex>} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
 //--- gelu.mlir
 // GELU: attribute 'approximate' is neither "none" nor "tanh"
 func.func @sigmoid(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -4,6 +4,7 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
@@ -32,7 +33,7 @@ using namespace mlir::tt::ttnn;
 /// How the ops that take activations name the elementwise op; nothing if they do not.
 static std::optional<UnaryOpType> activationOf(Operation *op) {
   // What is no function of a float, or has parameters, is not among them.
-  auto isParameter = [](NamedAttribute attribute) { return attribute.getName() != ttcore::computeConfigName; };
+  auto isParameter = [&](NamedAttribute each) { return isInherent(op->getName(), each.getName()); };
   if (!op->hasTrait<trait::Elementwise>() || op->getNumOperands() != 1 || llvm::any_of(op->getAttrs(), isParameter) ||
       isa<TypecastOp, BitcastConvertOp, BitwiseNotOp, LogicalNotOp>(op))
     return std::nullopt;
