@@ -3,13 +3,11 @@
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"
-#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -24,6 +22,7 @@ bool AbsentPartParser::parse(llvm::cl::Option &option, StringRef name, StringRef
 }
 
 void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options) {
+  manager.addPass(ttcore::createTTCoreUnwrapDeviceModulePass());
   manager.addPass(shlo::createStablehloRefineShapes());
   manager.addNestedPass<func::FuncOp>(shlo::createStablehloCanonicalizeDynamism());
   manager.addNestedPass<func::FuncOp>(shlo::createStablehloCheckShapeAssertions());
@@ -67,12 +66,13 @@ static void createDeserializePipeline(OpPassManager &manager) {
 }
 
 void tt::registerStableHLOToTTIRPipeline() {
-  PassPipelineRegistration<>("chlo-pre-serialization-pipeline",
-                             "Make StableHLO of CHLO, with composites where CHLO has a function",
+  using ttcore::Inside;
+  ttcore::registerPipeline<>("chlo-pre-serialization-pipeline",
+                             "Make StableHLO of CHLO, with composites where CHLO has a function", Inside::None,
                              createChloPreSerializationPipeline);
-  PassPipelineRegistration<>("stablehlo-deserialize", "Convert VHLO of any version to StableHLO",
+  ttcore::registerPipeline<>("stablehlo-deserialize", "Convert VHLO of any version to StableHLO", Inside::None,
                              createDeserializePipeline);
-  PassPipelineRegistration<StableHLOToTTIRPipelineOptions>(
+  ttcore::registerPipeline<StableHLOToTTIRPipelineOptions>(
       "stablehlo-to-ttir-pipeline", "Lower StableHLO, with meshes of the sdy dialect, to TTIR in a device module",
-      createStableHLOToTTIRPipeline);
+      Inside::Device, createStableHLOToTTIRPipeline);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -36,8 +37,6 @@
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace mlir::tt {
@@ -134,9 +133,9 @@ void tt::registerLinalgToLLVMPipeline() {
   registerPass([] { return createLowerAffinePass(); });
   registerPass([] { return createReconcileUnrealizedCastsPass(); });
   registerPass([] { return createSCFToControlFlowPass(); });
-  PassPipelineRegistration<LinalgToLLVMPipelineOptions>(
+  ttcore::registerPipeline<LinalgToLLVMPipelineOptions>(
       "linalg-to-llvm-pipeline", "Lower linalg on tensors to the LLVM dialect, for functions of the host",
-      createLinalgToLLVMPipeline);
+      ttcore::Inside::None, createLinalgToLLVMPipeline);
 }
 
 void tt::addHostPasses(OpPassManager &manager) {

@@ -252,6 +252,8 @@ LogicalResult Emitter::run() {
     (function.isPrivate() ? sources : programs).push_back(function);
   };
   mesh = meshOf(module);
+  if (mesh.size() != 2)
+    return module.emitError() << "the mesh of the device has " << mesh.size() << " axes; expected rows and columns";
   InputMaker inputs(module, options.loadInputs ? std::optional(InputFiles{options.inputDirectory, options.inputPrefix})
                                                : std::nullopt);
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))

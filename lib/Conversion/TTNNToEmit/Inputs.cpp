@@ -7,6 +7,7 @@
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DistributeTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
@@ -28,7 +29,7 @@ using namespace mlir::tt::emit;
 
 SmallVector<int64_t> emit::meshOf(ModuleOp module) {
   if (auto device = module.lookupSymbol<ttcore::DeviceOp>(ttcore::defaultDeviceName))
-    return SmallVector<int64_t>(device.getDeviceAttr().getMeshShape());
+    return ttcore::rowsAndColumns(device.getDeviceAttr().getMeshShape());
   auto noted = module->getAttrOfType<DenseI64ArrayAttr>(meshShapeAttr);
   if (noted && noted.size() == 2 && llvm::all_of(noted.asArrayRef(), [](int64_t size) { return size > 0; }))
     return SmallVector<int64_t>(noted.asArrayRef());

@@ -3,6 +3,8 @@
 
 #include "SystemWriter.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+
 using namespace mlir;
 using namespace mlir::tt;
 namespace fb = ::tt::target;
@@ -16,8 +18,10 @@ FailureOr<flatbuffers::Offset<fb::SystemDesc>> mlir::tt::writeSystem(ModuleOp mo
   if (!device || !desc)
     return module.emitError() << "module has no " << (device ? "ttcore.system_desc" : "ttcore.device @default_device")
                               << "; run ttcore-register-device first";
-  for (int64_t size : device.getDeviceAttr().getMeshShape())
+  for (int64_t size : ttcore::rowsAndColumns(device.getDeviceAttr().getMeshShape()))
     mesh.push_back(size);
+  if (mesh.size() != 2)
+    return device.emitOpError() << "has a mesh of " << mesh.size() << " axes; expected rows and columns";
   ArrayRef<unsigned> indices = desc.getChipDescIndices();
   std::vector<flatbuffers::Offset<fb::ChipDesc>> chips;
   for (unsigned id : device.getDeviceAttr().getChipIds()) {

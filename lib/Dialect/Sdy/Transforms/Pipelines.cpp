@@ -1,9 +1,9 @@
 //===- Pipelines.cpp - import, propagation and export ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -67,10 +67,12 @@ void sdy::buildPropagationPipeline(OpPassManager &manager, const PropagationPipe
 }
 
 void sdy::registerSdyPipelines() {
-  PassPipelineRegistration<>("sdy-import-pipeline", "Prepare a module for the propagation of shardings",
-                             buildImportPipeline);
-  PassPipelineRegistration<PropagationPipelineOptions>(
-      "sdy-propagation-pipeline", "Import, spread shardings by priority, and export", buildPropagationPipeline);
-  PassPipelineRegistration<ExportPipelineOptions>("sdy-export-pipeline", "Close shardings and say what moves data",
-                                                  buildExportPipeline);
+  using tt::ttcore::Inside;
+  tt::ttcore::registerPipeline<>("sdy-import-pipeline", "Prepare a module for the propagation of shardings",
+                                 Inside::None, buildImportPipeline);
+  tt::ttcore::registerPipeline<PropagationPipelineOptions>("sdy-propagation-pipeline",
+                                                           "Import, spread shardings by priority, and export",
+                                                           Inside::None, buildPropagationPipeline);
+  tt::ttcore::registerPipeline<ExportPipelineOptions>("sdy-export-pipeline", "Close shardings and say what moves data",
+                                                      Inside::None, buildExportPipeline);
 }

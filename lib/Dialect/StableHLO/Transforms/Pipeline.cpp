@@ -4,10 +4,8 @@
 #include "ttmlir/Dialect/StableHLO/Transforms/Pipeline.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
-#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace mlir::tt::shlo {
@@ -137,10 +135,10 @@ void shlo::createStableHLOSpmdPipeline(OpPassManager &manager) {
 }
 
 void shlo::registerStableHLOPipeline() {
-  PassPipelineRegistration<>("stablehlo-spmd-pipeline",
+  ttcore::registerPipeline<>("stablehlo-spmd-pipeline",
                              "Partition a module for many devices as JAX hands it over, with its shardings in Shardy",
-                             createStableHLOSpmdPipeline);
-  PassPipelineRegistration<StableHLOPipelineOptions>(
-      "stablehlo-pipeline", "Partition StableHLO with shardings of the sdy dialect over the mesh",
+                             ttcore::Inside::None, createStableHLOSpmdPipeline);
+  ttcore::registerPipeline<StableHLOPipelineOptions>(
+      "stablehlo-pipeline", "Partition StableHLO with shardings of the sdy dialect over the mesh", ttcore::Inside::None,
       createStableHLOPipeline);
 }

@@ -16,6 +16,13 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttcore;
 
+SmallVector<int64_t> ttcore::rowsAndColumns(ArrayRef<int64_t> meshShape) {
+  SmallVector<int64_t> shape(meshShape);
+  if (shape.size() < 2)
+    shape.insert(shape.begin(), 2 - shape.size(), 1);
+  return shape;
+}
+
 static std::string spell(ArrayRef<int64_t> shape) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -33,7 +40,7 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     if (failed(mesh))
       return signalPassFailure();
     auto device = module.lookupSymbol<DeviceOp>(defaultDeviceName);
-    if (device && !meshShape.empty() && ArrayRef<int64_t>(*mesh) != device.getDeviceAttr().getMeshShape()) {
+    if (device && !meshShape.empty() && *mesh != rowsAndColumns(device.getDeviceAttr().getMeshShape())) {
       module.emitError() << "mesh-shape is " << spell(*mesh) << " but the module has a device @" << defaultDeviceName
                          << " of " << spell(device.getDeviceAttr().getMeshShape());
       return signalPassFailure();
@@ -85,15 +92,10 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
 
   /// Rows and columns; an error for what no mesh can be.
   FailureOr<SmallVector<int64_t>> findMesh(ModuleOp module) {
-    auto inRows = [](SmallVector<int64_t> shape) {
-      if (shape.size() == 1)
-        shape.insert(shape.begin(), 1);
-      return shape;
-    };
-    SmallVector<int64_t> mesh = inRows(SmallVector<int64_t>(meshShape.begin(), meshShape.end()));
-    const SmallVector<int64_t> own = inRows(lookupMeshShape(module).value_or(SmallVector<int64_t>{1, 1}));
-    const bool isGiven = !mesh.empty();
-    mesh = isGiven ? meshOfStage(mesh, own) : own;
+    const SmallVector<int64_t> own = rowsAndColumns(lookupMeshShape(module).value_or(SmallVector<int64_t>()));
+    const SmallVector<int64_t> given = rowsAndColumns(SmallVector<int64_t>(meshShape.begin(), meshShape.end()));
+    const bool isGiven = !meshShape.empty();
+    SmallVector<int64_t> mesh = isGiven ? meshOfStage(given, own) : own;
     if (mesh.size() != 2)
       return module.emitError() << "mesh " << spell(mesh) << " has " << mesh.size()
                                 << " dimensions; expected rows and columns";
@@ -107,7 +109,7 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
       InFlightDiagnostic error = module.emitError() << "the module is for a mesh of " << spell(own) << ", but ";
       if (pipelineStages > 1)
         return error << "a stage of " << pipelineStages.getValue() << " has " << spell(mesh) << " of the mesh-shape "
-                     << spell(inRows(SmallVector<int64_t>(meshShape.begin(), meshShape.end())));
+                     << spell(given);
       return error << "mesh-shape is " << spell(mesh);
     }
     return mesh;

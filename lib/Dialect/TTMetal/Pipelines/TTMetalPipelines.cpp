@@ -6,11 +6,10 @@
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -49,17 +48,19 @@ void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOpti
 }
 
 void ttmetal::registerTTMetalPipelines() {
-  PassPipelineRegistration<ttnn::TTNNDeviceOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
-                                                    createD2MFrontendPipeline);
-  PassPipelineRegistration<NoOptions>(
-      "d2m-be-pipeline", "Lower generics to threads with addresses and registers",
+  using ttcore::Inside;
+  ttcore::registerPipeline<ttnn::TTNNDeviceOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
+                                                    Inside::Device, createD2MFrontendPipeline);
+  ttcore::registerPipeline<NoOptions>(
+      "d2m-be-pipeline", "Lower generics to threads with addresses and registers", Inside::None,
       [](OpPassManager &manager, const NoOptions &) { createD2MBackendPipeline(manager); });
-  PassPipelineRegistration<D2MToTTMetalPipelineOptions>(
-      "d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
+  ttcore::registerPipeline<D2MToTTMetalPipelineOptions>(
+      "d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels", Inside::None,
       [](OpPassManager &manager, const D2MToTTMetalPipelineOptions &options) {
         createD2MToTTMetalPipeline(manager, options.metal);
       });
-  PassPipelineRegistration<TTMetalPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
+  ttcore::registerPipeline<TTMetalPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
+                                                   Inside::Device,
                                                    [](OpPassManager &manager, const TTMetalPipelineOptions &options) {
                                                      createD2MFrontendPipeline(manager, options);
                                                      createD2MBackendPipeline(manager);

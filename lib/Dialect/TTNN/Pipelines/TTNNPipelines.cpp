@@ -5,13 +5,11 @@
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
-#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -158,8 +156,14 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
     if (options.level() > 0)
       manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   }
-  if (options.perfMetrics)
-    manager.addPass(createTTNNCollectPerfMetrics({options.perfMetricsFile, options.perfMetricsVerbose, options.trace}));
+  if (options.perfMetrics) {
+    TTNNCollectPerfMetricsOptions figures;
+    if (!options.perfMetricsFile.empty())
+      figures.outputFile = options.perfMetricsFile;
+    figures.verbose = options.perfMetricsVerbose;
+    figures.enableTrace = options.trace;
+    manager.addPass(createTTNNCollectPerfMetrics(figures));
+  }
 }
 
 void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options) {
@@ -173,12 +177,12 @@ void ttnn::createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceO
 
 void ttnn::registerTTNNPipelines() {
   for (StringRef name : {"ttir-to-ttnn-backend-pipeline", "ttir-to-ttnn-runtime-pipeline"})
-    PassPipelineRegistration<TTIRToTTNNPipelineOptions>(name, "Lower TTIR to TTNN programs for the device",
-                                                        createTTIRToTTNNPipeline);
-  PassPipelineRegistration<TTIRToTTNNPipelineOptions>("ttir-to-ttnn-common-pipeline",
+    ttcore::registerPipeline<TTIRToTTNNPipelineOptions>(name, "Lower TTIR to TTNN programs for the device",
+                                                        ttcore::Inside::Device, createTTIRToTTNNPipeline);
+  ttcore::registerPipeline<TTIRToTTNNPipelineOptions>("ttir-to-ttnn-common-pipeline",
                                                       "Lower TTIR to TTNN programs that do not free their tensors",
-                                                      createTTIRToTTNNCommonPipeline);
-  PassPipelineRegistration<TTNNDeviceOptions>("ttnn-common-to-runtime-pipeline",
+                                                      ttcore::Inside::Device, createTTIRToTTNNCommonPipeline);
+  ttcore::registerPipeline<TTNNDeviceOptions>("ttnn-common-to-runtime-pipeline",
                                               "Make TTNN programs ready to be written to a flatbuffer",
-                                              createTTNNToRuntimePipeline);
+                                              ttcore::Inside::Device, createTTNNToRuntimePipeline);
 }

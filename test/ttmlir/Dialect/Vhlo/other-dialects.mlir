@@ -1,7 +1,7 @@
 // RUN: ttmlir-opt %s -o %t.mlir
-// RUN: ttmlir-opt %s --stablehlo-legalize-to-vhlo | FileCheck %s
+// RUN: ttmlir-opt %s --stablehlo-legalize-to-vhlo=allow-other-dialects=true | FileCheck %s
 // RUN: ttmlir-opt %s --emit-portable-artifact | ttmlir-opt | diff - %t.mlir
-// RUN: not ttmlir-opt %s --stablehlo-legalize-to-vhlo=allow-other-dialects=false 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not ttmlir-opt %s --stablehlo-legalize-to-vhlo 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: not ttmlir-opt %s --emit-portable-artifact=1.10.0 2>&1 | FileCheck %s --check-prefix=REFUSED
 // REFUSED: error: 'sdy.mesh' is an op that a portable artifact cannot hold
 

@@ -17,6 +17,13 @@ namespace mlir::tt::ttcore {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h.inc"
 
+/// The rows and columns of a mesh of two axes or less; of more axes, these.
+SmallVector<int64_t> rowsAndColumns(ArrayRef<int64_t> meshShape);
+
+/// Refuses modules inside of `root` whose functions would stay as they are; `isFlat`: also those of device modules and
+/// host modules.
+LogicalResult checkModules(ModuleOp root, bool isFlat = false);
+
 } // namespace mlir::tt::ttcore
 
 #endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_H

@@ -78,6 +78,16 @@ def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::
   }];
 }
 
+// On modules: looks at those inside.
+def TTCoreCheckModules : Pass<"ttcore-check-modules", "::mlir::ModuleOp"> {
+  let summary = "Check that every function is one that a pipeline lowers";
+  let description = [{
+    Passes lower the functions of one module, and leave those of modules inside of it as they are. A module inside is an
+    error, unless a device module or a host module holds it, and with `flat` also then. Pipelines begin with this pass.
+  }];
+  let options = [Option<"isFlat", "flat", "bool", "false", "Device modules and host modules are errors, too">];
+}
+
 // On modules: its option names functions, all of which must exist.
 def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::ModuleOp"> {
   let summary = "Annotate function arguments with their types";

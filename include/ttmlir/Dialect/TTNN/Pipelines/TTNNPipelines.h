@@ -50,7 +50,7 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       llvm::cl::init(false)};
   Option<bool> constEvalInputsOnHost{*this, "enable-const-eval-inputs-to-system-memory",
                                      llvm::cl::desc("Arguments that are only read once stay in the host's memory"),
-                                     llvm::cl::init(false)};
+                                     llvm::cl::init(true)};
   Option<std::string> targetFormat{*this, "target-format",
                                    llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
                                                   "module's own"),
@@ -117,10 +117,11 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                llvm::cl::init(1)};
   Option<bool> perfMetrics{*this, "ttnn-perf-metrics-enabled",
                            llvm::cl::desc("Write figures of the programs to a file"), llvm::cl::init(false)};
-  Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file", llvm::cl::desc("The file of the figures"),
-                                      llvm::cl::init("ttnn_perf_metrics.json")};
+  Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file",
+                                      llvm::cl::desc("The file of the figures; empty: ttnn_perf_metrics.json"),
+                                      llvm::cl::init("")};
   Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
-                                  llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(false)};
+                                  llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(true)};
   Option<bool> trace{*this, "enable-trace", llvm::cl::desc("Record what programs compute on the device"),
                      llvm::cl::init(false)};
   Option<bool> activationDtypeLowering{*this, "enable-activation-dtype-lowering",

@@ -23,7 +23,7 @@ def StablehloLegalizeToVhlo : Pass<"stablehlo-legalize-to-vhlo", "::mlir::Module
   let description = [{
     The inverse of vhlo-legalize-to-stablehlo. Ops of other dialects stay as they are, between casts, if they are allowed.
   }];
-  let options = [Option<"allowOtherDialects", "allow-other-dialects", "bool", "true",
+  let options = [Option<"allowOtherDialects", "allow-other-dialects", "bool", "false",
                         "Leave ops, attributes and types of other dialects as they are">];
   let dependentDialects = ["::mlir::vhlo::VhloDialect"];
 }
