@@ -275,6 +275,11 @@ inline constexpr Rule rules[] = {
 inline int64_t circularBytes(const KernelFacts &op, int64_t usable) {
   if (op.outs.empty() || !op.outs[0].onDevice())
     return 0;
+  // Without elements nothing is read or written.
+  auto isEmpty = [](const Lying &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
+  if (std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
+      std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &each) { return each && isEmpty(*each); }))
+    return 0;
   for (const circular::Rule &rule : circular::rules)
     if (rule.op == op.op)
       return rule.bytes(op, usable);

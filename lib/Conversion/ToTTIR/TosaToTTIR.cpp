@@ -92,6 +92,8 @@ static LogicalResult lowerCast(ToTTIR &t) {
   auto integer = dyn_cast<IntegerType>(t.result().getElementType());
   if (!isa<FloatType>(t.type(0).getElementType()) || !integer || integer.getWidth() == 1)
     return t.replaceBy("typecast", t.operand(0));
+  if (integer.getWidth() == 0)
+    return t.refuse("integers of 0 bits are not lowered");
   if (integer.getWidth() > 32)
     return t.refuse("floats are rounded to integers of up to 32 bits");
   RankedTensorType real = t.type(0).clone(t.b.getF32Type()), whole = t.result().clone(t.b.getI32Type());

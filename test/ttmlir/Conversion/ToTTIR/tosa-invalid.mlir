@@ -1,5 +1,13 @@
 // RUN: ttmlir-opt %s --convert-tosa-to-ttir --split-input-file --verify-diagnostics
 
+func.func @nothing(%a: tensor<4xf64>) -> tensor<4xi0> {
+  // expected-error@+1 {{'tosa.cast' is not converted to TTIR: integers of 0 bits are not lowered}}
+  %0 = tosa.cast %a : (tensor<4xf64>) -> tensor<4xi0>
+  return %0 : tensor<4xi0>
+}
+
+// -----
+
 func.func @unknown(%a: tensor<4xi32>) -> tensor<4xi32> {
   // expected-error@+1 {{'tosa.clz' is not converted to TTIR: TTIR has no op for it}}
   %0 = "tosa.clz"(%a) : (tensor<4xi32>) -> tensor<4xi32>

@@ -21,20 +21,27 @@ struct ShardingGroupImport : sdy::impl::SdyShardingGroupImportBase<ShardingGroup
   void runOnOperation() override {
     SmallVector<ShardingGroupOp> ops;
     getOperation().walk([&](ShardingGroupOp op) { ops.push_back(op); });
+    // Identifiers are any 64 bits, some of which LLVM's maps keep for themselves: their places in order stand for them.
+    SmallVector<uint64_t> ids = llvm::map_to_vector(ops, [](ShardingGroupOp op) { return op.getGroupId(); });
+    llvm::sort(ids);
+    ids.erase(llvm::unique(ids), ids.end());
+    auto placeOf = [&](ShardingGroupOp op) -> uint64_t {
+      return llvm::lower_bound(ids, op.getGroupId()) - ids.begin();
+    };
     // Groups that share a value are one, whose number is the smallest.
     llvm::EquivalenceClasses<uint64_t> classes;
     DenseMap<Value, uint64_t> groupOf;
     for (ShardingGroupOp op : ops) {
-      classes.insert(op.getGroupId());
-      auto [entry, isNew] = groupOf.try_emplace(op.getInput(), op.getGroupId());
+      classes.insert(placeOf(op));
+      auto [entry, isNew] = groupOf.try_emplace(op.getInput(), placeOf(op));
       if (!isNew)
-        classes.unionSets(entry->second, op.getGroupId());
+        classes.unionSets(entry->second, placeOf(op));
     }
     std::map<uint64_t, uint64_t> smallest; // leader to the smallest of its class
     for (ShardingGroupOp op : ops) {
-      uint64_t leader = classes.getLeaderValue(op.getGroupId());
-      auto [entry, isNew] = smallest.try_emplace(leader, op.getGroupId());
-      entry->second = std::min(entry->second, op.getGroupId());
+      uint64_t leader = classes.getLeaderValue(placeOf(op));
+      auto [entry, isNew] = smallest.try_emplace(leader, placeOf(op));
+      entry->second = std::min(entry->second, placeOf(op));
     }
     SmallVector<uint64_t> ordered;
     for (auto [leader, number] : smallest)
@@ -42,7 +49,7 @@ struct ShardingGroupImport : sdy::impl::SdyShardingGroupImportBase<ShardingGroup
     llvm::sort(ordered);
     std::map<uint64_t, SmallVector<Value>> members;
     for (ShardingGroupOp op : ops) {
-      uint64_t old = smallest[classes.getLeaderValue(op.getGroupId())];
+      uint64_t old = smallest[classes.getLeaderValue(placeOf(op))];
       uint64_t number = llvm::find(ordered, old) - ordered.begin();
       SmallVector<Value> &values = members[number];
       if (llvm::is_contained(values, op.getInput())) {

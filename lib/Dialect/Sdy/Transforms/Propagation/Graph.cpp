@@ -6,6 +6,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace mlir::sdy;
 namespace hlo = mlir::stablehlo;
@@ -40,7 +42,7 @@ int Graph::getSlot(Value value) {
 
 /// Members of a group share a slot, unless they already differ.
 void Graph::addGroups(ModuleOp module) {
-  DenseMap<uint64_t, int> groups;
+  std::map<uint64_t, int> groups; // by any 64 bits
   module.walk([&](ShardingGroupOp op) {
     int slot = getSlot(op.getInput());
     if (slot < 0)

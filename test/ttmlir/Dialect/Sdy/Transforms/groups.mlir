@@ -38,3 +38,17 @@ func.func @shapes(%a: tensor<8xf32>, %b: tensor<4xf32>) {
   sdy.sharding_group %b group_id=0 : tensor<4xf32>
   return
 }
+
+// -----
+
+// Identifiers are any 64 bits.
+// CHECK-LABEL: @identifiers(
+// CHECK: group_id=1
+// CHECK: group_id=1
+// CHECK: group_id=0
+func.func @identifiers(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<4xf32>) {
+  sdy.sharding_group %a group_id=-1 : tensor<8xf32>
+  sdy.sharding_group %b group_id=-1 : tensor<8xf32>
+  sdy.sharding_group %c group_id=-2 : tensor<4xf32>
+  return
+}
