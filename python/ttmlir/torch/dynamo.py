@@ -75,7 +75,8 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
     known = copy.copy(graph_module)
     known.graph = copy.deepcopy(graph_module.graph)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    given = [mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in arguments]
+    # Another tensor of the memory: offsets of a nested tensor bring a size with them that is no number.
+    given = [mode.from_tensor(a.detach(), static_shapes=True) if isinstance(a, torch.Tensor) else a for a in arguments]
 
     class Record(torch.fx.Interpreter):
         def run_node(self, node: torch.fx.Node) -> Any:
@@ -86,6 +87,13 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
     with mode:
         Record(known).run(*given)
     return known
+
+
+def size_of(argument: Any) -> Any:
+    """What a program is made for. Sizes of nested tensors are no numbers, and new ones for each tensor."""
+    if isinstance(argument, torch.Tensor):
+        return tuple(argument.shape), argument.stride()
+    return None if isinstance(argument, torch.SymInt) else argument
 
 
 class Specialising:
@@ -105,7 +113,7 @@ class Specialising:
         self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        key = tuple((tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in arguments)
+        key = tuple(size_of(a) for a in arguments)
         program = self.programs.get(key)
         if program is None:
             known = specialised(self.graph_module, arguments)

@@ -230,8 +230,7 @@ class _Importer:
                     with location(node, self.context):
                         self.values[node] = self.lowering.constant(self.constants[numbers[node]])
                 elif node not in self.values:
-                    with blame(node):
-                        self.values[node] = static(node.meta.get("val"))
+                    self.values[node] = passed_on(node.meta.get("val"), numbers[node])
             outputs = self.body()
             for place, node in self.kept_arguments():
                 outputs[place] = Argument(numbers[node])
@@ -285,17 +284,19 @@ class _Importer:
                 op.attributes["ttcore.compute_config"] = ir.Attribute.parse(configs[made_for], self.context)
 
     def kept_arguments(self) -> list[tuple[int, Node]]:
-        """Outputs, by number, that the backward graph is to get and that are arguments which stay as they are."""
+        """Outputs, by number, that are arguments which stay as they are: those that the backward graph is to get, and
+        integers of whatever AOTAutograd makes of the results (offsets of nested tensors are known by who they are).
+        """
         (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
         returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
         first = output.meta.get(MODEL_OUTPUTS, len(returned))
         return [
             (place, node)
             for place, node in enumerate(returned)
-            if place >= first
-            and isinstance(node, Node)
+            if isinstance(node, Node)
             and node.op == "placeholder"
             and isinstance(self.values[node], Value)
+            and (place >= first or not self.values[node].dtype.is_floating_point)
             and node not in self.written
         ]
 
@@ -367,6 +368,13 @@ def read_results(node: Node) -> frozenset[int] | None:
         if user.users:
             found.add(user.args[1])
     return frozenset(found)
+
+
+def passed_on(value: Any, number: int) -> Any:
+    """An argument that is no tensor: a number, or a size of nested tensors, which can only be a result."""
+    if isinstance(value, torch.SymInt) and getattr(value.node, "hint", None) is None:
+        return Argument(number)
+    return static(value)
 
 
 def static(value: Any) -> Any:
