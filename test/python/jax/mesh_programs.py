@@ -219,6 +219,30 @@ PROGRAMS = {
             lambda x, y: lax.psum(x, "a") @ y, mesh=mesh, in_specs=(P("a"), P()), out_specs=P(), axis_names={"a"})
         close(jax.jit(lambda x: partly(x * 2, x) + 1)(x), (2 * v).reshape(2, 8, 16).sum(0) @ v + 1)
         """,
+    "partial values of explicit axes": """
+        mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+        a, b = normal(4, 8), normal(8, 6)
+        with jax.set_mesh(mesh):
+            def product(a, b):
+                return jnp.einsum("ij,jk->ik", a, b, out_sharding=P("x", None, unreduced={"y"}))
+            x, y = jax.device_put(a, P("x", "y")), jax.device_put(b, P("y", None))
+            for spec in [P("x", None), P("x", "y")]:
+                close(jax.jit(lambda x, y: jax.reshard(product(x, y) + product(x, y), spec))(x, y), 2 * a @ b)
+            gradient = jax.jit(jax.grad(lambda x, y: jax.reshard(product(x, y), P("x", None)).sum()))(x, y)
+            close(gradient, np.broadcast_to(b.sum(1), (4, 8)))
+            whole = jax.device_put(b, P(None, None))
+            partial = jax.jit(lambda w: jax.reshard(jax.reshard(w, P(None, None, unreduced={"y"})), P(None, None)))
+            np.testing.assert_array_equal(partial(whole), b)
+        """,
+    "gradient of a shard_map that does not use its argument": """
+        for kind in [jax.sharding.AxisType.Explicit, jax.sharding.AxisType.Auto]:
+            for shape, names in [((2,), ("x",)), ((2, 2), ("x", "y"))]:
+                with jax.set_mesh(jax.make_mesh(shape, names, axis_types=(kind,) * len(shape))):
+                    x = jax.device_put(np.arange(8, dtype=np.float32), P("x"))
+                    f = jax.shard_map(lambda x: x * 2, in_specs=P("x"), out_specs=P("x"))
+                    np.testing.assert_array_equal(jax.jit(jax.grad(lambda x: f(x).sum()))(x), np.full(8, 2.0))
+                    np.testing.assert_array_equal(jax.jit(jax.grad(lambda x: jax.jit(f)(x).sum()))(x), np.full(8, 2.0))
+        """,
     "meshes in other orders, parts of the chips, and one after another": """
         v = normal(8, 8)
         chips = np.array(jax.devices())

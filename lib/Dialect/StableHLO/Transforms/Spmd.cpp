@@ -230,6 +230,8 @@ struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaSh
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isExternal())
         continue;
+      if (failed(checkPartialValues(function)))
+        return signalPassFailure();
       for (BlockArgument argument : function.getArguments()) {
         sdy::TensorShardingAttr sharding = shardingOf(argument);
         for (OpOperand &use : argument.getUses())
@@ -240,6 +242,30 @@ struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaSh
       for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
         function.setResultAttr(result.getOperandNumber(), gspmdName, text(shardingOf(result.get())));
     }
+  }
+
+private:
+  /// Devices hold the same of what is not split.
+  static LogicalResult checkPartialValues(func::FuncOp function) {
+    auto check = [&](sdy::TensorShardingAttr sharding, StringRef what, unsigned number) -> LogicalResult {
+      if (sharding && !sharding.getUnreducedAxes().empty())
+        return function.emitOpError() << what << ' ' << number << " has partial values (" << sharding
+                                      << "); a program takes and gives values that have been combined";
+      return success();
+    };
+    for (BlockArgument argument : function.getArguments()) {
+      if (failed(check(shardingOf(argument), "argument", argument.getArgNumber())))
+        return failure();
+      for (OpOperand &use : argument.getUses())
+        if (auto manual = dyn_cast<sdy::ManualComputationOp>(use.getOwner()))
+          if (failed(check(manual.getInShardings().getShardings()[use.getOperandNumber()], "argument",
+                           argument.getArgNumber())))
+            return failure();
+    }
+    for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
+      if (failed(check(shardingOf(result.get()), "result", result.getOperandNumber())))
+        return failure();
+    return success();
   }
 };
 } // namespace

@@ -212,3 +212,116 @@ module @computations_in_a_row attributes {mhlo.num_partitions = 2 : i32} {
     return %1 : tensor<8xf32>
   }
 }
+
+// -----
+
+// What is not linear in partial values cannot keep them.
+module @exp attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    // expected-error @+1 {{'stablehlo.exponential' op does not give partial values along axis "x", which its result has in #sdy.sharding<@m, [{}, {}], unreduced={"x"}>; expected ones of a sum over that axis, or of operands that the op is linear in}}
+    %1 = stablehlo.exponential %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module @add_mixed attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    // expected-error @+1 {{'stablehlo.add' op does not give partial values along axis "x", which its result has in #sdy.sharding<@m, [{}, {}], unreduced={"x"}>; expected ones of a sum over that axis, or of operands that the op is linear in}}
+    %1 = stablehlo.add %0, %c {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module @scaled attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    // expected-error @+1 {{'stablehlo.multiply' op does not give partial values along axis "x", which its result has in #sdy.sharding<@m, [{}, {}], unreduced={"x"}>; expected ones of a sum over that axis, or of operands that the op is linear in}}
+    %1 = stablehlo.multiply %0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module @argument attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  // expected-error @+1 {{argument 0 has partial values (#sdy.sharding<@m, [{}, {}], unreduced={"x"}>); a program takes and gives values that have been combined}}
+  func.func public @main(%c: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) {
+    %1 = stablehlo.negate %c : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module @result attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  // expected-error @+1 {{result 0 has partial values}}
+  func.func public @main(%c: tensor<4x4xf32>) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) {
+    %1 = stablehlo.negate %c : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Partial values are combined before an op whose result does not have them, whatever its sharding says.
+// CHECK-LABEL: @combined_first
+// CHECK: stablehlo.dot_general
+// CHECK-NEXT: stablehlo.all_reduce
+// CHECK: stablehlo.exponential
+// CHECK-NOT: stablehlo.all_reduce
+// CHECK: sdy.return
+module @combined_first attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %1 = stablehlo.exponential %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}]>]>} : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// What is linear keeps them: one exchange at the end.
+// CHECK-LABEL: @kept
+// CHECK-COUNT-2: stablehlo.dot_general
+// CHECK-NEXT: stablehlo.subtract
+// CHECK-NEXT: stablehlo.transpose
+// CHECK-NEXT: stablehlo.all_reduce
+// CHECK-NOT: stablehlo.all_reduce
+module @kept attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %1 = stablehlo.dot_general %b, %a, contracting_dims = [0] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
+    %2 = stablehlo.subtract %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    %3 = stablehlo.transpose %2, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %4 = sdy.sharding_constraint %3 <@m, [{}, {}]> : tensor<4x4xf32>
+    return %4 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// A whole value as partial ones is that value on the first device, and zeros on the others.
+// CHECK-LABEL: @made_partial
+// CHECK: stablehlo.select
+// CHECK: stablehlo.all_reduce
+module @made_partial attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %0 = sdy.sharding_constraint %a <@m, [{}, {}], unreduced={"x"}> : tensor<4x8xf32>
+    %1 = sdy.sharding_constraint %0 <@m, [{}, {}]> : tensor<4x8xf32>
+    return %1 : tensor<4x8xf32>
+  }
+}

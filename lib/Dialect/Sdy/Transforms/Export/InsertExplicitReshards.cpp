@@ -48,6 +48,34 @@ std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
   return isZero ? std::optional(ReductionOp::SUM) : std::nullopt;
 }
 
+/// Whether combining an op's results is the same as combining these of its operands before.
+static bool keepsPartialValues(Operation *op, ArrayRef<bool> isPartial, ReductionOp reduction) {
+  const size_t count = llvm::count(isPartial, true);
+  const bool isFirst = count == 1 && isPartial[0], isAll = count > 0 && count == isPartial.size();
+  // What only moves values.
+  if (isa<hlo::ReshapeOp, hlo::TransposeOp, hlo::BroadcastInDimOp, hlo::SliceOp, hlo::ReverseOp, hlo::DynamicSliceOp,
+          hlo::GatherOp, hlo::OptimizationBarrierOp, CollectivePermuteOp, ReshardOp>(op))
+    return isFirst;
+  if (isa<hlo::ConcatenateOp>(op))
+    return isAll;
+  switch (reduction) {
+  case ReductionOp::SUM:
+    if (isa<hlo::AddOp, hlo::SubtractOp>(op))
+      return isAll && !getElementTypeOrSelf(op->getResult(0)).isInteger(1);
+    if (isa<hlo::NegOp, hlo::RealOp, hlo::ImagOp, hlo::DivOp>(op))
+      return isFirst && !(isa<hlo::DivOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0))));
+    if (isa<hlo::MulOp, hlo::DotGeneralOp, hlo::ConvolutionOp>(op))
+      return count == 1;
+    return isa<hlo::ReduceOp>(op) && isFirst && op->getNumOperands() == 2 &&
+           sdy::getReductionOp(op) == ReductionOp::SUM;
+  case ReductionOp::MAX:
+    return isa<hlo::MaxOp>(op) && count > 0;
+  case ReductionOp::MIN:
+    return isa<hlo::MinOp>(op) && count > 0;
+  }
+  llvm_unreachable("all reductions are handled");
+}
+
 namespace {
 using MaybeSharding = std::optional<Sharding>;
 
@@ -62,7 +90,7 @@ public:
     if (failed(checkBoundaries()))
       return failure();
     visit(function.getBody());
-    return success();
+    return failure(hasFailed);
   }
 
 private:
@@ -227,11 +255,49 @@ private:
            (call && (call.getCallTargetName().contains("SPMD") || call.getCallTargetName().ends_with("Sharding")));
   }
 
+  /// Combines the partial values of operands that the result does not have.
+  void reduceOperands(Operation *op) {
+    MaybeSharding result = get(op->getResult(0));
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (MaybeSharding have = get(operand.get()); have && !have->unreduced.empty())
+        operand.set(reduceUnwanted(builder, operand.get(), have, result));
+  }
+
+  /// The result has partial values that the op computes, or that it makes of those of its operands.
+  LogicalResult checkPartialValues(Operation *op, const Rule *rule, ArrayRef<MaybeSharding> shardings) {
+    const MaybeSharding &result = shardings[op->getNumOperands()];
+    if (!result || result->unreduced.empty() || isa<ShardingConstraintOp, PropagationBarrierOp>(op))
+      return success();
+    Axes computed;
+    for (size_t operand = 0; rule && operand < op->getNumOperands(); ++operand) {
+      FactorShardings factors = project(*rule, operand, shardings[operand] ? &*shardings[operand] : nullptr);
+      for (size_t factor = 0; factor < rule->numFactors(); ++factor)
+        if (rule->types[factor].kind == FactorKind::Reduction)
+          llvm::append_range(computed, factors.factors[factor].axes);
+    }
+    for (Axis axis : difference(result->unreduced, computed)) {
+      SmallVector<bool> isPartial;
+      for (const MaybeSharding &sharding : shardings.take_front(op->getNumOperands()))
+        isPartial.push_back(sharding && overlapsAny(axis, sharding->unreduced));
+      if (!keepsPartialValues(op, isPartial, result->reductionOp)) {
+        hasFailed = true;
+        return op->emitOpError() << "does not give partial values along axis \""
+                                 << result->mesh.getAxes()[axis.index].getName() << "\", which its result has in "
+                                 << toAttribute(*result)
+                                 << "; expected ones of a sum over that axis, or of operands that the op is linear in";
+      }
+    }
+    return success();
+  }
+
   void visitOp(Operation *op) {
     SmallVector<Value> values(op->getOperands());
-    llvm::append_range(values, op->getResults());
     const Sharding *first = nullptr;
     SmallVector<MaybeSharding, 0> shardings;
+    reduceOperands(op);
+    values.assign(op->operand_begin(), op->operand_end());
+    llvm::append_range(values, op->getResults());
     for (Value value : values)
       shardings.push_back(isa<RankedTensorType>(value.getType()) ? get(value) : std::nullopt);
     // The mesh of the most tensors that are split.
@@ -256,6 +322,8 @@ private:
     if (attribute && attribute.getIsCustomRule())
       return;
     const Rule *rule = attribute ? rules.get(attribute) : nullptr;
+    if (failed(checkPartialValues(op, rule, shardings)))
+      return;
     bool isConcatenation = isa<hlo::ConcatenateOp>(op);
     bool isFullHere = isFull || (isConcatenation && llvm::any_of(op->getOperands(), [&](Value operand) {
                                    return !areEquivalent(get(operand), get(op->getResult(0)));
@@ -371,11 +439,10 @@ private:
       return sharding;
     };
     unsigned operands = op->getNumOperands();
+    // Partial values of operands are those that the result keeps.
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType())) {
         Sharding target = wanted(operand.getOperandNumber(), operand.get());
-        if (op->getNumResults() > 0 && shardings[operands] == std::nullopt)
-          target.unreduced.clear();
         bool wasFull = std::exchange(isFull, true);
         bring(operand, target);
         isFull = wasFull;
@@ -410,7 +477,7 @@ private:
   }
 
   func::FuncOp function;
-  bool isFull, exchangesEdges;
+  bool isFull, exchangesEdges, hasFailed = false;
   Meshes meshes;
   RuleCache rules;
   DenseMap<Value, TensorShardingAttr> insideOf;

@@ -49,9 +49,10 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
       return success();
     Axes introduced = difference(target.unreduced, source.unreduced),
          removed = difference(source.unreduced, target.unreduced);
-    if (!introduced.empty())
-      return op.emitOpError() << "asks for partial values in " << op.getSharding() << ", which " << attribute
-                              << " does not have; only a computation gives these";
+    // The value itself on the first device, and zeros on the others, are partial values of a sum.
+    if (!introduced.empty() && target.reductionOp != ReductionOp::SUM)
+      return op.emitOpError() << "asks for partial values of " << stringifyReductionOp(target.reductionOp) << " in "
+                              << op.getSharding() << "; only a computation gives these";
     OpBuilder builder(op);
     Value value = op.getInput();
     if (!removed.empty()) {
@@ -78,6 +79,13 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
       if (step.kind == CollectiveStep::Permute && changesMesh)
         current.mesh = target.mesh, current.meshOrRef = target.meshOrRef;
       value = create(builder, op.getLoc(), step, value, current);
+    }
+    if (!introduced.empty()) {
+      sortAndMerge(introduced);
+      target = closed(target);
+      value = ReplicatedToUnreducedOp::create(builder, op.getLoc(), value.getType(), value,
+                                              toListAttribute(op.getContext(), introduced, target.mesh),
+                                              toAttribute(target));
     }
     if (value == op.getInput() && keepRedundantReshards)
       return success();
