@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from op_rows import (
+    NUMBERS,
     Case,
     Operand,
     Row,
@@ -69,6 +70,7 @@ CONVOLUTION = {
         conv2d((2, 3, 4, 1), (2, 1, 2, 3), (1, 1, 1, 2), stride=[1, 3], padding=[1, 0]),
         conv2d((3, 6, 6, 1), (1, 1, 3, 3), None, dilation=[2, 2], padding=[0, 0]),
         conv2d((3, 1, 1, 1), (1, 1, 1, 1), None, padding=[0, 0]),
+        dtypes=NUMBERS,
         wrong=[
             (conv2d((1, 8, 8, 4), (6, 3, 3, 3), None), "operand 'weight' has shape 6x3x3x3; expected 6x4x3x3"),
             (
@@ -87,6 +89,7 @@ CONVOLUTION = {
         case((2, 33, 4), (6, 4, 3), (1, 1, 6), stride=1, padding=1, dilation=1, groups=1),
         case((1, 17, 4), (4, 2, 3), None, stride=2, padding=0, dilation=1, groups=2),
         case((3, 3, 1), (2, 1, 5), None, stride=1, padding=1, dilation=1, groups=1),
+        dtypes=NUMBERS,
         wrong=[
             (
                 case((2, 8, 4), (6, 3, 3), None, stride=1, padding=1, dilation=1, groups=1),
@@ -104,6 +107,7 @@ CONVOLUTION = {
         ),
         case((1, 9, 5, 8, 4), (6, 2, 3, 3, 2), None, stride=[1, 2, 1], padding=[2, 1, 0], dilation=[2, 1, 3], groups=2),
         case((0, 5, 4, 3, 2), (4, 2, 2, 2, 2), None, stride=1, padding=0, dilation=2, groups=1),
+        dtypes=NUMBERS,
         wrong=[
             (
                 case((1, 5, 8, 7, 4), (6, 4, 3, 3, 3), None, stride=1, padding=0, dilation=[3, 1, 1], groups=1),
@@ -132,6 +136,7 @@ CONVOLUTION = {
         conv_transpose2d((2, 5, 7, 3), (3, 5, 2, 2), None, stride=[2, 2], padding=[0, 0]),
         conv_transpose2d((3, 5, 1, 1), (1, 1, 3, 1), None, stride=[2, 1], padding=[1, 0]),
         conv_transpose2d((1, 5, 5, 4), (4, 2, 3, 3), (1, 1, 1, 4), groups=2, stride=[2, 2], output_padding=[1, 1]),
+        dtypes=NUMBERS,
         wrong=[
             (conv_transpose2d((1, 8, 8, 4), (3, 6, 3, 3), None), "operand 'weight' has shape 3x6x3x3; expected 4x6x3x3")
         ],
@@ -151,6 +156,7 @@ CONVOLUTION = {
         ),
         conv_transpose3d((1, 2, 1, 3, 2), (2, 1, 2, 3, 1), None, padding=[0, 1, 1, 1, 0, 0], stride=[1, 3, 2]),
         conv_transpose3d((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), None),
+        dtypes=NUMBERS,
         wrong=[
             (
                 conv_transpose3d((1, 3, 4, 5, 4), (3, 6, 3, 3, 3), None),

@@ -138,18 +138,21 @@ static bool turnKernel(Form &form) {
 /// Steps that are never taken are 1: between elements of which there is one.
 static bool dropSteps(Form &form) {
   bool any = false;
+  auto drop = [&](int64_t &step, int64_t count) {
+    if (count != 1 || step == 1)
+      return false;
+    step = 1;
+    return any = true;
+  };
   for (size_t d = 0; d < form.rank; ++d) {
-    auto drop = [&](int64_t &step, int64_t count) {
-      if (count != 1 || step == 1)
-        return false;
-      step = 1;
-      return any = true;
-    };
     drop(form.spread[d], form.size(d));
     drop(form.dilation[d], form.window(d));
-    if (drop(form.stride[d], form.positions(d))) // other positions that there is room for are not computed
-      form.high[d] -= form.low[d] + form.spreadSize(d) + form.high[d] - form.reach(d) - 1;
   }
+  // Strides matter under a dilated input only. Other positions that there is room for then are not computed.
+  if (llvm::any_of(form.spread, isAbove))
+    for (size_t d = 0; d < form.rank; ++d)
+      if (drop(form.stride[d], form.positions(d)))
+        form.high[d] = form.reach(d) + 1 - form.low[d] - form.spreadSize(d);
   return any;
 }
 

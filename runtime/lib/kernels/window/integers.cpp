@@ -22,7 +22,20 @@ namespace {
 
 using Word = uint32_t;
 
-constexpr int64_t pixelsAtOnce = 4, wide = 32, narrow = 8; // results that are summed up in registers
+// Results that are summed up in registers: pixels by columns.
+constexpr int64_t pixelsAtOnce = 4, narrow = 8;
+#if defined(__AVX512F__)
+constexpr int64_t wide = 32;
+#else
+constexpr int64_t wide = 16;
+#endif
+
+template <int64_t width> using Vector = Word __attribute__((vector_size(width * sizeof(Word))));
+template <int64_t width> [[gnu::always_inline]] inline Vector<width> read(const Word *from) {
+  Vector<width> values;
+  std::memcpy(&values, from, sizeof(values));
+  return values;
+}
 
 /// Values of any integer type as words; words stay where they are.
 class Words {
@@ -189,8 +202,9 @@ private:
   template <int64_t width>
   void block(const Values &now, int64_t line, int64_t group, const std::vector<Place> &places, const Part &part) const {
     const Axis &across = c.window.axes.back();
-    Word sums[pixelsAtOnce][width] = {};
+    Vector<width> sums[pixelsAtOnce] = {};
     const int64_t first = isDepthwise ? part.column : group * depth; // channel
+    const int64_t count = std::min(width, outs - part.column), out = group * outs + part.column;
     for (const Place &place : places)
       for (int64_t tap = 0; tap < across.kernel; ++tap) {
         const Word *from[pixelsAtOnce];
@@ -204,23 +218,34 @@ private:
           continue;
         const Word *weight = now.weights + (group * c.window.area() + place.tap + tap) * depth * columns + part.column;
         if (isDepthwise) {
-          const int64_t count = std::min(width, outs - part.column);
-          for (int64_t p = 0; p < part.pixels; ++p)
-            for (int64_t j = 0; j < count; ++j)
-              sums[p][j] += from[p][j] * weight[j];
+          const Vector<width> w = read<width>(weight);
+#pragma clang loop unroll(full)
+          for (int64_t p = 0; p < pixelsAtOnce; ++p) {
+            Vector<width> values = {};
+            if (count == width)
+              values = read<width>(from[p]);
+            else
+              std::memcpy(&values, from[p], static_cast<size_t>(count) * sizeof(Word));
+            sums[p] += values * w;
+          }
           continue;
         }
-        for (int64_t i = 0; i < depth; ++i, weight += columns)
+        for (int64_t i = 0; i < depth; ++i, weight += columns) {
+          const Vector<width> w = read<width>(weight);
+#pragma clang loop unroll(full)
           for (int64_t p = 0; p < pixelsAtOnce; ++p)
-            for (int64_t j = 0; j < width; ++j)
-              sums[p][j] += from[p][i] * weight[j];
+            sums[p] += from[p][i] * w;
+        }
       }
-    const int64_t count = std::min(width, outs - part.column), out = group * outs + part.column;
+    Word made[pixelsAtOnce][width];
+#pragma clang loop unroll(full)
+    for (int64_t p = 0; p < pixelsAtOnce; ++p)
+      std::memcpy(made[p], &sums[p], sizeof(made[p]));
     const auto bytes = static_cast<int64_t>(storageBytes(produced));
     for (int64_t p = 0; p < part.pixels; ++p) {
       int64_t values[width];
       for (int64_t j = 0; j < count; ++j)
-        values[j] = static_cast<int32_t>(sums[p][j] + (now.bias ? now.bias[out + j] : 0));
+        values[j] = static_cast<int32_t>(made[p][j] + (now.bias ? now.bias[out + j] : 0));
       std::byte *to = now.result + ((line * across.out + part.x + p * part.step) * c.out + out) * bytes;
       store(values, to, static_cast<size_t>(count));
     }
