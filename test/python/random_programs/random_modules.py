@@ -16,16 +16,19 @@ import argparse
 import sys
 from pathlib import Path
 
+import torch
 from random_collectives import COLLECTIVES
 from random_ops import OPS
-from random_values import Generator, Module
+from random_values import ANY, Generator, Kind, Module
 
 MESHES = ((1, 2), (2, 2), (2, 4))
+# Of bf16, with many dimensions of 1 and others beside those of tiles and vectors.
+THIN = Kind(torch.bfloat16, (1, 1, 1, 1, 2, 3, 31, 32, 33, 63, 64, 65))
 
 
-def drawn(seed: int, mesh: tuple[int, int] = (1, 1), ops: int | None = None) -> Module:
+def drawn(seed: int, mesh: tuple[int, int] = (1, 1), ops: int | None = None, kind: Kind = ANY) -> Module:
     """ops: how many calls, instead of a random number; fewer are the first ones of more."""
-    return Generator(seed, mesh).draw(OPS if mesh == (1, 1) else OPS + COLLECTIVES * 5, ops)
+    return Generator(seed, mesh, kind).draw(OPS if mesh == (1, 1) else OPS + COLLECTIVES * 5, ops)
 
 
 def dump(folder: Path, count: int, seed: int) -> None:
@@ -45,6 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--print", type=int, metavar="SEED", help="print the builder program of a seed")
     parser.add_argument("--ops", type=int, help="only the first calls of the printed program")
+    parser.add_argument("--thin", action="store_true", help="the printed program is of bf16, with many sizes of 1")
     parser.add_argument("--mesh", default="1x1", help="of the printed program (default: %(default)s)")
     parser.add_argument("--dump", type=Path, metavar="FOLDER", help="write flatbuffers, named by seed and mesh")
     parser.add_argument("-n", "--count", type=int, default=100, help="of flatbuffers (default: %(default)s)")
@@ -52,7 +56,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.print is not None:
         rows, columns = map(int, args.mesh.split("x"))
-        print(drawn(args.print, (rows, columns), args.ops).program)
+        print(drawn(args.print, (rows, columns), args.ops, THIN if args.thin else ANY).program)
     if args.dump is not None:
         dump(args.dump, args.count, args.seed)
 

@@ -140,18 +140,35 @@ class Refused(Exception):
     """An op that does not suit the values there are; another one is drawn."""
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What modules are drawn with, where it is not left to chance.
+
+    dtype: of floats.
+    sizes: of dimensions, on one chip.
+    """
+
+    dtype: torch.dtype | None = None
+    sizes: tuple[int, ...] = (1, 1, 2, 3, 5, 7, 16, 32, 33)
+
+
+ANY = Kind()
+
+
 class Generator:
     """Draws one module of the ops of a catalog."""
 
-    def __init__(self, seed: int, mesh: tuple[int, int] = (1, 1)):
-        self.choice = random.Random(f"{seed} {mesh}")
+    def __init__(self, seed: int, mesh: tuple[int, int] = (1, 1), kind: Kind = ANY):
+        self.kind = kind
+        self.choice = random.Random(f"{seed} {mesh}" if kind == ANY else f"{seed} {mesh} {kind}")
         self.torch = torch.Generator().manual_seed(self.choice.getrandbits(60))
         self.noise = torch.Generator().manual_seed(seed)
         self.module = Module(seed, mesh)
         self.mesh = mesh
         self.chips = mesh[0] * mesh[1]
         self.values: list[Value] = []
-        self.dtype = self.choice.choice([torch.float32] * 4 + [torch.bfloat16] * 3 + [torch.float16, torch.float64])
+        some = [torch.float32] * 4 + [torch.bfloat16] * 3 + [torch.float16, torch.float64]
+        self.dtype = kind.dtype or self.choice.choice(some)
 
     def draw(self, catalog: Sequence[Draw], ops: int | None = None) -> Module:
         """ops: how many calls, instead of a random number; fewer are the first ones of more."""
@@ -176,7 +193,7 @@ class Generator:
     def random_shape(self) -> tuple[int, ...]:
         """Multiples of the number of chips, so that collectives can cut; sizes of 1 and odd ones; scalars."""
         rank = self.choice.choice([0, 1, 2, 2, 2, 3, 4]) if self.chips == 1 else self.choice.choice([1, 2, 2, 3])
-        sizes = (1, 1, 2, 3, 5, 7, 16, 32, 33) if self.chips == 1 else (8, 16, 32, 8, 24, 1)
+        sizes = self.kind.sizes if self.chips == 1 else (8, 16, 32, 8, 24, 1)
         shape = tuple(self.choice.choice(sizes) for _ in range(rank))
         return shape if math.prod(shape) <= MOST_ELEMENTS else self.random_shape()
 

@@ -13,13 +13,13 @@ from builder.base.builder_runtime import execute_fb
 from builder.execution.device_tensors import load_binary
 from emit_cases import Subject, assert_same, compare_python, of_flatbuffer
 from op_cases import HOST, execute, lowered, tagged
-from random_modules import MESHES, drawn
-from random_values import HELD, Module, Value
+from random_modules import MESHES, THIN, drawn
+from random_values import ANY, HELD, Kind, Module, Value
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 ALL_MESHES = ((1, 1), *MESHES)
 SAMPLE = 10  # modules for each mesh
-MANY, BATCH = 2000, 50  # with --slow
+MANY, MANY_THIN, BATCH = 2000, 3000, 50  # with --slow
 # Passes that are off by default, and change no value beyond rounding.
 OPTIONAL = (
     "enable-permute-matmul-fusion=true enable-fusing-conv2d-with-multiply-pattern=true enable-remove-dead-values=true "
@@ -110,8 +110,8 @@ def check_module(drawn_module: Module) -> None:
     check_ops(module, builder)
 
 
-def check(seed: int, mesh: tuple[int, int], ops: int | None = None) -> None:
-    module = drawn(seed, mesh, ops)
+def check(seed: int, mesh: tuple[int, int], ops: int | None = None, kind: Kind = ANY) -> None:
+    module = drawn(seed, mesh, ops, kind)
     try:
         check_module(module)
     except Exception as error:
@@ -131,6 +131,19 @@ def test_sample(mesh: tuple[int, int], seed: int) -> None:
 def test_many(start: int, seed: int) -> None:
     for number in range(seed + start, seed + start + BATCH):
         check(number, ALL_MESHES[number % len(ALL_MESHES)])
+
+
+@pytest.mark.long
+def test_sample_of_bf16_with_sizes_of_1(seed: int) -> None:
+    for number in range(seed, seed + SAMPLE):
+        check(number, (1, 1), kind=THIN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, MANY_THIN, BATCH))
+def test_many_of_bf16_with_sizes_of_1(start: int, seed: int) -> None:
+    for number in range(seed + start, seed + start + BATCH):
+        check(number, (1, 1), kind=THIN)
 
 
 def test_a_seed_gives_the_same_module() -> None:
