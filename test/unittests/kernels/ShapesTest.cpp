@@ -22,7 +22,7 @@ namespace {
 
 constexpr DataType f32 = DataType::Float32, bf16 = DataType::BFloat16, f16 = DataType::Float16;
 constexpr int64_t sizes[] = {1, 2, 3, 31, 32, 33, 63, 64, 65}, larger[] = {100, 257, 512, 1030};
-constexpr int64_t usualCases = 400, windows[] = {1, 2, 3, 5};
+constexpr int64_t usualCases = 200, windows[] = {1, 2, 3, 5};
 constexpr DataType types[] = {f32, bf16, f16};
 
 int64_t setting(const char *name, int64_t otherwise) {
@@ -126,7 +126,7 @@ void product(int64_t index) {
   const DataType type = types[turn(3)];
   if (draw.chance(6))
     (draw.chance(3) ? m : draw.chance(2) ? n : k) = draw.of(larger);
-  constexpr int64_t most = 3'000'000, direct = 32 * 32 * 32;
+  constexpr int64_t most = 1'500'000, direct = 32 * 32 * 32;
   Shape batch;
   for (int64_t rank = draw.below(3), work = m * n * k; rank > 0; --rank, work *= batch.back())
     batch.push_back(draw.size(std::max<int64_t>(1, most / work)));
@@ -191,7 +191,7 @@ TEST(Shapes, ProductsAreExact) {
 
 // The kernel of panels itself, which the op gives larger products only: of each row of sizes, from 1 to `most`.
 TEST(Shapes, PanelsOfAllSmallSizesAreExact) {
-  const int64_t most = 40, every = setting("TTRT_CASES", usualCases) >= 10000 ? 1 : 7;
+  const int64_t most = 40, every = setting("TTRT_CASES", usualCases) >= 10000 ? 1 : 29;
   Draw draw(0);
   setThreads(1);
   const auto quarters = [&](int64_t count) {
@@ -277,7 +277,7 @@ ConvolutionCase convolutionCase(Draw &draw) {
   if (rank == 3 && draw.chance(5))
     c.mode = "replicate";
   const int64_t window = volume(c.kernel), places = c.batch * volume(transposed ? c.sizes : c.results());
-  const int64_t work = std::max<int64_t>(1, 4'000'000 / (window * places));
+  const int64_t work = std::max<int64_t>(1, 2'000'000 / (window * places));
   c.in = draw.size(std::max<int64_t>(1, work));
   c.out = draw.size(std::max<int64_t>(1, work / c.in));
   if (draw.chance(6))
