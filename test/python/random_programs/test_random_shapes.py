@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""random_shapes.py: a sample, and with --slow many."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("random_shapes.py")
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=SCRIPT.parent)
+
+
+@pytest.mark.long
+def test_sample_is_exact_under_every_cap(seed: int) -> None:
+    done = run(SCRIPT, "--count", 60, "--seed", seed)
+    assert done.returncode == 0 and "60 results" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 4000, 400))
+def test_many_are_exact_under_every_cap(start: int, seed: int) -> None:
+    done = run(SCRIPT, "--count", 400, "--seed", seed + start)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_a_value_that_differs_is_named() -> None:
+    done = run(
+        "-c",
+        "from random_shapes import *\nmade = compiled(range(2))\nmade.cases[1][1].expected[0] += 1\nchecked(made)",
+    )
+    assert done.returncode == 1 and "AssertionError: case 1: " in done.stderr, done.stdout + done.stderr
