@@ -77,6 +77,10 @@ class Result:
     comparing: Any = None
     reason: str = ""
 
+    @property
+    def judges_outputs(self) -> bool:
+        return self.comparing is not None and any(pair.kind == "output" for pair in self.comparing.pairs)
+
     def parts(self, strict: bool) -> bool:
         return self.comparing is not None and not (
             self.comparing.outputs_agree and not (strict and self.comparing.parted)
@@ -135,8 +139,9 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.json, report_of(args, start, results, parted))
     if failure is not None:
         raise failure
-    if parted is None and not any(r.comparing is not None or not r.changed for r in results):
-        raise InputError(f"nothing could be compared: {results[-1].reason}" if results else "there are no passes")
+    if parted is None and not any(r.judges_outputs or not r.changed for r in results):
+        why = results[-1].reason or "the programs give no values" if results else ""
+        raise InputError(f"nothing could be compared: {why}" if results else "there are no passes")
     return 0 if parted is None else 1
 
 
@@ -148,6 +153,8 @@ def three(args: argparse.Namespace) -> int:
     subject = Subject.load(args.file, args.mesh.shape if args.mesh else None)
     judge = Judge(args.pcc, args.atol, args.rtol)
     rows = list(rows_of(*three_ways(subject, args.seed, args.inputs), judge))
+    if not any(row.pair.kind == "output" for row in rows):
+        raise InputError(f"{args.file}: nothing could be compared: its programs give no values")
     if args.json != "-":
         show_three(args, rows)
     wrong = [row for row in rows if row.pair.kind == "output" and strays(args, row)]

@@ -160,6 +160,9 @@ def run(args: argparse.Namespace) -> int:
 
         write_tensors(args.save_outputs, saved)
     wrong = [problem for report in reports for problem in problems(report)]
+    if args.golden or args.identity or args.non_zero:
+        wrong += [f'"{r["name"]}" gives no value: nothing was compared' for r in reports
+                  if not r["outputs"] and not r.get("ops_checked")]  # fmt: skip
     report = {
         "file": args.file,
         "arch": arch,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ from builder.base.builder_apis import (
     build_module,
     compile_and_execute_ttir,
     compile_module_to_flatbuffer,
+    compile_ttir_to_flatbuffer,
     execute_cpp,
     execute_py,
 )
 from builder.base.builder_runtime import execute_fb
 from builder.base.errors import TTBuilderGoldenException
 from builder.execution.verdicts import Verdict, checked
+from ttrt.__main__ import main as ttrt
 
 F32, BF16 = torch.float32, torch.bfloat16
 RUN = {"ttnn": execute_fb, "emitpy": execute_py, "emitc": execute_cpp}
@@ -165,3 +168,30 @@ def test_the_chip_and_the_golden_take_the_first() -> None:
     for body in (lambda x, b: b.topk(x, k=66, dim=0, largest=False), lambda x, b: b.sort(x, dim=0)):
         report = compile_and_execute_ttir(of(body, (100, 132), BF16), check_atol=True, check_rtol=True)
         assert all(r.comparison.max_abs == 0 for r in report.records)
+
+
+def forgotten(builder: Any) -> None:
+    @builder.func([(4, 5)], [torch.float32])
+    def f(x: Any, builder: Any) -> None:
+        builder.exp(x)
+
+
+@pytest.mark.parametrize("target", ["ttnn", "ttmetal", "emitpy"])
+def test_a_program_without_values_does_not_pass(target: str, tmp_path: Path) -> None:
+    with pytest.raises(TTBuilderGoldenException, match="nothing was compared of program 'f': it gives no value"):
+        compile_and_execute_ttir(forgotten, target=target, output_root=str(tmp_path))
+    report = compile_and_execute_ttir(forgotten, target=target, output_root=str(tmp_path), disable_golden=True)
+    assert not report.records
+
+
+def test_commands_that_compare_nothing_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, path, *_ = compile_ttir_to_flatbuffer(forgotten, output_root=str(tmp_path))
+    for arguments, reason in (
+        (["run", path, "--golden"], '"f" gives no value: nothing was compared'),
+        (["run", path, "--non-zero"], '"f" gives no value: nothing was compared'),
+        (["compare", path, "--exact"], "nothing could be compared: its programs give no values"),
+        (["compare", path, path], "nothing could be compared: the programs give no values"),
+    ):
+        assert ttrt(arguments) == 1, arguments
+        assert reason in capsys.readouterr().err
+    assert ttrt(["run", path]) == 0

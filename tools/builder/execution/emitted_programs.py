@@ -30,7 +30,15 @@ from builder.goldens.module_goldens import ProgramGoldens, Programs
 from .argument_checks import check_device, check_goldens, check_path, checked_arguments
 from .cpp_library import compiled
 from .device_tensors import create_tensor, device_for, fetched, runtime
-from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
+from .program_outputs import (
+    goldens_of,
+    numbered,
+    output_records,
+    raise_failures,
+    raise_uncompared,
+    save_goldens,
+    save_torch_tensor,
+)
 from .report import GoldenReport, ProgramReport
 from .verdicts import Verdict, shards_of
 
@@ -156,6 +164,8 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
             result = function(*arguments, *([device] if takes_device else []))
         except Exception as error:
             raise user_error(path, f"program {name!r} failed", error) from None
+        if result is None:
+            return []
         return result if isinstance(result, (tuple, list)) else [result]
 
     def inputs(name: str, maker: Callable[..., Any], device: Any) -> Sequence[Any]:
@@ -256,6 +266,8 @@ def execute(
         artifacts.mkdir(parents=True, exist_ok=True)
         write_whole(artifacts / "golden_report.json", report.to_json())
     raise_failures(report)
+    if goldens is not None and not disable_golden:
+        raise_uncompared(report)
     return report
 
 

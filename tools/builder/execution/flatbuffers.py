@@ -37,7 +37,15 @@ from .device_tensors import (
 from .emitted_programs import execute_cpp, execute_py
 from .memory_log import MemoryLog
 from .op_watcher import OpWatcher, hooks
-from .program_outputs import goldens_of, numbered, output_records, raise_failures, save_goldens, save_torch_tensor
+from .program_outputs import (
+    goldens_of,
+    numbered,
+    output_records,
+    raise_failures,
+    raise_uncompared,
+    save_goldens,
+    save_torch_tensor,
+)
 from .report import GoldenReport, ProgramReport, Record
 from .verdicts import Verdict, check_outputs, compare_shards, dtype_name, shards_of
 
@@ -128,6 +136,8 @@ def execute_fb(
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "golden_report.json", report.to_json())
     raise_failures(report)
+    if input_output_goldens is not None and not disable_golden:
+        raise_uncompared(report)
     return report
 
 

@@ -64,6 +64,19 @@ def output_records(
     return records
 
 
+def raise_uncompared(report: GoldenReport) -> None:
+    """Raises for a program that was to be compared with goldens and has no value to compare."""
+    names = [repr(program.name) for program in report.programs if not program.records]
+    if not names and report.programs:
+        return
+    what = f"program {', '.join(names)}: it gives no value" if names else "the binary has no public program"
+    error = TTBuilderGoldenException(
+        f"nothing was compared of {what}; return values from its function, or run it with disable_golden=True", []
+    )
+    error.report = report
+    raise error
+
+
 def raise_failures(report: GoldenReport) -> None:
     failures = report.failures
     if not failures:
