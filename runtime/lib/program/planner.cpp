@@ -137,6 +137,9 @@ void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footpr
   if (footprint.buffer == BufferType::SystemMemory)
     return;
   groupOf[value] = static_cast<uint32_t>(made.memory.groups.size());
+  const TensorSpec &spec = program.spec(value);
+  label += ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
+           (spec.layout == Layout::Tile ? " in tiles" : " in rows");
   made.memory.groups.push_back({footprint, std::move(label), input});
   made.memory.events.push_back({at, true, groupOf[value]});
   references.push_back(1);

@@ -11,6 +11,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
@@ -44,6 +45,21 @@ static bool staysOnHost(Value value) {
            llvm::all_of(value.getUsers(),
                         [&](Operation *user) { return isa<func::ReturnOp>(user) || goesToMesh(user); });
   return !value.use_empty() && llvm::all_of(value.getUsers(), goesToMesh);
+}
+
+/// Whether tiles of a tensor would be padding for the most part, and that would take much memory: a kernel of 1 x 1
+/// takes 1,024 times its size in tiles.
+static bool isMostlyPadding(ArrayRef<int64_t> shape, ttcore::DataType dataType) {
+  constexpr int64_t tileSide = 32, aligned = 32; // bytes, of a row in DRAM
+  constexpr int64_t ratio = 8, much = int64_t(1) << 20;
+  if (shape.size() < 2 || shape.back() >= tileSide || shape[shape.size() - 2] >= tileSide)
+    return false;
+  const auto inTile = static_cast<int64_t>(ttcore::tileBytes(dataType)), element = inTile / (tileSide * tileSide);
+  const int64_t inRows = shape[shape.size() - 2] * llvm::alignTo(shape.back() * element, aligned);
+  std::optional<int64_t> bytes = inTile;
+  for (int64_t size : shape.drop_back(2))
+    bytes = bytes ? llvm::checkedMul(*bytes, size) : bytes;
+  return inTile >= ratio * inRows && (!bytes || *bytes >= much);
 }
 
 /// A kernel of 1 x 1 that is given to the program and read as a matrix.
@@ -113,7 +129,7 @@ private:
       return false;
     return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      if (isa<ttir::Conv1dOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp, ttir::Conv3dOp>(user))
+      if (isa<ttir::Conv1dOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp, ttir::Conv3dOp, ttir::ConvTranspose3dOp>(user))
         return use.getOperandNumber() > 0;
       if (auto placed = dyn_cast<ttir::ToLayoutOp>(user))
         if (auto shaped = value.getDefiningOp<ttir::ReshapeOp>(); shaped && isKernelAsMatrix(shaped))
@@ -235,7 +251,9 @@ private:
       return emitError() << " is " << type << "; the runtime has tensors of up to " << maxElements << " elements";
 
     // Block formats are tiles wherever they lie.
-    Layout order = onHost && !ttcore::isBlockFormat(*dataType) ? Layout::RowMajor : Layout::Tile;
+    Layout order = (onHost || isMostlyPadding(tensor.getShape(), *dataType)) && !ttcore::isBlockFormat(*dataType)
+                       ? Layout::RowMajor
+                       : Layout::Tile;
     auto layout = TTNNLayoutAttr::get(type.getContext(), tensor.getShape(), *dataType, order,
                                       onHost ? BufferType::SystemMemory : BufferType::DRAM,
                                       distributed || tensor.getEncoding() ? mesh : ttcore::TensorMeshAttr());

@@ -115,3 +115,17 @@ func.func @dynamic(%a: tensor<?x4xf32>) {
 func.func @huge(%a: tensor<4000000000x4000000000x4000000000xf32>) {
   return
 }
+
+// -----
+
+// Tiles of small windows would be mostly padding: where that is much memory, rows hold them.
+// CHECK-DAG: #[[KERNEL:.*]] = {{.*}}memref<4096x1xf32, #dram>, <interleaved>>
+// CHECK-DAG: #[[WINDOW:.*]] = {{.*}}memref<16384x8xbf16, #dram>, <interleaved>>
+// CHECK-DAG: #[[FEW:.*]] = {{.*}}memref<8x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[HALF:.*]] = {{.*}}memref<2048x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[WIDE:.*]] = {{.*}}memref<2048x2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+// CHECK-DAG: #[[BLOCK:.*]] = {{.*}}memref<4096x1x!ttcore.tile<32x32, bfp_bf8>, #dram>, <interleaved>>
+// CHECK: func.func @mostly_padding(%arg0: tensor<64x64x1x1xf32, #[[KERNEL]]>, %arg1: tensor<8x256x8x8xbf16, #[[WINDOW]]>, %arg2: tensor<2x4x1x1xf32, #[[FEW]]>, %arg3: tensor<8x256x16x16xf32, #[[HALF]]>, %arg4: tensor<8x256x1x64xf32, #[[WIDE]]>, %arg5: tensor<64x64x1x1xbf16, #[[BLOCK]]>) -> tensor<64x64x1x1xf32, #[[KERNEL]]>
+func.func @mostly_padding(%a: tensor<64x64x1x1xf32>, %b: tensor<8x256x8x8xbf16>, %c: tensor<2x4x1x1xf32>, %d: tensor<8x256x16x16xf32>, %e: tensor<8x256x1x64xf32>, %f: tensor<64x64x1x1x!ttcore.tile<32x32, bfp_bf8>>) -> tensor<64x64x1x1xf32> {
+  return %a : tensor<64x64x1x1xf32>
+}

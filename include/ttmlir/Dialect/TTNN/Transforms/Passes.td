@@ -11,7 +11,9 @@ def TTNNLayout : Pass<"ttnn-layout"> {
   let description = [{
     Tensors lie tiled and interleaved in DRAM. The full side of a `ttir.mesh_shard` lies in system memory, as do weights
     and biases of convolutions with the constants that they are computed from, unless something else reads them: the
-    library prepares them from rows, and tiles of small windows would be mostly padding. A tensor that a mesh_shard has
+    library prepares them from rows, and tiles of small windows would be mostly padding. Other tensors whose last two
+    sizes are below 32 lie in rows in DRAM where tiles would take a MiB or more, and eight times the memory of rows: the
+    gradient of a kernel of 1 x 1, and images of 8 x 8. A tensor that a mesh_shard has
     distributed, and what is computed from it, is marked with its mesh; in a module also what loops and branches carry,
     which are given in parts what they have in parts. Tensors of tiles become tensors
     of the element type that holds the tiles' values; the layout keeps the format.
