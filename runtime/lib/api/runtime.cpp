@@ -10,7 +10,7 @@
 #include "tt/sim/published.h"
 
 #include <cstring>
-#include <map>
+#include <utility>
 
 namespace tt::runtime {
 namespace {
@@ -28,43 +28,47 @@ HookTable &hookTable() {
 /// What the last run on each device took. The report before it is used again when nobody else has it.
 class Reports {
 public:
-  std::shared_ptr<RunReport> begin(uint32_t device) {
+  std::shared_ptr<RunReport> begin(const Device &device) {
     std::lock_guard lock(mutex);
-    const auto [found, isNew] = byDevice.try_emplace(device);
-    if (isNew)
-      found->second.spare = create(); // for the second run
-    else if (std::shared_ptr<RunReport> spare = std::move(found->second.spare))
+    if (!device->kept) {
+      auto made = std::make_shared<OfDevice>();
+      made->spare = create(); // for the second run
+      device->kept = std::move(made);
+    } else if (std::shared_ptr<RunReport> spare = std::move(of(device)->spare))
       return spare;
     return create();
   }
-  void end(uint32_t device, std::shared_ptr<RunReport> report) {
+  void end(const Device &device, std::shared_ptr<RunReport> report) {
+    std::shared_ptr<RunReport> old; // freed behind the lock: with it may go a binary
     std::lock_guard lock(mutex);
-    const auto found = byDevice.find(device);
-    if (found == byDevice.end())
+    OfDevice *const found = of(device);
+    if (!found)
       return; // closed meanwhile
-    found->second.last.swap(report);
-    if (report && report.use_count() == 1) {
-      *report = RunReport();
-      found->second.spare = std::move(report);
+    old = std::exchange(found->last, std::move(report));
+    if (old && old.use_count() == 1) {
+      *old = RunReport();
+      found->spare = std::move(old);
     }
   }
-  std::shared_ptr<const RunReport> last(uint32_t device) {
+  std::shared_ptr<const RunReport> last(const Device &device) {
     std::lock_guard lock(mutex);
-    const auto found = byDevice.find(device);
-    return found == byDevice.end() ? nullptr : found->second.last;
+    const OfDevice *const found = of(device);
+    return found ? found->last : nullptr;
   }
-  void forget(uint32_t device) {
+  void forget(const Device &device) {
+    std::shared_ptr<void> old;
     std::lock_guard lock(mutex);
-    byDevice.erase(device);
+    old = std::move(device->kept);
   }
 
 private:
+  /// Kept with the device, and the binary of the run with it.
   struct OfDevice {
     std::shared_ptr<RunReport> last, spare;
   };
+  static OfDevice *of(const Device &device) { return static_cast<OfDevice *>(device->kept.get()); }
   static std::shared_ptr<RunReport> create() { return std::make_shared<RunReport>(); }
   ForkMutex mutex{3};
-  std::map<uint32_t, OfDevice> byDevice;
 };
 Reports &reports() {
   static Reports *table = new Reports;
@@ -115,8 +119,8 @@ void closeMeshDevice(const Device &device) {
   const auto parts = device->subMeshes();
   device->close();
   for (const Device &closed : parts)
-    reports().forget(closed->id());
-  reports().forget(device->id());
+    reports().forget(closed);
+  reports().forget(device);
 }
 
 Device createSubMeshDevice(const Device &parent, const sim::Rectangle &rectangle) {
@@ -335,22 +339,22 @@ Tensors submitted(const Device &device, const Binary &binary, size_t program, st
   const sim::Busy busy(*device);
   requireMatch(binary, found, device);
   if (binary.impl().metal) {
-    auto report = reports().begin(device->id());
+    auto report = reports().begin(device);
     auto outputs = metal::run(device, binary, program, inputs, *report);
-    reports().end(device->id(), std::move(report));
+    reports().end(device, std::move(report));
     return outputs;
   }
   const auto hooks = currentHooks();
   if (found.pipeline) {
-    auto report = reports().begin(device->id());
+    auto report = reports().begin(device);
     auto outputs = runPipeline(binary, program, device, inputs, hooks.get(), *report);
-    reports().end(device->id(), std::move(report));
+    reports().end(device, std::move(report));
     return outputs;
   }
   const auto executable = prepare(binary, program, device, hooks ? Mode::Observed : Mode::Fast, inputs);
-  auto report = reports().begin(device->id());
+  auto report = reports().begin(device);
   auto outputs = executable->run(binary, inputs, hooks.get(), *report);
-  reports().end(device->id(), std::move(report));
+  reports().end(device, std::move(report));
   return outputs;
 }
 
@@ -374,7 +378,7 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
 std::shared_ptr<const RunReport> lastRun(const Device &device) {
   if (!device)
     throw DeviceError("last_run: no device");
-  return reports().last(device->id());
+  return reports().last(device);
 }
 
 RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options) {

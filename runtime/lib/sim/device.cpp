@@ -231,12 +231,19 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::sh
 
 MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole,
                        const Rectangle &placed, Holder holder)
-    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options), whole(std::move(whole)),
-      placed(placed), holder(holder),
+    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options), whole(whole.get()),
+      placed(placed), holder(holder), keepsWhole(holder == Holder::User ? std::move(whole) : nullptr),
       shared(ranks ? std::make_shared<const Partition>(ranks, options.rows * options.columns) : nullptr),
       memories(desc, options, number) {}
 
 MeshDevice::~MeshDevice() {
+  // Parts that programs have are kept with the programs, which may be kept with this.
+  for (const auto &known : parts)
+    if (const auto part = known.lock()) {
+      if (part->isOpen())
+        part->close();
+      part->whole = nullptr;
+    }
   published::withdraw(*this);
   if (whole && isOpen()) {
     std::lock_guard lock(whole->mutex);

@@ -234,6 +234,7 @@ TEST(Executor, SaysWhatFillsTheMemory) {
     EXPECT_NE(text.find("per bank on"), std::string::npos) << text;
     EXPECT_NE(text.find("the largest piece"), std::string::npos) << text;
     EXPECT_NE(text.find("the largest that are resident: result of op 0"), std::string::npos) << text;
+    EXPECT_NE(text.find(l1 ? "f32[2048, 4096] in tiles" : "f32[32768, 65536] in tiles"), std::string::npos) << text;
     EXPECT_EQ(device->memoryView(sim::Memory::L1).allocated, 0);
   }
 }
@@ -586,4 +587,25 @@ TEST(Mesh, RefusesAnOpThatWouldMixShards) {
   const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
   EXPECT_MESSAGE(OpError, runtime::submit(device, binary, 0, {tensor({1, 2, 3}, {3})}),
                  "operands have 2 shards and results 1");
+}
+
+TEST(Executor, WhatRanGoesWithItsDevice) {
+  ProgramBuilder builder;
+  const TensorSpec spec = deviceSpec({64, 64}, DataType::Float32, BufferType::DRAM);
+  const auto a = builder.input(spec);
+  std::weak_ptr<sim::MeshDevice> mesh;
+  std::weak_ptr<const runtime::RunReport> report;
+  std::weak_ptr<const void> values;
+  {
+    const auto binary = builder.load({builder.op("ttnn.relu", {a}, spec)});
+    const auto device = runtime::openMeshDevice();
+    const auto x = tensor(std::vector<float>(64 * 64, 1.0F), {64, 64});
+    values = runtime::submit(device, binary, 0, {x})[0].share(0);
+    mesh = device;
+    report = runtime::lastRun(device);
+    EXPECT_FALSE(report.expired());
+  }
+  EXPECT_TRUE(mesh.expired());
+  EXPECT_TRUE(report.expired());
+  EXPECT_TRUE(values.expired());
 }

@@ -343,3 +343,28 @@ TEST(Pipeline, ChecksWhatItSharesWithOps) {
 }
 
 } // namespace
+
+TEST(Pipeline, AMeshThatNobodyHoldsGoesWithItsStages) {
+  const Network network;
+  std::weak_ptr<sim::MeshDevice> mesh;
+  std::weak_ptr<const runtime::RunReport> report;
+  auto binary = std::make_shared<runtime::Binary>(network.load());
+  for (int round = 0; round < 2; ++round) { // the binary outlives the mesh, and runs on another
+    const auto device = row(3);
+    EXPECT_EQ(runtime::submit(device, *binary, 4, network.inputs()).size(), 2u);
+    EXPECT_EQ(device->subMeshes().size(), 3u);
+    EXPECT_EQ(device->subMeshes()[0]->parent(), device);
+    EXPECT_TRUE(mesh.expired());
+    mesh = device;
+    report = runtime::lastRun(device);
+  }
+  EXPECT_TRUE(mesh.expired());
+  EXPECT_TRUE(report.expired());
+  auto device = row(3); // the mesh outlives the binary
+  runtime::submit(device, *binary, 4, network.inputs());
+  binary.reset();
+  mesh = device;
+  EXPECT_EQ(runtime::lastRun(device)->stages.size(), 3u);
+  device.reset();
+  EXPECT_TRUE(mesh.expired());
+}

@@ -135,15 +135,15 @@ public:
   /// which must all open it, the chips are shared out among them; throws DeviceError when they open different meshes.
   static std::shared_ptr<MeshDevice> open(const MeshOptions &options, std::shared_ptr<Ranks> ranks = nullptr);
   ~MeshDevice();
-  /// Who has opened a sub-mesh: one of a program makes way for a user's.
+  /// Who has opened a sub-mesh: one of a program makes way for a user's, and is closed when its mesh goes.
   enum class Holder : uint8_t { User, Program };
-  /// A rectangle of the chips as a device, which keeps this one. Its memory is what is free on its chips; buffers of
-  /// this mesh stay where they are, and new ones are placed where all of its sub-meshes have room. Throws DeviceError
-  /// where the rectangle leaves the mesh or overlaps with an open sub-mesh, and for a mesh that is closed, a sub-mesh
-  /// itself, or shared with other ranks.
+  /// A rectangle of the chips as a device, which keeps this one where it is a user's. Its memory is what is free on its
+  /// chips; buffers of this mesh stay where they are, and new ones are placed where all of its sub-meshes have room.
+  /// Throws DeviceError where the rectangle leaves the mesh or overlaps with an open sub-mesh, and for a mesh that is
+  /// closed, a sub-mesh itself, or shared with other ranks.
   std::shared_ptr<MeshDevice> createSubMesh(const Rectangle &rectangle, Holder holder = Holder::User);
   /// The mesh that this is a part of, or null.
-  const std::shared_ptr<MeshDevice> &parent() const { return whole; }
+  std::shared_ptr<MeshDevice> parent() const { return whole ? whole->weak_from_this().lock() : nullptr; }
   /// Where a sub-mesh lies in its mesh; of others, all of their chips.
   Rectangle place() const { return whole ? placed : Rectangle{rows(), columns()}; }
   /// Those that are open.
@@ -206,6 +206,9 @@ public:
   uint64_t programCacheEpoch() const { return cacheEpoch.load(std::memory_order_acquire); }
   void clearProgramCache() { cacheEpoch.fetch_add(1, std::memory_order_acq_rel); }
 
+  /// What the runtime keeps of runs for as long as there is the device; guarded by whoever keeps it.
+  std::shared_ptr<void> kept;
+
 private:
   friend class Allocation;
   MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole = nullptr,
@@ -215,9 +218,10 @@ private:
   const uint32_t number;
   const ChipDesc &desc;
   MeshOptions settings;
-  const std::shared_ptr<MeshDevice> whole;
+  MeshDevice *whole; // null when it has gone: it outlives parts of users
   const Rectangle placed;
   const Holder holder;
+  const std::shared_ptr<MeshDevice> keepsWhole; // of a user's part
   const std::shared_ptr<const Partition> shared;
   std::atomic<bool> opened{true};
   std::atomic<uint64_t> cacheEpoch{0};
