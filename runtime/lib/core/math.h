@@ -53,12 +53,21 @@ template <class T> TT_INLINE T minimum(T a, T b) {
     return a < b ? a : b;
   }
 }
-/// The maximum of IEEE 754-2019, as above. A loop over one running maximum is faster over its `minimum` of negatives.
+/// The maximum of IEEE 754-2019, as above.
 template <class T> TT_INLINE T maximum(T a, T b) {
   if constexpr (std::floating_point<T>)
     return -minimum(-a, -b);
   else
     return a > b ? a : b;
+}
+/// Vectors of n numbers. The compiler keeps running minima of a loop in registers only where they are such vectors.
+template <class T, int n> using Vector = T __attribute__((ext_vector_type(n)));
+/// The minimum of each element with what is already there.
+template <int n> TT_INLINE void takeMinimum(Vector<float, n> &least, const Vector<float, n> &x) {
+  using Floats = Vector<float, n>;
+  using Bits = Vector<uint32_t, n>;
+  const Floats one = least < x ? least : x, other = x < least ? x : least;
+  least = __builtin_bit_cast(Floats, __builtin_bit_cast(Bits, one) | __builtin_bit_cast(Bits, other));
 }
 /// The maximum of x and 0, in fewer steps.
 template <class T> TT_INLINE T relu(T x) { return (x < 0 ? T(0) : x) + T(0); }

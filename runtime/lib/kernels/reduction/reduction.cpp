@@ -16,6 +16,8 @@
 #include "tt/sim/formats.h"
 
 #include <algorithm>
+#include <concepts>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -61,6 +63,37 @@ struct Maximum : Minimum {
   }
   template <class T> static T leave(T x) { return enter(x); }
 };
+
+/// Of some floats, as they enter.
+template <class Op> float extremeOf(const float *x, int64_t n) {
+  constexpr int width = 16, count = 4;
+  using Lane = math::Vector<float, width>;
+  Lane lane[count];
+  std::ranges::fill(lane, Lane(std::numeric_limits<float>::infinity()));
+  const auto take = [&](Lane &least, const float *from) __attribute__((always_inline)) {
+    Lane values;
+    std::memcpy(&values, from, sizeof values);
+    if constexpr (std::same_as<Op, Maximum>)
+      values = -values;
+    math::takeMinimum<width>(least, values);
+  };
+  int64_t i = 0;
+  for (; i + count * width <= n; i += count * width)
+    for (int l = 0; l < count; ++l)
+      take(lane[l], x + i + l * width);
+  for (; i + width <= n; i += width)
+    take(lane[0], x + i);
+  for (int l = 1; l < count; ++l)
+    math::takeMinimum<width>(lane[0], lane[l]);
+  alignas(64) float values[width];
+  std::memcpy(values, &lane[0], sizeof values);
+  for (int l = 0; i < n; ++i, ++l)
+    values[l] = math::minimum(values[l], Op::enter(x[i]));
+  for (int half = width / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l)
+      values[l] = math::minimum(values[l], values[l + half]);
+  return values[0];
+}
 
 /// Result and reduced dimensions, merged where memory allows, with strides of the operand.
 struct Geometry {
@@ -161,6 +194,10 @@ private:
       const int64_t from = step % pieces * piece, n = std::min(piece, run0 - from);
       const int64_t at = start + offsetOf(step / pieces, g.reduced, g.reducedStrides, g.reduced.size() - 1) + from;
       const T *x = read(base, at, n, buffer);
+      if constexpr (std::derived_from<Op, Minimum> && std::same_as<T, float>) {
+        total = Op::combine(total, static_cast<Wide>(extremeOf<Op>(x, n)));
+        continue;
+      }
       alignas(64) T lane[lanes];
       std::fill_n(lane, lanes, Op::template identity<T>());
       int64_t i = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -57,10 +58,25 @@ private:
   static constexpr int64_t chunk = 512;
   static constexpr int64_t mostInPlace = 64; // elements under a window
 
-  static float widened(float value) { return value; }
-  static float widened(uint16_t value) { return std::bit_cast<float>(static_cast<uint32_t>(value) << 16); }
-  static void narrow(float value, float &to) { to = value; }
-  static void narrow(float value, uint16_t &to) { to = static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
+  /// Neighbours of f32, or of bf16 as its bits, as floats, and back; which back are values of that type.
+  template <int n, class E> static void widen(const E *from, math::Vector<float, n> &to) {
+    using Floats = math::Vector<float, n>;
+    math::Vector<E, n> values;
+    std::memcpy(&values, from, sizeof values);
+    if constexpr (std::is_same_v<E, float>)
+      to = values;
+    else
+      to = __builtin_bit_cast(Floats, __builtin_convertvector(values, math::Vector<uint32_t, n>) << 16);
+  }
+  template <int n, class E> static void narrow(const math::Vector<float, n> &from, E *to) {
+    using Bits = math::Vector<uint32_t, n>;
+    math::Vector<E, n> values;
+    if constexpr (std::is_same_v<E, float>)
+      values = from;
+    else
+      values = __builtin_convertvector(__builtin_bit_cast(Bits, from) >> 16, math::Vector<E, n>);
+    std::memcpy(to, &values, sizeof values);
+  }
 
   /// The largest of images of f32, or of bf16 as its bits, read where they lie: so many channels at a time as registers
   /// hold. It is one of the values, so nothing is rounded; the least of the negatives takes fewer steps.
@@ -78,22 +94,24 @@ private:
           under[count++] = images + ((image * h.size + sourceY) * w.size + sourceX) * channels;
       }
     const auto some = [&](int64_t first, auto width) {
-      float found[decltype(width)::value];
-      std::ranges::fill(found, -least);
-      for (int64_t i = 0; i < count; ++i)
-        for (int64_t c = 0; c < width; ++c)
-          found[c] = math::minimum(found[c], -widened(under[i][first + c]));
-      for (int64_t c = 0; c < width; ++c)
-        narrow(-found[c], to[first + c]);
+      constexpr int n = decltype(width)::value;
+      math::Vector<float, n> found(static_cast<float>(-least)), values;
+      for (int64_t i = 0; i < count; ++i) {
+        widen<n>(under[i] + first, values);
+        values = -values;
+        math::takeMinimum<n>(found, values);
+      }
+      values = -found;
+      narrow<n>(values, to + first);
     };
     int64_t first = 0;
     const auto all = [&](auto width) {
       for (; first + width <= channels; first += width)
         some(first, width);
     };
-    all(std::integral_constant<int64_t, 32>());
-    all(std::integral_constant<int64_t, 8>());
-    all(std::integral_constant<int64_t, 1>());
+    all(std::integral_constant<int, 32>());
+    all(std::integral_constant<int, 8>());
+    all(std::integral_constant<int, 1>());
   }
 
   /// What every value of the type is at least.
