@@ -12,6 +12,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FloorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
@@ -95,9 +96,20 @@ struct LowerTopK : OpConversionPattern<chlo::TopKOp> {
       return notifyMatchFailure(rewriter, op, "it takes no elements");
     if (failed(checkNarrow(rewriter, op, static_cast<int64_t>(op.getK()))))
       return failure();
-    auto made = ttir::TopKOp::create(rewriter, op.getLoc(), op->getResultTypes(), adaptor.getOperand(),
-                                     static_cast<int32_t>(op.getK()));
-    rewriter.replaceOp(op, made);
+    const auto k = static_cast<int32_t>(op.getK());
+    Value x = adaptor.getOperand();
+    if (!isa<FloatType>(typeOf(x).getElementType())) {
+      rewriter.replaceOp(op, ttir::TopKOp::create(rewriter, op.getLoc(), op->getResultTypes(), x, k));
+      return success();
+    }
+    // TTIR's is PyTorch's: any NaN is the largest, and zeros are equal.
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    RankedTensorType type = typeOf(op->getResult(0));
+    Type keys = type.clone(builder.getI32Type());
+    auto made = ttir::TopKOp::create(builder, TypeRange{keys, op->getResult(1).getType()}, totalOrder(builder, x), k);
+    Value values = ttir::GatherOp::create(builder, type, x, made->getResult(1),
+                                          builder.getI32IntegerAttr(static_cast<int32_t>(type.getRank() - 1)));
+    rewriter.replaceOp(op, {values, made->getResult(1)});
     return success();
   }
 };

@@ -16,7 +16,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GreaterEqualOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessEqualOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
@@ -104,24 +104,23 @@ public:
       stride *= shape[dim];
     }
     if (!sum || rowsOfSlice() > 1)
-      add(offsets([](int64_t, int64_t offset, int64_t stride) { return offset * stride; }));
+      add(offsets());
     return broadcast(builder, sum, {count, rowsOfSlice()});
   }
 
-  /// Which of these rows lie inside the tensor, where starts may lie anywhere: i1, [count, rowsOfSlice()].
+  /// Which of these rows are of slices that lie wholly inside the tensor, where starts may lie anywhere: i1,
+  /// [count, rowsOfSlice()].
   Value areInside() const {
     Value all;
     for (int64_t dim : parts()) {
-      if (!starts[dim])
-        continue;
       Value at = starts[dim];
-      if (sizes[dim] > 1)
-        at = combine<ttir::AddOp>(builder, at,
-                                  offsets([&](int64_t of, int64_t offset, int64_t) { return of == dim ? offset : 0; }));
+      if (!at)
+        continue;
       const Type i1 = builder.getI1Type();
+      const auto last = static_cast<int32_t>(shape[dim] - sizes[dim]);
       Value inside = combine<ttir::LogicalAndOp>(
           builder, combine<ttir::GreaterEqualOp>(builder, at, numbers(builder, {0}, true), i1),
-          combine<ttir::LessThanOp>(builder, at, numbers(builder, {static_cast<int32_t>(shape[dim])}, true), i1));
+          combine<ttir::LessEqualOp>(builder, at, numbers(builder, {last}, true), i1));
       all = all ? combine<ttir::LogicalAndOp>(builder, all, inside) : inside;
     }
     return broadcast(builder, all, {count, rowsOfSlice()});
@@ -140,15 +139,15 @@ private:
     return found;
   }
 
-  /// For each row of a slice, the sum of part(dimension, offset in it, its stride): [1, rowsOfSlice()].
-  Value offsets(llvm::function_ref<int64_t(int64_t dim, int64_t offset, int64_t stride)> part) const {
+  /// How far each row of a slice is from its first one: [1, rowsOfSlice()].
+  Value offsets() const {
     const SmallVector<int64_t> dims = parts();
     SmallVector<int32_t> values(rowsOfSlice());
     for (auto [row, value] : llvm::enumerate(values)) {
       auto rest = static_cast<int64_t>(row);
       int64_t stride = 1, sum = 0;
       for (int64_t dim : llvm::reverse(dims)) {
-        sum += part(dim, rest % sizes[dim], stride);
+        sum += rest % sizes[dim] * stride;
         rest /= sizes[dim];
         stride *= shape[dim];
       }
@@ -411,7 +410,7 @@ struct LowerScatter : OpConversionPattern<stablehlo::ScatterOp> {
     if (areInside(op.getScatterIndices(), dims, type.getShape(), sizes))
       return replace(rewriter, op, slices.tensorOf(scatterRows(builder, table, positions, updates, *reduce)));
 
-    // Elements outside go to a row of their own, which is dropped.
+    // As in XLA, a slice that lies partly outside is left out as a whole: its elements go to a row that is dropped.
     const int64_t all = slices.rows();
     positions = make<ttir::WhereOp>(
         builder, typeOf(positions),

@@ -1,18 +1,30 @@
 //===- Ordering.cpp - lowering of StableHLO sorts -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR sorts one tensor upwards or downwards, NaN behind all numbers, and says
-// where the elements were. A comparator of several keys is a stable sort by
-// the last key, then by the one before, and so on; other inputs follow.
+// TTIR sorts one tensor upwards or downwards, NaN behind all numbers and zeros
+// as equal, and says where the elements were. What a comparator compares in
+// their total order is sorted by their bits. A comparator of several keys is a
+// stable sort by the last key, then by the one before, and so on; other inputs
+// follow.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitcastConvertOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseXorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 
 #include "mlir/IR/Matchers.h"
+
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -25,9 +37,18 @@ using stablehlo::ComparisonDirection;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// An element as a comparator sees it.
+struct Compared {
+  BlockArgument argument;
+  bool oneZero = false, oneNaN = false; // instead of zeros of both signs, and of all NaN
+};
+
 struct Key {
   unsigned input;
-  bool descending;
+  bool descending = false, inTotalOrder = false, oneZero = false, oneNaN = false;
+
+  /// Whether the order of TTIR is another one.
+  bool isByBits() const { return inTotalOrder && !(oneZero && oneNaN); }
 };
 } // namespace
 
@@ -38,7 +59,8 @@ static bool isFloatConstant(Value value, llvm::function_ref<bool(const APFloat &
 
 /// The argument that an operand of a comparison is, after what makes one zero and one NaN of all: `x == 0 ? 0 : x` and
 /// `x != x ? NaN : x`.
-static BlockArgument argumentOf(Value value) {
+static Compared comparedOf(Value value) {
+  Compared compared;
   while (auto select = value.getDefiningOp<stablehlo::SelectOp>()) {
     auto asked = select.getPred().getDefiningOp<stablehlo::CompareOp>();
     if (!asked)
@@ -50,22 +72,32 @@ static BlockArgument argumentOf(Value value) {
     const bool nans = asked.getComparisonDirection() == ComparisonDirection::NE && asked.getLhs() == asked.getRhs() &&
                       isFloatConstant(select.getOnTrue(), isNaN);
     // It asks about the value itself, or about what it was before.
-    if ((!zeros && !nans) || !argumentOf(asked.getLhs()) ||
-        argumentOf(asked.getLhs()) != argumentOf(select.getOnFalse()))
+    BlockArgument argument = comparedOf(asked.getLhs()).argument;
+    if ((!zeros && !nans) || !argument || argument != comparedOf(select.getOnFalse()).argument)
       return {};
+    compared.oneZero |= zeros;
+    compared.oneNaN |= nans;
     value = select.getOnFalse();
   }
-  return dyn_cast<BlockArgument>(value);
+  compared.argument = dyn_cast<BlockArgument>(value);
+  return compared;
 }
 
 /// The input whose elements a, b, in this order, a comparison compares, or nothing. Arguments of what is around the
 /// comparator are no elements.
-static std::optional<unsigned> comparedInput(stablehlo::CompareOp compare, Block &comparator) {
-  BlockArgument a = argumentOf(compare.getLhs()), b = argumentOf(compare.getRhs());
+static std::optional<Key> comparedInput(stablehlo::CompareOp compare, Block &comparator) {
+  const Compared left = comparedOf(compare.getLhs()), right = comparedOf(compare.getRhs());
+  BlockArgument a = left.argument, b = right.argument;
   if (!a || !b || a.getOwner() != &comparator || b.getOwner() != &comparator || a.getArgNumber() % 2 != 0 ||
-      b.getArgNumber() != a.getArgNumber() + 1)
+      b.getArgNumber() != a.getArgNumber() + 1 || left.oneZero != right.oneZero || left.oneNaN != right.oneNaN)
     return std::nullopt;
-  return a.getArgNumber() / 2;
+  Key key{a.getArgNumber() / 2};
+  key.descending = compare.getComparisonDirection() == ComparisonDirection::GT;
+  key.inTotalOrder = isa<FloatType>(getElementTypeOrSelf(a.getType())) &&
+                     compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER;
+  key.oneZero = left.oneZero;
+  key.oneNaN = left.oneNaN;
+  return key;
 }
 
 /// The keys of `a0 < b0`, or of `a0 < b0 or (a0 == b0 and ...)`, the first one first; nothing for other comparators.
@@ -83,10 +115,10 @@ static std::optional<SmallVector<Key>> keysOf(Block &comparator) {
     if (!compare)
       return std::nullopt;
     const ComparisonDirection direction = compare.getComparisonDirection();
-    const std::optional<unsigned> input = comparedInput(compare, comparator);
-    if (!input || (direction != ComparisonDirection::LT && direction != ComparisonDirection::GT))
+    const std::optional<Key> key = comparedInput(compare, comparator);
+    if (!key || (direction != ComparisonDirection::LT && direction != ComparisonDirection::GT))
       return std::nullopt;
-    keys.push_back({*input, direction == ComparisonDirection::GT});
+    keys.push_back(*key);
     if (!either)
       return keys;
     auto both = (first == either.getLhs() ? either.getRhs() : either.getLhs()).getDefiningOp<stablehlo::AndOp>();
@@ -94,7 +126,10 @@ static std::optional<SmallVector<Key>> keysOf(Block &comparator) {
       return std::nullopt;
     auto isTie = [&](Value value) {
       auto tie = value.getDefiningOp<stablehlo::CompareOp>();
-      return tie && tie.getComparisonDirection() == ComparisonDirection::EQ && comparedInput(tie, comparator) == input;
+      if (!tie || tie.getComparisonDirection() != ComparisonDirection::EQ)
+        return false;
+      const std::optional<Key> tied = comparedInput(tie, comparator);
+      return tied && tied->input == key->input;
     };
     if (!isTie(both.getLhs()) && !isTie(both.getRhs()))
       return std::nullopt;
@@ -105,6 +140,34 @@ static std::optional<SmallVector<Key>> keysOf(Block &comparator) {
 //===----------------------------------------------------------------------===//
 // Sorts
 //===----------------------------------------------------------------------===//
+
+Value hlo::totalOrder(ImplicitLocOpBuilder &builder, Value value) {
+  RankedTensorType type = typeOf(value).clone(builder.getI32Type());
+  Value bits = ttir::BitcastConvertOp::create(builder, type, typecast(builder, value, builder.getF32Type()));
+  SmallVector<int64_t> ones(type.getRank(), 1);
+  Value magnitude = ttir::FullOp::create(builder, type.clone(ones), narrow(ones),
+                                         builder.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
+  Value isNegative =
+      make<ttir::LessThanOp>(builder, type.clone(builder.getI1Type()), {bits, zeros(builder, type.clone(ones))});
+  return make<ttir::WhereOp>(builder, type,
+                             {isNegative, make<ttir::BitwiseXorOp>(builder, type, {bits, magnitude}), bits});
+}
+
+/// What a sort by this key sorts in the order of TTIR.
+static Value sortedBy(ImplicitLocOpBuilder &builder, const Key &key, Value value) {
+  if (!key.isByBits())
+    return value;
+  RankedTensorType type = typeOf(value), truth = type.clone(builder.getI1Type());
+  SmallVector<int64_t> ones(type.getRank(), 1);
+  Value zero = zeros(builder, type.clone(ones));
+  if (key.oneZero)
+    value = make<ttir::WhereOp>(builder, type, {make<ttir::EqualOp>(builder, truth, {value, zero}), zero, value});
+  if (key.oneNaN) {
+    Value nan = ttir::FullOp::create(builder, type.clone(ones), narrow(ones), builder.getF32FloatAttr(NAN));
+    value = make<ttir::WhereOp>(builder, type, {make<ttir::NotEqualOp>(builder, truth, {value, value}), nan, value});
+  }
+  return totalOrder(builder, value);
+}
 
 namespace {
 struct LowerSort : OpConversionPattern<stablehlo::SortOp> {
@@ -125,15 +188,16 @@ struct LowerSort : OpConversionPattern<stablehlo::SortOp> {
     const int64_t given = op.getDimension();
     const auto dim = static_cast<int32_t>(given < 0 ? given + type.getRank() : given);
     for (const Key &key : llvm::reverse(*keys)) {
-      Value by = values[key.input];
+      Value by = sortedBy(builder, key, values[key.input]);
       auto sorted = ttir::SortOp::create(builder, TypeRange{by.getType(), type.clone(builder.getI32Type())}, by,
                                          builder.getSI32IntegerAttr(dim), builder.getBoolAttr(key.descending),
                                          builder.getBoolAttr(true));
       for (auto [input, value] : llvm::enumerate(values))
-        value = input == key.input ? sorted.getValues()
-                                   : ttir::GatherOp::create(builder, value.getType(), value, sorted.getIndices(),
-                                                            builder.getI32IntegerAttr(dim))
-                                         .getResult();
+        value = input == key.input && !key.isByBits()
+                    ? sorted.getValues()
+                    : ttir::GatherOp::create(builder, value.getType(), value, sorted.getIndices(),
+                                             builder.getI32IntegerAttr(dim))
+                          .getResult();
     }
     rewriter.replaceOp(op, values);
     return success();

@@ -40,6 +40,9 @@ Value typecast(ImplicitLocOpBuilder &builder, Value value, Type element);
 
 Value zeros(ImplicitLocOpBuilder &builder, RankedTensorType type);
 
+/// The bits of floats as integers in their total order: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
+Value totalOrder(ImplicitLocOpBuilder &builder, Value value);
+
 /// Where each dimension of a permuted value comes from.
 SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 

@@ -15,6 +15,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -80,13 +81,15 @@ template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *o
   if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1) || !flag(attributes, "largest", true))
     return {};
   RankedTensorType type = typeOf(op->getOperand(0));
-  if (!k || type.getRank() == 0 || k.getInt() < 1 || k.getInt() > type.getShape().back() ||
+  if (!k || type.getRank() == 0 || k.getInt() < 1 ||
+      k.getInt() > std::min<int64_t>(type.getShape().back(), std::numeric_limits<int32_t>::max()) ||
       (dim && dim.getInt() != -1 && dim.getInt() != type.getRank() - 1))
     return {};
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = k.getInt();
-  auto made = chlo::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
-                                   op->getOperand(0), k.getInt());
+  // In the order of PyTorch, whose op this was, and not in that of chlo.
+  auto made = ttir::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
+                                   op->getOperand(0), static_cast<int32_t>(k.getInt()));
   Results results;
   for (int i = 0; i < 2; ++i)
     if (only < 0 || only == i)

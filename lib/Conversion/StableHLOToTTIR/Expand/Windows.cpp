@@ -52,10 +52,13 @@ struct ExpandReduce : OpRewritePattern<stablehlo::ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ReduceOp op, PatternRewriter &rewriter) const override {
     Block &body = op.getBody().front();
-    if (isKnownReduction(op) || isArgReduction(op) || !isElementwise(op.getBody()) || !keepsTypes(op.getInputs(), body))
+    RankedTensorType type = typeOf(op.getInputs().front());
+    // Of no elements, any reduction is its initial values.
+    const bool ofNothing = llvm::any_of(op.getDimensions(), [&](int64_t d) { return type.getDimSize(d) == 0; });
+    if (!ofNothing && (isKnownReduction(op) || isArgReduction(op) || !isElementwise(op.getBody()) ||
+                       !keepsTypes(op.getInputs(), body)))
       return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    RankedTensorType type = typeOf(op.getInputs().front());
     SmallVector<int64_t> order, kept;
     int64_t count = 1;
     for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
@@ -72,7 +75,7 @@ struct ExpandReduce : OpRewritePattern<stablehlo::ReduceOp> {
     flat.push_back(count);
     const int64_t last = static_cast<int64_t>(kept.size());
     Exprs inits = mapped(exprsOf(builder, op.getInitValues()), [&](Expr init) { return init.spread(kept); });
-    if (count == 0) {
+    if (ofNothing) {
       replaceWith(rewriter, op, inits);
       return success();
     }

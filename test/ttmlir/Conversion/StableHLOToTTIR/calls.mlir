@@ -3,7 +3,11 @@
 // Exact values are as good as approximate ones. The initial value says which end is asked for.
 // CHECK-LABEL: func.func @greatest
 func.func @greatest(%x: tensor<2x9xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
-  // CHECK: "ttir.topk"(%arg0) <{{.*}}k = 3 : i32
+  // By the bits, in the total order of floats.
+  // CHECK: %[[BITS:.*]] = "ttir.bitcast_convert"(%arg0)
+  // CHECK: %[[KEYS:.*]] = "ttir.where"({{.*}}, %[[BITS]])
+  // CHECK: %{{.*}}, %[[PLACES:.*]] = "ttir.topk"(%[[KEYS]]) <{{.*}}k = 3 : i32
+  // CHECK: "ttir.gather"(%arg0, %[[PLACES]])
   %i = stablehlo.iota dim = 1 : tensor<2x9xi32>
   %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %none = stablehlo.constant dense<-1> : tensor<i32>
@@ -21,7 +25,8 @@ func.func private @before(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j:
 func.func @least_of_columns(%x: tensor<9x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xi32>) {
   // CHECK: %[[NEG:.*]] = "ttir.neg"(%arg0)
   // CHECK: %[[ROWS:.*]] = "ttir.permute"(%[[NEG]])
-  // CHECK: %[[TOP:.*]], %{{.*}} = "ttir.topk"(%[[ROWS]])
+  // CHECK: %{{.*}}, %[[PLACES:.*]] = "ttir.topk"
+  // CHECK: %[[TOP:.*]] = "ttir.gather"(%[[ROWS]], %[[PLACES]])
   // CHECK: %[[BACK:.*]] = "ttir.permute"(%[[TOP]])
   // CHECK: "ttir.neg"(%[[BACK]])
   %i = stablehlo.iota dim = 0 : tensor<9x2xi32>

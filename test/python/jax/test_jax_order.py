@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What depends on the order of numbers agrees with JAX on the CPU, over zeros, infinities and NaN of both signs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import _ttmlir_runtime as rt
+import pytest
+
+pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
+import order_programs
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("units", rt.runtime.get_available_units())
+@pytest.mark.parametrize("dtype", order_programs.DTYPES)
+def test_agrees_with_the_cpu(dtype: str, units: str, seed: int) -> None:
+    done = subprocess.run(
+        [sys.executable, order_programs.__file__, "--dtype", dtype, "--seed", str(seed)],
+        env=os.environ | {"JAX_PLATFORMS": "tt,cpu", "TTRT_UNITS": units},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(order_programs.programs(dtype, seed))
+    wrong = [f"{name}: {problem}" for name, problem in found if problem != "ok"]
+    assert not wrong, "\n".join(wrong)
