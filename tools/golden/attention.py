@@ -18,6 +18,32 @@ def heads_like(x: Tensor, heads: int) -> Tensor:
     return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
 
 
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    visible: Tensor,
+    mask: Tensor | None,
+    sink: Tensor | None,
+    scale: float | None,
+) -> Tensor:
+    """Returns PyTorch's attention where `visible` is true; a sink is the score of one more key, whose value is 0.
+
+    A row that sees nothing is NaN, the softmax of no scores, where PyTorch's has zeros.
+    """
+    bias = torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
+    if mask is not None:
+        bias = bias + mask
+    if sink is not None:
+        lead = (*query.shape[:3], -1)
+        bias = torch.cat([bias.expand(lead), sink.reshape(1, -1, 1, 1).expand(lead)], dim=-1)
+        key, value = (torch.nn.functional.pad(x, (0, 0, 0, 1)) for x in (key, value))
+    result = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, bias.to(query.dtype), scale=scale, enable_gqa=True
+    )
+    return result.masked_fill((bias == -torch.inf).all(dim=-1, keepdim=True), torch.nan)
+
+
 def attention(
     query: Tensor,
     key: Tensor,
@@ -28,21 +54,21 @@ def attention(
     scale: float | None = None,
     sliding_window_size: int | None = None,
 ) -> Tensor:
-    """softmax(Q K^T * scale + mask) V on [batch, heads, sequence, size]; a sink is one more, valueless, column."""
-    key, value = heads_like(key, query.shape[1]), heads_like(value, query.shape[1])
-    scores = query @ key.transpose(-1, -2) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    rows = torch.arange(query.shape[-2])[:, None] + (key.shape[-2] - query.shape[-2] if is_causal else 0)
-    columns = torch.arange(key.shape[-2])[None]
+    """Attention on [batch, heads, sequence, size]; a mask takes the place of `is_causal`.
+
+    A window ends at a row's own key where the attention is causal, and has half of its size on both sides where not.
+    """
+    if is_causal and attention_mask is attention_sink is sliding_window_size is None:
+        return torch.nn.functional.scaled_dot_product_attention(
+            query, key, value, is_causal=True, scale=scale, enable_gqa=True
+        )
+    visible = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool)
     if is_causal and attention_mask is None:
-        scores = scores.masked_fill(columns > rows, -torch.inf)
+        visible = visible.tril()
     if sliding_window_size is not None:
-        scores = scores.masked_fill(columns <= rows - sliding_window_size, -torch.inf)
-    if attention_mask is not None:
-        scores = scores + attention_mask
-    if attention_sink is not None:
-        sink = attention_sink.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
-        return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1] @ value
-    return torch.softmax(scores, dim=-1) @ value
+        before = sliding_window_size - 1 if is_causal else sliding_window_size // 2
+        visible = visible.triu(-before) if is_causal else visible.triu(-before).tril(before)
+    return attend(query, key, value, visible, attention_mask, attention_sink, scale)
 
 
 def attention_decode(
@@ -56,16 +82,21 @@ def attention_decode(
     scale: float | None = None,
     sliding_window_size: int | None = None,
 ) -> Tensor:
-    """One new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size]."""
+    """One new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size].
+
+    Without positions the token is the last of the cache. The library scales the sum of scores and mask.
+    """
     q = query.permute(1, 2, 0, 3)
-    mask = None if attention_mask is None else heads_of_mask(attention_mask, q)
+    columns, position = torch.arange(key.shape[-2]), torch.full((1, 1, 1, 1), key.shape[-2] - 1)
     if is_causal and cur_pos_tensor is not None:
-        columns, position = torch.arange(key.shape[-2]), cur_pos_tensor.reshape(-1, 1, 1, 1).long()
-        hidden = columns > position
-        if sliding_window_size is not None:
-            hidden = hidden | (columns <= position - sliding_window_size)
-        mask = torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
-    return attention(q, key, value, mask, attention_sink, False, scale).permute(2, 0, 1, 3)
+        position = cur_pos_tensor.reshape(-1, 1, 1, 1).long()
+    visible = columns <= position
+    if sliding_window_size is not None:
+        visible = visible & (columns > position - sliding_window_size)
+    mask = None
+    if attention_mask is not None:
+        mask = heads_of_mask(attention_mask, q) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    return attend(q, key, value, visible, mask, attention_sink, scale).permute(2, 0, 1, 3)
 
 
 def seen(query: Tensor, key: Tensor, mask: Tensor | None, mask_type: Any) -> Tensor:
@@ -87,11 +118,11 @@ def attention_forward(
     return_intermediates: bool = False,
 ) -> Tensor | list[Tensor]:
     """Attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64."""
-    keys, values = heads_like(key, query.shape[1]), heads_like(value, query.shape[1])
-    scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1]) + seen(query, key, attention_mask, mask_type)
-    output = torch.softmax(scores, dim=-1) @ values
+    bias = seen(query, key, attention_mask, mask_type)
+    output = torch.nn.functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype), enable_gqa=True)
     if not return_intermediates:
         return output
+    scores = query @ heads_like(key, query.shape[1]).transpose(-1, -2) / math.sqrt(query.shape[-1]) + bias
     statistics = torch.zeros(*query.shape[:3], 64)
     statistics[..., 0] = scores.amax(dim=-1)
     statistics[..., 32] = torch.exp(statistics[..., 0] - scores.logsumexp(dim=-1))
@@ -177,7 +208,7 @@ def masked_latent_attention(
 ) -> Tensor:
     """As above, but causal beside a mask, too."""
     if attention_mask is not None and is_causal:
-        later = torch.ones(query.shape[2], key.shape[2]).tril(key.shape[2] - query.shape[2]) == 0
+        later = torch.ones(query.shape[2], key.shape[2]).tril() == 0
         attention_mask = attention_mask.masked_fill(later, -torch.inf)
     return latent_attention(query, key, value, attention_mask, head_dim_v=head_dim_v, is_causal=is_causal, scale=scale)
 

@@ -10,6 +10,25 @@ ATTENTION = {
         case((1, 4, 64, 32), (1, 4, 64, 32), (1, 4, 64, 32), is_causal=True),
         case((2, 4, 33, 16), (2, 2, 33, 16), (2, 2, 33, 16), is_causal=False),
         case((1, 2, 7, 16), (1, 2, 9, 16), (1, 2, 9, 16), (1, 1, 7, 9), is_causal=False, scale=0.5),
+        # Positions count from the start, also where there are fewer, or more, queries than keys.
+        case((1, 1, 2, 32), (1, 1, 4, 32), (1, 1, 4, 32), is_causal=True),
+        case((1, 2, 33, 16), (1, 1, 70, 16), (1, 1, 70, 16), is_causal=True),
+        case((2, 2, 40, 8), (2, 2, 24, 8), (2, 2, 24, 8)),
+        # Windows: before a position where causal, else on both sides of it.
+        case((1, 2, 9, 16), (1, 2, 9, 16), (1, 2, 9, 16), is_causal=True, sliding_window_size=3),
+        case((1, 2, 40, 16), (1, 2, 64, 16), (1, 2, 64, 16), is_causal=True, sliding_window_size=5),
+        case((1, 2, 9, 16), (1, 2, 9, 16), (1, 2, 9, 16), is_causal=False, sliding_window_size=3),
+        case((2, 4, 40, 16), (2, 2, 64, 16), (2, 2, 64, 16), is_causal=False, sliding_window_size=8),
+        case((1, 2, 1, 16), (1, 2, 40, 16), (1, 2, 40, 16), is_causal=False, sliding_window_size=6),
+        case((1, 2, 1, 16), (1, 2, 40, 16), (1, 2, 40, 16), is_causal=True, sliding_window_size=6),
+        case((1, 2, 20, 16), (1, 2, 20, 16), (1, 2, 20, 16), (1, 2, 20, 20), is_causal=False, sliding_window_size=7),
+        named(
+            {"is_causal": True, "sliding_window_size": 4},
+            query=(1, 3, 18, 16),
+            key=(1, 1, 18, 16),
+            value=(1, 1, 18, 16),
+            attention_sink=(1, 3, 1, 1),
+        ),
         wrong=[
             (case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "head sizes 16 of 'query' and 8 of 'key' differ"),
             (case((4, 4), (4, 4), (4, 4)), "operand 'query' is 'tensor<4x4xf32>'; expected rank 4"),
@@ -37,6 +56,9 @@ ATTENTION = {
     "scaled_dot_product_attention_decode": row(
         case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal=True),
         case((1, 2, 4, 16), (2, 4, 64, 16), (2, 4, 64, 16), (2,), (2, 1, 4, 64), is_causal=False, scale=0.5),
+        # A mask is added to the scores before they are scaled.
+        case((1, 2, 4, 64), (2, 4, 33, 64), (2, 4, 33, 64), (2,), (2, 1, 4, 33), is_causal=False),
+        case((1, 2, 4, 16), (2, 2, 33, 16), (2, 2, 33, 16), (2,), (2, 1, 4, 33), is_causal=True, scale=3.0),
         wrong=[
             (
                 case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal="no"),
@@ -62,6 +84,24 @@ ATTENTION = {
             page_table=(3, 2),
             output=(1, 3, 2, 8),
             attention_mask=(3, 1, 2, 64),
+        ),
+        # A window ends at the position, else at the last one.
+        named(
+            {"sliding_window_size": 5},
+            query=(1, 2, 4, 16),
+            key=(8, 2, 32, 16),
+            value=(8, 2, 32, 16),
+            page_table=(2, 3),
+            output=(1, 2, 4, 16),
+            cur_pos_tensor=(2,),
+        ),
+        named(
+            {"is_causal": False, "sliding_window_size": 40},
+            query=(1, 2, 4, 16),
+            key=(8, 2, 32, 16),
+            value=(8, 2, 32, 16),
+            page_table=(2, 3),
+            output=(1, 2, 4, 16),
         ),
         wrong=[
             (named(query=(1, 2, 4, 16), key=(8, 2, 32, 16), value=(8, 2, 32, 16)), "no value for page_table, output"),

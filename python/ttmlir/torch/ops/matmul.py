@@ -43,6 +43,11 @@ def matmul_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
     return g.finish(product(g, x, y), out)
 
 
+@rule("_int_mm")
+def int_mm(g: Lowering, a: Value, b: Value) -> Value:
+    return product(g, g.cast(a, torch.int32), g.cast(b, torch.int32))
+
+
 @rule("mv", "dot", "vdot")
 def mv(g: Lowering, a: Value, b: Value) -> Value:
     return matmul_of_ranks(g, a, b)

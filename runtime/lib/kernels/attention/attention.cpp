@@ -62,11 +62,14 @@ Attention prefillOf(const OpCall &call) {
   readKeys(call, a);
   readMask(call, a, {0, 1, 2, 3});
   a.causal = call.attributes.get<bool>("is_causal", true);
+  a.centred = !a.causal;
   a.window = windowOfAttention(call);
   return a;
 }
 
-/// One new row for each user: the query is [1, batch, heads, size], the mask [batch, 1, heads, columns].
+/// One new row for each user: the query is [1, batch, heads, size], the mask [batch, 1, heads, columns]. The row's own
+/// column is that of its position, else the last one. As in the library, the scale multiplies the sum of scores and
+/// mask.
 Attention decodeOf(const OpCall &call) {
   const Shape &query = operand(call, 0).shape;
   Attention a{};
@@ -74,10 +77,11 @@ Attention decodeOf(const OpCall &call) {
   a.maskIndex = 3, a.sinkIndex = 5;
   readKeys(call, a);
   readMask(call, a, {0, 2, 1, 3});
-  if (optionalOperand(call, 4) && call.attributes.get<bool>("is_causal", true)) {
+  a.scalesMask = true;
+  a.firstPosition = a.columns - 1;
+  if (optionalOperand(call, 4) && call.attributes.get<bool>("is_causal", true))
     a.positionIndex = 4;
-    a.window = windowOfAttention(call);
-  }
+  a.window = windowOfAttention(call);
   return a;
 }
 

@@ -12,9 +12,12 @@ struct Attention {
   int64_t batch, heads, keyHeads, rows, columns, size, valueSize; // rows: of the query, columns: positions of the keys
   size_t maskIndex = 3, sinkIndex = 4;
   int positionIndex = -1;           // per batch, the last position that is seen; -1: none
-  bool causal = false;              // rows see the columns up to their own, the last row the last column
+  int64_t firstPosition = 0;        // the column that is the first row's own
+  bool causal = false;              // rows see the columns up to their own
   int64_t window = 0;               // columns that a row sees; 0: all
+  bool centred = false;             // half of the window lies on each side of a row's own column; else it ends there
   std::vector<int64_t> maskStrides; // of batch, head, row and column; 0 where broadcast
+  bool scalesMask = false;          // the mask is added before scores are scaled
   double scale = 1;
 
   int64_t groups() const { return heads / keyHeads; }

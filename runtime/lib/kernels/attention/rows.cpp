@@ -9,7 +9,7 @@
 namespace tt::ttnn {
 
 VisibleColumns::VisibleColumns(const OpCall &call, const Attention &attention) : a(attention) {
-  if (const TensorSpec *mask = optionalOperand(call, a.maskIndex); mask && a.positionIndex < 0) {
+  if (const TensorSpec *mask = optionalOperand(call, a.maskIndex); mask) {
     loadMask = loader<float>(mask->dtype);
     maskBytes = storageBytes(mask->dtype);
   }
@@ -25,7 +25,7 @@ VisibleColumns::VisibleColumns(const OpCall &call, const Attention &attention) :
 }
 
 VisibleColumns::Span VisibleColumns::of(const Buffers &buffers, int64_t batch, int64_t row) const {
-  int64_t own = row + (a.causal ? a.columns - a.rows : 0);
+  int64_t own = a.firstPosition + row;
   Span span{0, a.columns};
   if (a.positionIndex >= 0) {
     loadPosition(buffers.ins[static_cast<size_t>(a.positionIndex)] + static_cast<size_t>(batch) * positionBytes, &own,
@@ -33,10 +33,14 @@ VisibleColumns::Span VisibleColumns::of(const Buffers &buffers, int64_t batch, i
     own = std::clamp<int64_t>(own, -1, a.columns); // a negative position sees nothing
     span.last = std::min(a.columns, own + 1);
   } else if (a.causal && !loadMask) {
-    span.last = std::clamp<int64_t>(own + 1, 0, a.columns);
+    span.last = std::min(a.columns, own + 1);
   }
-  if (a.window > 0)
-    span.first = std::clamp<int64_t>(own - a.window + 1, 0, span.last);
+  if (a.window > 0) {
+    const int64_t before = a.centred ? a.window / 2 : a.window - 1;
+    if (a.centred)
+      span.last = std::min(span.last, own + before + 1);
+    span.first = std::clamp<int64_t>(own - before, 0, span.last);
+  }
   return span;
 }
 
@@ -45,8 +49,11 @@ void VisibleColumns::mask(const Buffers &buffers, int64_t batch, int64_t head, i
   const int64_t step = a.maskStrides[3];
   const int64_t at = batch * a.maskStrides[0] + head * a.maskStrides[1] + row * a.maskStrides[2] + column * step;
   loadMask(buffers.ins[a.maskIndex] + static_cast<size_t>(at) * maskBytes, to, step ? static_cast<size_t>(n) : 1);
-  if (!step)
-    std::fill_n(to + 1, n - 1, to[0]);
+  const int64_t loaded = step ? n : 1;
+  if (a.scalesMask)
+    for (int64_t i = 0; i < loaded; ++i)
+      to[i] *= static_cast<float>(a.scale);
+  std::fill_n(to + loaded, n - loaded, to[0]);
 }
 
 float VisibleColumns::sink(const Buffers &buffers, int64_t head) const {
