@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import math
 import os
 import zipfile
 import zlib
@@ -37,6 +38,9 @@ PYBUDA_VERSION = "0.1.0"
 DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
 MODELS = "models.json"  # of several images in one file
 BINARIES = "backend_build_binaries"
+# Limits of what an archive unpacks to, in bytes: of a text in it, and of all, which may also be MOST_RATIO times the
+# archive. Weights that were trained are hardly smaller when they are compressed.
+MOST_TEXT, MOST_UNPACKED, MOST_RATIO = 64 << 20, 256 << 20, 100
 PROGRAM = f"{BINARIES}/epoch_programs/program.ttnn"
 # Folders of programs for the cores' processors. The simulated chip runs the flatbuffer: they are empty.
 FOLDERS = [f"{BINARIES}/{name}/" for name in ("brisc", "erisc", "nrisc", "hlks")]
@@ -211,17 +215,69 @@ Compilation Graph State...
         """
         try:
             with zipfile.ZipFile(img_path) as archive:
-                members = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+                files = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
+                prefix = ""
+                if MODELS in files or model is not None:
+                    names = sorted({name.split("/")[0] for name in files if name.endswith(f"/{DESCRIPTION}")})
+                    if model not in names:
+                        known = f"model= is one of {', '.join(names)}" if names else "it has one image and no names"
+                        raise ImageError(f"{img_path}: no model {model!r}; {known}")
+                    prefix = f"{model}/"
+                wanted = {name.removeprefix(prefix): e for name, e in files.items() if name.startswith(prefix)}
+                check_sizes(str(img_path), wanted, os.path.getsize(img_path))
+                if DESCRIPTION in wanted:
+                    check_parameters(str(img_path), wanted, archive.read(wanted[DESCRIPTION]))
+                members = {name: archive.read(entry) for name, entry in wanted.items()}
         except (OSError, zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, zlib.error) as error:
             raise ImageError(f"{img_path}: not loadable as a device image: {error}") from None
-        if MODELS in members or model is not None:
-            names = sorted({name.split("/")[0] for name in members if name.endswith(f"/{DESCRIPTION}")})
-            if model not in names:
-                known = f"model= is one of {', '.join(names)}" if names else "it has one image and no names"
-                raise ImageError(f"{img_path}: no model {model!r}; {known}")
-            prefix = f"{model}/"
-            members = {name.removeprefix(prefix): data for name, data in members.items() if name.startswith(prefix)}
         return of_members(members, str(img_path))
+
+
+def check_sizes(where: str, members: Mapping[str, zipfile.ZipInfo], size: int) -> None:
+    """Checks what an archive of `size` bytes says that its members unpack to, before any of them is read.
+
+    Raises:
+        ImageError: a text of more than MOST_TEXT bytes, or more in all than weights are compressed to.
+    """
+    for name in (DESCRIPTION, CONFIG):
+        if name in members and members[name].file_size > MOST_TEXT:
+            raise ImageError(f"{where}: {name} has {members[name].file_size} bytes; expected {MOST_TEXT} at most")
+    unpacked, most = sum(entry.file_size for entry in members.values()), max(MOST_UNPACKED, MOST_RATIO * size)
+    if unpacked > most:
+        raise ImageError(f"{where}: its members unpack to {unpacked} bytes; expected {most} at most for {size} bytes")
+
+
+def check_parameters(where: str, members: Mapping[str, zipfile.ZipInfo], text: bytes) -> None:
+    """Checks that each parameter has a file of its own, of the size that its shape and type say. What else may be
+    wrong with a description, `of_members` tells.
+
+    Raises:
+        ImageError: a file of another size, or one of two parameters.
+    """
+    try:
+        entries = [(name, list(shape), dtype, file) for name, shape, dtype, file in json.loads(text)["parameters"]]
+    except (ValueError, TypeError, KeyError):
+        return
+    seen: dict[str, str] = {}
+    for name, shape, dtype, file in entries:
+        if file not in members or not all(type(n) is int and n >= 0 for n in shape):
+            continue
+        if file in seen:
+            raise ImageError(f"{where}: {DESCRIPTION}: parameters {seen[file]!r} and {name!r} are both in {file}")
+        seen[file] = name
+        width, found = dtype_of(dtype).itemsize, members[file].file_size
+        if file.endswith(".tiles.bin"):
+            last = shape[-1] if shape else 1
+            least = most = -(-math.prod(shape[:-1]) // 32) * -(-last // 32) * 1024 * width
+        else:
+            least = most = math.prod(shape) * width
+        if file.endswith(".pt"):  # with what torch.save writes beside the values
+            least, most = 0, most + (64 << 10)
+        if not least <= found <= most:
+            raise ImageError(
+                f"{where}: the values of parameter {name!r} are damaged: {file} has {found} bytes; expected "
+                f"{'at most ' * (least < most)}{most} for {dtype}{shape}"
+            )
 
 
 def check_numbers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -162,6 +163,50 @@ def test_results_that_the_program_does_not_have_are_refused(tmp_path: Path) -> N
     path = rewritten(save(tmp_path / "one.tti"), lambda members: described(results=[3])(members) and None)
     with pytest.raises(ImageError, match=r"device.json: results has \[3\]; the program has 1 outputs"):
         pybuda.TTDevice.load_image(img_path=path)
+
+
+def packed(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "reason"),
+    [
+        ("device.json", 65 << 20, "device.json has 68157440 bytes; expected 67108864 at most"),
+        ("tensors/weights.pt", 300 << 20, "its members unpack to"),
+        (
+            "tensors/weights.pt",
+            1 << 20,
+            "tensors/weights.pt has 1048576 bytes; expected at most 65584 for float32[4, 3]",
+        ),
+        ("backend_build_binaries/epoch_programs/program.ttnn", 300 << 20, "its members unpack to"),
+        ("another", 300 << 20, "its members unpack to"),
+    ],
+)
+def test_what_unpacks_to_more_than_it_says_is_not_read(tmp_path: Path, name: str, size: int, reason: str) -> None:
+    with zipfile.ZipFile(save(tmp_path / "one.tti")) as archive:
+        members = {n: archive.read(n) for n in archive.namelist()}
+    path = packed(tmp_path / "large.tti", {**members, name: bytes(size)})
+    assert path.stat().st_size < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(ImageError, match=re.escape(reason)):
+        TTDeviceImage.load_from_disk(path)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+def test_parameters_share_no_file(tmp_path: Path) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        about = json.loads(members["device.json"])
+        about["parameters"][1][3] = about["parameters"][0][3]
+        members["device.json"] = json.dumps(about).encode()
+
+    path = rewritten(save(tmp_path / "one.tti"), change)
+    with pytest.raises(ImageError, match=r"parameters '.*' and '.*' are both in tensors/"):
+        TTDeviceImage.load_from_disk(path)
 
 
 def test_files_that_are_no_images(tmp_path: Path) -> None:
