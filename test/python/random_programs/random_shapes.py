@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products and convolutions of many shapes, compiled, under every cap of vector units that this CPU has.
+"""Ops on many shapes, compiled, under every cap of vector units that this CPU has.
 
     .venv/bin/python test/python/random_programs/random_shapes.py --count 2000
+    .venv/bin/python test/python/random_programs/random_shapes.py --count 2000 --family kernels
 
-Sizes lie around those of tiles, vectors and panels, in every dimension. Values are quarters, whose sums are exact in
-f32 in any order: results are the double's, rounded once, to the bit. Operands are inputs of the program, or constants.
-Memory that nobody wrote holds NaN (TTRT_POISON). Prints what differs; exit code 1 then.
+Sizes lie around those of tiles, vectors and panels, in every dimension. Values of products and convolutions are
+quarters, whose sums are exact in f32 in any order: results are the double's, rounded once, to the bit. Operands are
+inputs of the program, or constants. Memory that nobody wrote holds NaN (TTRT_POISON). Prints what differs; exit code 1
+then.
 """
 
 from __future__ import annotations
@@ -13,9 +15,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import random
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,42 +30,13 @@ import torch  # noqa: E402
 from builder.base.builder_apis import build_module  # noqa: E402
 from golden import GoldenMapTensor  # noqa: E402
 from op_cases import execute, lowered  # noqa: E402
+from random_kernels import kernel  # noqa: E402
 from run_under_units import CAPS, forked  # noqa: E402
-from torch import Tensor  # noqa: E402
+from shape_cases import DTYPES, MOST_WORK, Case, Draw  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from ttmlir.passes import ttnn_to_flatbuffer_bin  # noqa: E402
 
-SIZES = (1, 2, 3, 31, 32, 33, 63, 64, 65)
-DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 TOGETHER = 40  # functions of a module
-MOST_WORK = 2_000_000  # multiplications of a case
-
-
-@dataclass
-class Case:
-    """One op. build(builder, operands) makes it; expected: the exact result in double."""
-
-    text: str
-    operands: list[Tensor]
-    is_constant: list[bool]
-    build: Callable[[Any, list[Any]], Any]
-    expected: Tensor
-
-
-class Draw:
-    def __init__(self, seed: int) -> None:
-        self.choice = random.Random(seed)
-        self.torch = torch.Generator().manual_seed(seed)
-
-    def size(self, most: int = 65) -> int:
-        return self.choice.choice([size for size in SIZES if size <= max(1, most)])
-
-    def chance(self, of: int) -> bool:
-        return self.choice.randrange(of) == 0
-
-    def values(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        quarters = torch.randint(1, 16, shape, generator=self.torch) / 4
-        return (quarters * (torch.randint(0, 2, shape, generator=self.torch) * 2 - 1)).to(dtype)
 
 
 def product(draw: Draw, dtype: torch.dtype) -> Case:
@@ -135,9 +106,12 @@ def convolution(draw: Draw, dtype: torch.dtype) -> Case:
     return Case(text, operands, [draw.chance(4), draw.chance(2), draw.chance(2)], build, exact.movedim(1, -1))
 
 
-def drawn(number: int) -> Case:
-    draw = Draw(number)
-    return (convolution if number % 2 else product)(draw, DTYPES[number // 2 % 3])
+FAMILIES = {"products": (product, convolution), "kernels": (kernel,)}
+
+
+def drawn(number: int, family: str) -> Case:
+    made = FAMILIES[family]
+    return made[number % len(made)](Draw(number), DTYPES[number // len(made) % 3])
 
 
 @dataclass
@@ -146,9 +120,9 @@ class Compiled:
     binary: Any
 
 
-def compiled(numbers: range) -> Compiled:
+def compiled(numbers: range, family: str = "products") -> Compiled:
     """A module with a function for each case."""
-    cases = [(number, drawn(number)) for number in numbers]
+    cases = [(number, drawn(number, family)) for number in numbers]
 
     def module(builder: Any) -> None:
         for number, case in cases:
@@ -178,8 +152,11 @@ def checked(made: Compiled) -> int:
         given = [x for x, fixed in zip(case.operands, case.is_constant, strict=False) if not fixed]
         inputs = [GoldenMapTensor({0: x}, (1, 1)) for x in given]
         found = execute(made.binary, names[f"case{number}"], inputs, (1, 1))[0][0]
-        expected = case.expected.to(case.operands[0].dtype)
-        differs = int((found.reshape(expected.shape) != expected).sum())  # also where it is NaN
+        floats = {x.dtype for x in case.operands if x.is_floating_point()}
+        assert found.dtype in floats | {torch.int32}, f"case {number}: {found.dtype}, expected {floats}"
+        expected = case.expected.to(found.dtype).double()
+        error = (found.reshape(expected.shape).double() - expected).abs()
+        differs = int((~(error <= case.tolerance * expected.abs().clamp(min=1))).sum())  # also where it is NaN
         if differs:
             shapes = ", ".join(
                 f"{'constant ' if fixed else ''}{x.dtype} {tuple(x.shape)}"
@@ -192,6 +169,7 @@ def checked(made: Compiled) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--family", default="products", choices=FAMILIES, help="default: %(default)s, convolutions")
     parser.add_argument("--count", type=int, default=120, help="of cases (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="number of the first one (default: %(default)s)")
     parser.add_argument("--caps", nargs="+", default=CAPS, choices=CAPS, help="default: all")
@@ -201,7 +179,7 @@ def main() -> int:
     for first in range(args.seed, last, 10 * TOGETHER):
         work = []
         for start in range(first, min(last, first + 10 * TOGETHER), TOGETHER):
-            made = compiled(range(start, min(last, start + TOGETHER)))
+            made = compiled(range(start, min(last, start + TOGETHER)), args.family)
             work.append((f"cases from {start} on", lambda made=made: checked(made)))
         for cap in args.caps:
             if cap in rt.runtime.get_available_units():

@@ -18,15 +18,17 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
-def test_sample_is_exact_under_every_cap(seed: int) -> None:
-    done = run(SCRIPT, "--count", 60, "--seed", seed)
-    assert done.returncode == 0 and "60 results" in done.stdout, done.stdout + done.stderr
+@pytest.mark.parametrize("family", ["products", "kernels"])
+def test_sample_agrees_under_every_cap(family: str, seed: int) -> None:
+    done = run(SCRIPT, "--family", family, "--count", 60, "--seed", seed)
+    assert done.returncode == 0 and " 60 results" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("family", ["products", "kernels"])
 @pytest.mark.parametrize("start", range(0, 4000, 400))
-def test_many_are_exact_under_every_cap(start: int, seed: int) -> None:
-    done = run(SCRIPT, "--count", 400, "--seed", seed + start)
+def test_many_agree_under_every_cap(start: int, family: str, seed: int) -> None:
+    done = run(SCRIPT, "--family", family, "--count", 400, "--seed", seed + start)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
