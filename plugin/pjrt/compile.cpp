@@ -260,7 +260,33 @@ void readShardings(MlirModule module, Compiled &compiled) {
   read(compiled.results, "res_attrs");
 }
 
+/// The module of a source, which ends in a zero as the parser of text wants.
+MlirModule parse(Session &session, const std::string &source) {
+  const MlirStringRef bytes = stringRef(source);
+  const MlirModule module = ttmlirIsPortableArtifact(bytes) ? ttmlirDeserializePortableArtifact(session.context, bytes)
+                                                            : mlirModuleCreateParse(session.context, bytes);
+  if (mlirModuleIsNull(module))
+    session.fail(PJRT_Error_Code_INVALID_ARGUMENT, "the program does not parse");
+  return module;
+}
+
+constexpr const char *partitioning = "stablehlo-spmd-pipeline";
+
 } // namespace
+
+std::string deviceProgram(const Compiled &compiled) {
+  Session session;
+  const MlirModule module = parse(session, compiled.source);
+  const Finally destroy{[&] { mlirModuleDestroy(module); }};
+  run(session, module, std::string("builtin.module(") + partitioning + ",device-program)",
+      "partitioning of " + compiled.name);
+  const MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  const Finally destroyFlags{[&] { mlirOpPrintingFlagsDestroy(flags); }};
+  mlirOpPrintingFlagsEnableDebugInfo(flags, /*enable=*/true, /*prettyForm=*/false);
+  return printed([&](auto callback, void *to) {
+    mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, callback, to);
+  });
+}
 
 Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
                  const std::map<std::string, std::string> &overrides) {
@@ -269,16 +295,12 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch, int6
   Session session;
   Compiled compiled;
   compiled.source = code;
-  const MlirStringRef bytes = stringRef(compiled.source); // ends in a zero, which the parser of text wants
-  const MlirModule module = ttmlirIsPortableArtifact(bytes) ? ttmlirDeserializePortableArtifact(session.context, bytes)
-                                                            : mlirModuleCreateParse(session.context, bytes);
-  if (mlirModuleIsNull(module))
-    session.fail(PJRT_Error_Code_INVALID_ARGUMENT, "the program does not parse");
+  const MlirModule module = parse(session, compiled.source);
   const Finally destroy{[&] { mlirModuleDestroy(module); }};
   readMain(module, compiled);
   const std::string name = "lowering of " + compiled.name;
   if (partitions > 1) {
-    run(session, module, "builtin.module(stablehlo-spmd-pipeline)", "partitioning of " + compiled.name);
+    run(session, module, std::string("builtin.module(") + partitioning + ")", "partitioning of " + compiled.name);
     readShardings(module, compiled);
   }
   run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");

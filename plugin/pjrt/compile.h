@@ -23,6 +23,9 @@ struct Compiled {
   std::string source; // the module as it was given
 };
 
+/// What each of several devices runs of a compiled program, as text of StableHLO. Throws PluginError.
+std::string deviceProgram(const Compiled &compiled);
+
 /// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once.
 /// `overrides` are options of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its
 /// shardings.

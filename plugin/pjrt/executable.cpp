@@ -4,6 +4,7 @@
 #include "executable.h"
 #include "extensions.h"
 #include "functions.h"
+#include "interpreter.h"
 #include "profiler.h"
 
 #include <cstring>
@@ -127,6 +128,14 @@ const runtime::RunReport &Program::cost() const {
   return report;
 }
 
+const std::string &Program::text() const {
+  // JAX reads StableHLO, which TTNN is not: of a program for one device, what it gave.
+  if (options.partitions <= 1)
+    return compiled.source;
+  std::call_once(written, [&] { ofDevice = deviceProgram(compiled); });
+  return ofDevice;
+}
+
 const std::vector<PJRT_NamedValue> &Program::properties() const {
   std::call_once(listed, [&] {
     const runtime::RunReport &run = cost();
@@ -244,8 +253,7 @@ void executableOutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args &args) {
   args.memory_kinds = program.memoryKinds.data(), args.memory_kind_sizes = program.memoryKindSizes.data();
 }
 void executableOptimizedProgram(PJRT_Executable_OptimizedProgram_Args &args) {
-  // JAX reads it as StableHLO or HLO, which TTNN is not: the program as it was given.
-  const std::string &source = args.executable->program->compiled.source;
+  const std::string &source = args.executable->program->text();
   args.program->format = "mlir", args.program->format_size = 4;
   if (!args.program->code) {
     args.program->code_size = source.size();
@@ -331,8 +339,17 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   }
   const bool profiled = profiling();
   const int64_t start = profiled ? wallClock() : 0;
-  runtime::Tensors results = runtime::submit(mesh, program.binary, program.main, inputs);
-  if (profiled)
+  runtime::Tensors results(program.compiled.results.size());
+  bool ended = false;
+  try {
+    const SignalScope signals;
+    results = runtime::submit(mesh, program.binary, program.main, inputs);
+  } catch (const Interrupted &) {
+    ended = takeRaising();
+    if (!ended)
+      throw;
+  }
+  if (profiled && !ended)
     for (PJRT_Device *device : on)
       recordRun(*device, name, start, runtime::lastRun(mesh));
   inputs.clear();
@@ -341,14 +358,17 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   for (size_t d = 0; d < devices; ++d)
     for (size_t i = 0; i < results.size(); ++i) {
       const Slot &slot = program.compiled.results[i];
-      buffers.emplace_back(resultBuffer(*on[d], *slot.type, slot.dims,
-                                        devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
+      if (ended) // nobody sees them: Python raises what ended the run
+        buffers.emplace_back(deletedBuffer(*on[d], *slot.type, slot.dims));
+      else
+        buffers.emplace_back(resultBuffer(*on[d], *slot.type, slot.dims,
+                                          devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
     }
   std::span<const int64_t> kept;
   if (args.options)
     kept = {args.options->non_donatable_input_indices, args.options->num_non_donatable_input_indices};
   for (uint32_t donated : program.compiled.donated)
-    if (std::ranges::find(kept, int64_t(donated)) == kept.end())
+    if (!ended && std::ranges::find(kept, int64_t(donated)) == kept.end())
       for (size_t d = 0; d < devices; ++d)
         deleteBuffer(*args.argument_lists[d][donated]);
   for (size_t d = 0; d < devices; ++d) {

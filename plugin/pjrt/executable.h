@@ -36,9 +36,12 @@ struct Program {
   /// What running it would take, computed when it is asked for.
   const runtime::RunReport &cost() const;
   const std::vector<PJRT_NamedValue> &properties() const;
+  /// What each device runs, in StableHLO, made when it is asked for.
+  const std::string &text() const;
 
 private:
-  mutable std::once_flag estimated, listed;
+  mutable std::once_flag estimated, listed, written;
+  mutable std::string ofDevice;
   mutable runtime::RunReport report;
   mutable std::vector<PJRT_NamedValue> values;
 };

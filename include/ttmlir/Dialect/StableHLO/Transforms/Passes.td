@@ -220,6 +220,32 @@ def AnnotateXlaShardings : StableHLO_Pass<"annotate-xla-shardings"> {
   }];
 }
 
+def DeviceProgram : StableHLO_Pass<"device-program"> {
+  let summary = "Make a partitioned program what each device runs of it, in StableHLO alone";
+  let description = [{
+    For readers that know StableHLO and nothing of Shardy, behind `stablehlo-spmd-pipeline`: manual computations become a
+    part of their function, which takes and gives what one device holds. Meshes and attributes of this toolchain go.
+
+    Before:
+    ```mlir
+    func.func public @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] out_shardings=[<@mesh, [{"x"} ]>] manual_axes={"x"} (%b: tensor<4xf32>) {
+        %1 = stablehlo.sine %b : tensor<4xf32>
+        sdy.return %1 : tensor<4xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.sine %a : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
 def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
   let summary = "Propagate shardings and make every exchange of values an op, where that has not been done";
   let description = [{
