@@ -267,6 +267,54 @@ def test_native_bytecode(name: str) -> None:
         assert generic(jax_ir.Module.parse(ours.getvalue())) == expected
 
 
+def test_native_bytecode_of_partial_values() -> None:
+    """Of several values a sharding with unreduced axes has a code of its own."""
+    text = """module {
+      sdy.mesh @m = <["x"=2, "y"=2]>
+      func.func @f(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}], unreduced={"y"}>}) -> tensor<4xf32> {
+        %0 = stablehlo.negate %a
+          {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : tensor<4xf32>
+        %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<4xf32>
+        return %1 : tensor<4xf32>
+      }
+    }"""
+    with jax_context():
+        stream = io.BytesIO()
+        module = jax_ir.Module.parse(text)
+        expected = generic(module)
+        module.operation.write_bytecode(stream)
+    ours, newer = io.BytesIO(), io.BytesIO()
+    with Context():
+        read = Module.parse(stream.getvalue())
+        assert generic(read) == parsed(expected)
+        read.operation.write_bytecode(ours)
+        # Another reduction than a sum, which jaxlib does not know yet.
+        largest = Module.parse(text.replace("unreduced=", "unreduced=max"))
+        largest.operation.write_bytecode(newer)
+        assert b"unreduced" not in newer.getvalue()  # a code, and no text
+        assert generic(Module.parse(newer.getvalue())) == generic(largest)
+    with jax_context():
+        assert generic(jax_ir.Module.parse(ours.getvalue())) == expected
+
+
+def test_constants_without_elements() -> None:
+    """Without a value, and with one for all."""
+    values = {"4xf32": "1.0", "i1": "true", "3xi8": "-1", "bf16": "2.0", "2xcomplex<f32>": "(1.0, 2.0)", "i4": "3"}
+    for all_of in [False, True]:
+        body = "".join(
+            f"%{n} = stablehlo.constant dense<{value if all_of else ''}> : tensor<0x{kind}> "
+            for n, (kind, value) in enumerate(values.items())
+        )
+        text = f"module {{ func.func @f() {{ {body} return }} }}"
+        with jax_context():
+            module = jax_ir.Module.parse(text)
+            expected = generic(module)
+            artifact = jax_stablehlo.serialize_portable_artifact(module, "1.0.0")
+        assert jax_text(artifact) == expected
+        assert read(artifact) == parsed(expected)
+        assert jax_text(written(text, "1.0.0")) == expected
+
+
 def test_versions() -> None:
     assert stablehlo.get_minimum_version() == jax_stablehlo.get_minimum_version()
     with Context():

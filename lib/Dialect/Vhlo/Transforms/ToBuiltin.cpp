@@ -133,9 +133,7 @@ static std::optional<int64_t> elementCount(ShapedType type) {
 
 static DenseElementsAttr booleans(ShapedType type, int64_t count, StringRef bytes, Emit emitError) {
   auto size = static_cast<int64_t>(bytes.size());
-  if (count == 0 && size <= 1)
-    return DenseElementsAttr::get(type, ArrayRef<bool>());
-  if (count > 1 && size == 1 && (bytes[0] == '\xFF' || count > 8))
+  if (count != 1 && size == 1 && (bytes[0] == '\xFF' || count == 0 || count > 8))
     return DenseElementsAttr::get(type, bytes[0] != 0);
   const int64_t packed = llvm::divideCeil(count, 8);
   SmallVector<bool> values;
@@ -182,9 +180,7 @@ static Attribute elements(VhloAttr attribute, Emit emitError) {
     return booleans(type, *count, bytes, emitError);
   auto size = static_cast<int64_t>(bytes.size());
   std::optional<int64_t> whole = llvm::checkedMul(*count, *width);
-  // Without elements, StableHLO writes what they would all be.
-  if (*count == 0 && (size == 0 || size == *width))
-    return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>());
+  // One element is there also where a tensor has none: what all would be.
   if (size != whole && size != *width) {
     emitError() << "has " << size << " bytes for " << type << "; expected " << whole.value_or(-1) << ", or " << *width
                 << " for all elements the same";
