@@ -12,6 +12,7 @@ from torch._decomp import _core_aten_decompositions_post_autograd, core_aten_dec
 
 from .importer import op_name
 from .lowering import RULES
+from .ops.composed import composed_ops
 
 aten = torch.ops.aten
 # Ops that PyTorch's core set keeps, or that have a kernel of their own, and that we have no rule for.
@@ -42,13 +43,17 @@ def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     return decomposed
 
 
-@functools.cache
 def decompositions(composite: bool = False) -> dict[Any, Callable[..., Any]]:
-    """PyTorch's core decompositions, without those of ops that have a rule.
+    """PyTorch's core decompositions and our own, without those of ops that have a rule.
 
     composite: with those of ops that PyTorch makes of others before a graph is captured, which `torch.export` keeps.
         To list them takes PyTorch a fifth of a second.
     """
+    return _of_pytorch(composite) | dict(composed_ops())
+
+
+@functools.cache
+def _of_pytorch(composite: bool) -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions() if composite else _core_aten_decompositions_post_autograd())
     table.update(get_decompositions([op for op in MORE if op]))
     for packet in FLOATS_ONLY:

@@ -145,6 +145,8 @@ def scatter_add(g: Lowering, x: Value, dim: int, index: Value, source: Value) ->
 def scatter_reduce(
     g: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
 ) -> Value:
+    if reduce == "mean" and x.dtype.is_floating_point and source.dtype.is_floating_point:
+        return scatter_mean(g, x, dim, index, source, include_self)
     if reduce not in REDUCTIONS:
         raise UnsupportedError(f"scatter_reduce by {reduce}; known: {', '.join(REDUCTIONS)}")
     if not include_self:
@@ -154,6 +156,18 @@ def scatter_reduce(
             neutral = info.min if reduce == "amax" else info.max
         x = scattered(g, x, dim, index, g.full(index.shape, neutral, x.dtype))
     return scattered(g, x, dim, index, source, REDUCTIONS[reduce])
+
+
+def scatter_mean(g: Lowering, x: Value, dim: int, index: Value, source: Value, include_self: bool) -> Value:
+    zeros, ones = g.full(x.shape, 0, torch.float32), g.full(index.shape, 1, torch.float32)
+    count = scattered(g, zeros, dim, index, ones, "sum")
+    wide = g.cast(x, torch.float32)
+    if not include_self:
+        wide = g.where(g.compare(ttir.gt, count, g.scalar(0, count)), zeros, wide)
+    total = scattered(g, wide, dim, index, g.cast(source, torch.float32), "sum")
+    one = g.scalar(1, count)
+    count = g.add(count, one) if include_self else g.elementwise(ttir.maximum, count, one)
+    return g.finish(g.div(total, count), g.out())
 
 
 @rule("index_put", "_unsafe_index_put", "index_put_")

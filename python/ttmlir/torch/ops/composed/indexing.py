@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that write where others say, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .registry import composed
+
+
+@composed("aten::index_reduce")
+def index_reduce(
+    x: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str, *, include_self: bool = True
+) -> torch.Tensor:
+    if not x.dim():
+        return NotImplemented
+    shape = [1] * x.dim()
+    shape[dim] = -1
+    return x.scatter_reduce(
+        dim, index.long().reshape(shape).expand(source.shape), source, reduce, include_self=include_self
+    )
+
+
+@composed("aten::masked_scatter")
+def masked_scatter(x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor) -> Any:
+    if not source.numel():
+        return NotImplemented
+    x, mask = torch.broadcast_tensors(x, mask)
+    places = mask.flatten().long().cumsum(0) - 1
+    taken = source.flatten()[places.clamp(0, source.numel() - 1)].reshape(x.shape)
+    return torch.where(mask, taken, x)
+
+
+@composed("aten::masked_scatter_backward")
+def masked_scatter_backward(grad: torch.Tensor, mask: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
+    result = grad.new_empty(sizes)
+    count = result.numel()
+    mask = mask.expand(grad.shape).flatten()
+    places = torch.where(mask, mask.long().cumsum(0) - 1, count)  # others are written behind the end
+    return grad.new_zeros(count + 1).scatter(0, places, grad.flatten())[:count].reshape(sizes)
+
+
+@composed("aten::histc")
+def histc(x: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    if not x.is_floating_point():
+        return NotImplemented
+    values = x.flatten().float()
+    if not values.numel() or min > max:
+        return NotImplemented
+    low, high = (values.min(), values.max()) if min == max else (values.new_full((), min), values.new_full((), max))
+    if min == max:
+        low, high = torch.where(low == high, low - 1, low), torch.where(low == high, high + 1, high)
+    inside = (values >= low) & (values <= high)
+    places = ((values - low) * bins / (high - low)).long().clamp(0, bins - 1)
+    return values.new_zeros(bins).index_add(0, places, inside.to(values.dtype)).to(x.dtype)
