@@ -3,6 +3,7 @@
 
 #include "../Version.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/Vhlo/Transforms/PortableArtifact.h"
 #include "ttmlir/InitAll.h"
 
@@ -10,6 +11,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -26,6 +28,31 @@ static void keepDiagnosticsShort() {
   auto &options = llvm::cl::getRegisteredOptions();
   if (auto found = options.find("mlir-print-op-on-diagnostic"); found != options.end())
     static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
+}
+
+/// Whether a pass looks at one module, or at its functions, and leaves modules inside of it as they are.
+static bool isOfOneModule(mlir::Pass &pass) {
+  // Passes nested by their names are one without a name.
+  return pass.getArgument().empty() || pass.getOpName() == mlir::ModuleOp::getOperationName();
+}
+
+/// Passes that are options by themselves run on the module of the file: other modules inside of it are errors. With
+/// --pass-pipeline the caller says which modules passes run on.
+static mlir::MlirOptMainConfig withCheckedModules(mlir::MlirOptMainConfig config) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto pipeline = options.find("pass-pipeline");
+  if (pipeline != options.end() && pipeline->second->getNumOccurrences() > 0)
+    return config;
+  auto setUp = [config](mlir::PassManager &manager) {
+    mlir::PassManager named(manager.getContext(), manager.getOpAnchorName());
+    if (failed(config.setupPassPipeline(named)))
+      return mlir::failure();
+    if (manager.getOpAnchorName() == mlir::ModuleOp::getOperationName() &&
+        llvm::any_of(named.getPasses(), isOfOneModule))
+      manager.addPass(mlir::tt::ttcore::createTTCoreCheckModules());
+    return config.setupPassPipeline(manager);
+  };
+  return config.setPassPipelineSetupFn(setUp);
 }
 
 /// A flatbuffer among the arguments would be printed as the line that cannot be read.
@@ -94,7 +121,7 @@ static mlir::LogicalResult run(llvm::StringRef input, llvm::StringRef output, st
   file = readArtifact(std::move(file), registry);
   if (!file)
     return mlir::failure();
-  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  mlir::MlirOptMainConfig config = withCheckedModules(mlir::MlirOptMainConfig::createFromCLOptions());
   if (artifact) {
     std::string bytecode;
     llvm::raw_string_ostream stream(bytecode);

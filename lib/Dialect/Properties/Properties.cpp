@@ -57,6 +57,18 @@ static const Property *propertyNamed(ArrayRef<Property> properties, StringRef na
   return llvm::find_if(properties, [&](const Property &each) { return each.name == name; });
 }
 
+/// Whether the properties are those of an op that is being built: `dictionary` has all of its attributes then, also
+/// those that are attached to it. Generated builders pass no emitError; MLIR's C API, where it infers result types,
+/// passes one that says so.
+static bool isBuilding(Property::EmitError emitError) {
+  if (!emitError)
+    return true;
+  InFlightDiagnostic error = emitError();
+  const std::string text = error.getUnderlyingDiagnostic()->str();
+  error.abandon();
+  return StringRef(text).contains("failed properties conversion while building");
+}
+
 LogicalResult tt::setProperties(StringRef op, Attribute dictionary, Property::EmitError emitError,
                                 ArrayRef<Property> properties) {
   auto given = dyn_cast<DictionaryAttr>(dictionary);
@@ -68,8 +80,7 @@ LogicalResult tt::setProperties(StringRef op, Attribute dictionary, Property::Em
   for (NamedAttribute each : given) {
     const Property *property = propertyNamed(properties, each.getName());
     if (property == properties.end()) {
-      // A generated builder, which does not pass emitError, passes all attributes, also those that it attaches.
-      if (!emitError)
+      if (isBuilding(emitError))
         continue;
       SmallVector<StringRef> known;
       for (const Property &other : properties)

@@ -32,6 +32,10 @@ struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
       root->emitError() << "module has no " << ttcore::systemDescName << "; run ttcore-register-device first";
       return signalPassFailure();
     }
+    if (alignmentOf(system.getChipDescs().front()) == 0) {
+      root->emitError() << ttcore::systemDescName << " has noc_l1_address_align_bytes = 0; expected 1 or more";
+      return signalPassFailure();
+    }
     WalkResult result = root->walk([&](func::FuncOp function) {
       return function.getBody().hasOneBlock() &&
                      failed(allocate(function.getBody().front(), system.getChipDescs().front()))

@@ -168,3 +168,9 @@ func.func @without(%a: tensor<?x8xf32>) {
   %0 = stablehlo.add %a, %a : tensor<?x8xf32>
   return
 }
+// CHECK-LABEL: @attention_without_heads(
+// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([i, k, l, n], [i, {{.}}, m, n], [i, {{.}}, m, n])->
+func.func @attention_without_heads(%q: tensor<2x8x16x32xf32>, %k: tensor<2x0x16x32xf32>) {
+  %0 = stablehlo.custom_call @tt.scaled_dot_product_attention(%q, %k, %k) : (tensor<2x8x16x32xf32>, tensor<2x0x16x32xf32>, tensor<2x0x16x32xf32>) -> tensor<2x8x16x32xf32>
+  return
+}
