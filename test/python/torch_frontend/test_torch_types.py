@@ -228,3 +228,23 @@ def test_sums_that_fit_for_sure_are_not_looked_at() -> None:
     with record() as reports:
         assert_agree(on_chip(function)(torch.arange(8)), function(torch.arange(8)))
     assert not reports[0].programs[0].imported.limits
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_convolutions_of_narrow_integers_wrap_around(dtype: torch.dtype, rank: int) -> None:
+    """Values of the whole range of the type; PyTorch's own sums of 64 bits, cut to the type, are expected."""
+    function = [nn.functional.conv1d, nn.functional.conv2d, nn.functional.conv3d][rank - 1]
+    limits, generator = torch.iinfo(dtype), torch.Generator().manual_seed(rank)
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randint(limits.min, limits.max + 1, shape, dtype=dtype, generator=generator)
+
+    x, w, b = draw(2, 4, *[6] * rank), draw(6, 2, *[3] * rank), draw(6)
+    expected = function(x.long(), w.long(), b.long(), 2, 1, 1, 2).to(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = on_chip(lambda x, w, b: function(x, w, b, 2, 1, 1, 2))(x, w, b)
+    assert found.dtype == dtype
+    assert torch.equal(found, expected)

@@ -56,10 +56,19 @@ TEST_P(Convolutions, OfIntegersAreExact) {
         const auto sum =
             static_cast<int64_t>(expected[i]) + static_cast<int64_t>(bias.get(i % static_cast<size_t>(c.out)));
         const auto word = static_cast<uint32_t>(sum);
-        expected[i] = produced == DataType::Int32    ? static_cast<int32_t>(word)
-                      : produced == DataType::UInt32 ? word
-                      : produced == DataType::UInt16 ? static_cast<uint16_t>(word)
-                                                     : static_cast<uint8_t>(word);
+        switch (produced) {
+        case DataType::Int32:
+          expected[i] = static_cast<int32_t>(word);
+          break;
+        case DataType::UInt32:
+          expected[i] = word;
+          break;
+        case DataType::UInt16:
+          expected[i] = static_cast<uint16_t>(word);
+          break;
+        default:
+          expected[i] = static_cast<uint8_t>(word);
+        }
       }
       for (bool constant : {false, true})
         expectNear(run(c.name(), {&x, &w, &bias}, produced, c.images(c.results(), c.out), c.attributes(),

@@ -37,8 +37,8 @@ def convolution(
 ) -> Value:  # fmt: skip
     rank = weight.rank - 2
     stride, padding, dilation = (spatial(v, rank) for v in (stride, padding, dilation))
-    if weight.dtype.is_floating_point != x.dtype.is_floating_point:
-        raise UnsupportedError(f"a convolution of {x.dtype} with a weight of {weight.dtype}")
+    if weight.dtype == torch.int64:
+        raise UnsupportedError(f"a convolution of {weight.dtype}, whose sums may not fit into the chip's 32 bits")
     if transposed:
         return transposed_convolution(
             g, x, weight, bias, stride, padding, dilation, spatial(output_padding, rank), groups
