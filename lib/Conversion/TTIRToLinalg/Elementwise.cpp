@@ -78,7 +78,9 @@ static constexpr auto I = Domain::Integers;
 static const Row rows[] = {
     {"ttir.abs", O,
      [](Scalars &s, X x) {
-       return s.select(s.less(x[0], s.number(0)), s.sub(s.number(0), x[0]), s.add(x[0], s.number(0)));
+       if (s.isFloat)
+         return call<math::AbsFOp>(s, x);
+       return s.select(s.less(x[0], s.number(0)), s.sub(s.number(0), x[0]), x[0]);
      }},
     {"ttir.acos", F, call<math::AcosOp>},
     {"ttir.asin", F, call<math::AsinOp>},

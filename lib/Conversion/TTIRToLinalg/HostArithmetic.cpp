@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A machine stops a process that divides by 0, and reads what lies behind a tensor. Programs of the chip do neither.
+// What MLIR makes of a maximum of zeros of both signs depends on the order of operands.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
@@ -26,8 +28,8 @@ struct DefineHostArithmetic : tt::impl::DefineHostArithmeticBase<DefineHostArith
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivUIOp, arith::CeilDivUIOp,
-              arith::RemSIOp, arith::RemUIOp, tensor::ExtractOp, tensor::InsertOp, tensor::ExtractSliceOp,
-              tensor::InsertSliceOp>(op))
+              arith::RemSIOp, arith::RemUIOp, arith::MaximumFOp, arith::MinimumFOp, math::ClampFOp, tensor::ExtractOp,
+              tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
         ops.push_back(op);
     });
     bool changed = false;
@@ -51,7 +53,43 @@ private:
       return clampSlice(slice, slice.getSourceType(), slice.getOffsetsMutable());
     if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
       return clampSlice(slice, slice.getDestType(), slice.getOffsetsMutable());
+    if (isa<arith::MaximumFOp, arith::MinimumFOp, math::ClampFOp>(op))
+      return limit(op);
     return divide(op);
+  }
+
+  /// The minimum of IEEE 754-2019: each order of operands gives its second one where they are equal or one is NaN. The
+  /// bits of both are those of -0 for zeros of both signs, and all exponent bits of a NaN stay set.
+  static Value minimum(ImplicitLocOpBuilder &b, Value x, Value y) {
+    Type type = x.getType(), bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+    auto lesser = [&](Value x, Value y) -> Value {
+      Value isLess = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+      return arith::BitcastOp::create(b, bits, arith::SelectOp::create(b, isLess, x, y));
+    };
+    return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, lesser(x, y), lesser(y, x)));
+  }
+  static Value maximum(ImplicitLocOpBuilder &b, Value x, Value y) {
+    auto negated = [&](Value value) -> Value { return arith::NegFOp::create(b, value); };
+    return negated(minimum(b, negated(x), negated(y)));
+  }
+
+  static bool limit(Operation *op) {
+    Type type = op->getResult(0).getType();
+    if (!isa<FloatType>(type))
+      return false;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    // Only f32 and f64 have bits that every pass after this one knows.
+    const bool isNarrow = type.getIntOrFloatBitWidth() < 32;
+    auto wide = [&](Value value) -> Value {
+      return isNarrow ? arith::ExtFOp::create(b, b.getF32Type(), value).getResult() : value;
+    };
+    Value x = wide(op->getOperand(0)), y = wide(op->getOperand(1));
+    Value made = isa<arith::MinimumFOp>(op) ? minimum(b, x, y) : maximum(b, x, y);
+    if (isa<math::ClampFOp>(op))
+      made = minimum(b, made, wide(op->getOperand(2)));
+    op->getResult(0).replaceAllUsesWith(isNarrow ? arith::TruncFOp::create(b, type, made).getResult() : made);
+    op->erase();
+    return true;
   }
 
   /// x / 0 is -1 and x rem 0 is x, as on the chip. The least number by -1 is itself, and leaves 0.

@@ -52,10 +52,6 @@ static const Row rows[] = {
     {"ctpop", true,
      [](ImplicitLocOpBuilder &b, X x) -> Value { return LLVM::CtPopOp::create(b, x[0].getType(), x[0]); }},
     {"cttz", true, intrinsic<LLVM::CountTrailingZerosOp>},
-    {"clampf", false,
-     [](ImplicitLocOpBuilder &b, X x) -> Value {
-       return arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, x[0], x[1]), x[2]);
-     }},
     {"copysign", false,
      [](ImplicitLocOpBuilder &b, X x) -> Value { return LLVM::CopySignOp::create(b, x[0].getType(), x[0], x[1]); }},
     {"isfinite", false, sizeToInfinity<arith::CmpFPredicate::OLT>},

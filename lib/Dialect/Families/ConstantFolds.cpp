@@ -116,7 +116,8 @@ float larger(float a, float b) { return -smaller(-a, -b); }
   {name, operands, nullptr, [](const int64_t *x) -> int64_t { return expression; }}
 
 const ConstantRow rows[] = {
-    TTMLIR_BOTH("abs", 1, x[0] < 0 ? -x[0] : x[0] + 0),
+    {"abs", 1, [](const float *x) -> float { return std::fabs(x[0]); },
+     [](const int64_t *x) -> int64_t { return x[0] < 0 ? -x[0] : x[0]; }},
     TTMLIR_BOTH("neg", 1, -x[0]),
     TTMLIR_BOTH("relu", 1, (x[0] < 0 ? 0 : x[0]) + 0),
     TTMLIR_BOTH("sign", 1, (x[0] > 0) - (x[0] < 0)),

@@ -6,6 +6,8 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/TTNN/AttributeVisitor.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
@@ -81,13 +83,21 @@ template <class Array> static std::vector<int64_t> widened(Array array) {
   return std::vector<int64_t>(array.asArrayRef().begin(), array.asArrayRef().end());
 }
 
+/// Fields that compare equal to their default are not written, which -0 does.
+static flatbuffers::Offset<fb::FloatValue> writeReal(flatbuffers::FlatBufferBuilder &builder, double value) {
+  builder.ForceDefaults(std::signbit(value));
+  auto made = fb::CreateFloatValue(builder, value);
+  builder.ForceDefaults(false);
+  return made;
+}
+
 FailureOr<AttributeOffset> Writer::write(StringRef name, Attribute attr) {
   if (auto value = dyn_cast<BoolAttr>(attr))
     return boolean(name, value.getValue());
   if (auto value = dyn_cast<IntegerAttr>(attr))
     return integer(name, valueOf(value));
   if (auto value = dyn_cast<FloatAttr>(attr))
-    return entry(name, fb::AttributeValue::FloatValue, fb::CreateFloatValue(builder, value.getValueAsDouble()));
+    return entry(name, fb::AttributeValue::FloatValue, writeReal(builder, value.getValueAsDouble()));
   if (auto value = dyn_cast<StringAttr>(attr))
     return entry(name, fb::AttributeValue::StringValue, fb::CreateStringValue(builder, string(value)));
   if (auto value = dyn_cast<SymbolRefAttr>(attr))

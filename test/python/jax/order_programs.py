@@ -61,13 +61,14 @@ def elementwise(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> list[Program]:
         "clip to -1, -0": lambda a: jnp.clip(a, -1.0, -0.0),
         "clip to 0, 6": lambda a: lax.clamp(np.asarray(0.0, a.dtype), a, np.asarray(6.0, a.dtype)),
         "clip to -0, 6": lambda a: lax.clamp(np.asarray(-0.0, a.dtype), a, np.asarray(6.0, a.dtype)),
-        "constants": lambda a: a * 0 + jnp.maximum(a.dtype.type(-0.0), jnp.minimum(a.dtype.type(0.0), 1)),
+        "constants": lambda a: lax.max(a, jnp.full_like(a, jnp.maximum(a.dtype.type(-0.0), a.dtype.type(0.0)))),
         "folded maximum": lambda a: lax.max(jnp.full(a.shape, 0.0, a.dtype), jnp.full(a.shape, -0.0, a.dtype)),
         "folded minimum": lambda a: lax.min(jnp.full(a.shape, 0.0, a.dtype), jnp.full(a.shape, -0.0, a.dtype)),
     }
     return [
         *(Program(name, function, (a, b)) for name, function in two.items()),
         *(Program(name, function, (a,)) for name, function in one.items()),
+        Program("abs", jnp.abs, (a,), moves=True),
         Program("clip by tensors", lax.clamp, (b, a, c)),
     ]
 

@@ -143,4 +143,32 @@ INSTANTIATE_TEST_SUITE_P(Math, BinaryAccuracy,
                                          BinaryRow{"remainder", torchRemainder}),
                          [](const auto &info) { return std::string(info.param.op); });
 
+/// In any order of operands, and in vectors as well as in what is left of them.
+TEST(Extremes, AreThoseOfIeee754) {
+  const std::vector<double> specials = {0.0, -0.0, 1, -1, Inf, -Inf, NaN, 1e-40, -1e-40, 3.4e38, -2.5};
+  std::vector<double> a, b;
+  for (double x : specials)
+    for (double y : specials) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  const auto n = static_cast<int64_t>(a.size());
+  const Value x(DataType::Float32, {n}, a), y(DataType::Float32, {n}, b);
+  const Value larger = run("ttnn.maximum", {&x, &y}, DataType::Float32, {n}),
+              smaller = run("ttnn.minimum", {&x, &y}, DataType::Float32, {n}),
+              positive = run("ttnn.relu", {&x}, DataType::Float32, {n});
+  const auto isBelow = [](double x, double y) { return x < y || (x == y && std::signbit(x) && !std::signbit(y)); };
+  const auto expectSame = [](double found, double wanted, double x, double y) {
+    ASSERT_TRUE(std::isnan(wanted) ? std::isnan(found) : found == wanted && std::signbit(found) == std::signbit(wanted))
+        << found << " of " << x << " and " << y << ", expected " << wanted;
+  };
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double p = x.get(i), q = y.get(i);
+    const bool isOrdered = !std::isnan(p) && !std::isnan(q);
+    expectSame(larger.get(i), isOrdered ? isBelow(p, q) ? q : p : NaN, p, q);
+    expectSame(smaller.get(i), isOrdered ? isBelow(p, q) ? p : q : NaN, p, q);
+    expectSame(positive.get(i), isBelow(p, 0) ? 0 : p, p, 0);
+  }
+}
+
 } // namespace

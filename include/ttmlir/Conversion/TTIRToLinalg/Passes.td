@@ -168,11 +168,11 @@ def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
 }
 
 def DefineHostArithmetic : Pass<"define-host-arithmetic"> {
-  let summary = "Give divisions by 0, and places outside of tensors, a meaning";
+  let summary = "Give divisions by 0, places outside of tensors, and extremes of zeros, a meaning";
   let description = [{
     Elsewhere they have none, and end the process. x / 0 is -1, x rem 0 is x, and the least number by -1 is itself. An
     index outside of a tensor becomes the nearest inside, and that of a slice as well. Nothing is done for constants
-    that are in order.
+    that are in order. Maxima and minima of floats are those of IEEE 754-2019, for which -0 is below 0.
 
     Before:
     ```mlir

@@ -129,7 +129,7 @@ constexpr ElementwiseRow row(std::string_view name, Runs runs, Domain domain = D
 
 constexpr ElementwiseRow rows[] = {
     // Unary
-    row("ttnn.abs", both<1, [](auto x) { return x < 0 ? -x : x + 0; }>),
+    row("ttnn.abs", pair<1, [](float x) { return __builtin_fabsf(x); }, [](int64_t x) { return x < 0 ? -x : x; }>),
     row("ttnn.acos", floats<1, [](float x) { return math::acos(x); }>),
     row("ttnn.asin", floats<1, [](float x) { return math::asin(x); }>),
     row("ttnn.asinh", floats<1, [](float x) { return math::asinh(x); }>),

@@ -53,3 +53,23 @@ func.func @nothing(%x: tensor<0xf32>, %i: index) -> f32 {
   %0 = tensor.extract %x[%i] : tensor<0xf32>
   return %0 : f32
 }
+
+// Of zeros, MLIR's own expansion gives one of the operands.
+// CHECK-LABEL: @extremes
+// CHECK-NOT: {{maximumf|minimumf|clampf}}
+// CHECK: %[[X:.*]] = arith.negf %arg0
+// CHECK: %[[Y:.*]] = arith.negf %arg1
+// CHECK: arith.cmpf olt, %[[X]], %[[Y]]
+// CHECK: arith.cmpf olt, %[[Y]], %[[X]]
+// CHECK: %[[BITS:.*]] = arith.ori
+// CHECK: %[[LEAST:.*]] = arith.bitcast %[[BITS]] : i32 to f32
+// CHECK: arith.negf %[[LEAST]]
+// CHECK: arith.extf %arg2 : bf16 to f32
+// CHECK: arith.truncf {{.*}} : f32 to bf16
+// CHECK: return
+func.func @extremes(%x: f32, %y: f32, %z: bf16) -> (f32, bf16, f32) {
+  %0 = arith.maximumf %x, %y : f32
+  %1 = arith.minimumf %z, %z : bf16
+  %2 = math.clampf %x to [%y, %x] : f32
+  return %0, %1, %2 : f32, bf16, f32
+}
