@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that are made of others (python/ttmlir/torch/ops/composed): values and gradients of eager mode, and nothing left
+to PyTorch."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from compiled import assert_agree, on_chip
+from torch.nn import functional
+from torch.utils._pytree import tree_leaves
+from ttmlir.torch.report import record
+
+Make = Callable[[torch.dtype], tuple[torch.Tensor, ...]]
+
+
+def of(*shapes: tuple[int, ...], scale: float = 1.0) -> Make:
+    return lambda dtype: tuple((torch.randn(shape) * scale).to(dtype) for shape in shapes)
+
+
+def to_integers(x: torch.Tensor) -> torch.Tensor:
+    """Values many of which are equal, with the gradients of x."""
+    return x + (x.detach().round() - x.detach())
+
+
+def samples(x: torch.Tensor, *shape: int) -> torch.Tensor:
+    return torch.linspace(0, 0.99, math.prod(shape)).reshape(shape).to(x.dtype)
+
+
+INDICES, OFFSETS = torch.tensor([1, 2, 4, 5, 4, 3, 2, 7]), torch.tensor([0, 3, 3, 6])
+PLACES = torch.arange(12).reshape(4, 3) * 7 % 5
+CASES: dict[str, tuple[Callable[..., Any], Make]] = {
+    **{f"adaptive maxima 1d {n}": (lambda x, n=n: functional.adaptive_max_pool1d(x, n), of((2, 3, 13)))
+       for n in (1, 5, 13, 20)},
+    **{f"adaptive maxima 2d {n}": (lambda x, n=n: functional.adaptive_max_pool2d(x, n, return_indices=True),
+                                   of((2, 3, 13, 17))) for n in ((5, 4), (1, 1), (13, 3))},
+    "adaptive maxima of equals": (lambda x: functional.adaptive_max_pool2d(to_integers(x), (5, 4), return_indices=True),
+                                  of((2, 3, 13, 17))),
+    "adaptive maxima without a batch": (lambda x: functional.adaptive_max_pool2d(x, (5, 4)), of((3, 13, 17))),
+    "adaptive maxima 3d": (lambda x: functional.adaptive_max_pool3d(x, (3, 2, 4)), of((1, 2, 7, 5, 9))),
+    "fractional maxima 2d": (
+        lambda x: functional.fractional_max_pool2d(x, 2, output_size=(5, 6), return_indices=True,
+                                                   _random_samples=samples(x, 2, 3, 2)),
+        of((2, 3, 13, 17))),
+    "fractional maxima 3d": (
+        lambda x: functional.fractional_max_pool3d(x, 2, output_size=(3, 1, 4),
+                                                   _random_samples=samples(x, 1, 2, 3)),
+        of((1, 2, 7, 5, 9))),
+    **{f"{op.__name__} {dim}": (lambda x, op=op, dim=dim: op(to_integers(x), dim), of((5, 9)))
+       for op, dim in itertools.product((torch.cummax, torch.cummin), (0, -1))},
+    "cummax of one": (lambda x: torch.cummax(x, 1), of((5, 1))),
+    "logcumsumexp": (lambda x: torch.logcumsumexp(x * 3, 1), of((4, 37))),
+    **{f"scatter {reduce} {own}": (lambda x, s, reduce=reduce, own=own:
+                                   x.scatter_reduce(0, PLACES, s, reduce, include_self=own), of((5, 3), (4, 3)))
+       for reduce, own in itertools.product(("sum", "prod", "mean", "amax", "amin"), (True, False))},
+    **{f"index {reduce} {own}": (lambda x, s, reduce=reduce, own=own:
+                                 x.index_reduce(0, torch.tensor([1, 0, 1, 3]), s, reduce, include_self=own),
+                                 of((5, 3), (4, 3)))
+       for reduce, own in itertools.product(("prod", "mean", "amax", "amin"), (True, False))},
+    **{f"bags {mode}": (lambda w, mode=mode: functional.embedding_bag(INDICES, w, OFFSETS, mode=mode), of((9, 4)))
+       for mode in ("sum", "mean", "max")},
+    "bags of weights": (lambda w, p: functional.embedding_bag(INDICES, w, OFFSETS, None, 2, False, "sum", False, p),
+                        of((9, 4), (8,))),
+    "bags, padding": (lambda w: functional.embedding_bag(INDICES.reshape(2, 4), w, mode="mean", padding_idx=4),
+                      of((9, 4))),
+    "bags, last offset": (lambda w: functional.embedding_bag(INDICES, w, torch.tensor([0, 2, 8]), mode="sum",
+                                                             include_last_offset=True), of((9, 4))),
+    "lgamma": (torch.lgamma, of((200,), scale=20)),
+    "lgamma near its zeros": (lambda x: torch.lgamma(1.5 + x), of((200,))),
+    "fake quantize": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -20, 20), of((40,), scale=2)),
+    "fake quantize by tensors": (
+        lambda x: torch.fake_quantize_per_tensor_affine(x, torch.tensor(0.1), torch.tensor(3), -20, 20),
+        of((40,), scale=2)),
+    "fake quantize of channels": (
+        lambda x: torch.fake_quantize_per_channel_affine(
+            x, torch.tensor([0.1, 0.2, 0.05]), torch.tensor([0, 1, 2], dtype=torch.int32), 0, -20, 20),
+        of((3, 40), scale=2)),
+    "masked scatter": (lambda x, s: x.masked_scatter(torch.arange(12).reshape(3, 4) % 3 == 0, s), of((3, 4), (20,))),
+}  # fmt: skip
+SINGLE: dict[str, tuple[Callable[..., Any], Make]] = {
+    **{f"cdist {p}": (lambda x, y, p=p: torch.cdist(x, y, p), of((2, 5, 3), (1, 4, 3)))
+       for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)},
+    "digamma": (torch.digamma, of((200,), scale=5)),
+    "cdist of equal rows": (lambda x: torch.cdist(x, x * 1, 2.0, "donot_use_mm_for_euclid_dist"), of((5, 3))),
+    **{f"pdist {p}": (lambda x, p=p: functional.pdist(x, p), of((6, 3))) for p in (1.0, 2.0, 3.0)},
+    **{f"triangular {upper} {left} {unit}": (
+        lambda a, b, upper=upper, left=left, unit=unit: torch.linalg.solve_triangular(
+            (torch.triu(a) if upper else torch.tril(a)) + 4 * torch.eye(33), b if left else b.mT,
+            upper=upper, left=left, unitriangular=unit),
+        of((2, 33, 33), (33, 5), scale=0.3)) for upper, left, unit in itertools.product((True, False), repeat=3)},
+}  # fmt: skip
+
+
+def check_with_gradients(function: Callable[..., Any], arguments: tuple[torch.Tensor, ...]) -> None:
+    """Values, and gradients of a sum of them by other weights each; the report names no op of PyTorch."""
+    compiled = on_chip(function)
+    with record() as reports, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.no_grad():
+            assert_agree(compiled(*arguments), function(*arguments))
+        gradients = []
+        for run in (compiled, function):
+            leaves = [x.clone().requires_grad_() for x in arguments]
+            results = [x for x in tree_leaves(run(*leaves)) if x.is_floating_point()]
+            sum((x.float() * torch.arange(x.numel()).reshape(x.shape).cos()).sum() for x in results).backward()
+            gradients.append([x.grad for x in leaves])
+    assert_agree(*gradients)
+    assert not any(r.on_host for r in reports), [r.on_host for r in reports]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name: str, dtype: torch.dtype) -> None:
+    torch.manual_seed(len(name))
+    function, make = CASES[name]
+    check_with_gradients(function, make(dtype))
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_values_and_gradients_in_f32(name: str) -> None:
+    torch.manual_seed(len(name))
+    function, make = SINGLE[name]
+    check_with_gradients(function, make(torch.float32))
+
+
+def whole(function: Callable[..., Any], *arguments: torch.Tensor) -> None:
+    with record() as reports, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_agree(on_chip(function)(*arguments), function(*arguments))
+    assert not any(r.on_host for r in reports), [r.on_host for r in reports]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool], ids=str)
+def test_integers(dtype: torch.dtype) -> None:
+    x = (torch.arange(24).reshape(4, 6) * 7 % 5).to(dtype)
+    whole(lambda x: (torch.cummax(x, 1), torch.cummin(x, 0), x.masked_scatter(x > 2, x.flip(0))), x)
+
+
+def test_not_a_number_and_infinity() -> None:
+    x = torch.tensor(
+        [[1.0, math.nan, 3.0, math.inf, math.nan, 2.0], [-math.inf, -math.inf, 0.0, 1.0, -math.inf, math.inf]]
+    )
+    whole(lambda x: (torch.cummax(x, 1), torch.cummin(x, 1), torch.logcumsumexp(x[1:], 1)), x)
+    ends = torch.tensor([0.0, -0.0, -1.0, -5.0, 1.0, 2.0, math.inf, math.nan, 1e30, 171.0, -2.5])
+    whole(lambda x: (torch.lgamma(x), torch.digamma(x)), ends)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-2, 2), (0, 0), (0, 7), (1, 1)])
+def test_histograms(low: int, high: int) -> None:
+    whole(lambda x: torch.histc(x, 8, low, high), torch.arange(64.0) % 9 - 1)
+
+
+@pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1, 1), (17, 33, 8), (40, 64, 65)])
+def test_products_of_bytes(rows: int, depth: int, columns: int) -> None:
+    if rows <= 16:
+        rows += 17  # PyTorch's kernel wants more
+    depth, columns = -(-depth // 8) * 8, -(-columns // 8) * 8
+    a, b = (torch.randint(-128, 128, shape, dtype=torch.int8) for shape in ((rows, depth), (depth, columns)))
+    whole(lambda a, b: torch._int_mm(a, b), a, b)
+
+
+@pytest.mark.parametrize("ends", [[3, 3, 40, 70], [70, 70, 70, 70], [0, 0, 0, 70], [1, 2, 3, 4], [0, 0, 0, 0]], ids=str)
+@pytest.mark.parametrize("rows", [2, 70, 600])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_products_of_groups(dtype: torch.dtype, rows: int, ends: list[int]) -> None:
+    """The experts of transformers, whose rows behind the last end are 0."""
+    import transformers.integrations.moe  # noqa: F401  registers the op
+
+    offsets = torch.tensor([n * rows // 70 for n in ends], dtype=torch.int32)
+    x, matrices = torch.randn(rows, 24).to(dtype), torch.randn(4, 24, 40).to(dtype)
+    check_with_gradients(lambda x, w: torch.ops.transformers.grouped_mm_fallback(x, w, offsets), (x, matrices))
+
+
+@pytest.mark.parametrize("rows", [4, 70])
+def test_products_of_groups_of_pytorch(rows: int) -> None:
+    offsets = torch.tensor([1, 1, rows // 2, rows], dtype=torch.int32)
+    x, matrices = torch.randn(rows, 16, dtype=torch.bfloat16), torch.randn(4, 16, 24, dtype=torch.bfloat16)
+    check_with_gradients(lambda x, w: torch._grouped_mm(x, w, offs=offsets), (x, matrices))
