@@ -6,6 +6,7 @@
 #include "metal/execute.h"
 #include "program/executable.h"
 #include "program/pipeline.h"
+#include "program/turns.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
 
@@ -360,9 +361,11 @@ Tensors submitted(const Device &device, const Binary &binary, size_t program, st
 
 } // namespace
 
-Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs,
+               const RunOptions &options) {
   if (!device)
     throw DeviceError("submit: no device");
+  const LoopTurns turns(options.maxLoopTurns);
   if (UnderWay::count == 0)
     sim::endIfReset(*device);
   const UnderWay here;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "program/executable.h"
+#include "program/turns.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
@@ -37,6 +38,18 @@ void Executable::bindOperands(ConstPointers ins) {
   }
 }
 
+bool Executable::rests(const Step &step, uint32_t d) const {
+  return step.devices == plan.chips.count() ? resting[plan.chips.first + d] != 0
+                                            : std::ranges::find(resting, 0) == resting.end();
+}
+
+void Executable::clearResults(const Step &step, const ttnn::Buffers &buffers) const {
+  const std::vector<uint32_t> &outs = program.operations[step.op].outs;
+  for (size_t i = 0; i < outs.size(); ++i)
+    if (const size_t bytes = program.spec(outs[i]).bytes())
+      std::memset(buffers.outs[i], 0, bytes);
+}
+
 void Executable::runWith(ConstPointers ins, Pointers outs) {
   bindOperands(ins);
   results.shards.resize(outs.size());
@@ -54,9 +67,14 @@ void Executable::runWith(ConstPointers ins, Pointers outs) {
 void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   try {
     const Operation::Call call = program.operations[op].call;
+    const auto runFunction = [&] {
+      Executable &callee = *callees.at(op).programs[0];
+      callee.rest(resting);
+      return run(callee, ins, outs);
+    };
     const sim::Duration took = call == Operation::Call::While  ? runWhile(op, ins, outs, run)
                                : call == Operation::Call::Case ? runCase(op, ins, outs, run)
-                                                               : run(*callees.at(op).programs[0], ins, outs);
+                                                               : runFunction();
     inCallees.cycles += took.cycles - plan.durations[op].cycles;
     inCallees.ns += took.ns - plan.durations[op].ns;
   } catch (const OpError &error) {
@@ -94,7 +112,24 @@ sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs,
       selectorsOf(program.spec(program.operations[op].ins[0]), ins[0], "the number of the branch");
   std::vector<size_t> taken(numbers.size());
   std::ranges::transform(numbers, taken.begin(), branchOf);
-  sim::Duration took = run(*branches[taken.front()], ins.subspan(1), outs);
+  if (taken.size() == resting.size()) {
+    // A chip that rests takes what the others do.
+    const auto active = static_cast<size_t>(std::ranges::find(resting, 0) - resting.begin());
+    for (size_t d = 0; d < taken.size() && active < taken.size(); ++d)
+      if (resting[d])
+        taken[d] = taken[active];
+  }
+  const auto runFor = [&](size_t branch, Pointers to) {
+    std::vector<uint8_t> others = resting;
+    if (taken.size() > 1) {
+      others.resize(taken.size());
+      for (size_t d = 0; d < taken.size(); ++d)
+        others[d] |= taken[d] != branch;
+    }
+    branches[branch]->rest(others);
+    return run(*branches[branch], ins.subspan(1), to);
+  };
+  sim::Duration took = runFor(taken.front(), outs);
   if (std::ranges::all_of(taken, [&](size_t branch) { return branch == taken.front(); }))
     return took;
   std::vector<size_t> bytes;
@@ -110,7 +145,7 @@ sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs,
   for (size_t branch = 0; branch < branches.size(); ++branch) {
     if (branch == taken.front() || std::ranges::find(taken, branch) == taken.end())
       continue;
-    const sim::Duration more = run(*branches[branch], ins.subspan(1), other);
+    const sim::Duration more = runFor(branch, other);
     took.cycles = std::max(took.cycles, more.cycles), took.ns = std::max(took.ns, more.ns);
     for (size_t k = 0; k < outs.size(); ++k)
       for (size_t d = 0; d < taken.size(); ++d)
@@ -129,8 +164,11 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
   const TensorSpec &selectorSpec = condition.program.spec(condition.program.outputs[0]);
   std::vector<std::span<const std::byte *const>> current(ins.begin(), ins.end());
   std::vector<uint8_t> finished(selector[0].size(), 0); // by chip
+  if (finished.size() == resting.size())
+    finished = resting;
   sim::Duration took;
   const auto step = [&](Executable &callee, Pointers to) {
+    callee.rest(finished.size() > 1 ? finished : resting);
     const sim::Duration more = run(callee, current, to);
     took.cycles += more.cycles;
     took.ns += more.ns;
@@ -139,7 +177,7 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
   const auto keep = [&](Pointers to, auto &&takes) {
     for (size_t k = 0; k < to.size(); ++k)
       for (size_t d = 0; d < to[k].size(); ++d)
-        if (const size_t bytes = program.spec(program.operations[op].outs[k]).bytes(); bytes && to[k][d] && takes(d))
+        if (const size_t bytes = program.spec(program.operations[op].outs[k]).bytes(); bytes && to[k][d] && takes(k, d))
           std::memcpy(to[k][d], current[k][current[k].size() == 1 ? 0 : d], bytes);
   };
   for (bool inOuts = false;; inOuts = !inOuts) {
@@ -150,17 +188,19 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
       finished[d] |= goesOn[goesOn.size() == 1 ? 0 : d] == 0;
     if (std::ranges::find(finished, 0) == finished.end()) {
       if (!inOuts)
-        keep(outs, [](size_t) { return true; });
+        keep(outs, [](size_t, size_t) { return true; });
       return took;
     }
+    LoopTurns::take();
     const Pointers next = inOuts ? others : outs;
     step(body, next);
     if (std::ranges::find(finished, 1) != finished.end()) {
+      const bool differs = finished != resting; // among chips that take part
       for (size_t k = 0; k < next.size(); ++k)
-        if (next[k].size() != finished.size())
+        if (differs && next[k].size() != finished.size())
           throw OpError("the condition differs from chip to chip, and value " + std::to_string(k) +
                         " is one for all; expected a shard for each chip");
-      keep(next, [&](size_t d) { return finished[d] != 0; });
+      keep(next, [&](size_t k, size_t d) { return next[k].size() == finished.size() && finished[d] != 0; });
     }
     std::ranges::copy(next, current.begin());
   }

@@ -62,6 +62,12 @@ private:
   void runControl(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
   sim::Duration runWhile(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
   sim::Duration runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
+  /// Says of a called program which chips do not take part: they are done in a loop, or took another branch. By chip;
+  /// empty where all do.
+  void rest(std::span<const uint8_t> chips) { resting.assign(chips.begin(), chips.end()); }
+  bool rests(const Step &step, uint32_t d) const;
+  /// Zeros for a chip that rests: nobody looks at them.
+  void clearResults(const Step &step, const ttnn::Buffers &buffers) const;
   void bindOperands(ConstPointers ins);
   void runWith(ConstPointers ins, Pointers outs);
   void runCallees(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks, RunReport &report,
@@ -103,7 +109,8 @@ private:
   std::map<uint32_t, Callees> callees; // by op, those of Plan::callees
   sim::Duration inCallees;             // of the last run: what such programs took beyond what the plan says
   MemoryPlan::History history;
-  std::vector<uint8_t> alive; // per value, in an observed run
+  std::vector<uint8_t> alive;   // per value, in an observed run
+  std::vector<uint8_t> resting; // by chip, or empty: see rest()
   bool running = false;
 
   std::vector<sim::Ranks::Send> sends; // of exchanges

@@ -319,6 +319,7 @@ void Planner::addStep(std::unique_ptr<ttnn::Kernel> kernel) {
     for (uint32_t in : operation().ins)
       if (in != absentOperand)
         step.devices = std::max(step.devices, shards(in));
+  step.callsHost = operation().info->name == "debug.host_call";
   made.scratchBytes = std::max(made.scratchBytes, kernel->scratchBytes());
   made.kernels.push_back(std::move(kernel));
   made.steps.push_back(step);

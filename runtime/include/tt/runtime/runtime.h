@@ -17,7 +17,9 @@
 
 #include "tt/runtime/run.h"
 
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -65,13 +67,21 @@ void copyData(const Tensor &to, const Tensor &from);
 
 //===- Running ------------------------------------------------------------===//
 
+/// What a caller may say about a run.
+struct RunOptions {
+  /// Most turns that the loops of the run take, counted together; the loop that would take one more is an error. For
+  /// programs that may loop without end.
+  uint64_t maxLoopTurns = std::numeric_limits<uint64_t>::max();
+};
+
 /// Runs a program and returns its outputs, on the device where the program leaves them there. Inputs may be host
 /// tensors or lie on the device; shape and data type must be the program's, placement is converted. A program that ran
 /// before allocates nothing: the outputs, and the list of them, lie in what earlier outputs gave back.
-Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs);
-inline Tensors submit(const Device &device, const Binary &binary, size_t program,
-                      std::initializer_list<Tensor> inputs) {
-  return submit(device, binary, program, std::span(inputs.begin(), inputs.size()));
+Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs,
+               const RunOptions &options = {});
+inline Tensors submit(const Device &device, const Binary &binary, size_t program, std::initializer_list<Tensor> inputs,
+                      const RunOptions &options = {}) {
+  return submit(device, binary, program, std::span(inputs.begin(), inputs.size()), options);
 }
 
 /// Of the last run on a device by this process; nullptr before the first.
