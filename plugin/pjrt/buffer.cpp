@@ -84,14 +84,21 @@ void copyOut(PJRT_Buffer &buffer, void *to, int64_t offset, int64_t size) {
 
 } // namespace
 
-PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor) {
+PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims) {
   auto buffer = std::make_unique<PJRT_Buffer>();
   buffer->device = &device;
   buffer->type = &type;
   buffer->dims = std::move(dims);
+  buffer->deleted = true;
+  return buffer.release();
+}
+
+PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor) {
+  std::unique_ptr<PJRT_Buffer> buffer(deletedBuffer(device, type, std::move(dims)));
   if (!tensor.isOnDevice())
     tensor = placed(tensor, device);
   buffer->tensor = std::move(tensor);
+  buffer->deleted = false;
   return buffer.release();
 }
 

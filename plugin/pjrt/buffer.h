@@ -35,6 +35,8 @@ namespace tt::pjrt {
 
 /// A result of a program.
 PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor);
+/// One that has no values.
+PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims);
 /// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
 /// What chips hold as one tensor of the mesh, which has the values in common with them.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/interrupt.h"
 #include "tt/types.h"
 
 #include "tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h"
@@ -60,6 +61,8 @@ inline PJRT_Error *currentError() {
     return new PJRT_Error{PJRT_Error_Code_FAILED_PRECONDITION, error.what()};
   } catch (const Error &error) {
     return new PJRT_Error{PJRT_Error_Code_INVALID_ARGUMENT, error.what()};
+  } catch (const Interrupted &) {
+    return new PJRT_Error{PJRT_Error_Code_CANCELLED, "the program was ended by a signal"};
   } catch (const std::exception &error) {
     return new PJRT_Error{PJRT_Error_Code_INTERNAL, error.what()};
   } catch (...) {

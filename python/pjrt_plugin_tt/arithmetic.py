@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 from jax._src.interpreters import mlir
 from jax._src.lax import lax
+
+from .rules import rule
 
 
 def _mulhi(x: Array, y: Array) -> Array:
@@ -27,5 +27,4 @@ def _mulhi(x: Array, y: Array) -> Array:
 
 
 def register(platform: str) -> None:
-    rule: Any = mlir.lower_fun(_mulhi, multiple_results=False)
-    mlir.register_lowering(lax.mulhi_p, rule, platform=platform)
+    mlir.register_lowering(lax.mulhi_p, rule(_mulhi, multiple_results=False), platform=platform)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
@@ -17,6 +19,8 @@ import ml_dtypes
 import numpy as np
 from jax._src import callback, checkify, debugging, dtypes
 from jax._src.interpreters import mlir
+from jax._src.lib.mlir.dialects import hlo
+from jax._src.sharding_impls import SPMDAxisContext
 
 # Of tt::DataType, as a program has them.
 _DTYPES: dict[int, Any] = {
@@ -46,7 +50,7 @@ class _Array(ctypes.Structure):
 
 _Fail = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p)
 _Caller = ctypes.CFUNCTYPE(
-    None,
+    ctypes.c_int,
     ctypes.c_char_p,
     ctypes.c_size_t,
     ctypes.POINTER(_Array),
@@ -57,6 +61,27 @@ _Caller = ctypes.CFUNCTYPE(
 )
 
 
+class _Interpreter(ctypes.Structure):
+    """Functions of Python's C API, for signals that come while a program runs."""
+
+    _fields_ = (
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("ensure", "release", "check_signals", "fetch", "restore", "add_call", "interrupt")
+        ),
+        ("main_thread", ctypes.c_ulong),
+        ("handled_signal", ctypes.c_int),
+    )
+
+    @classmethod
+    def of_process(cls) -> _Interpreter:
+        state, errors = ("PyGILState_Ensure", "PyGILState_Release"), ("CheckSignals", "Fetch", "Restore")
+        names = [*state, *(f"PyErr_{name}" for name in errors), "Py_AddPendingCall", "PyErr_SetInterrupt"]
+        functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in names]
+        handled = (number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number)))
+        return cls(*functions, threading.main_thread().ident, next(handled, 0))
+
+
 class _Function:
     """A callback of one program, which keeps it as long as it lives itself."""
 
@@ -64,7 +89,7 @@ class _Function:
         self.function, self.ins, self.outs = function, ins, outs
 
     def call(self, ins: Sequence[_Array], outs: Sequence[_Array]) -> None:
-        given = [_as_host(array.values(), aval) for array, aval in zip(ins, self.ins, strict=True)]
+        given = [_as_host(array.values(), aval) for array, aval in zip(ins, self.ins, strict=False)]
         results = self.function(*given)
         if len(results) != len(self.outs):
             raise RuntimeError(f"a callback gave {len(results)} results, expected {len(self.outs)}")
@@ -104,18 +129,32 @@ def _give(value: np.ndarray, to: np.ndarray, number: int) -> None:
 _functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDictionary()
 _process = os.urandom(8).hex()  # a program that another process made, and a cache gives back, calls none of ours
 _count = 0
+_library: Any = None
 
 
 @_Caller
-def _call(name: bytes, in_count: int, ins: Any, out_count: int, outs: Any, fail: Any, to: int) -> None:
+def _call(name: bytes, in_count: int, ins: Any, out_count: int, outs: Any, fail: Any, to: int) -> int:
     try:
         function = _functions.get(name.decode())
         if function is None:
             raise RuntimeError(f"the function {name.decode()} is not there: the program was made by another process")
         function.call(ins[:in_count], outs[:out_count])
-    except BaseException:  # it must not leave through C
+    except BaseException as error:  # it must not leave through C
         text = traceback.format_exc().encode()
+        if not isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
+            # KeyboardInterrupt and the like end more than the program. The plugin takes the references.
+            parts = [ctypes.py_object(part) for part in (type(error), error, error.__traceback__)]
+            for part in parts:
+                ctypes.pythonapi.Py_IncRef(part)
+            _library.ttPjrtRaise(*parts)
         fail(text, len(text), to)
+    return 1
+
+
+def _is_for_each_chip(ctx: Any) -> bool:
+    """Whether the call is in a function of one chip (shard_map over all axes, pmap) and not of whole values."""
+    axes = ctx.module_context.axis_context
+    return isinstance(axes, SPMDAxisContext) and set(axes.manual_axes) == set(axes.mesh.axis_names)
 
 
 def _emit(
@@ -134,10 +173,12 @@ def _emit(
     _count += 1
     _functions[name] = made
     ctx.module_context.add_keepalive(made)
+    # Each chip calls, also with what is the same on all.
+    own = [hlo.partition_id()] if _is_for_each_chip(ctx) else []
     call = mlir.custom_call(
         "tt.host_call",
         result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals],
-        operands=list(operands),
+        operands=[*operands, *own],
         backend_config=name,
         has_side_effect=True,
         api_version=2,
@@ -160,4 +201,7 @@ def register(platform: str, library: ctypes.CDLL) -> None:
         (checkify.check_p, checkify.check_lowering_rule),
     ):
         mlir.register_lowering(primitive, rule, platform=platform)
+    global _library
+    _library = library
     library.ttPjrtSetHostFunction(_call)
+    library.ttPjrtSetInterpreter(ctypes.byref(_Interpreter.of_process()))

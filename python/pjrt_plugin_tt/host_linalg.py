@@ -15,6 +15,8 @@ import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lax import linalg
 
+from .rules import rule
+
 
 def _each(function: Callable[[np.ndarray], Sequence[np.ndarray]], matrices: Any, results: Sequence[Any]) -> Any:
     """`function` of every matrix; NaN for one that has no result."""
@@ -39,9 +41,7 @@ def _call(context: Any, matrices: Any, function: Callable[[np.ndarray], Sequence
     def lapack(given: Any) -> Any:
         return _each(function, given, shapes)
 
-    return mlir.lower_fun(lambda given: jax.pure_callback(lapack, shapes, given), multiple_results=True)(
-        context, matrices
-    )
+    return rule(lambda given: jax.pure_callback(lapack, shapes, given))(context, matrices)
 
 
 def lower_eig(
@@ -56,6 +56,21 @@ def lower_eig(
         return found if left or right else [found]
 
     return _call(context, matrices, eig)
+
+
+def lower_eigh_by_qr(
+    context: Any, matrices: Any, *, lower: bool, sort_eigenvalues: bool, subset_by_index: tuple[int, int] | None
+) -> Any:
+    """Eigenvectors and eigenvalues of symmetric matrices; LAPACK always sorts."""
+    first, last = subset_by_index or (0, context.avals_in[0].shape[-1])
+
+    def eigh(matrix: np.ndarray) -> Sequence[np.ndarray]:
+        import scipy.linalg
+
+        values, vectors = scipy.linalg.eigh(matrix, lower=lower, check_finite=False)
+        return [vectors[:, first:last], values[first:last]]
+
+    return _call(context, matrices, eigh)
 
 
 def lower_schur(context: Any, matrices: Any, *, compute_schur_vectors: bool, sort_eig_vals: bool, **_: Any) -> Any:

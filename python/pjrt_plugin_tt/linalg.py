@@ -15,8 +15,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax._src import core
 from jax._src.interpreters import mlir
 from jax._src.lax import linalg
+from jax._src.tpu.linalg.eigh import _eigh_qdwh_impl
+
+from .host_linalg import lower_eigh_by_qr
+from .rules import is_complex, rule, with_own_settings
+from .tridiagonal import lower_tridiagonal_solve
 
 _MOST_SWEEPS = 20  # convergence is quadratic: 6 to 10 suffice
 
@@ -202,8 +208,9 @@ def _hessenberg(matrix: Array) -> tuple[Array, Array]:
 
 def _tridiagonal(matrix: Array, *, lower: bool) -> tuple[Array, ...]:
     """LAPACK's `sytrd`: the same of a Hermitian matrix, whose upper triangle is then known."""
-    if not lower:
-        raise NotImplementedError("jax.lax.linalg.tridiagonal: lower=False is not there for tt; give lower=True")
+    if not lower:  # the rows and columns in reverse order, whose lower triangle is this upper one
+        a, *others = _tridiagonal(matrix[::-1, ::-1], lower=True)
+        return a[::-1, ::-1], *(other[::-1] for other in others)
     a, taus = _hessenberg(_hermitian(matrix, lower=True))
     below = lax.broadcasted_iota(np.int32, a.shape, 0) >= lax.broadcasted_iota(np.int32, a.shape, 1)
     return jnp.where(below, a, matrix), jnp.diagonal(a).real, jnp.diagonal(a, -1).real, taus
@@ -282,17 +289,18 @@ def _lower_eigh(
     context: Any, operand: Any, *, lower: bool, sort_eigenvalues: bool, subset_by_index: Any, algorithm: Any
 ) -> Any:
     size = context.avals_in[0].shape[-1]
-    if algorithm not in (None, linalg.EighImplementation.JACOBI):
-        raise NotImplementedError(
-            f"jax.lax.linalg.eigh: implementation={algorithm.name} is not there for tt; leave it out, or give JACOBI"
-        )
+    parameters = {"lower": lower, "sort_eigenvalues": sort_eigenvalues, "subset_by_index": subset_by_index}
+    if algorithm == linalg.EighImplementation.QR:
+        return lower_eigh_by_qr(context, operand, **parameters)
+    if algorithm == linalg.EighImplementation.QDWH:
+        return rule(_eigh_qdwh_impl)(context, operand, **parameters)
 
     def function(matrix: Array) -> tuple[Array, Array]:
         vectors, values = eigh_jacobi(matrix, lower=lower, sort_eigenvalues=sort_eigenvalues)
         first, last = subset_by_index or (0, size)
         return vectors[..., first:last], values[..., first:last]
 
-    return mlir.lower_fun(function, multiple_results=True)(context, operand)
+    return rule(function)(context, operand)
 
 
 def _complex_only(function: Callable[..., Any], primitive: Any) -> Callable[..., Any]:
@@ -300,10 +308,8 @@ def _complex_only(function: Callable[..., Any], primitive: Any) -> Callable[...,
     known = mlir._lowerings[primitive].rule
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
-        if np.issubdtype(context.avals_in[0].dtype, np.complexfloating):
-            return mlir.lower_fun(function, multiple_results=len(context.avals_out) > 1)(
-                context, *operands, **parameters
-            )
+        if is_complex(context.avals_in[0]):
+            return rule(function, multiple_results=len(context.avals_out) > 1)(context, *operands, **parameters)
         return known(context, *operands, **parameters)
 
     return lower
@@ -313,16 +319,19 @@ def register(platform: str) -> None:
     """Gives JAX the lowerings; they are for programs that are lowered for the platform on any other one, too."""
     rules = {
         linalg.eigh_p: _lower_eigh,
-        linalg.geqp3_p: mlir.lower_fun(
-            _batched(lambda matrix, pivots, use_magma: _factor(matrix, pivots)), multiple_results=True
-        ),
-        linalg.hessenberg_p: mlir.lower_fun(_batched(_hessenberg), multiple_results=True),
-        linalg.tridiagonal_p: mlir.lower_fun(_batched(_tridiagonal), multiple_results=True),
+        linalg.geqp3_p: rule(_batched(lambda matrix, pivots, use_magma: _factor(matrix, pivots))),
+        linalg.hessenberg_p: rule(_batched(_hessenberg)),
+        linalg.tridiagonal_p: rule(_batched(_tridiagonal)),
+        linalg.tridiagonal_solve_p: lower_tridiagonal_solve,
         linalg.geqrf_p: _complex_only(_batched(lambda matrix: _factor(matrix, None)), linalg.geqrf_p),
         linalg.householder_product_p: _complex_only(_batched(_product), linalg.householder_product_p),
         linalg.cholesky_p: _complex_only(_batched(_cholesky), linalg.cholesky_p),
         linalg.triangular_solve_p: _complex_only(_batched(_triangular_solve), linalg.triangular_solve_p),
         lax.reduce_prod_p: _complex_only(_reduce_prod, lax.reduce_prod_p),
     }
-    for primitive, rule in rules.items():
-        mlir.register_lowering(primitive, rule, platform=platform)
+    # JAX's own, which are functions as well.
+    for primitive in vars(linalg).values():
+        if isinstance(primitive, core.Primitive) and primitive in mlir._lowerings:
+            rules.setdefault(primitive, mlir._lowerings[primitive].rule)
+    for primitive, lower in rules.items():
+        mlir.register_lowering(primitive, with_own_settings(lower), platform=platform)

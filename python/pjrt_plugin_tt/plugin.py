@@ -45,6 +45,17 @@ def _use_what_jax_has_for_known_platforms() -> None:
     compilation_cache.is_cache_used = is_cache_used
 
 
+def _make_client() -> Any:
+    """A client of the platform. Callbacks get their arguments as arrays of the CPU, which is there in any case."""
+    from jax._src import config, xla_bridge
+
+    client = xla_bridge.make_pjrt_c_api_client(PLATFORM)
+    asked = config.jax_platforms.value
+    if asked and "cpu" not in asked.split(","):
+        xla_bridge._backends["cpu"] = xla_bridge._init_backend("cpu")
+    return client
+
+
 def initialize() -> None:
     """Registers the platform `tt`. Called by JAX when it looks for plugins.
 
@@ -52,7 +63,7 @@ def initialize() -> None:
         UserWarning: this is another version of JAX than the plugin is made for.
     """
     import jax
-    from jax._src import config, xla_bridge
+    from jax._src import xla_bridge
 
     from . import arithmetic, callbacks, host_linalg, linalg
 
@@ -65,12 +76,9 @@ def initialize() -> None:
     path = str(library_path())
     xla_bridge._nonexperimental_plugins.add(PLATFORM)  # else JAX warns programs that do not use it
     # Below the CPU: programs run on simulated chips when they ask for them.
-    xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path)
+    xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path, factory=_make_client)
     _use_what_jax_has_for_known_platforms()
     arithmetic.register(PLATFORM)
     linalg.register(PLATFORM)
     host_linalg.register(PLATFORM)
     callbacks.register(PLATFORM, ctypes.CDLL(path))
-    # Callbacks get their arguments as arrays of the CPU.
-    if config.jax_platforms.value == PLATFORM:
-        jax.config.update("jax_platforms", f"{PLATFORM},cpu")

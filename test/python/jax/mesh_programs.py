@@ -314,6 +314,64 @@ PROGRAMS = {
         np.testing.assert_array_equal(jax.jit(own)(x), np.arange(8) * 2)
         assert seen[1:] == [(2,)] * 4
         """,
+    "chips call Python as often as they go round": """
+        from jax.experimental import io_callback
+        jax.config.update("jax_num_cpu_devices", 4)
+        seen = []
+
+        def note(tag, *values):
+            io_callback(lambda *v: seen.append((tag, *map(int, v))), None, *values)
+
+        def noted(tag, v, *more):
+            note(tag, v[0], *more)
+            return v
+
+        def nested(x):
+            def outer(state):
+                i, v = state
+                # It has no end on a chip that is done.
+                end = jnp.where(i < 3, 2, -1)
+                v = lax.while_loop(lambda t: t[0] != end[0], lambda t: noted("inner", t, i[0]) + 1, v * 0)
+                v = lax.cond(i[0] == 1, lambda v: noted("one", v), lambda v: v, v)
+                return noted("outer", i) + 1, v
+            return lax.while_loop(lambda state: state[0][0] < 3, outer, (x, x))[0]
+
+        def pure(x):
+            def function(v):
+                seen.append(("pure", int(v[0])))
+                return np.asarray(v) + 1
+            part = jax.ShapeDtypeStruct((1,), np.int32)
+            return lax.while_loop(lambda v: v[0] < 3, lambda v: jax.pure_callback(function, part, v), x)
+
+        def constant(x):
+            note("nothing")
+            return lax.while_loop(lambda v: v[0] < 3, lambda v: (note("constant", 7), v + 1)[1], x)
+
+        below = lambda v: noted("condition", v)[0] < 3
+        functions = {
+            "while": lambda x: lax.while_loop(lambda v: v[0] < 3, lambda v: noted("body", v) + 1, x),
+            "condition": lambda x: lax.while_loop(below, lambda v: v + 1, x),
+            "cond": lambda x: lax.cond(x[0] == 2, lambda v: noted("taken", v) * 10, lambda v: v, x),
+            "switch": lambda x: lax.switch(x[0], [lambda v, k=k: noted(k, v) + k for k in range(3)], x),
+            "fori": lambda x: lax.fori_loop(0, x[0], lambda i, v: noted("fori", v, i), x),
+            "scan": lambda x: lax.cond(
+                x[0] % 2 == 0, lambda v: lax.scan(lambda c, _: (c + 1, note("scan", c[0])), v, None, 2)[0],
+                lambda v: v, x),
+            "function": lambda x: lax.while_loop(lambda v: v[0] < 3, jax.jit(lambda v: noted("in", v) + 1), x),
+            "nested": nested, "pure": pure, "constant": constant,
+        }
+        for name, function in functions.items():
+            found = []
+            for chips in (jax.devices()[:4], jax.devices("cpu")):
+                seen.clear()
+                mesh = Mesh(np.array(chips), ("x",))
+                mapped = jax.shard_map(function, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+                x = jax.device_put(np.arange(4, dtype=np.int32), NamedSharding(mesh, P("x")))
+                values = np.asarray(jax.jit(mapped)(x)).tolist()
+                jax.effects_barrier()
+                found.append((values, sorted(seen, key=str)))
+            assert found[0] == found[1] and found[0][1], (name, *found)
+        """,
     "64 bits and small types": """
         jax.config.update("jax_enable_x64", True)
         mesh = auto_mesh((8,), ("x",))

@@ -365,6 +365,88 @@ SCIENCE = {
         found = jax.jit(lambda x, q: (x @ q.astype(jnp.float32)) * scale)(x, q)
         np.testing.assert_allclose(found, x @ (np.asarray(q).astype(np.float32) * scale), rtol=1e-3, atol=1e-3)
         """,
+    "factorizations do not depend on JAX's settings": """
+        from jax import lax
+        random = np.random.default_rng(0)
+
+        def matrix(dtype, *shape):
+            a = random.standard_normal((2, *shape)).astype(np.float32)
+            return (a[0] + 1j * a[1] if np.dtype(dtype).kind == "c" else a[0]).astype(dtype)
+
+        def functions(dtype):
+            a, b = matrix(dtype, 4, 4), matrix(dtype, 2, 5, 3)
+            s = a @ a.conj().T + 3 * np.eye(4, dtype=dtype)
+            yield "cholesky", lambda: jnp.linalg.cholesky(np.stack([s, s]))
+            yield "qr", lambda: jnp.abs(jnp.linalg.qr(b)[1])
+            yield "qr with pivots", lambda: jnp.abs(jax.scipy.linalg.qr(b[0], pivoting=True)[1])
+            yield "eigh", lambda: jnp.linalg.eigh(s)[0]
+            yield "eigh by QR", lambda: lax.linalg.eigh(s, implementation=lax.linalg.EighImplementation.QR)[1]
+            yield "svd", lambda: jnp.linalg.svd(b)[1]
+            yield "hessenberg", lambda: lax.linalg.hessenberg(a)
+            yield "tridiagonal", lambda: lax.linalg.tridiagonal(s)
+            yield "tridiagonal of the upper triangle", lambda: lax.linalg.tridiagonal(s, lower=False)
+            yield "householder product", lambda: lax.linalg.householder_product(*lax.linalg.geqrf(b))
+            yield "triangular_solve", lambda: lax.linalg.triangular_solve(s, b[0, :4], left_side=True, lower=True)
+            yield "lu", lambda: jax.scipy.linalg.lu(a)
+            yield "prod", lambda: jnp.prod(b, axis=(0, 2))
+            yield "eig", lambda: jnp.sort(jnp.abs(jnp.linalg.eig(a)[0]))
+            yield "schur", lambda: jnp.sum(jnp.abs(lax.linalg.schur(a)[0]))
+            for i, perturb in enumerate((False, True)):
+                yield f"tridiagonal_solve {i}", lambda p=perturb: lax.linalg.tridiagonal_solve(
+                    a[0], a[1] + np.asarray(9, dtype), a[2], a[:, :2], perturb_singular=p)
+            yield "singular tridiagonal_solve", lambda: lax.linalg.tridiagonal_solve(
+                *np.ones((3, 2, 4), dtype), np.ones((2, 4, 1), dtype), perturb_singular=True)
+            yield "solve", lambda: jnp.linalg.solve(a, b[0, :4])
+            yield "normal", lambda: jax.random.normal(jax.random.key(3), (5,), np.float32)
+            yield "mulhi", lambda: lax.mulhi(np.int32([2**30, -7]), np.int32([-(2**29), 2**31 - 1]))
+
+        settings = [
+            {},
+            {"numpy_dtype_promotion": "strict", "numpy_rank_promotion": "raise"},
+            {"numpy_dtype_promotion": "strict", "numpy_rank_promotion": "raise", "enable_x64": True},
+            {"debug_nans": True, "debug_infs": True, "enable_checks": True, "check_tracer_leaks": True},
+            {"disable_jit": True, "default_matmul_precision": "bfloat16"},
+            {"error_checking_behavior_nan": "raise", "error_checking_behavior_divide": "raise", "scan3": True},
+            {"legacy_prng_key": "error", "debug_key_reuse": True, "check_static_indices": True},
+        ]
+        for setting in settings:
+            before = {name: getattr(jax.config, f"jax_{name}") for name in setting}
+            for name, value in setting.items():
+                jax.config.update(f"jax_{name}", value)
+            types = (np.float64, np.complex128) if setting.get("enable_x64") else (np.float32, np.complex64)
+            for dtype in types:
+                for name, function in functions(dtype):
+                    found, expected = [], []
+                    for device, values in ((jax.devices()[0], found), (jax.devices("cpu")[0], expected)):
+                        with jax.default_device(device):
+                            values.extend(map(np.asarray, jax.tree.leaves(function())))
+                    assert len(found) == len(expected) > 0
+                    for x, y in zip(found, expected):
+                        assert x.dtype == y.dtype, (setting, name, x.dtype, y.dtype)
+                        np.testing.assert_allclose(
+                            x, y, rtol=2e-3, atol=2e-4, err_msg=f"{name} of {dtype.__name__} with {setting}")
+            for name, value in before.items():
+                jax.config.update(f"jax_{name}", value)
+        """,
+    "tridiagonal systems that are singular, for inverse iteration": """
+        random = np.random.default_rng(1)
+        for size in (2, 3, 33):
+            d, e = random.standard_normal(size), random.standard_normal(size - 1)
+            w, v = np.linalg.eigh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))
+            k = size // 2
+            rows = np.float32([[0, *e], d - w[k], [*e, 0]])
+            right = random.standard_normal((size, 1)).astype(np.float32)
+            x = np.asarray(jax.lax.linalg.tridiagonal_solve(*rows, right, perturb_singular=True))[:, 0]
+            assert np.isfinite(x).all() and abs(x @ v[:, k]) / np.linalg.norm(x) > 1 - 1e-5
+        """,
+    "eigenvalues by the QDWH method": """
+        a = np.random.default_rng(0).standard_normal((2, 40, 40)).astype(np.float32)
+        a = a + a.swapaxes(1, 2)
+        method = jax.lax.linalg.EighImplementation.QDWH
+        v, w = jax.lax.linalg.eigh(a, implementation=method, subset_by_index=(3, 9))
+        np.testing.assert_allclose(w, np.linalg.eigvalsh(a)[:, 3:9], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(a @ v, v * w[:, None], atol=1e-3)
+        """,
     "nearest neighbours by approx_max_k": """
         rng = np.random.default_rng(0)
         data, queries = rng.standard_normal((300, 8)).astype(np.float32), rng.standard_normal((4, 8)).astype(np.float32)

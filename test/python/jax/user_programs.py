@@ -318,6 +318,44 @@ RUNNING = {
         lines = out.getvalue().splitlines()
         assert lines == ["step 0: 1.5", "step 1: 3.0", "step 2: 6.0", "outside [0 1 2]"], lines
         """,
+    "Ctrl-C ends a program where it is, and arrays stay": """
+        import os, signal, threading, time
+
+        def loop(callback):
+            def turn(_, x):
+                if callback:
+                    jax.debug.callback(lambda x: None, x)
+                return jnp.tanh(x @ x)
+            return jax.jit(lambda x: jax.lax.fori_loop(0, 10**9, turn, x), donate_argnums=0)
+
+        def ended(f, x, number, by):
+            signal.signal(number, by)
+            threading.Timer(1, os.kill, (os.getpid(), number)).start()
+            before = time.process_time()
+            try:
+                f(x)
+            except (KeyboardInterrupt, LookupError) as error:
+                assert time.process_time() - before < 60
+                return error
+            raise AssertionError("the program went on")
+
+        def raises(*_):
+            raise LookupError("mine")
+
+        x = jnp.zeros((64, 64))
+        for f in (loop(False), loop(True)):
+            assert type(ended(f, x, signal.SIGINT, signal.default_int_handler)) is KeyboardInterrupt
+        assert str(ended(loop(False), x, signal.SIGUSR1, raises)) == "mine"
+        assert not x.is_deleted() and float((x + 1).sum()) == 4096
+        # A handler that returns lets the program go on.
+        seen = []
+        signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        some = jax.jit(lambda x: jax.lax.while_loop(
+            lambda s: jax.pure_callback(lambda: np.bool_(not seen), jax.ShapeDtypeStruct((), bool)),
+            lambda s: s + 1, x))
+        assert float(some(0.0)) > 0 and seen == [1]
+        """,
     "debug.callback and io_callback see values in order": """
         from jax.experimental import io_callback
         seen = []

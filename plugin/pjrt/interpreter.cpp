@@ -1,0 +1,145 @@
+//===- interpreter.cpp - what Python does for programs that run -----------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "interpreter.h"
+#include "common.h"
+#include "tt/signals.h"
+#include "tt/ttnn/host_call.h"
+
+#include <memory>
+#include <pthread.h>
+#include <utility>
+#include <vector>
+
+extern "C" {
+/// Functions of Python's C API by their names there, and what its own handlers of signals are known by.
+struct TtPjrtInterpreter {
+  int (*ensure)();
+  void (*release)(int state);
+  int (*checkSignals)();
+  void (*fetch)(void **type, void **value, void **traceback);
+  void (*restore)(void *type, void *value, void *traceback);
+  int (*addPendingCall)(int (*function)(void *), void *argument);
+  void (*setInterrupt)();
+  unsigned long mainThread;
+  int handledSignal; // one that has a handler in Python, or 0
+};
+__attribute__((visibility("default"))) void ttPjrtSetInterpreter(const TtPjrtInterpreter *interpreter);
+/// Says in a host function that ends in the main thread that its exception is to leave the program as it is. Takes the
+/// references.
+__attribute__((visibility("default"))) void ttPjrtRaise(void *type, void *value, void *traceback);
+
+/// An operand or result as Python sees it.
+struct TtPjrtArray {
+  int32_t dtype; // tt::DataType
+  void *data;
+  size_t bytes;
+};
+using TtPjrtFail = void (*)(const char *text, size_t size, void *to);
+/// Finds the function by its name. Calls `fail` once when it raises. Returns 1, or 0 where a handler of a signal raised
+/// before the function began.
+using TtPjrtHostFunction = int (*)(const char *name, size_t inCount, const TtPjrtArray *ins, size_t outCount,
+                                   const TtPjrtArray *outs, TtPjrtFail fail, void *to);
+__attribute__((visibility("default"))) void ttPjrtSetHostFunction(TtPjrtHostFunction function);
+}
+
+namespace tt::pjrt {
+namespace {
+
+TtPjrtInterpreter interpreter{};
+
+struct Exception {
+  void *type, *value, *traceback;
+};
+thread_local std::unique_ptr<Exception> raised; // by what was called last
+thread_local bool isRaising = false;
+
+/// Python raises it when it runs again in its main thread.
+void raiseLater(std::unique_ptr<Exception> exception) {
+  const auto raise = [](void *argument) {
+    const std::unique_ptr<Exception> given(static_cast<Exception *>(argument));
+    interpreter.restore(given->type, given->value, given->traceback);
+    return -1;
+  };
+  isRaising = true;
+  interpreter.addPendingCall(raise, exception.release());
+}
+
+std::vector<TtPjrtArray> arrays(std::span<const ttnn::HostArray> from) {
+  std::vector<TtPjrtArray> to;
+  for (const ttnn::HostArray &array : from)
+    to.push_back({static_cast<int32_t>(array.spec->dtype), array.data, array.spec->bytes()});
+  return to;
+}
+
+/// Calls Python's handlers; whether one has raised.
+bool handleSignals() {
+  const int state = interpreter.ensure();
+  const bool hasRaised = interpreter.checkSignals() != 0;
+  if (hasRaised) {
+    auto exception = std::make_unique<Exception>();
+    interpreter.fetch(&exception->type, &exception->value, &exception->traceback);
+    raiseLater(std::move(exception));
+  }
+  interpreter.release(state);
+  return hasRaised;
+}
+
+} // namespace
+
+SignalScope::SignalScope() {
+  if (!interpreter.ensure || pthread_self() != interpreter.mainThread)
+    return;
+  watchSignals([](int number) { return number == interpreter.handledSignal; });
+  listener.emplace();
+  // One that came when nobody listened: in jaxlib, on the way here.
+  static uint32_t seen = 0;
+  if (const uint32_t count = watchedSignals(); count != seen) {
+    seen = count;
+    if (handleSignals())
+      throw Interrupted();
+  }
+}
+
+bool SignalScope::Listener::decide() { return handleSignals(); }
+
+bool takeRaising() { return std::exchange(isRaising, false); }
+
+} // namespace tt::pjrt
+
+void ttPjrtSetInterpreter(const TtPjrtInterpreter *given) { tt::pjrt::interpreter = *given; }
+
+void ttPjrtRaise(void *type, void *value, void *traceback) {
+  tt::pjrt::raised = std::make_unique<tt::pjrt::Exception>(tt::pjrt::Exception{type, value, traceback});
+}
+
+void ttPjrtSetHostFunction(TtPjrtHostFunction function) {
+  tt::ttnn::setHostCaller([function](const std::string &name, std::span<const tt::ttnn::HostArray> ins,
+                                     std::span<const tt::ttnn::HostArray> outs) {
+    struct Failure {
+      bool failed = false;
+      std::string text;
+    } failure;
+    const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), wanted = tt::pjrt::arrays(outs);
+    const int began = function(
+        name.c_str(), given.size(), given.data(), wanted.size(), wanted.data(),
+        [](const char *text, size_t size, void *to) {
+          auto &failure = *static_cast<Failure *>(to);
+          failure.failed = true;
+          failure.text.assign(text, size);
+        },
+        &failure);
+    if (!began) {
+      // Python has lost the exception: its handler of SIGINT raises again.
+      tt::pjrt::isRaising = true;
+      tt::pjrt::interpreter.setInterrupt();
+      throw tt::Interrupted();
+    }
+    if (tt::pjrt::raised) {
+      tt::pjrt::raiseLater(std::move(tt::pjrt::raised));
+      throw tt::Interrupted();
+    }
+    if (failure.failed)
+      throw tt::pjrt::PluginError(PJRT_Error_Code_INTERNAL, failure.text);
+  });
+}
