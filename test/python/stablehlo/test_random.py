@@ -88,3 +88,24 @@ def test_goldens_of_random_bits(algorithm: str, result: str) -> None:
     for i, each in enumerate(found):
         golden = goldens[f"output_{i}"].shard_at(0)
         assert golden.to(torch.int64).tolist() == torch.as_tensor(each).to(torch.int64).tolist()
+
+
+@pytest.mark.parametrize("algorithm", ["PHILOX", "THREE_FRY", "DEFAULT"])
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (), (0,)])
+def test_a_state_of_numbers_has_the_bits_of_one_of_words(algorithm: str, shape: tuple[int, ...]) -> None:
+    """Numbers of 64 bits that 32 bits hold."""
+    to = "tensor<" + "".join(f"{size}x" for size in shape) + "ui32>"
+    of = f"(tensor<2xui64>) -> (tensor<2xui64>, {to})"
+    state = torch.tensor([0xDEADBEEF, 41], dtype=torch.int64).to(torch.uint32)
+    after, bits = run(f"""%s = stablehlo.convert %x : (tensor<2xui32>) -> tensor<2xui64>
+      %n, %r1 = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}
+      %r0 = stablehlo.convert %n : (tensor<2xui64>) -> tensor<2xui32>""",
+        {"x": state}, ["tensor<2xui32>", to])  # fmt: skip
+    words = torch.tensor([[0xDEADBEEF, 0], [41, 0]], dtype=torch.int64).to(torch.uint32)
+    expected_after, expected = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<2x2xui32>) -> tensor<2xui64>
+      %n, %r1 = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}
+      %r0 = stablehlo.bitcast_convert %n : (tensor<2xui64>) -> tensor<2x2xui32>""",
+        {"x": words}, ["tensor<2x2xui32>", to])  # fmt: skip
+    assert torch.equal(bits.to(torch.int64), expected.to(torch.int64))
+    assert bits.shape == shape
+    assert after.to(torch.int64).tolist() == expected_after.to(torch.int64)[:, 0].tolist()
