@@ -101,17 +101,21 @@ std::vector<Planner::Chain> Planner::findChains() const {
     const bool link = step.kernel && operands[s].outs.size() == 1 && ttnn::isChainable(*step.kernel);
     const size_t elements = link ? ttnn::chainElements(*step.kernel) : 0;
     const size_t slots = link ? ttnn::chainSlots(*step.kernel) : 0;
+    // Whatever uses a result and does not become a part of its chain ends the chain: so does a part of a result, also
+    // beside a whole one of the same chain.
+    const auto chainBefore = [&](uint32_t in) { return in == absentOperand ? none : chainOf[made.rootOf[in]]; };
+    for (uint32_t in : operands[s].ins)
+      if (const uint32_t other = chainBefore(in);
+          other != none && program.spec(in).bytes() != program.spec(made.rootOf[in]).bytes())
+        chains[other].open = false;
     uint32_t mine = none;
-    // Whatever uses a result and does not become a part of its chain ends the chain.
     for (uint32_t in : operands[s].ins) {
-      const uint32_t other = in == absentOperand ? none : chainOf[made.rootOf[in]];
+      const uint32_t other = chainBefore(in);
       if (other == none || other == mine || !chains[other].open)
         continue;
       Chain &chain = chains[other];
-      const bool whole = program.spec(in).bytes() == program.spec(made.rootOf[in]).bytes();
       const size_t with = chain.slots + (mine == none ? slots : chains[mine].slots);
-      if (!link || !whole || chain.elements != elements || chain.devices != step.devices ||
-          with > ttnn::maxChainSlots) {
+      if (!link || chain.elements != elements || chain.devices != step.devices || with > ttnn::maxChainSlots) {
         chain.open = false;
       } else if (mine == none) {
         mine = other;

@@ -104,6 +104,20 @@ struct RandomProgram {
         const auto changed = builder.op("ttnn.exp", {view}, flatSpec);
         whole.push_back(builder.op("ttnn.reshape", {changed}, deviceSpec(shape), {builder.integers("shape", shape)}));
       }
+      // A part of a result, which the next op may read beside the whole one.
+      if (random() % 5 == 0) {
+        const size_t rank = shape.size();
+        Shape begins(rank, 0), ends(rank, 1), row(rank, 1);
+        begins[rank - 2] = static_cast<int64_t>(random() % static_cast<uint64_t>(shape[rank - 2]));
+        ends[rank - 2] = begins[rank - 2] + 1;
+        ends[rank - 1] = row[rank - 1] = shape[rank - 1];
+        const auto cast = builder.op("ttnn.typecast", {whole.back()}, deviceSpec(shape, DataType::Float32));
+        whole.push_back(cast);
+        parts.back() = builder.op("ttnn.slice_static", {cast}, deviceSpec(row, DataType::Float32),
+                                  {builder.integers("begins", begins), builder.integers("ends", ends),
+                                   builder.integers("step", Shape(rank, 1))});
+        whole.push_back(builder.op("ttnn.add", {cast, parts.back()}, deviceSpec(shape, DataType::Float32)));
+      }
       if (random() % 9 == 0)
         whole.push_back(builder.op("ttnn.softmax", {builder.op("ttnn.typecast", {whole.back()}, deviceSpec(shape))},
                                    deviceSpec(shape),
