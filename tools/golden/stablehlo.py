@@ -82,6 +82,29 @@ def layout_of(text: str) -> list[list[str]]:
     return [[n.strip() for n in part.split(",")] for part in re.findall(r"\[([^\]]*)\]", str(text))]
 
 
+def convolve_places(x: Tensor, w: Tensor, strides: list[int], dilation: list[int], groups: int) -> Tensor:
+    """Over any number of dimensions, also of size 0; torch has one to three, of elements."""
+    rank = w.dim() - 2
+    counts = [
+        max(0, (n - d * (k - 1) - 1) // s + 1)
+        for n, k, s, d in zip(x.shape[2:], w.shape[2:], strides, dilation, strict=True)
+    ]
+    if not (x.numel() and w.numel()) or 0 in counts:
+        return x.new_zeros(x.shape[0], w.shape[0], *counts)
+    if rank == 0:
+        return CONV[1](x.unsqueeze(2), w.unsqueeze(2), groups=groups).squeeze(2)
+    if rank in CONV:
+        return CONV[rank](dense(x), dense(w), stride=strides, dilation=dilation, groups=groups)
+    total: Tensor | None = None
+    for tap in range(w.shape[2]):
+        begin = tap * dilation[0]
+        seen = x[:, :, begin : begin + (counts[0] - 1) * strides[0] + 1 : strides[0]].transpose(1, 2)
+        y = convolve_places(seen.flatten(0, 1), w[:, :, tap], strides[1:], dilation[1:], groups)
+        total = y if total is None else total + y
+    assert total is not None
+    return total.unflatten(0, (x.shape[0], counts[0])).transpose(1, 2)
+
+
 def convolution(
     x: Tensor,
     kernel: Tensor,
@@ -113,7 +136,7 @@ def convolution(
         x = torch.cat(x.chunk(batch_group_count, dim=0), dim=1)
         feature_group_count = batch_group_count
     strides, dilation = list(window_strides or [1] * rank), list(rhs_dilation or [1] * rank)
-    y = CONV[rank](dense(x), dense(w), stride=strides, dilation=dilation, groups=feature_group_count)
+    y = convolve_places(x, w, strides, dilation, feature_group_count)
     return y.permute([["b", "f", *spatial].index(n) for n in result])
 
 

@@ -207,6 +207,17 @@ STABLEHLO: dict[str, Row] = {
             convolution((1, 4, 9, 9), (6, 4, 3, 2), padding=[[1, 0], [0, 2]], rhs_dilation=[1, 2]),
             convolution_over(1, (2, 4, 17), (6, 2, 3), feature_group_count=2, window_strides=[2], padding=[[2, 1]]),
             convolution_over(3, (1, 3, 4, 5, 6), (4, 3, 2, 3, 3), window_strides=[1, 2, 1]),
+            # Forms that become others: of many dimensions, of sizes 0, cut, dilated with strides or padded far.
+            convolution_over(4, (2, 3, 4, 3, 3, 3), (4, 3, 2, 2, 2, 2), window_strides=[2, 1, 1, 1]),
+            convolution_over(1, (2, 0, 5), (3, 0, 2)),
+            convolution((2, 4, 0, 5), (6, 4, 1, 3), padding=[[2, 1], [0, 0]]),
+            convolution((2, 4, 5, 6), (6, 4, 3, 2), padding=[[-1, 0], [0, -2]]),
+            convolution_over(1, (2, 4, 5), (6, 4, 3), lhs_dilation=[2], padding=[[1, 2]]),
+            convolution_over(
+                3, (1, 4, 3, 2, 3), (4, 2, 2, 2, 3), feature_group_count=2, lhs_dilation=[2, 3, 1], padding=[[1, 0]] * 3
+            ),
+            convolution((1, 4, 5, 5), (6, 4, 3, 3), lhs_dilation=[2, 2], window_strides=[2, 3], padding=[[1, 1]] * 2),
+            convolution((1, 4, 5, 5), (6, 4, 3, 3), lhs_dilation=[2, 2], padding=[[5, 0], [0, 6]]),
             # Dilated inputs: transposed convolutions.
             convolution((1, 4, 5, 6), (6, 4, 3, 3), lhs_dilation=[2, 2], padding=[[1, 1], [1, 2]]),
             convolution(
@@ -227,6 +238,7 @@ STABLEHLO: dict[str, Row] = {
                 output_feature_dimension=3,
                 output_spatial_dimensions=[1, 2],
             ),
+            dtypes=NUMBERS,
             wrong=[
                 (
                     convolution((1, 4, 9, 9), (6, 5, 3, 3)),
