@@ -66,8 +66,9 @@ rm -rf "$scratch"
 mkdir -p "$scratch"/{checks,chips,reset}
 flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
 # One more than there are processors: some wait for seconds.
+# Its limits are of wall time, which other work on the machine uses up.
 programs=(.venv/bin/python "$acceptance/run_snippets.py" -j $((jobs + 1)) --path build/python_packages --path tools --repo-root .
-  --cxxflags="$flags")
+  --cxxflags="$flags" --timeout 1200)
 
 most_programs() {
   echo "== programs of the documents"

@@ -26,7 +26,7 @@ def script(folder: Path, body: str) -> list[str]:
 
 
 def run(folder: Path, body: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(script(folder, body), capture_output=True, text=True, timeout=300)
+    return subprocess.run(script(folder, body), capture_output=True, text=True, timeout=1200)
 
 
 def alive(marker: str) -> bool:
@@ -108,7 +108,7 @@ def test_a_line_of_a_log_is_waited_for(tmp_path):
 
 def divide(folder: Path, parts: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "tools/opgen/split.py"), str(folder / "NOps"), str(parts), "d/IR/N.h"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200)
 
 
 @pytest.mark.long
@@ -116,7 +116,7 @@ def divide(folder: Path, parts: int) -> subprocess.CompletedProcess[str]:
 def test_a_new_folder_is_configured(tmp_path, optional):
     parts = [f"-DTTMLIR_BUILD_OPTIONAL={optional}", "-DTTMLIR_BUILD_TESTS=OFF", "-DTTRT_TESTS=OFF"]
     command = ["cmake", "--preset", "dev", "-B", str(tmp_path / "build"), "-DTTMLIR_BUILD_PYTHON=ON", *parts]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
 
 

@@ -17,7 +17,7 @@ def run_program(program: str, **environment: str) -> subprocess.CompletedProcess
         env=known | {"JAX_PLATFORMS": "tt"} | environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
 

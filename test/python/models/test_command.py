@@ -22,7 +22,7 @@ def zoo(*arguments: str) -> subprocess.CompletedProcess[str]:
 sys.path[:0] = {[str(FOLDER), *sys.path]!r}
 sys.argv = {["zoo.py", *arguments]!r}
 runpy.run_path({str(FOLDER / "zoo.py")!r}, run_name="__main__")"""
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=1200)
 
 
 @pytest.mark.long
@@ -78,5 +78,5 @@ def loud(name, *rest):
 builtins.__import__ = loud
 import command
 command.main(["resnet-50"])"""
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=1200)
     assert found.stdout.startswith("loading PyTorch and the compiler … ") and found.stderr == "torch\n"

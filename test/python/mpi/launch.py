@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"OMP_NUM_THREADS": "1"} | more
 
 
-def launched(groups: Sequence[tuple[int, Sequence[str]]], timeout: float = 60, **more: str) -> Ended:
+def launched(groups: Sequence[tuple[int, Sequence[str]]], timeout: float = 1200, **more: str) -> Ended:
     began = time.monotonic()
     done = subprocess.run(
         command(groups), env=environment(**more), capture_output=True, text=True, timeout=timeout, check=False

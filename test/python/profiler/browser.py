@@ -19,7 +19,7 @@ def seen_in(where: str, width: int = 1400) -> str:
     """The document at a URL after its scripts ran, in a window of `width` pixels."""
     command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={Path.cwd()}/browser",
                f"--window-size={width},1000", "--dump-dom", where]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=True).stdout
 
 
 def opened(page: str, width: int = 1400) -> str:
@@ -40,5 +40,5 @@ def screenshot(page: Path, fragment: str, width: int = 1400, height: int = 1100)
     command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={Path.cwd()}/browser",
                f"--window-size={width},{height}", f"--screenshot={picture.resolve()}",
                f"{page.resolve().as_uri()}#{fragment}"]  # fmt: skip
-    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    subprocess.run(command, capture_output=True, timeout=1200, check=True)
     return picture.read_bytes()

@@ -35,4 +35,4 @@ class Function(pybuda.PyBudaModule):
 
 def read(queue: Any) -> list[torch.Tensor]:
     """The next results of a queue, without waiting for ever."""
-    return [x.value() for x in queue.get(timeout=60)]
+    return [x.value() for x in queue.get(timeout=1200)]

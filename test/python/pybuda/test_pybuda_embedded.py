@@ -76,7 +76,7 @@ def started(program: Path, image: Path, *words: object) -> subprocess.Popen[str]
 def ran(program: Path, image: Path, *words: object, code: int = 0) -> tuple[list[str], str]:
     """What commands print, a line each, and the errors."""
     process = started(program, image, *words)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=1200)
     assert process.returncode == code, said + errors
     return said.splitlines(), errors
 
@@ -163,7 +163,7 @@ def test_the_program_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "app.cpp").write_text(guide())
     app = compiled(tmp_path, tmp_path / "app.cpp")
     image = product(tmp_path / "layer.tti")
-    done = subprocess.run([app, image], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([app, image], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{OUT}: 6 values"] * 2
 
@@ -310,7 +310,7 @@ def test_each_byte_of_an_image_counts(embedded: Path, image: Path, tmp_path: Pat
         for text in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1 :]):
             damaged.write_bytes(text)
             process = started(embedded, damaged, "create", "init", "finish")
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=1200)
             assert process.returncode in (0, 1), errors
             assert process.returncode == 0 or errors.startswith(f"{damaged}: ")
 
@@ -364,7 +364,7 @@ def test_one_process_pushes_and_another_runs(embedded: Path, image: Path) -> Non
         *[w for i in range(loops) for w in ("push", "x", "in", "get", OUT, f"out{i % 3}", "pop", OUT)], "touch", "read",
     )  # fmt: skip
     for process in (io, runtime):
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=1200)
         assert process.returncode == 0 and errors == "", said + errors
         assert all(line.endswith(": Success") for line in said.splitlines())
     np.testing.assert_allclose(read_back("out1", 2, 3).numpy(), expected(X), rtol=1e-5, atol=1e-5)
@@ -387,7 +387,7 @@ def test_an_output_path_is_one_folder_whether_it_is_there_or_not(embedded: Path,
         for path, words in commands.items()
     ]
     for process in both:
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=1200)
         assert process.returncode == 0 and all(line.endswith("Success") for line in said.splitlines()), said
 
 
@@ -469,10 +469,10 @@ def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
             process.kill()
             process.communicate()
         Path("all").touch()
-        said, errors = popping.communicate(timeout=60)
+        said, errors = popping.communicate(timeout=1200)
         assert said.endswith("get-numbers: Success\n"), said + errors
         Path("end").touch()
-        runtime.communicate(timeout=60)
+        runtime.communicate(timeout=1200)
     finally:
         for process in (*pushing, popping, runtime):
             process.kill()
@@ -551,7 +551,7 @@ def test_processes_that_begin_at_the_same_time_keep_their_files(embedded: Path, 
             for folder in folders
         ]
         for process in running:
-            said, errors = process.communicate(timeout=60)
+            said, errors = process.communicate(timeout=1200)
             assert said.splitlines()[-1] == "finish: Success", said + errors
 
 
@@ -563,5 +563,5 @@ def test_who_waits_is_told_that_the_other_process_was_killed(embedded: Path, ima
     time.sleep(0.2)
     runtime.kill()
     runtime.communicate()
-    said, errors = io.communicate(timeout=20)
+    said, errors = io.communicate(timeout=1200)
     assert said.splitlines()[-1] == "get: RuntimeError" and "which runs the programs, has ended" in errors

@@ -113,7 +113,7 @@ def test_optimizers(name: str) -> None:
         pybuda.run_optimizer()
     step(found, zero_grad=True)
     pybuda.run_optimizer(checkpoint=True)
-    (got,) = checkpoints.get(timeout=60)
+    (got,) = checkpoints.get(timeout=1200)
     want = reference(W.numpy().astype(np.float64), lambda w: mse_gradients(w, bias)[0], 4)
     np.testing.assert_allclose(got["weights"].value().numpy(), want, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(got["bias"].value().numpy(), bias)
@@ -162,7 +162,7 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps(
         found.push_to_inputs(x)
         found.push_to_target_inputs(y)
     losses: queue.Queue = queue.Queue()
-    pybuda.run_training(steps=100, loss_queue=losses).get(timeout=300)
+    pybuda.run_training(steps=100, loss_queue=losses).get(timeout=1200)
     optimizer = torch.optim.SGD(twin.parameters(), lr=rate)
     for x, y in data:
         optimizer.zero_grad()
@@ -200,7 +200,7 @@ def test_digits_are_learned_as_by_pytorch(data_format: str) -> None:
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(theirs(x), y).backward()
         optimizer.step()
-    pybuda.run_training(steps=len(batches)).get(timeout=300)
+    pybuda.run_training(steps=len(batches)).get(timeout=1200)
     assert accuracy(mine) == pytest.approx(accuracy(theirs), abs=0.01)
 
 

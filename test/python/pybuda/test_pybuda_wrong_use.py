@@ -282,7 +282,7 @@ def test_a_run_that_fails_is_told_to_who_waits() -> None:
     waiting.start()
     device.push_to_inputs(X + 1)
     pybuda.run_forward()
-    waiting.join(timeout=60)
+    waiting.join(timeout=1200)
     assert said == ["the run has failed: more than 1"] and pybuda.error_raised()
     with pytest.raises(pybuda.PyBudaError, match="the run has failed: more than 1"):
         pybuda.run_forward()

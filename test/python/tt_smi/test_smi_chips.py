@@ -257,7 +257,7 @@ print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
             login.mkdir(parents=True, mode=0o700)
             os.chown(login, user, user)
         done = subprocess.run(
-            [sys.executable, "-c", program, str(user)], capture_output=True, text=True, timeout=60, env=environment
+            [sys.executable, "-c", program, str(user)], capture_output=True, text=True, timeout=1200, env=environment
         )
     finally:
         if made:
@@ -280,7 +280,7 @@ os.chdir("/")
 print(tt.runtime.publication_folder() == f"{here}/chips")
 print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=1200)
     assert (done.stdout, done.stderr) == ("True\n[True]\n", "")
     assert list(Path("chips").iterdir()) == [], "the file goes with the process"
 
@@ -301,7 +301,7 @@ def test_the_host_says_why_nothing_is_published(place, problem):
     Path("file").write_text("")
     Path("link").symlink_to(here)
     done = subprocess.run(
-        [sys.executable, "-m", "tt_smi", "-s", "-f", "-"], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-m", "tt_smi", "-s", "-f", "-"], capture_output=True, text=True, timeout=1200,
         env={**os.environ, "TTRT_PUBLISH": place.format(here=here)},
     )  # fmt: skip
     facts = json.loads(done.stdout)["compatibility"]["Published chips"]
@@ -334,7 +334,7 @@ if not child:
 os.waitpid(child, 0)
 print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]], flush=True)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=1200)
     assert (done.stdout, done.stderr) == ("2\n[True]\n", "")
     assert list(folder.iterdir()) == [], "both have ended"
 

@@ -26,7 +26,7 @@ DOCUMENTED = [
 
 
 def tool(*arguments: str, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "tt_smi", *arguments], capture_output=True, text=True, timeout=60,
+    return subprocess.run([sys.executable, "-m", "tt_smi", *arguments], capture_output=True, text=True, timeout=1200,
                           **options)  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_a_snapshot_to_standard_output(smi):
 
 def test_a_reader_that_goes_away(folder):
     command = f"{sys.executable} -m tt_smi -s -f - | head -c 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=1200)
     assert (done.stdout, done.stderr) == ("{", "")
 
 
@@ -187,7 +187,7 @@ def test_a_dump_ends_with_enter_when_readings_take_longer_than_the_interval(fold
     )
     process.stdout.readline()
     wait_until(lambda: Path("x/chip_0.csv").exists() and len(Path("x/chip_0.csv").read_text().splitlines()) > 3)
-    said, _ = process.communicate("\n", timeout=30)
+    said, _ = process.communicate("\n", timeout=1200)
     assert process.returncode == 0 and said.startswith("saved telemetry of 1 device to")
 
 
@@ -216,7 +216,7 @@ def test_a_dump_longer_than_it_is_read_for(smi, folder):
 )
 def test_closed_streams(folder, command, code, out, error):
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m tt_smi {command}"], capture_output=True, text=True, timeout=60
+        ["bash", "-c", f"{sys.executable} -m tt_smi {command}"], capture_output=True, text=True, timeout=1200
     )
     assert (done.returncode, done.stderr) == (code, f"tt-smi: {error}\n" if error else "")
     assert done.stdout.endswith(out) and bool(done.stdout) == bool(out)

@@ -71,7 +71,7 @@ except Exception as error:
     assert process.stdout.readline() == "open\n"
     for _ in range(2):
         runtime.request_reset(process.pid, 0)
-    first, second = process.communicate("\n", timeout=60)[0].splitlines()
+    first, second = process.communicate("\n", timeout=1200)[0].splitlines()
     assert "device 0 (1x1 wormhole_b0) was reset from outside" in first
     assert "is closed: it was reset from outside" in second
 
