@@ -44,7 +44,7 @@ static mlir::MlirOptMainConfig withCheckedModules(mlir::MlirOptMainConfig config
   if (pipeline != options.end() && pipeline->second->getNumOccurrences() > 0)
     return config;
   auto setUp = [config](mlir::PassManager &manager) {
-    mlir::PassManager named(manager.getContext(), manager.getOpAnchorName());
+    mlir::PassManager named(manager.getContext(), manager.getOpAnchorName(), manager.getNesting());
     if (failed(config.setupPassPipeline(named)))
       return mlir::failure();
     if (manager.getOpAnchorName() == mlir::ModuleOp::getOperationName() &&
