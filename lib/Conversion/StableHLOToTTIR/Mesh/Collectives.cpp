@@ -326,7 +326,7 @@ template <class OpT> struct LowerDeviceNumber : OpConversionPattern<OpT> {
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor, ConversionPatternRewriter &rewriter) const override {
     auto module = op->template getParentOfType<ModuleOp>();
     auto count = module ? module->template getAttrOfType<IntegerAttr>("mhlo.num_replicas") : IntegerAttr();
-    const bool replicas = count && count.getInt() > 1;
+    const bool replicas = count && count.getValue().ugt(1);
     auto [rows, columns] = meshOf(op);
     RankedTensorType type = typeOf(op->getResult(0));
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);

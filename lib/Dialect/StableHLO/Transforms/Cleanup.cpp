@@ -53,6 +53,9 @@ private:
       return {};
     OpBuilder builder(call);
     OperationState state(call.getLoc(), call->getName(), call->getOperands(), type.getTypes(), call->getAttrs());
+    // These are for the tuple as one result.
+    for (StringRef name : {"sdy.sharding", "sdy.sharding_rule"})
+      state.attributes.erase(name);
     Operation *made = builder.create(state);
     auto tuple = stablehlo::TupleOp::create(builder, call.getLoc(), type, made->getResults());
     call.getResult(0).replaceAllUsesWith(tuple);

@@ -32,7 +32,7 @@ static bool becomesCall(stablehlo::CompositeOp op) {
     auto largest = attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
     auto dim = attributes ? attributes.getAs<IntegerAttr>("dim") : IntegerAttr();
     return type && type.getRank() == 2 && (!largest || largest.getValue()) &&
-           (!dim || dim.getInt() == -1 || dim.getInt() == 1);
+           (!dim || dim.getValue().isAllOnes() || dim.getValue().isOne());
   }
   return llvm::is_contained({"rms_norm", "scaled_dot_product_attention"}, name);
 }
@@ -170,6 +170,12 @@ struct ReoutlineComposite : shlo::impl::ReoutlineCompositeBase<ReoutlineComposit
   }
 
 private:
+  /// A place of a list that this pass's sibling wrote, or somebody else; -1 for none.
+  static int64_t placeAt(ArrayAttr places, size_t index) {
+    auto place = places && index < places.size() ? dyn_cast<IntegerAttr>(places[index]) : IntegerAttr();
+    return place && place.getType().isSignlessInteger(64) ? place.getInt() : -1;
+  }
+
   /// The ops of a group that still lie together, in a function that a composite of the original name calls.
   static void outline(ArrayRef<Operation *> ops, SymbolTable &symbols) {
     Operation *seed = ops.front();
@@ -187,7 +193,7 @@ private:
       for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
         if (operand.getDefiningOp() && members.contains(operand.getDefiningOp()))
           continue;
-        int64_t at = places && index < places.size() ? cast<IntegerAttr>(places[index]).getInt() : -1;
+        int64_t at = placeAt(places, index);
         if (at < 0)
           at = std::numeric_limits<int64_t>::max();
         auto *known = llvm::find_if(captures, [&](auto &pair) { return pair.second == operand; });
@@ -206,7 +212,7 @@ private:
       for (auto [index, result] : llvm::enumerate(op->getResults())) {
         if (llvm::all_of(result.getUsers(), [&](Operation *user) { return members.contains(user); }))
           continue;
-        int64_t at = positions && index < positions.size() ? cast<IntegerAttr>(positions[index]).getInt() : -1;
+        int64_t at = placeAt(positions, index);
         escapes.emplace_back(at < 0 ? std::numeric_limits<int64_t>::max() : at, result);
       }
     }

@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -119,10 +120,12 @@ FailureOr<int64_t> shlo::partitionsOf(ModuleOp module) {
   auto count = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
   if (!count)
     return module.emitOpError() << "has no mhlo.num_partitions; expected the number of devices";
-  if (count.getInt() < 1 || count.getInt() > ttcore::maxMeshSize)
-    return module.emitOpError() << "has mhlo.num_partitions " << count.getInt() << "; expected 1 to "
-                                << ttcore::maxMeshSize;
-  return count.getInt();
+  // Of any width; negative numbers are large ones without a sign.
+  if (count.getValue().isZero() || count.getValue().ugt(ttcore::maxMeshSize))
+    return module.emitOpError() << "has mhlo.num_partitions "
+                                << llvm::toString(count.getValue(), 10, !count.getType().isUnsignedInteger())
+                                << "; expected 1 to " << ttcore::maxMeshSize;
+  return static_cast<int64_t>(count.getValue().getZExtValue());
 }
 
 FailureOr<sdy::MeshOp> shlo::findMesh(ModuleOp module) {

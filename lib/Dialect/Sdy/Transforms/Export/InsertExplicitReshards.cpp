@@ -459,6 +459,8 @@ private:
       if (rule.types[factor].kind == FactorKind::Reduction)
         llvm::append_range(axes, assigned[factor]);
     for (OpResult result : op->getResults()) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       MaybeSharding sharding = get(result);
       Axes reduced = difference(axes, sharding ? AxesRef(sharding->unreduced) : AxesRef());
       if (reduced.empty())

@@ -100,10 +100,11 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
         break;
       value = barrier.getInput();
     }
-    // What a loop or a computation hands to its region.
+    // What a loop or a computation hands to its region, and what a computation gives.
     auto argument = dyn_cast<BlockArgument>(value);
-    if (argument && !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
-      for (const Edge &edge : getEdges(argument.getOwner()->getParentOp()))
+    Operation *owner = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    if (argument ? !isa<FunctionOpInterface>(owner) : isa<ManualComputationOp, NamedComputationOp>(owner))
+      for (const Edge &edge : getEdges(owner))
         if (llvm::is_contained(edge.targets, value))
           return getOwnerSharding(edge);
     return getShardingAttr(value);

@@ -78,10 +78,17 @@ static OpShardingRuleAttr makeRule(MLIRContext *context, ArrayRef<int64_t> sizes
     return found;
   };
   auto kind = [&](FactorKind kind) { return ofKind([=](FactorType type) { return type.kind == kind; }); };
-  return OpShardingRuleAttr::get(context, sizes, ArrayRef(mappings).take_front(operands),
-                                 ArrayRef(mappings).drop_front(operands), kind(FactorKind::Reduction),
-                                 kind(FactorKind::NeedReplication), kind(FactorKind::Permutation),
-                                 ofKind([](FactorType type) { return type.isBlocked; }), /*is_custom_rule=*/false);
+  const ArrayRef<TensorMappingAttr> all(mappings);
+  const SmallVector<int64_t> reduction = kind(FactorKind::Reduction), replication = kind(FactorKind::NeedReplication),
+                             permutation = kind(FactorKind::Permutation),
+                             blocked = ofKind([](FactorType type) { return type.isBlocked; });
+  // A call whose operands have not the shapes that its name promises may give no rule.
+  auto silent = [] { return InFlightDiagnostic(); };
+  if (failed(OpShardingRuleAttr::verify(silent, sizes, all.take_front(operands), all.drop_front(operands), reduction,
+                                        replication, permutation, blocked, /*is_custom_rule=*/false)))
+    return {};
+  return OpShardingRuleAttr::get(context, sizes, all.take_front(operands), all.drop_front(operands), reduction,
+                                 replication, permutation, blocked, /*is_custom_rule=*/false);
 }
 
 OpShardingRuleAttr RuleBuilder::build() {

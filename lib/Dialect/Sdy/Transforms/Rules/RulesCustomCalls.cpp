@@ -93,7 +93,7 @@ static OpShardingRuleAttr scaledDotProductAttention(Operation *op, RuleMode) {
   ArrayRef<int64_t> key = builder.operand(1);
   builder.addAt({{0, 0}, {1, 0}, {2, 0}, {out, 0}}, sizeOf(query, 0));
   // A group of query heads shares a head of keys: both are split alike, if the numbers go into each other.
-  if (rank == 4 && sizeOf(query, 1) % sizeOf(key, 1) == 0)
+  if (rank == 4 && sizeOf(key, 1) > 0 && sizeOf(query, 1) % sizeOf(key, 1) == 0)
     builder.addAt({{0, 1}, {1, 1}, {2, 1}, {out, 1}}, sizeOf(query, 1));
   return builder.addAt({{0, rank - 2}, {out, rank - 2}}, sizeOf(query, rank - 2), kBlockedReplication)
       .addAt({{1, rank - 2}, {2, rank - 2}}, sizeOf(key, rank - 2), kBlockedReplication)
@@ -240,7 +240,10 @@ OpShardingRuleAttr sdy::customCallRule(Operation *op, RuleMode mode) {
   CustomCallRow row = table.lookup(cast<hlo::CustomCallOp>(op).getCallTargetName());
   if (!row.rule || op->getNumOperands() < row.operands || op->getNumResults() < row.results)
     return {};
-  if (row.rank > 0 && cast<ShapedType>(op->getOperand(0).getType()).getRank() < row.rank)
-    return {};
+  if (row.rank > 0) {
+    RankedTensorType first = getStaticTensor(op->getOperand(0).getType());
+    if (!first || first.getRank() < row.rank)
+      return {};
+  }
   return row.rule(op, mode);
 }

@@ -82,6 +82,9 @@ SmallVector<WindowedDim, 2> sdy::getWindowedDims(Operation *op) {
   for (Value value : op->getOperands())
     if (auto type = typeOf(value); !type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
       return {};
+  for (Value value : op->getResults())
+    if (auto type = typeOf(value); !type || !type.hasStaticShape())
+      return {};
   return TypeSwitch<Operation *, SmallVector<WindowedDim, 2>>(op)
       .Case<hlo::ConvolutionOp, hlo::ReduceWindowOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(
           [](auto op) { return windowsOf(op); })

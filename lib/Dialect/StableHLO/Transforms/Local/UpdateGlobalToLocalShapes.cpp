@@ -110,6 +110,17 @@ private:
       op->erase();
       return success();
     }
+    // Nothing is propagated any more.
+    if (isa<sdy::PropagationBarrierOp>(op)) {
+      const Value operand = op->getOperand(0);
+      const sdy::TensorShardingAttr given = shardingOf(op->getResult(0));
+      if (!alike(shardings.lookup(operand), given))
+        return op->emitOpError() << "has " << text(given) << ", and its operand has " << text(shardings.lookup(operand))
+                                 << "; run sdy-insert-explicit-reshards first";
+      op->getResult(0).replaceAllUsesWith(operand);
+      op->erase();
+      return success();
+    }
     if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
       return localizeComputation(manual);
     if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))

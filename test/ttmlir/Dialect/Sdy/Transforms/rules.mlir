@@ -169,7 +169,7 @@ func.func @without(%a: tensor<?x8xf32>) {
   return
 }
 // CHECK-LABEL: @attention_without_heads(
-// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([i, k, l, n], [i, {{.}}, m, n], [i, {{.}}, m, n])->
+// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([i, {{.}}, j, l], [i, {{.}}, k, l], [i, {{.}}, k, l])->
 func.func @attention_without_heads(%q: tensor<2x8x16x32xf32>, %k: tensor<2x0x16x32xf32>) {
   %0 = stablehlo.custom_call @tt.scaled_dot_product_attention(%q, %k, %k) : (tensor<2x8x16x32xf32>, tensor<2x0x16x32xf32>, tensor<2x0x16x32xf32>) -> tensor<2x8x16x32xf32>
   return
