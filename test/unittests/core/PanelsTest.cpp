@@ -145,8 +145,11 @@ TEST_P(AttentionRows, MatchTheDefinition) {
     for (int64_t b = 0; b < c.batch; ++b)
       for (int64_t h = 0; h < c.heads; ++h)
         for (int64_t r = 0; r < c.rows; ++r) {
-          const int64_t keyHead = b * c.keyHeads + h / (c.heads / c.keyHeads),
-                        own = r + (c.causal ? c.columns - c.rows : 0);
+          const int64_t keyHead = b * c.keyHeads + h / (c.heads / c.keyHeads);
+          // A row's own column is counted from the start; a window ends there, or lies around it.
+          const auto isOutside = [&](int64_t j) {
+            return c.window && (c.causal ? j <= r - c.window : std::abs(j - r) > c.window / 2);
+          };
           std::vector<double> weights;
           double top = c.sink ? sink.get(static_cast<size_t>(h)) : -Inf;
           for (int64_t j = 0; j < c.columns; ++j) {
@@ -157,7 +160,7 @@ TEST_P(AttentionRows, MatchTheDefinition) {
             score /= std::sqrt(double(c.size));
             if (c.masked)
               score += mask.get(static_cast<size_t>((b * c.rows + r) * c.columns + j));
-            if ((c.causal && !c.masked && j > own) || (c.window && j <= own - c.window))
+            if ((c.causal && !c.masked && j > r) || isOutside(j))
               score = -Inf;
             weights.push_back(score);
             top = std::max(top, score);
@@ -184,7 +187,10 @@ INSTANTIATE_TEST_SUITE_P(Blocks, AttentionRows,
                                          Rows{1, 2, 2, 64, 64, 64, 64, true, false, true, 0},
                                          Rows{1, 2, 2, 90, 90, 32, 33, true, false, false, 7},
                                          Rows{1, 3, 1, 16, 2050, 8, 8, true, false, true, 1500},
-                                         Rows{1, 2, 2, 5, 50, 32, 32, true, false, true, 9}));
+                                         Rows{1, 2, 2, 5, 50, 32, 32, true, false, true, 9},
+                                         Rows{1, 2, 2, 33, 65, 1, 31, true, false, false, 0},
+                                         Rows{2, 2, 1, 65, 64, 31, 1, false, false, true, 10},
+                                         Rows{1, 2, 2, 20, 33, 33, 40, false, true, false, 5}));
 
 TEST(AttentionPages, AreTheCachesThatTheTableOrders) {
   const int64_t users = 2, heads = 2, pageRows = 8, size = 16, pagesOfUser = 3, pages = 6;
