@@ -36,9 +36,10 @@ PIPELINES: dict[str, list[list[str]]] = {
         ["--stablehlo-pipeline=mesh-shape=1,2", "--stablehlo-to-ttir-pipeline"],
         [f"--stablehlo-pipeline={AUTO}"],
         ["--stablehlo-spmd-pipeline"],
+        ["--auto-sharding"],
         ["--chlo-pre-serialization-pipeline", "--stablehlo-legalize-to-vhlo", "--stablehlo-deserialize"],
         ["--sdy-import-pipeline", "--sdy-export-pipeline"],
-        ["--sdy-propagation-pipeline"],
+        ["--sdy-propagation-pipeline=enable-insert-explicit-collectives=true"],
     ],
     r"ttir\.": [
         ["--ttir-to-ttnn-backend-pipeline"],
@@ -76,7 +77,11 @@ NUMBERS = (0, -1, 1, 2, 3, 7, 15, 16, 17, 127, 128, 255, 1025, 2**31 - 1, 2**31,
 TYPES = ("i0", "i1", "i4", "i7", "i64", "i128", "ui8", "si32", "f16", "bf16", "f64", "f8E4M3FN", "index",
          "complex<f32>", "none", "!quant.uniform<i8:f32, 1.0>")  # fmt: skip
 TYPE = re.compile(r"(?<=[x<: ])(?:[us]?i\d+|b?f\d+|index)(?=[>,)\s])")
-KINDS = (*["everywhere"] * 9, "number", "number", "size", "size", "token", "token", *["type"] * 3, "unknown", "module")
+KINDS = (*["everywhere"] * 9, "number", "number", "size", "size", "token", "token", *["type"] * 3, "unknown", "module",
+         "split")  # fmt: skip
+# How a dimension, or copies, or partial values, lie on a mesh.
+SPLIT_DIM = re.compile(r"(?<=[\[ =nx])\{(?:\??|\"\w+\"[^{}]*)\}(?:p\d)?")
+SPLITS = ("{}", "{?}", '{"x"}', '{"y"}', '{"x", ?}', '{"x", "y"}', '{"x":(1)2}', '{"y":(2)2, ?}', "{?}p1", '{"y"}p2')
 TOKEN = re.compile(r"\"[^\"\n]*\"|[#!%@^]?[A-Za-z_][\w.$-]*|\d+|\S")
 LONGEST = 20000  # characters of a text
 SECONDS = 60  # of CPU time
@@ -161,6 +166,11 @@ def damaged(text: str, rng: random.Random) -> str:
         kind = rng.choice(KINDS)
         if kind == "module":
             text = rng.choice((f"module {{\n{text}\n}}", f"module {{\n{text}\n}}\nmodule {{\n}}"))
+            continue
+        dims = list(SPLIT_DIM.finditer(text))
+        if kind == "split" and dims:
+            old = rng.choice(dims)
+            text = text[: old.start()] + rng.choice(SPLITS) + text[old.end() :]
             continue
         types = list(TYPE.finditer(text))
         if kind == "type" and types:
