@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that get memory which something else has, too: `x.data = x.t()`.
+"""Arguments that get memory which something else has, too (`x.data = x.t()`), and writes to memory around arguments.
 
 AOTAutograd gives an argument other memory (`x.data = x * 2`) after the graph has run. It does not see that an argument
 becomes another view of what it was, and values that are written to the memory of several tensors reach one of them.
@@ -20,12 +20,17 @@ from torch.utils._pytree import tree_leaves
 
 from .capture import Replay
 from .importer import source_line
-from .strided import memory
+from .strided import elements_at, memory
 
 
 def is_set(node: Node) -> bool:
     """Whether a node of Dynamo's graph gives an argument other memory. (Dynamo makes no graph of `set_` itself.)"""
     return node.op == "call_function" and node.target is torch.Tensor.set_
+
+
+def is_strided(node: Node) -> bool:
+    """Whether a node of Dynamo's graph is a view by strides, which can be one of what lies around its operand."""
+    return "as_strided" in str(getattr(node.target, "__name__", node.target))
 
 
 def geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -54,7 +59,8 @@ class Watch(Replay):
     """Runs a graph on fake tensors.
 
     sharers: how many arguments have a memory, as they were given. written: memory that was written so far.
-    taken: memory that arguments got. reason: why a graph of values alone does not say what happens, or "".
+    taken: memory that arguments got. views: by strides.
+    reason: why a graph of values alone does not say what happens, or "".
     """
 
     def __init__(self, graph_module: GraphModule, arguments: Sequence[Any], written: Set[int]) -> None:
@@ -65,6 +71,7 @@ class Watch(Replay):
         self.storages = [x.untyped_storage() for x in tensors]  # what is named by its address stays
         self.sharers = Counter(map(memory, tensors))
         self.taken: set[int] = set()
+        self.views: list[tuple[Node, torch.Tensor]] = []
         self.reason = ""
 
     def run_node(self, n: Node) -> Any:
@@ -72,7 +79,10 @@ class Watch(Replay):
             target, source = self.fetch_args_kwargs_from_env(n)[0]
             if id(target) in self.arguments and geometry(target) != geometry(source):
                 self.note(n, target, source)
-        return super().run_node(n)
+        result = super().run_node(n)
+        if is_strided(n):
+            self.views.append((n, result))
+        return result
 
     def note(self, node: Node, target: torch.Tensor, source: torch.Tensor) -> None:
         place = source_line(node)
@@ -87,14 +97,28 @@ class Watch(Replay):
     def results(self, values: Sequence[Any]) -> None:
         if any(isinstance(x, torch.Tensor) and memory(x) in self.taken for x in values):
             self.reason = self.reason or "an argument gets the memory of a result"
+        for node, view in self.views:
+            if memory(view) in self.written and not self.is_held(view):
+                place = source_line(node)
+                where = f" ({place[0]}:{place[1]})" if place else ""
+                self.reason = self.reason or f"a write to memory around an argument{where}"
+
+    def is_held(self, view: torch.Tensor) -> bool:
+        """Whether each argument of a view's memory has all of the view's elements."""
+        size, stride, first = view.shape, view.stride(), view.storage_offset()
+        return not any(
+            memory(x) == memory(view) and bool((elements_at(x, size, stride, first) < 0).any())
+            for x in self.arguments.values()
+        )
 
 
 def kept_memory(graph_module: GraphModule, inputs: Sequence[Any]) -> str:
-    """Why functionalization would lose which tensors share memory when the graph has run, or "".
+    """Why functionalization would lose which tensors share memory when the graph has run, or a write; or "".
 
     inputs: the arguments of the first call.
     """
-    if not any(map(is_set, graph_module.graph.nodes)):
+    nodes = graph_module.graph.nodes
+    if not any(is_set(node) or is_strided(node) for node in nodes):
         return ""
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     try:
@@ -102,7 +126,10 @@ def kept_memory(graph_module: GraphModule, inputs: Sequence[Any]) -> str:
         writes = Writes()
         watch = Watch(graph_module, fakes, writes.memory)
         with mode, writes, torch.set_grad_enabled(torch.is_grad_enabled()):
-            watch.results(watch.replay(fakes))
+            values = watch.replay(fakes)
+        watch.results(values)
     except Exception as error:
+        if not any(map(is_set, nodes)):
+            return ""
         return f"an argument gets other memory, and which is not known: {type(error).__name__}: {error}"
     return watch.reason

@@ -19,7 +19,7 @@ from torch._higher_order_ops.passes.inline_invoke_subgraph import inline_invoke_
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 
-from .aliases import kept_memory
+from .aliases import is_strided, kept_memory
 from .capture import UnsuitedError, capture
 from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles
 from .decompositions import decompositions
@@ -27,7 +27,7 @@ from .importer import is_write
 from .options import Options
 from .report import BACKWARD, FORWARD
 from .saved import partition
-from .sharing import Sharing, of_one_storage, pattern_of
+from .sharing import Sharing, of_one_storage, pattern_of, places_of
 
 
 class OptionValueError(ShortenTraceback, ValueError):
@@ -175,17 +175,22 @@ def compile_captured(
     if reason := kept_memory(graph_module, example_inputs):
         return left_to_pytorch(graph_module, reason)
 
-    def for_this_sharing(program: Callable[..., Any]) -> Callable[..., Any]:
-        return Sharing(pattern_of(example_inputs), program, lambda given: recompiled(graph_module, given, chosen))
+    def for_this_memory(program: Callable[..., Any], writes: bool) -> Callable[..., Any]:
+        patterns = ([pattern_of] if writes else []) + (
+            [places_of] if any(map(is_strided, graph_module.graph.nodes)) else []
+        )
+        if not patterns:
+            return program
+        return Sharing(patterns, example_inputs, program, lambda given: recompiled(graph_module, given, chosen))
 
     try:
         graph, parameters = capture(graph_module, example_inputs)
     except UnsuitedError as error:
         program = differentiated(graph_module, example_inputs, chosen, str(error))
-        return for_this_sharing(program) if writes_arguments() else program
+        return for_this_memory(program, writes_arguments())
     warn_of_doubles(graph.graph)
     program = called(compile_whole(graph, parameters, chosen))
-    return for_this_sharing(program) if any(map(is_write, graph.graph.nodes)) else program
+    return for_this_memory(program, any(map(is_write, graph.graph.nodes)))
 
 
 def metadata() -> Any:
@@ -208,9 +213,11 @@ def returns_merged(arguments: Sequence[Any]) -> bool:
 
 
 def recompiled(graph_module: GraphModule, arguments: Sequence[Any], options: Options) -> Callable[..., Any]:
-    """A program of a graph for arguments that share memory in another way than those that it was captured for."""
+    """A program of a graph for arguments that have memory in another way than those that it was captured for."""
+    if reason := kept_memory(graph_module, arguments):
+        return left_to_pytorch(graph_module, reason)
     with torch._guards.tracing(torch._guards.TracingContext(FakeTensorMode())):
-        return differentiated(graph_module, arguments, options, "arguments that share memory in another way")
+        return differentiated(graph_module, arguments, options, "arguments that have memory in another way")
 
 
 def differentiated(

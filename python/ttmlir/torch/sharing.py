@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that write to arguments: which arguments share memory is part of what a program was made for.
+"""Graphs that depend on the memory of arguments: how they have it is part of what a program was made for.
 
 Dynamo guards shapes, strides and types of arguments, and whether two are one tensor, but not whether their memory
-overlaps. A program of values alone is right for the way in which the arguments shared memory when it was made, so
-graphs that write to an argument look at the memory of their arguments at each call.
+overlaps, nor where in it they begin. A program of values alone is right for the way in which the arguments had memory
+when it was made, so graphs that write to an argument look at which share it at each call, and those with views by
+strides at where they begin.
 """
 
 from __future__ import annotations
@@ -83,18 +84,36 @@ def pattern_of(arguments: Sequence[Any]) -> Pattern:
     return tuple(found)
 
 
-class Sharing:
-    """A graph that writes to arguments: a program for each way in which they shared memory.
+def places_of(arguments: Sequence[Any]) -> Pattern:
+    """Where arguments lie in their memory: what views by strides read depends on it."""
+    return tuple(
+        (x.storage_offset(), x.untyped_storage().nbytes()) if isinstance(x, torch.Tensor) and has_memory(x) else ()
+        for x in arguments
+    )
 
-    programs: those of ways other than that of the arguments which the graph was compiled for.
+
+class Sharing:
+    """A graph that depends on the memory of arguments: a program for each way in which they have it.
+
+    patterns: say which way that is. programs: those of ways other than that which the graph was compiled for.
     """
 
-    def __init__(self, pattern: Pattern, program: Program, recompile: Callable[[Sequence[Any]], Program]) -> None:
-        self.pattern, self.program, self.recompile = pattern, program, recompile
+    def __init__(
+        self,
+        patterns: Sequence[Callable[[Sequence[Any]], Pattern]],
+        inputs: Sequence[Any],
+        program: Program,
+        recompile: Callable[[Sequence[Any]], Program],
+    ) -> None:
+        self.patterns, self.program, self.recompile = patterns, program, recompile
+        self.pattern = self.pattern_of(inputs)
         self.programs: dict[Pattern, Program] = {}
 
+    def pattern_of(self, arguments: Sequence[Any]) -> Pattern:
+        return tuple(pattern(arguments) for pattern in self.patterns)
+
     def __call__(self, *arguments: Any) -> Any:
-        pattern = pattern_of(arguments)
+        pattern = self.pattern_of(arguments)
         if pattern == self.pattern:
             return self.program(*arguments)
         sizes = tuple((x.shape, x.stride()) if isinstance(x, torch.Tensor) else x for x in arguments)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -123,3 +124,34 @@ def test_ahead_of_time() -> None:
             return (x + 1).t().as_strided((3, 3), (6, 1), 2) * 2
 
     assert torch.equal(compile_ahead(Strided(), (X,))(X), Strided()(X))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_writes_to_memory_around_an_argument(apart: bool) -> None:
+    """PyTorch runs the graph: an argument's values do not tell them."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.as_strided((4,), (1,), 0).mul_(2) + 1
+
+    memory, expected = torch.arange(12.0), torch.arange(12.0)
+    first = 4 if apart else 0
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = torch.compile(function, backend="tt")(memory[first : first + 4])
+    torch.testing.assert_close(result, function(expected[first : first + 4]))
+    torch.testing.assert_close(memory, expected)
+    assert apart == any("a write to memory around an argument" in str(w.message) for w in found)
+
+
+def test_views_by_strides_of_arguments_that_begin_elsewhere() -> None:
+    """Offsets count from the beginning of the memory, which Dynamo does not guard."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.as_strided((4,), (1,), 0) + 1
+
+    compiled = torch.compile(function, backend="tt")
+    for first, size in ((0, 4), (4, 12), (2, 12), (0, 12), (4, 8), (0, 4)):
+        x = torch.arange(float(size))[first : first + 4]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.testing.assert_close(compiled(x), function(x), msg=lambda m, first=first: f"{first}: {m}")
