@@ -99,8 +99,9 @@ void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::
 /// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2], a tile being 1024 contiguous bytes.
 void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   const int64_t padded = depth(Unit::BF16, k);
-  // First, though both strides may be 1: `columns` may be those of many panels, which the other branches do not write.
-  if (s.column == 1) {
+  // Before the next, though both strides may be 1: `columns` may be those of many panels, which only this branch
+  // writes. A single column is read faster along k.
+  if (s.column == 1 && (s.row != 1 || columns > 1)) {
     alignas(64) static constexpr auto order = [] {
       struct {
         uint16_t low[32], high[32];
