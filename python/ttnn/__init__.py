@@ -34,12 +34,14 @@ from _ttmlir_runtime.ttnn import (
     TensorMemoryLayout,
 )
 
-from . import config
+from . import config, model_preprocessing
+from .attention import ATTENTION as _ATTENTION
 from .caching import load_cached
 from .composites import (
     clone,
     expand,
     full_like,
+    moreh_sum,
     ones_like,
     rdiv,
     rsub,
@@ -94,6 +96,7 @@ from .device import (
 from .enums import ENUMS as _ENUMS
 from .functions import make_functions as _make_functions
 from .host import HostResult, host_call
+from .in_place import IN_PLACE as _IN_PLACE
 from .mesh import (
     ConcatMesh2dToTensor,
     ConcatMeshToTensor,
@@ -107,6 +110,14 @@ from .mesh import (
 )
 from .shape import MeshShape, Shape
 from .tensor import from_torch, get_device_tensors, is_tensor_storage_on_device, to_torch
+from .traces import (
+    MeshTraceId,
+    begin_trace_capture,
+    copy_device_to_host_tensor,
+    end_trace_capture,
+    execute_trace,
+    release_trace,
+)
 
 # Enums, configs and functions, which are made from the rows of the runtime, are added below.
 __all__ = [
@@ -134,6 +145,7 @@ __all__ = [
     "MeshDevice",
     "MeshMapper",
     "MeshShape",
+    "MeshTraceId",
     "OpError",
     "OutOfMemoryError",
     "PlacementReplicate",
@@ -148,6 +160,7 @@ __all__ = [
     "Tensor",
     "TensorMemoryLayout",
     "WormholeComputeKernelConfig",
+    "begin_trace_capture",
     "bfloat2_b",
     "bfloat4_b",
     "bfloat8_b",
@@ -157,9 +170,12 @@ __all__ = [
     "close_device",
     "close_mesh_device",
     "config",
+    "copy_device_to_host_tensor",
     "create_mesh_composer",
     "create_mesh_device",
     "create_mesh_mapper",
+    "end_trace_capture",
+    "execute_trace",
     "expand",
     "float2_b",
     "float4_b",
@@ -176,10 +192,13 @@ __all__ = [
     "is_tensor_storage_on_device",
     "load_cached",
     "manage_device",
+    "model_preprocessing",
+    "moreh_sum",
     "ones_like",
     "open_device",
     "open_mesh_device",
     "rdiv",
+    "release_trace",
     "rsub",
     "split",
     "square",
@@ -199,6 +218,10 @@ _made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made
 _make_functions(_sys.modules[__name__])
+globals().update(_IN_PLACE)
+__all__ += _IN_PLACE
+vars(_sys.modules[f"{__name__}.transformer"]).update(_ATTENTION)
+_sys.modules[f"{__name__}.transformer"].__all__ += _ATTENTION
 
 
 def __getattr__(name: str) -> object:

@@ -72,8 +72,18 @@ def full_like(
     layout: Layout | None = None,
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
+    optional_tensor: Tensor | None = None,
 ) -> Tensor:
-    """A tensor of one number, in what is not given like another tensor."""
+    """A tensor of one number, in what is not given like another tensor.
+
+    Args:
+        optional_tensor: a tensor that is there, which the result is written to; it says what is not given.
+    """
+    if optional_tensor is not None:
+        return ops.full(
+            tensor.shape, fill_value, dtype=dtype, layout=layout, device=device, memory_config=memory_config,
+            optional_tensor=optional_tensor,
+        )  # fmt: skip
     device = device or tensor.device()
     memory = memory_config or (MemoryConfig(buffer_type=tensor.memory_config().buffer_type) if device else None)
     return ops.full(
@@ -101,9 +111,24 @@ def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config:
     return ops.assign(input_tensor, dtype=dtype, memory_config=memory_config)
 
 
-def square(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
+def square(
+    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None
+) -> Tensor:
     """x * x."""
-    return ops.multiply(input_tensor, input_tensor, memory_config=memory_config)
+    return ops.multiply(input_tensor, input_tensor, memory_config=memory_config, output_tensor=output_tensor)
+
+
+def moreh_sum(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool = False,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """Sum over one or more dimensions, or over all; `output` is a tensor that is there, which it is written to."""
+    result = ops.sum(input, dim, keepdim, memory_config=memory_config)
+    return result if output is None else ops.assign(result, output_tensor=output)
 
 
 def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:

@@ -70,6 +70,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindSystem(runtime, binary);
   python::bindTensor(runtime, ttnn);
   python::bindTtnnFunctions(ttnn);
+  python::bindTtnnTraces(ttnn);
   python::bindHooks(runtime);
   python::bindPublished(runtime);
   python::bindReports(runtime);

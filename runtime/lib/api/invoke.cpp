@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "api/callable.h"
+#include "api/trace.h"
 #include "core/mesh.h"
 #include "core/op.h"
 #include "tt/interrupt.h"
@@ -551,18 +552,87 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
-/// Runs a call that is worked out.
-std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device) {
+/// Tensors that results go into; `parameter`: what the caller calls them.
+struct Into {
+  std::span<const Tensor> tensors;
+  std::string_view parameter;
+};
+
+/// That results may go into these tensors.
+void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device) {
+  const std::string parameter(into.parameter);
+  if (into.tensors.size() != made.results.size())
+    failCall(callable, parameter + ": " + std::to_string(into.tensors.size()) + " tensors; expected " +
+                           std::to_string(made.results.size()));
+  for (size_t i = 0; i < into.tensors.size(); ++i) {
+    const std::string name = parameter + (into.tensors.size() > 1 ? "[" + std::to_string(i) + "]" : "");
+    if (!into.tensors[i])
+      failCall(callable, name + ": the tensor is missing");
+    const Tensor &tensor = into.tensors[i];
+    tensor.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
+    const TensorSpec &found = tensor.spec(), &expected = made.results[i].description->spec;
+    const auto fail = [&](const std::string &has, const std::string &wanted) {
+      failCall(callable, name + " has " + has + "; expected " + wanted + ", as the result has");
+    };
+    if (found.shape != expected.shape)
+      fail("shape " + toString(found.shape), toString(expected.shape));
+    if (found.dtype != expected.dtype)
+      fail("data type " + std::string(toString(found.dtype)), std::string(toString(expected.dtype)));
+    if (found.layout != expected.layout)
+      fail("layout " + std::string(toString(found.layout)), std::string(toString(expected.layout)));
+    if (found.memory != expected.memory)
+      fail("another memory configuration", "the one of memory_config");
+    if (found.distributed != expected.distributed || tensor.device() != device)
+      fail("its values on another device", "those of the operands' device");
+  }
+}
+
+bool overlap(const Tensor &a, const Tensor &b) {
+  for (size_t i = 0; i < a.shards(); ++i)
+    for (size_t j = 0; j < b.shards(); ++j)
+      if (const std::byte *x = a.data(i), *y = b.data(j); x && y && x < y + b.bytes() && y < x + a.bytes())
+        return true;
+  return false;
+}
+
+/// The values that a view would show, as values of their own.
+void copyViewed(const Made &made, const Tensor &operand, const Tensor &to) {
+  const size_t offset = made.kernel->aliasOffset();
+  for (size_t shard = 0; shard < to.shards(); ++shard)
+    if (to.data(shard) && to.bytes())
+      std::memmove(to.data(shard), operand.data(operand.shards() == 1 ? 0 : shard) + offset, to.bytes());
+}
+
+/// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each anew.
+std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,
+                             bool recorded) {
   std::vector<Tensor> results;
   results.reserve(made.results.size());
-  if (made.alias >= 0) {
+  if (made.alias >= 0 && !into && !recorded) {
     results.push_back(newView(made, operands[static_cast<size_t>(made.alias)], device));
     return results;
   }
+  const auto isRead = [&](const Tensor &tensor) {
+    return std::ranges::any_of(operands, [&](const Tensor &operand) { return operand && overlap(operand, tensor); });
+  };
+  bool apart = false; // kernels may read operands after they have written results
+  for (size_t i = 0; into && i < into->tensors.size(); ++i) {
+    Tensor(into->tensors[i]).unshare();
+    apart |= isRead(into->tensors[i]);
+  }
   for (size_t i = 0; i < made.results.size(); ++i)
-    results.push_back(newResult(made, i, device));
-  std::lock_guard lock(made.running);
-  made.mesh ? runOnMesh(made, operands, results) : runOnDevices(made, operands, results);
+    results.push_back(into && !apart ? into->tensors[i] : newResult(made, i, device));
+  if (made.alias >= 0) {
+    copyViewed(made, operands[static_cast<size_t>(made.alias)], results[0]);
+  } else {
+    std::lock_guard lock(made.running);
+    made.mesh ? runOnMesh(made, operands, results) : runOnDevices(made, operands, results);
+  }
+  if (into) {
+    for (size_t i = 0; i < results.size(); ++i)
+      apart ? copyValues(results[i], into->tensors[i], into->parameter) : into->tensors[i].markWritten();
+    return {into->tensors.begin(), into->tensors.end()};
+  }
   if (made.reproducible &&
       std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
     for (const Tensor &result : results)
@@ -572,16 +642,50 @@ std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const
 
 } // namespace
 
-std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
-                         std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
-                         const Device &givenDevice) {
+static std::vector<Tensor> performed(const Callable &callable, std::span<const Tensor> operands,
+                                     std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                                     const Device &givenDevice) {
+  checkOperands(callable, operands);
+  if (attributes.empty() && callable.unset)
+    return callable.perform({callable, operands, *callable.unset, outputs, givenDevice});
+  const Attributes complete = completed(callable, std::move(attributes));
+  return callable.perform({callable, operands, complete, outputs, givenDevice});
+}
+
+/// The same where a trace may record it.
+static std::vector<Tensor> performedAndRecorded(const Callable &callable, std::span<const Tensor> operands,
+                                                std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                                                const Device &givenDevice) {
+  Device device = givenDevice;
+  for (const Tensor &operand : operands)
+    if (!device && operand && operand.isOnDevice())
+      device = operand.device();
+  if (!Recorder::records(device))
+    return performed(callable, operands, std::move(attributes), outputs, givenDevice);
+  if (callable.function->op == "ttnn.deallocate") // the trace needs it again
+    return {};
+  const std::vector<NamedAttribute> kept = attributes;
+  std::vector<Tensor> results = performed(callable, operands, std::move(attributes), outputs, givenDevice);
+  Recorder::add(callable, operands, kept, outputs, device, results);
+  return results;
+}
+
+static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor> operands,
+                               std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                               const Device &givenDevice, const Into *into) {
   checkInterrupt();
   if (callable.perform) {
-    checkOperands(callable, operands);
-    if (attributes.empty() && callable.unset)
-      return callable.perform({callable, operands, *callable.unset, outputs, givenDevice});
-    const Attributes complete = completed(callable, std::move(attributes));
-    return callable.perform({callable, operands, complete, outputs, givenDevice});
+    if (!into)
+      return Recorder::open.load(std::memory_order_relaxed)
+                 ? performedAndRecorded(callable, operands, std::move(attributes), outputs, givenDevice)
+                 : performed(callable, operands, std::move(attributes), outputs, givenDevice);
+    const std::vector<Tensor> results = performed(callable, operands, std::move(attributes), outputs, givenDevice);
+    if (results.size() != into->tensors.size())
+      failCall(callable, std::string(into->parameter) + ": " + std::to_string(into->tensors.size()) +
+                             " tensors; expected " + std::to_string(results.size()));
+    for (size_t i = 0; i < results.size(); ++i)
+      copyValues(results[i], into->tensors[i], callable.function->name);
+    return {into->tensors.begin(), into->tensors.end()};
   }
   while (!operands.empty() && !operands.back())
     operands = operands.first(operands.size() - 1);
@@ -607,19 +711,57 @@ std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> opera
       made = keep(request, fingerprint, std::move(made));
   }
 
+  if (into)
+    checkInto(callable, *made, *into, device);
+  const bool recorded = !into && Recorder::records(device);
   const auto &writes = callable.info->writes;
   for (const int written : writes)
     if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
       Tensor(operands[static_cast<size_t>(written)]).unshare();
   if (!device)
-    return computed(*made, operands, device);
+    return computed(*made, operands, device, into, recorded);
   sim::endIfReset(*device);
   if (!device->isOpen())
     device->requireOpen(made->label->text().c_str());
   const sim::Busy busy(*device);
-  std::vector<Tensor> results = computed(*made, operands, device);
+  std::vector<Tensor> results = computed(*made, operands, device, into, recorded);
   device->addRun({0, 1, made->duration.cycles, made->duration.ns});
+  if (recorded)
+    Recorder::add(callable, operands, attributes, outputs, device, results);
   return results;
+}
+
+std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
+                         std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                         const Device &device) {
+  return run(callable, operands, std::move(attributes), outputs, device, nullptr);
+}
+
+std::vector<Tensor> callInto(const Callable &callable, std::span<const Tensor> into, std::string_view parameter,
+                             std::span<const Tensor> operands, std::vector<NamedAttribute> attributes,
+                             std::span<const Output> outputs, const Device &givenDevice) {
+  std::vector<Output> asGiven(into.size());
+  Device device = givenDevice;
+  for (size_t i = 0; i < into.size(); ++i) {
+    if (!into[i])
+      failCall(callable, std::string(parameter) + ": the tensor is missing");
+    if (!outputs.empty())
+      asGiven[i] = outputs[std::min(i, outputs.size() - 1)];
+    Output &output = asGiven[i];
+    output.dtype = output.dtype.value_or(into[i].dtype());
+    output.layout = output.layout.value_or(into[i].layout());
+    output.memory = output.memory.value_or(into[i].memory_config());
+    if (!device && operands.empty() && into[i].isOnDevice())
+      device = into[i].device();
+  }
+  const Into results{into, parameter};
+  std::vector<NamedAttribute> kept;
+  if (Recorder::open.load(std::memory_order_relaxed))
+    kept = attributes;
+  auto made = run(callable, operands, std::move(attributes), asGiven, device, &results);
+  if (const Device &on = into.empty() ? device : into[0].device(); Recorder::records(on))
+    Recorder::add(callable, operands, kept, asGiven, on, made);
+  return made;
 }
 
 size_t cachedKernels() {

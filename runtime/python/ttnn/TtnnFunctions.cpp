@@ -3,6 +3,7 @@
 
 #include "TtnnFunctions.h"
 #include "tt/sim/formats.h"
+#include "tt/ttnn/trace.h"
 
 #include <algorithm>
 #include <map>
@@ -133,7 +134,8 @@ void Function::add(const Callable &callable) {
   all.push_back(std::move(row));
 }
 
-nb::object Function::call(std::span<PyObject *const> arguments) const {
+nb::object Function::call(std::span<PyObject *const> arguments, std::span<const Tensor> into,
+                          std::string_view parameter) const {
   Mismatch best;
   bool found = false;
   for (const FunctionRow &row : all) {
@@ -153,7 +155,10 @@ nb::object Function::call(std::span<PyObject *const> arguments) const {
     std::vector<Tensor> results;
     {
       nb::gil_scoped_release unlocked;
-      results = ttnn::call(*row.callable, call.operands, std::move(call.attributes), call.outputs, call.device);
+      results = into.empty()
+                    ? ttnn::call(*row.callable, call.operands, std::move(call.attributes), call.outputs, call.device)
+                    : ttnn::callInto(*row.callable, into, parameter, call.operands, std::move(call.attributes),
+                                     call.outputs, call.device);
     }
     if (results.empty())
       return nb::none();
@@ -248,7 +253,19 @@ void bindTtnnFunctions(nb::module_ &module) {
               return function->call({reinterpret_cast<PyTupleObject *>(arguments.ptr())->ob_item, count});
             });
           },
-          "Takes the arguments in the order of `parameters`, None for those that are left out.");
+          "Takes the arguments in the order of `parameters`, None for those that are left out.")
+      .def_prop_ro(
+          "caller_into",
+          [](const Function &self) {
+            return nb::cpp_function(
+                [function = &self](const std::string &parameter, const std::vector<Tensor> &into, nb::args arguments) {
+                  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(arguments.ptr()));
+                  return function->call({reinterpret_cast<PyTupleObject *>(arguments.ptr())->ob_item, count}, into,
+                                        parameter);
+                });
+          },
+          "The same with the results in tensors that are there: takes what the caller calls them, and a list of them, "
+          "before the arguments.");
   module.def(
       "enums",
       [] {

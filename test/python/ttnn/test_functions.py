@@ -15,6 +15,7 @@ import torch
 import ttnn
 from _ttmlir_runtime import ttnn as native
 from replay import called
+from ttnn.functions import into_parameter
 
 FUNCTIONS = {function.name: function for function in native.functions()}
 
@@ -29,7 +30,8 @@ def test_signature_and_documentation(name: str) -> None:
     function = FUNCTIONS[name]
     made = called(function)
     parameters = inspect.signature(made).parameters
-    assert len(parameters) == len(function.parameters) + ("core_grid" in parameters)
+    own = ("core_grid" in parameters) + bool(into_parameter(function))
+    assert len(parameters) == len(function.parameters) + own
     for declared in function.parameters:
         found = parameters[declared.name]
         assert (found.kind is found.KEYWORD_ONLY) == declared.keyword_only
