@@ -37,6 +37,18 @@ def scattered(function: Any, kind: str = E) -> Row:
     return Row(f"lax.{function.__name__}", lambda x, i, u: function(x, i, u, SCATTER), [X, INDICES, UPDATES], kind)
 
 
+# Of two rows and three columns in X: inside, over each edge, and far outside.
+STARTS = np.array([[0, 0], [2, 3], [3, 1], [1, 4], [-1, 2], [2, -2], [3, 5], [9, 0]], np.int32)
+WINDOWS = normal(8, 2, 3, seed=6)
+
+
+def outside(function: Any, mode: lax.GatherScatterMode, kind: str = E) -> Row:
+    """A window that lies partly outside is left out as a whole, or moved inside."""
+    numbers = lax.ScatterDimensionNumbers((1, 2), (), (0, 1))
+    name = f"lax.{function.__name__} of windows, {mode.name.lower()}"
+    return Row(name, lambda x, i, u: function(x, i, u, numbers, mode=mode), [X, STARTS, WINDOWS], kind)
+
+
 ROWS: list[Row] = [
     *unary(lax, "asinh logistic neg bessel_i0e is_finite", X),
     *unary(lax, "acosh", P + 1.5),
@@ -96,6 +108,16 @@ ROWS: list[Row] = [
     scattered(lax.scatter_mul, C),
     scattered(lax.scatter_max),
     scattered(lax.scatter_min),
+    outside(lax.scatter, lax.GatherScatterMode.FILL_OR_DROP),
+    outside(lax.scatter_add, lax.GatherScatterMode.FILL_OR_DROP, C),
+    outside(lax.scatter_max, lax.GatherScatterMode.FILL_OR_DROP),
+    outside(lax.scatter_min, lax.GatherScatterMode.CLIP),
+    Row(
+        "lax.scatter of one window",
+        lambda x, i, u: lax.scatter(x, i, u, lax.ScatterDimensionNumbers((0, 1), (), (0, 1))),
+        [X, np.array([3, 4], np.int32), WINDOWS[0]],
+        E,
+    ),
     Row("lax.scatter_apply", lambda x, i: lax.scatter_apply(
         x, i, jnp.sin, lax.ScatterDimensionNumbers((1,), (0,), (0,)), update_shape=(2, 6)), [X, INDICES]),
     Row("lax.select_n", lambda i, x, y: lax.select_n(i, x, y, x + y), [abs(I) % 3, X, Y]),
