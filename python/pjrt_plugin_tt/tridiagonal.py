@@ -57,7 +57,8 @@ def _perturbed(pivot: Array, right: Array, by: Array) -> tuple[Array, Array]:
     """A pivot by which the right-hand sides [k] can be divided without overflow."""
     largest = jnp.max(jnp.abs(right), initial=0)
     small = float(_FLOAT.tiny)
-    change = jnp.copysign(jnp.maximum(by, small), pivot.real)
+    change = jnp.maximum(by, small)
+    change = jnp.where(pivot.real < 0, -change, change)
 
     def is_too_small(state: Any) -> Array:
         size = jnp.abs(state[0])

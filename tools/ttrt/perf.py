@@ -15,7 +15,7 @@ from . import input_arguments, machine
 from .errors import InputError
 from .file import CALL, CALLS, Program, load
 from .output import duration, grouped, table, write_json
-from .run import largest, native_argument, positive, program_argument, report_argument
+from .run import largest, loop_argument, native_argument, positive, program_argument, report_argument
 
 ORDERS = {"program": None, "host": "host_ns", "device": "device_ns"}
 
@@ -30,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     program_argument(parser)
     native_argument(parser)
+    loop_argument(parser)
     parser.add_argument("--estimate", action="store_true", help="do not run; the chip's figures only")
     parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
@@ -103,7 +104,7 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
         with machine.opened(arch, shape) as device:
             given = placed(device, file.binary, program.index, values)
             for _ in range(args.loops):
-                rt.runtime.submit(device, file.binary, program.index, given)
+                rt.runtime.submit(device, file.binary, program.index, given, args.max_loop_turns)
             return machine.run_figures(rt.runtime.last_run(device))
     finally:
         rt.runtime.set_perf_recording(False)

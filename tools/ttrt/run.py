@@ -76,6 +76,13 @@ def native_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def loop_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-loop-turns", type=positive, metavar="N",
+        help="end a run whose loops would take more than N turns together, with an error (default: no limit)",
+    )  # fmt: skip
+
+
 def report_argument(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--json", "--result-file", metavar="FILE", help=f'write the {what} to FILE, or to standard output when "-"'
@@ -95,6 +102,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     native_argument(parser)
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
     parser.add_argument("--save-outputs", metavar="FILE", help="write outputs to FILE (.npz or .pt)")
+    loop_argument(parser)
     report_argument(parser, "report")
     machine.exact_argument(parser, "compute with the chip's arithmetic, bit for bit where it is published")
     input_arguments.arguments(parser)
@@ -236,7 +244,7 @@ def run_program(
         del constants
     done = execute(
         file, program, device, values, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
-        args.ops, args.memory,
+        args.ops, args.memory, args.max_loop_turns,
     )  # fmt: skip
     outputs = list(output_rows(args, done, goldens))
     if args.print_tensors:

@@ -10,7 +10,8 @@ from pathlib import Path
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import load_mlir_file
+from builder.base.builder_apis import execute_fb, load_mlir_file
+from builder.base.errors import TTBuilderRuntimeException
 from emit_cases import Subject, compare_all
 from golden.tensor import GoldenMapTensor
 from op_cases import device, execute, lowered
@@ -148,6 +149,43 @@ def test_hooks_see_each_turn() -> None:
     assert seen.count("ttnn.multiply") == 3
     assert seen.count("ttcore.case") == 3
     assert seen.count("ttcore.while") == 1
+
+
+WITHOUT_END = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %yes = stablehlo.constant dense<true> : tensor<i1>
+  %r = stablehlo.while(%v = %x) : tensor<4xf32> cond {
+    stablehlo.return %yes : tensor<i1>
+  } do {
+    %d = stablehlo.add %v, %x : tensor<4xf32>
+    stablehlo.return %d : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}"""
+
+
+def test_limit_of_turns(tmp_path: Path) -> None:
+    """A loop without end ends by a limit; one that has an end needs no more than its turns."""
+    inputs = [rt.runtime.create_host_tensor(torch.ones(4))]
+    binary = binary_of(WITHOUT_END)
+    message = r"main.*\(ttcore\.while\): the loop is to go on, and the loops of this run have taken 1000 turns"
+    for _ in range(2):
+        with pytest.raises(rt.OpError, match=message):
+            rt.runtime.submit(device((1, 1)), binary, 0, inputs, max_loop_turns=1000)
+    with pytest.raises(TTBuilderRuntimeException, match=message):
+        execute_fb(binary, max_loop_turns=1000)
+    path = tmp_path / "loop.ttnn"
+    binary.store(path)
+    for command in ("run", "perf"):
+        done = subprocess.run(
+            [sys.executable, "-m", "ttrt", command, str(path), "--max-loop-turns", "1000"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1 and "have taken 1000 turns" in done.stderr, done.stderr
+    counting = binary_of(COUNTED)
+    seven = [*inputs, rt.runtime.create_host_tensor(torch.tensor(7, dtype=torch.int32))]
+    assert len(rt.runtime.submit(device((1, 1)), counting, 0, seven, 7)) == 2
+    with pytest.raises(rt.OpError, match="have taken 6 turns"):
+        rt.runtime.submit(device((1, 1)), counting, 0, seven, 6)
 
 
 def test_time_grows_with_turns() -> None:

@@ -70,6 +70,7 @@ def execute_fb(
     dump_memory: bool = False,
     breakpoint_callback: BreakpointCallback | None = None,
     exact: bool = False,
+    max_loop_turns: int | None = None,
 ) -> GoldenReport:
     """Run every public program of a binary and compare its outputs with their goldens.
 
@@ -92,6 +93,7 @@ def execute_fb(
             ends the run.
         exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A `device`
             that is given must have been opened so.
+        max_loop_turns: turns that the loops of a program may take together; more are an error.
     Returns:
         The report; `print(report)` shows it as a table.
     Raises:
@@ -123,7 +125,7 @@ def execute_fb(
             if verify or bypass or dump_memory or debugger is not None:
                 watcher = OpWatcher(intermediates, verify, bypass, MemoryLog(used) if dump_memory else None, debugger)
             goldens = goldens_of(input_output_goldens, place, name)
-            program = run_program(executable, index, goldens, used, watcher, verdict, disable_golden)
+            program = run_program(executable, index, goldens, used, watcher, verdict, disable_golden, max_loop_turns)
             report.programs.append(program)
             if save_artifacts:
                 save_program(folder / get_sanitized_filename(program.name), goldens, watcher)
@@ -201,6 +203,7 @@ def run_program(
     watcher: OpWatcher | None,
     verdict: Verdict,
     disable_golden: bool,
+    max_loop_turns: int | None = None,
 ) -> ProgramReport:
     name = executable.get_program_name(index)
     program = ProgramReport(name, index)
@@ -212,7 +215,7 @@ def run_program(
         placed = convert_input_layouts(device, inputs, fbb=executable, program_index=index)
         started = time.perf_counter()
         with hooks(watcher):
-            outputs = runtime.submit(device, executable, index, placed)
+            outputs = runtime.submit(device, executable, index, placed, max_loop_turns)
         found = [fetched(t) for t in outputs]
         program.seconds = time.perf_counter() - started
         for tensor in outputs:
