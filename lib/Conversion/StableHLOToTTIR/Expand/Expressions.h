@@ -29,6 +29,11 @@ public:
 
   /// A number of this element type, in this shape.
   Expr number(double value) const {
+    if (auto complex = dyn_cast<ComplexType>(element()); complex && isa<FloatType>(complex.getElementType())) {
+      Attribute parts[] = {builder->getFloatAttr(complex.getElementType(), value),
+                           builder->getFloatAttr(complex.getElementType(), 0)};
+      return made<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), Attribute(builder->getArrayAttr(parts))));
+    }
     Attribute attr =
         isFloat() ? Attribute(builder->getFloatAttr(element(), value))
                   : Attribute(IntegerAttr::get(element(), APInt(element().getIntOrFloatBitWidth(),

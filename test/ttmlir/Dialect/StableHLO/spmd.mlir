@@ -325,3 +325,17 @@ module @made_partial attributes {mhlo.num_partitions = 2 : i32} {
     return %1 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: @made_partial_of_complex_numbers
+// CHECK: stablehlo.constant dense<(0.000000e+00,0.000000e+00)> : tensor<4x8xcomplex<f32>>
+// CHECK: stablehlo.select
+module @made_partial_of_complex_numbers attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>> {
+    %0 = sdy.sharding_constraint %a <@m, [{}, {}], unreduced={"x"}> : tensor<4x8xcomplex<f32>>
+    %1 = sdy.sharding_constraint %0 <@m, [{}, {}]> : tensor<4x8xcomplex<f32>>
+    return %1 : tensor<4x8xcomplex<f32>>
+  }
+}

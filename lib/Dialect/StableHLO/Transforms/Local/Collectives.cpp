@@ -132,12 +132,25 @@ Value CollectiveLowering::isAt(ImplicitLocOpBuilder &builder, AxisRefs axes, int
                                       stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
 }
 
+/// Zeros; null after an error for a type without one.
+static Value zerosOf(ImplicitLocOpBuilder &builder, RankedTensorType type) {
+  auto complex = dyn_cast<ComplexType>(type.getElementType());
+  Attribute zero = builder.getZeroAttr(complex ? complex.getElementType() : type.getElementType());
+  if (!zero) {
+    emitError(builder.getLoc()) << "partial values of " << type << " need a zero; expected numbers";
+    return {};
+  }
+  if (complex)
+    zero = builder.getArrayAttr({zero, zero});
+  return stablehlo::ConstantOp::create(builder, type, DenseElementsAttr::get(type, zero));
+}
+
 /// Others have zeros, so that the sum is the value.
 Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
   Value first = isAt(builder, axes, 0);
-  Value zeros = stablehlo::ConstantOp::create(
-      builder, typeOf(value),
-      DenseElementsAttr::get(typeOf(value), builder.getZeroAttr(typeOf(value).getElementType())));
+  Value zeros = zerosOf(builder, typeOf(value));
+  if (!zeros)
+    return {};
   return stablehlo::SelectOp::create(builder, typeOf(value), first, value, zeros);
 }
 
@@ -145,8 +158,9 @@ Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, 
 Value CollectiveLowering::place(ImplicitLocOpBuilder &builder, Value value, int64_t dim, AxisRefs axes) {
   const int64_t part = typeOf(value).getDimSize(dim);
   RankedTensorType whole = resized(value, dim, sizeAlong(axes));
-  Value zeros = stablehlo::ConstantOp::create(
-      builder, whole, DenseElementsAttr::get(whole, builder.getZeroAttr(whole.getElementType())));
+  Value zeros = zerosOf(builder, whole);
+  if (!zeros)
+    return {};
   Value start = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device) * part; });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   Value zero =
@@ -310,7 +324,7 @@ Value CollectiveLowering::lower(Operation *op, Value value, sdy::TensorShardingA
     return keepFirst(builder, value, unreduced.getAxes().getValue());
   if (auto unreduced = dyn_cast<sdy::ShardedToUnreducedOp>(op)) {
     for (auto [dim, axes] : llvm::enumerate(perDim(unreduced.getAxes())))
-      if (!axes.empty())
+      if (!axes.empty() && value)
         value = place(builder, value, static_cast<int64_t>(dim), axes);
     return value;
   }
