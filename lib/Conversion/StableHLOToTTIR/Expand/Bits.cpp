@@ -505,11 +505,44 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
     return success();
   }
 };
+
+/// An integer that loses its upper bits does not need them: a mask of 32 bits is no number of the chip's 64-bit
+/// integers.
+struct DropMask : OpRewritePattern<stablehlo::ConvertOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::ConvertOp op, PatternRewriter &rewriter) const override {
+    auto masked = op.getOperand().getDefiningOp<stablehlo::AndOp>();
+    auto to = dyn_cast<IntegerType>(typeOf(op.getResult()).getElementType());
+    if (!masked || !to || to.getWidth() == 1 || to.getWidth() >= typeOf(masked.getResult()).getElementTypeBitWidth())
+      return failure();
+    for (auto [value, mask] : {std::pair(masked.getLhs(), masked.getRhs()), {masked.getRhs(), masked.getLhs()}}) {
+      if (auto spread = mask.getDefiningOp<stablehlo::BroadcastInDimOp>())
+        mask = spread.getOperand();
+      DenseIntElementsAttr constant;
+      if (!matchPattern(mask, m_Constant(&constant)) || !constant.isSplat() ||
+          constant.getSplatValue<APInt>().countr_one() < to.getWidth())
+        continue;
+      rewriter.replaceOpWithNewOp<stablehlo::ConvertOp>(op, op.getType(), value);
+      // The chip could not hold it, used or not.
+      SmallVector<Operation *> unused{masked};
+      while (!unused.empty()) {
+        Operation *last = unused.pop_back_val();
+        if (!last->use_empty() || !isa<stablehlo::AndOp, stablehlo::BroadcastInDimOp, stablehlo::ConstantOp>(last))
+          continue;
+        for (Value operand : last->getOperands())
+          if (Operation *defining = operand.getDefiningOp(); defining && operand != value)
+            unused.push_back(defining);
+        rewriter.eraseOp(last);
+      }
+      return success();
+    }
+    return failure();
+  }
+};
 } // namespace
 
 void hlo::addBitExpansions(RewritePatternSet &patterns) {
-  patterns
-      .add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>,
-           ExpandMulhi, ExpandNextAfter, ExpandReducePrecision, ExpandRng, ExpandRngBitGenerator>(
-          patterns.getContext());
+  patterns.add<DropMask, ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>,
+               ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter, ExpandReducePrecision,
+               ExpandRng, ExpandRngBitGenerator>(patterns.getContext());
 }

@@ -72,3 +72,28 @@ func.func private @again(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
   %0 = func.call @again(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// A mask that leaves what a narrower type keeps; the chip holds 64-bit integers in 32 bits, without this one.
+// CHECK-LABEL: @low_words
+// CHECK-NEXT: %[[WORDS:.*]] = stablehlo.convert %arg0 : (tensor<2xi64>) -> tensor<2xui32>
+// CHECK-NEXT: return %[[WORDS]]
+func.func @low_words(%x: tensor<2xi64>) -> tensor<2xui32> {
+  %all = stablehlo.constant dense<4294967295> : tensor<i64>
+  %mask = stablehlo.broadcast_in_dim %all, dims = [] : (tensor<i64>) -> tensor<2xi64>
+  %low = stablehlo.and %mask, %x : tensor<2xi64>
+  %words = stablehlo.convert %low : (tensor<2xi64>) -> tensor<2xui32>
+  return %words : tensor<2xui32>
+}
+
+// -----
+
+// CHECK-LABEL: @fewer_bits
+// CHECK: stablehlo.and
+func.func @fewer_bits(%x: tensor<i64>) -> tensor<ui32> {
+  %mask = stablehlo.constant dense<65535> : tensor<i64>
+  %low = stablehlo.and %x, %mask : tensor<i64>
+  %word = stablehlo.convert %low : (tensor<i64>) -> tensor<ui32>
+  return %word : tensor<ui32>
+}
