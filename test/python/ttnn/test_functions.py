@@ -46,9 +46,10 @@ def test_signatures_that_people_know() -> None:
         return str(inspect.signature(function)).replace("'", "")
 
     results = "dtype: DataType | None = None, memory_config: MemoryConfig | None = None, layout: Layout | None = None"
-    assert text(ttnn.add) == f"(input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, {results}) -> Tensor"
+    into = f"{results}, output_tensor: Tensor | None = None"
+    assert text(ttnn.add) == f"(input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, {into}) -> Tensor"
     assert text(ttnn.reshape) == f"(input_tensor: Tensor, shape: int | Sequence[int], *, {results}) -> Tensor"
-    assert text(ttnn.concat) == f"(tensors: Sequence[Tensor], dim: int = 0, *, {results}) -> Tensor"
+    assert text(ttnn.concat) == f"(tensors: Sequence[Tensor], dim: int = 0, *, {into}) -> Tensor"
     assert text(ttnn.deallocate) == "(tensor: Tensor, force: bool = True) -> None"
     assert "math_op: ReduceType = ReduceType.Sum" in text(ttnn.all_reduce)
     assert "stride: int | Sequence[int] = (1, 1)" in text(ttnn.conv2d)
