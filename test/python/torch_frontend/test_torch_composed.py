@@ -182,3 +182,37 @@ def test_products_of_groups_of_pytorch(rows: int) -> None:
     offsets = torch.tensor([1, 1, rows // 2, rows], dtype=torch.int32)
     x, matrices = torch.randn(rows, 16, dtype=torch.bfloat16), torch.randn(4, 16, 24, dtype=torch.bfloat16)
     check_with_gradients(lambda x, w: torch._grouped_mm(x, w, offs=offsets), (x, matrices))
+
+
+SMALL: dict[str, Any] = {
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 128,
+    "max_position_embeddings": 128, "intermediate_size": 96, "num_experts_per_tok": 2, "pad_token_id": None,
+    "bos_token_id": None, "eos_token_id": None,
+}  # fmt: skip
+MIXTURES: dict[str, dict[str, Any]] = {
+    "mixtral": {"num_local_experts": 4},
+    "gpt_oss": {"num_local_experts": 4, "head_dim": 16},
+    "qwen3_next": {"num_experts": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 32, "head_dim": 16,
+                   "linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 16,
+                   "linear_value_head_dim": 16, "layer_types": ["linear_attention", "full_attention"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXTURES)
+def test_mixtures_of_experts(name: str) -> None:
+    """Models of transformers with random weights: nothing is left to PyTorch, forward and backward."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(name, **SMALL, **MIXTURES[name]))
+    tokens = torch.randint(0, 128, (1, 24))
+    gradients = []
+    with record() as reports, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for run in (torch.compile(model, backend="tt"), model):
+            model.zero_grad()
+            loss = run(tokens, use_cache=False, labels=tokens).loss
+            loss.backward()
+            gradients.append([loss.detach()] + [p.grad.clone() for p in model.parameters() if p.grad is not None])
+    assert_agree(*gradients)
+    assert not any(r.on_host for r in reports), [r.on_host for r in reports]
