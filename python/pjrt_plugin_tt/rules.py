@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from jax._src import config
+from jax._src import config, core
 from jax._src.interpreters import mlir
 
 # Of what a program may set, all that changes how a function is traced and not what the chip computes.
@@ -22,6 +22,7 @@ _SETTINGS = (
     (config.check_static_indices, False),
     (config.debug_key_reuse, False),
     (config.disable_jit, False),
+    (config._check_vma, False),
     (config.scan3, False),
     (config.remat3, False),
     (config.custom_vjp3, False),
@@ -44,12 +45,18 @@ def rule(function: Callable[..., Any], *, multiple_results: bool = True) -> Call
     return with_own_settings(mlir.lower_fun(function, multiple_results=multiple_results))
 
 
+def _plain(aval: Any) -> Any:
+    """The type without the axes of shard_map that its values vary over: what is computed of them has no others."""
+    return aval.update(manual_axis_type=core.empty_mat) if isinstance(aval, core.ShapedArray) else aval
+
+
 def with_own_settings(lower: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a lowering rule that traces under the settings of this package."""
 
     def lower_so(context: Any, *operands: Any, **parameters: Any) -> Any:
+        given = [_plain(aval) for aval in context.avals_in]
         with own_settings():
-            return lower(context, *operands, **parameters)
+            return lower(context.replace(avals_in=given), *operands, **parameters)
 
     return lower_so
 

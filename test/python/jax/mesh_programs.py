@@ -372,6 +372,20 @@ PROGRAMS = {
                 found.append((values, sorted(seen, key=str)))
             assert found[0] == found[1] and found[0][1], (name, *found)
         """,
+    "factorizations in shard_map, which checks what varies": """
+        mesh = auto_mesh((2,), ("x",))
+        a = normal(4, 3, 3) + 3 * np.eye(3, dtype=np.float32)
+        s, b = a @ a.swapaxes(1, 2), normal(4, 3, 2)
+        for function, *arguments in (
+            (jnp.linalg.solve, a, b), (jnp.linalg.solve, a.astype(np.complex64), b.astype(np.complex64)),
+            (jnp.linalg.cholesky, s), (jnp.linalg.inv, a), (lambda s: jnp.linalg.eigh(s)[0], s),
+            (lambda a: jnp.linalg.svd(a)[1], a), (lambda a: jnp.abs(jnp.linalg.qr(a)[1]), a),
+            (lambda a: lax.linalg.hessenberg(a)[0], a), (lambda a: jnp.sort(jnp.abs(jnp.linalg.eigvals(a))), a),
+        ):
+            for check in (True, False):
+                mapped = jax.shard_map(function, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=check)
+                close(jax.jit(mapped)(*arguments), on_cpu(function, *arguments), 1e-4)
+        """,
     "64 bits and small types": """
         jax.config.update("jax_enable_x64", True)
         mesh = auto_mesh((8,), ("x",))

@@ -18,6 +18,7 @@ PROGRAMS = {
         assert (device.platform, device.id, device.process_index) == ("tt", 0, 0)
         assert device.device_kind == "wormhole_b0" and device.coords == [0, 0] and device.arch == "wormhole_b0"
         assert jax.default_backend() == "tt" and jax.device_count() == 1 and jax.local_devices() == [device]
+        assert jax.config.jax_platforms == "tt" and jax.devices("cpu")[0].platform == "cpu"
         assert [memory.kind for memory in device.addressable_memories()] == ["device"]
         """,
     "transfers of every dtype": """
@@ -38,6 +39,14 @@ PROGRAMS = {
         for dtype in ("int64", "uint64", "float64", "complex128"):
             sent = np.array([1, 2**62 + 1, 7]).astype(dtype)
             assert np.asarray(jax.device_put(sent)).tobytes() == sent.tobytes()
+        """,
+    "keys of random numbers from 64-bit seeds": """
+        jax.config.update("jax_enable_x64", True)
+        for seed in (3, np.int64(2**31 - 1), np.int64(-1), np.int32(-5)):
+            key = np.asarray(jax.random.PRNGKey(seed))
+            with jax.default_device(jax.devices("cpu")[0]):
+                np.testing.assert_array_equal(key, np.asarray(jax.random.PRNGKey(seed)))
+        assert jax.random.normal(jax.random.key(3), (2,)).dtype == np.float64
         """,
     "special floats come back as they were": """
         sent = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45], np.float32)
