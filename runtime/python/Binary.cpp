@@ -66,7 +66,17 @@ void bindBinary(nb::module_ &module) {
       .def("get_system_desc_as_json", &Binary::systemDescAsJson)
       .def("get_mlir_as_json", &Binary::mlirAsJson)
       .def(
-          "get_mlir", [](const Binary &self) { return std::string(self.mlir()); }, "The module as text.")
+          "get_mlir",
+          [](const Binary &self) {
+            const std::string_view text = self.mlir();
+            PyObject *decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr);
+            if (!decoded) {
+              PyErr_Clear();
+              throw BinaryError(self.fileName() + ": the text of its module is not UTF-8; the file is damaged");
+            }
+            return nb::steal<nb::str>(decoded);
+          },
+          "The module as text; raises BinaryError where it is no text.")
       .def_prop_ro(
           "has_native", &Binary::hasNative,
           "Whether it has kernels in C++ or machine code for the host, which run only where they are allowed to.")
