@@ -291,18 +291,45 @@ int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &want
 
 } // namespace
 
+bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc) {
+  const dnnl_memory_desc_t &data = desc.data;
+  if (data.format_kind != dnnl_blocked || data.extra.flags != dnnl_memory_extra_flag_none || data.offset0 != 0)
+    return false;
+  const auto &blocking = data.format_desc.blocking;
+  form.insert(form.end(), {data.data_type, data.ndims, blocking.inner_nblks});
+  form.insert(form.end(), data.dims, data.dims + data.ndims);
+  form.insert(form.end(), data.padded_dims, data.padded_dims + data.ndims);
+  form.insert(form.end(), blocking.strides, blocking.strides + data.ndims);
+  form.insert(form.end(), blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks);
+  form.insert(form.end(), blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks);
+  return true;
+}
+
 Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
                  ScratchLayout &scratch, const ConstantStore *store) {
   if (given == wanted)
     return;
-  const std::byte *constant = values.constantValues();
-  if (!constant) {
+  if (!values.constantValues()) {
     reorder = library::reorder(given, wanted);
     place = scratch.take(wanted.get_size());
     return;
   }
+  ConstantStore::Form form = {-2};
+  const std::byte *operand = values.operandValues();
+  const bool shares = store && appendOrder(form, given) && appendOrder(form, wanted);
+  if (shares && (made = AlignedBytes(store->sharedForm(operand, form)))) {
+    values.discard();
+    return;
+  }
   made = AlignedBytes(wanted.get_size());
-  store = values.storeOf(store);
+  order(values, given, wanted, values.storeOf(store));
+  if (shares)
+    store->shareForm(operand, std::move(form), made.share());
+}
+
+void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+                    const ConstantStore *store) {
+  const std::byte *constant = values.constantValues();
   const int64_t pieces = store ? piecesOf(given, wanted) : 1;
   if (pieces == 1) {
     library::reorder(given, wanted).run({constant, made.data()});

@@ -108,6 +108,8 @@ public:
   bool reads() const { return !made; }
   /// The converted values when they are constant, else nullptr.
   const std::byte *constantValues() const;
+  /// The operand's own values when they are constant, by which a store knows them.
+  const std::byte *operandValues() const { return constant; }
   /// The store that these are to be released to: none when they are a converted copy.
   const ConstantStore *storeOf(const ConstantStore *store) const { return made ? nullptr : store; }
   /// Gives a converted copy back; `get` must not be called any more.
@@ -120,6 +122,9 @@ private:
   const std::byte *constant = nullptr;
   size_t place = 0;
 };
+
+/// Adds to a form the order of elements that a description says. False where it is one of the library's own.
+bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc);
 
 /// Weights in the order that a primitive wants, brought there once when they are constant, or at each run. To be made
 /// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there, and
@@ -134,6 +139,10 @@ public:
   bool reads(const Packed &values) const { return !made && values.reads(); }
 
 private:
+  /// Brings constant values into `made`.
+  void order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+             const ConstantStore *store);
+
   Primitive reorder;
   AlignedBytes made;
   size_t place = 0;

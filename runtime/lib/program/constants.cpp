@@ -43,6 +43,20 @@ std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &v
   return values ? std::shared_ptr<const std::byte>(values, values.get() + offset) : nullptr;
 }
 
+std::optional<Identity> partOf(std::optional<Identity> identity, size_t offset) {
+  if (identity)
+    identity->offset += offset;
+  return identity;
+}
+
+/// Identifies the results of a call that are one of its arguments, unchanged.
+std::optional<Identity> identityAmong(std::span<const Argument> arguments, const Shards &shards) {
+  for (const Argument &argument : arguments)
+    if (argument.identity && std::ranges::equal(argument.shards, shards))
+      return argument.identity;
+  return std::nullopt;
+}
+
 } // namespace
 
 const std::byte *Planner::constantBytes(uint32_t value) const {
@@ -179,6 +193,7 @@ void Planner::planCall() {
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
+    root.identity = identityAmong(given, root.constant);
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
       made.cachedMemory.push_back(std::move(results.allocations[i]));
   }
@@ -197,6 +212,7 @@ void Planner::planControl() {
     if (observed || root.home != Plan::Home::Constant || (isLoop && i < operation.outs.size()))
       continue;
     argument.constant = true;
+    argument.identity = partOf(root.identity, made.viewBytes[value]);
     for (const auto &shard : root.constant)
       argument.shards.push_back(piece(shard, made.viewBytes[value]));
   }
@@ -266,9 +282,11 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
   const Shards *shards = nullptr;
   if (root.home == Plan::Home::Constant) {
     argument.constant = true;
+    argument.identity = partOf(root.identity, made.viewBytes[value]);
     shards = &root.constant;
   } else if (root.home == Plan::Home::Input && root.index < arguments.size()) {
     shards = &arguments[root.index].shards;
+    argument.identity = partOf(arguments[root.index].identity, made.viewBytes[value]);
     if (std::ranges::find(made.parameters, root.index, &Plan::Parameter::input) == made.parameters.end())
       made.parameters.push_back({root.index, {}, 0, 0, {}});
   } else {
@@ -380,41 +398,92 @@ void Planner::release(std::span<const std::byte> values) const {
       emptyFresh(const_cast<std::byte *>(values.data()), values.size());
 }
 
-/// A second form of what others own is kept of a part of a large model only, in the first products of the program: its
-/// parameters shall not be there twice. Products that pack theirs at each run take about a tenth longer.
-bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
-  constexpr size_t smallModel = size_t(512) << 20, least = size_t(128) << 20;
+bool Planner::areOthers(std::span<const std::byte> values) const {
   const auto isOwned = [&](uint32_t in) {
     return in != absentOperand && constantBytes(in) == values.data() && isOwnedAlone(rootOf(in));
   };
-  if (made.image.holds(values) || std::ranges::any_of(operation().ins, isOwned))
-    return true;
-  size_t given = 0;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (!arguments[i].shards.empty())
-      given += program.spec(program.inputs[i]).bytes();
-  if (given > smallModel && secondForms + bytes > std::max(least, given / 5))
-    return false;
-  secondForms += bytes;
-  return true;
+  return !made.image.holds(values) && std::ranges::none_of(operation().ins, isOwned);
 }
 
-std::optional<std::pair<uint32_t, size_t>> Planner::constantAt(const std::byte *operand) const {
-  for (uint32_t in : operation().ins)
-    if (in != absentOperand && operand && constantBytes(in) == operand)
-      return std::pair(made.rootOf[in], made.viewBytes[in]);
+bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
+  return !areOthers(values) || PreparedForms::ofProcess().affords(bytes);
+}
+
+void Planner::enterWeights() {
+  std::vector<Identity> weights;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument &argument = arguments[i];
+    for (uint32_t d = 0; d < argument.shards.size(); ++d) {
+      if (!argument.shards[d])
+        continue;
+      Identity identity = argument.identity.value_or(
+          Identity{.first = reinterpret_cast<uintptr_t>(argument.shards[d].get()), .second = ~uint64_t(0)});
+      identity.shard = d;
+      identity.bytes = program.spec(program.inputs[i]).bytes();
+      weights.push_back(identity);
+    }
+  }
+  if (!weights.empty())
+    made.weights = PreparedForms::ofProcess().enter(std::move(weights));
+}
+
+std::optional<Planner::Constant> Planner::constantAt(const std::byte *operand) const {
+  for (uint32_t in : operation().ins) {
+    if (in == absentOperand || !operand)
+      continue;
+    const auto found = [&](uint32_t shard) {
+      return Constant{made.rootOf[in], shard, made.viewBytes[in], program.spec(in).bytes()};
+    };
+    if (constantBytes(in) == operand)
+      return found(0);
+    if (isSplitConstant(in))
+      for (uint32_t device = made.chips.first; device < made.chips.last; ++device)
+        if (constantBytes(in, device) == operand)
+          return found(device);
+  }
   return std::nullopt;
 }
 
+std::optional<Identity> Planner::identityOf(const Constant &constant, const std::byte *values) const {
+  constexpr size_t least = size_t(1) << 16;
+  if (constant.bytes < least)
+    return std::nullopt;
+  if (const auto &known = made.roots[constant.root].identity) {
+    Identity identity = *known;
+    identity.shard = constant.shard;
+    identity.offset += constant.offset;
+    identity.bytes = constant.bytes;
+    return identity;
+  }
+  const auto [found, isNew] = identities.try_emplace(constant);
+  if (isNew) {
+    const auto [low, high] = hashValues({values, constant.bytes});
+    found->second = {.first = low, .second = high, .hashed = true, .bytes = constant.bytes};
+  }
+  return found->second;
+}
+
 std::shared_ptr<std::byte> Planner::sharedForm(const std::byte *operand, const Form &form) const {
-  const auto whose = constantAt(operand);
-  const auto found = whose ? sharedForms.find({*whose, form}) : sharedForms.end();
-  return found == sharedForms.end() ? nullptr : found->second.lock();
+  const auto constant = constantAt(operand);
+  if (!constant)
+    return nullptr;
+  if (const auto found = sharedForms.find({*constant, form}); found != sharedForms.end())
+    if (auto mine = found->second.lock())
+      return mine;
+  const auto identity = identityOf(*constant, operand);
+  return identity ? PreparedForms::ofProcess().find(*identity, form) : nullptr;
 }
 
 void Planner::shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const {
-  if (const auto whose = constantAt(operand))
-    sharedForms[{*whose, std::move(form)}] = made;
+  const auto constant = constantAt(operand);
+  if (!constant)
+    return;
+  sharedForms[{*constant, form}] = made;
+  // Values that were let go meanwhile are not read: they were when the form was looked for.
+  const auto known = identities.find(*constant);
+  if (this->made.roots[constant->root].identity || known != identities.end())
+    if (const auto identity = identityOf(*constant, operand))
+      PreparedForms::ofProcess().keep(*identity, std::move(form), made, areOthers({operand, constant->bytes}));
 }
 
 void Planner::releaseConstants() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/inputs.h"
+#include "program/prepared.h"
 #include "tt/parallel.h"
 
 #include <array>
@@ -17,29 +18,39 @@ constexpr size_t pieceBytes = size_t(1) << 18;
 constexpr size_t lanes = 16;
 constexpr uint64_t odd = 0x9e3779b97f4a7c15u, other = 0xd6e8feb86659fd93u;
 
-uint64_t mix(uint64_t h, uint64_t word) {
-  h = (h ^ word) * odd;
+constexpr uint64_t factors[] = {odd, 0xc2b2ae3d27d4eb4fu};
+
+uint64_t mix(uint64_t h, uint64_t word, uint64_t factor = odd) {
+  h = (h ^ word) * factor;
   return h ^ (h >> 29);
 }
 
-uint64_t hashPiece(const std::byte *from, size_t bytes) {
-  std::array<uint64_t, lanes> h;
-  for (size_t i = 0; i < lanes; ++i)
-    h[i] = other * (i + 1);
+/// `count` hashes that are independent of each other.
+template <size_t count> std::array<uint64_t, count> hashesOfPiece(const std::byte *from, size_t bytes) {
+  std::array<std::array<uint64_t, lanes>, count> h;
+  for (size_t c = 0; c < count; ++c)
+    for (size_t i = 0; i < lanes; ++i)
+      h[c][i] = other * (i + 1 + c * lanes);
   std::array<uint64_t, lanes> words;
   size_t at = 0;
   for (; at + sizeof words <= bytes; at += sizeof words) {
     std::memcpy(words.data(), from + at, sizeof words);
-    for (size_t i = 0; i < lanes; ++i)
-      h[i] = mix(h[i], words[i]);
+    for (size_t c = 0; c < count; ++c)
+      for (size_t i = 0; i < lanes; ++i)
+        h[c][i] = mix(h[c][i], words[i], factors[c]);
   }
   words.fill(0);
   std::memcpy(words.data(), from + at, bytes - at);
-  uint64_t result = bytes;
-  for (size_t i = 0; i < lanes; ++i)
-    result = mix(std::rotl(result, 23), mix(h[i], words[i]));
+  std::array<uint64_t, count> result;
+  for (size_t c = 0; c < count; ++c) {
+    result[c] = bytes;
+    for (size_t i = 0; i < lanes; ++i)
+      result[c] = mix(std::rotl(result[c], 23), mix(h[c][i], words[i], factors[c]));
+  }
   return result;
 }
+
+uint64_t hashPiece(const std::byte *from, size_t bytes) { return hashesOfPiece<1>(from, bytes)[0]; }
 
 } // namespace
 
@@ -57,6 +68,22 @@ uint64_t hashOf(const Tensor &tensor) {
     });
     for (uint64_t hash : hashes)
       result = mix(std::rotl(result, 23), hash);
+  }
+  return result;
+}
+
+Hash128 hashValues(std::span<const std::byte> values) {
+  const size_t pieces = (values.size() + pieceBytes - 1) / pieceBytes;
+  std::vector<std::array<uint64_t, 2>> hashes(pieces);
+  parallelFor(static_cast<int64_t>(pieces), 4, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      hashes[i] =
+          hashesOfPiece<2>(values.data() + i * pieceBytes, std::min(pieceBytes, values.size() - i * pieceBytes));
+  });
+  Hash128 result{values.size(), ~values.size()};
+  for (const auto &[low, high] : hashes) {
+    result.low = mix(std::rotl(result.low, 23), low, factors[0]);
+    result.high = mix(std::rotl(result.high, 23), high, factors[1]);
   }
   return result;
 }

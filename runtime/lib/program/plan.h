@@ -9,6 +9,7 @@
 #pragma once
 
 #include "binary/image.h"
+#include "program/prepared.h"
 #include "tt/runtime/run.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
@@ -36,6 +37,8 @@ using Shards = std::vector<std::shared_ptr<const std::byte>>;
 struct Argument {
   Shards shards;
   bool constant = false; // the same whenever the program runs
+  /// Identifies the values, without their shard, where that can be known without reading them.
+  std::optional<Identity> identity = std::nullopt;
 };
 
 /// What a run gives.
@@ -129,10 +132,11 @@ struct Plan {
   enum class Home : uint8_t { Unset, Constant, Input, Arena, Output };
   struct Root {
     Home home = Home::Unset;
-    uint32_t index = 0; // of the input or output
-    Shards constant;    // one for all devices, or one for each; null once no kernel reads it any more
-    size_t offset = 0;  // in the arena
-    size_t stride = 0;  // from shard to shard
+    uint32_t index = 0;               // of the input or output
+    Shards constant;                  // one for all devices, or one for each; null once no kernel reads it any more
+    std::optional<Identity> identity; // of a constant, as in `Argument`
+    size_t offset = 0;                // in the arena
+    size_t stride = 0;                // from shard to shard
     uint32_t shards = 1;
     uint32_t first = 0, held = 1; // shards that this process has: of its own chips
     uint32_t last() const { return first + held; }
@@ -210,6 +214,7 @@ struct Plan {
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
   std::vector<sim::Allocation> cachedMemory; // of the results of calls
+  std::shared_ptr<const void> weights;       // those of others that the program has (PreparedForms::enter)
   std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers; // of constants; null where a run has others
   uint32_t outPointers = 0;

@@ -43,6 +43,8 @@ std::shared_ptr<const Plan> Planner::make() {
         made.parameters.push_back({i, {}, 0, 0, {}});
       }
   }
+  if (made.mode == Mode::Fast)
+    enterWeights();
   findLastUses();
   planInputs();
   for (op = 0; op < opCount; ++op)
@@ -126,6 +128,7 @@ void Planner::planInputs() {
     if (i < arguments.size() && arguments[i].constant && !made.written[value]) {
       root.home = Plan::Home::Constant;
       root.constant = arguments[i].shards;
+      root.identity = arguments[i].identity;
       root.constant.resize(root.shards, root.constant.front());
       shareEqual(root.constant, program.spec(value).bytes());
     }

@@ -103,8 +103,19 @@ private:
   bool affords(std::span<const std::byte> values, size_t bytes) const override;
   std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
   void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
-  /// Whose values these are, of the constants that the op has: an address alone may be that of another one later.
-  std::optional<std::pair<uint32_t, size_t>> constantAt(const std::byte *operand) const;
+  /// A constant of the op, or the shard of it that a device has. An address alone may be that of another one later.
+  struct Constant {
+    uint32_t root, shard;
+    size_t offset, bytes;
+    auto operator<=>(const Constant &) const = default;
+  };
+  std::optional<Constant> constantAt(const std::byte *operand) const;
+  /// Identifies the values for all programs of the process; none where they are too few to be shared.
+  std::optional<Identity> identityOf(const Constant &constant, const std::byte *values) const;
+  /// Whether somebody else has the values in memory as long as the program: a form of them is a second one.
+  bool areOthers(std::span<const std::byte> values) const;
+  /// Counts the weights that the program was given.
+  void enterWeights();
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
@@ -155,9 +166,8 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
-  /// By whose they are: root and offset.
-  mutable std::map<std::pair<std::pair<uint32_t, size_t>, Form>, std::weak_ptr<std::byte>> sharedForms;
-  mutable size_t secondForms = 0;                      // bytes that kernels keep of constants that others own
+  mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
+  mutable std::map<Constant, Identity> identities;     // of those whose values were hashed
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };
 

@@ -119,6 +119,104 @@ TEST(Weights, ThatProductsShareAreKeptOnce) {
   runtime::closeMeshDevice(device);
 }
 
+/// Programs of one model, from files of their own, with weights inside or given to them.
+TEST(Weights, OfSeveralProgramsAreKeptOnce) {
+  constexpr int64_t size = 1536, programs = 8;
+  const TensorSpec spec = deviceSpec({size, size});
+  const auto build = [&](int64_t rowCount, bool inside) {
+    ProgramBuilder builder;
+    const TensorSpec activation = deviceSpec({rowCount, size});
+    const auto x = builder.input(activation);
+    const auto weights = inside ? builder.constant(spec, counted(size * size, 509)) : builder.input(spec);
+    return builder.finish({builder.op("ttnn.matmul", {x, weights}, activation)});
+  };
+  const auto residentBytes = [] {
+    std::ifstream file("/proc/self/statm");
+    int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+  };
+  const auto device = runtime::openMeshDevice({});
+  for (bool inside : {true, false}) {
+    std::vector<runtime::Tensor> given;
+    if (!inside) {
+      given.push_back(tensor(counted(size * size, 509), {size, size}));
+      given.back().setParameter();
+    }
+    const auto run = [&](const runtime::Binary &binary, int64_t rowCount) {
+      std::vector<runtime::Tensor> inputs = {
+          tensor(counted(static_cast<size_t>(rowCount * size), 127), {rowCount, size})};
+      inputs.insert(inputs.end(), given.begin(), given.end());
+      return runtime::toHost(runtime::submit(device, binary, 0, inputs)[0], true)[0];
+    };
+    std::vector<runtime::Binary> binaries;
+    for (int64_t i = 0; i < programs; ++i)
+      binaries.push_back(runtime::Binary::load(build(64 + i, inside)));
+    std::vector<runtime::Tensor> results = {run(binaries[0], 64)};
+    const int64_t before = residentBytes();
+    for (int64_t i = 1; i < programs; ++i)
+      results.push_back(run(binaries[static_cast<size_t>(i)], 64 + i));
+    EXPECT_LT(residentBytes() - before, 3 * size * size * 4) << "of " << programs - 1 << " more programs";
+    // Each as when it is the only one.
+    for (int64_t i = 0; i < programs; ++i) {
+      binaries.clear();
+      const runtime::Tensor alone = run(runtime::Binary::load(build(64 + i, inside)), 64 + i);
+      EXPECT_EQ(std::memcmp(alone.data(), results[static_cast<size_t>(i)].data(), alone.bytes()), 0) << i;
+    }
+  }
+  runtime::closeMeshDevice(device);
+}
+
+TEST(Weights, ThatDifferAreNotTakenForOneAnother) {
+  constexpr int64_t size = 320;
+  const TensorSpec spec = deviceSpec({size, size}), activation = deviceSpec({64, size});
+  const auto device = runtime::openMeshDevice({});
+  const runtime::Tensor x = tensor(counted(64 * size, 127), {64, size});
+  Floats values = counted(size * size, 509);
+  std::vector<runtime::Binary> binaries;
+  std::vector<runtime::Tensor> results;
+  for (size_t changed : {size_t(0), size_t(1), values.size() / 2, values.size() - 1}) {
+    Floats others = values;
+    others[changed] += 1;
+    ProgramBuilder builder;
+    const auto input = builder.input(activation);
+    binaries.push_back(runtime::Binary::load(
+        builder.finish({builder.op("ttnn.matmul", {input, builder.constant(spec, others)}, activation)})));
+    results.push_back(runtime::toHost(runtime::submit(device, binaries.back(), 0, {x})[0], true)[0]);
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_NE(std::memcmp(results[i].data(), results[j].data(), results[i].bytes()), 0) << i << " and " << j;
+  runtime::closeMeshDevice(device);
+}
+
+/// Weights that are written between two programs: the second has a form of the new values.
+TEST(Weights, ThatWereWrittenHaveAnotherForm) {
+  constexpr int64_t size = 320;
+  const TensorSpec spec = deviceSpec({size, size}), activation = deviceSpec({64, size});
+  const auto device = runtime::openMeshDevice({});
+  const runtime::Tensor x = tensor(counted(64 * size, 127), {64, size});
+  const runtime::Tensor weights = tensor(counted(size * size, 509), {size, size});
+  const auto build = [&] {
+    ProgramBuilder builder;
+    const auto input = builder.input(activation), given = builder.input(spec);
+    return runtime::Binary::load(builder.finish({builder.op("ttnn.matmul", {input, given}, activation)}));
+  };
+  const auto first = build(), second = build();
+  const auto run = [&](const runtime::Binary &binary) {
+    weights.setParameter();
+    return runtime::toHost(runtime::submit(device, binary, 0, {x, weights})[0], true)[0];
+  };
+  const runtime::Tensor before = run(first);
+  std::memset(weights.data(), 0, weights.bytes());
+  weights.markWritten();
+  const runtime::Tensor after = run(second);
+  EXPECT_NE(std::memcmp(before.data(), after.data(), before.bytes()), 0);
+  const Floats zeros(64 * size, 0.0f);
+  EXPECT_EQ(std::memcmp(after.data(), zeros.data(), after.bytes()), 0);
+  runtime::closeMeshDevice(device);
+}
+
 TEST(Weights, LieBehindOneAnother) {
   std::vector<std::pair<std::shared_ptr<std::byte>, size_t>> pieces;
   unsigned char value = 0;

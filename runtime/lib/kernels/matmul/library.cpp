@@ -47,7 +47,7 @@ public:
       makePlans();
     }
     if (ownOrder)
-      orderWeights(constant);
+      orderWeights(constant, packedB.operandValues(), call.constants);
     if (ordered)
       packedB.discard();
   }
@@ -142,7 +142,7 @@ private:
 
   /// Weights, block by block of columns, in the order the primitives chose: made now of constant `values`, or prepared
   /// for each run when that is nullptr.
-  void orderWeights(const std::byte *values) {
+  void orderWeights(const std::byte *values, const std::byte *operand, const ConstantStore *constants) {
     for (const auto &pair : plans)
       orderedBlock = std::max(orderedBlock, static_cast<int64_t>((pair[0].weights.get_size() + 63) / 64 * 64));
     matrices = rightMatrices(p);
@@ -156,11 +156,22 @@ private:
       orderedPlace = layout.take(bytes);
       return;
     }
+    ConstantStore::Form form = {-3, p.k, p.n, p.bRow, p.bColumn, blockColumns};
+    form.insert(form.end(), matrices.offsets.begin(), matrices.offsets.end());
+    const bool shares = constants && std::ranges::all_of(plans, [&](const auto &pair) {
+                          return library::appendOrder(form, pair[0].weights);
+                        });
+    if (shares && (ordered = library::AlignedBytes(constants->sharedForm(operand, form)))) {
+      orders.clear();
+      return;
+    }
     ordered = library::AlignedBytes(bytes);
     for (size_t matrix = 0; matrix < matrices.offsets.size(); ++matrix)
       order(values + matrices.offsets[matrix] * elementBytes,
             ordered.data() + static_cast<int64_t>(matrix) * columnBlocks * orderedBlock);
     orders.clear();
+    if (shares)
+      constants->shareForm(operand, std::move(form), ordered.share());
   }
 
   void order(const std::byte *from, std::byte *to) const {

@@ -1,0 +1,87 @@
+//===- prepared.cpp - prepared weights of a process -----------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "program/prepared.h"
+
+#include <algorithm>
+
+namespace tt::runtime {
+
+/// Takes weights out of the count when the last program lets go of it.
+class PreparedForms::Lease {
+public:
+  Lease(PreparedForms &forms, std::vector<Identity> weights) : forms(forms), weights(std::move(weights)) {}
+  ~Lease() {
+    try {
+      forms.leave(weights);
+    } catch (const Error &) {
+      // A thread of the parent held the mutex when the process was forked: the count stays.
+    }
+  }
+
+private:
+  PreparedForms &forms;
+  const std::vector<Identity> weights;
+};
+
+PreparedForms &PreparedForms::ofProcess() {
+  static auto *forms = new PreparedForms; // programs of static lifetime may end later than anything else
+  return *forms;
+}
+
+std::shared_ptr<std::byte> PreparedForms::find(const Identity &values, const Form &form) {
+  std::lock_guard lock(mutex);
+  const auto found = entries.find({values, form});
+  return found == entries.end() ? nullptr : found->second.form.lock();
+}
+
+void PreparedForms::keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond) {
+  std::lock_guard lock(mutex);
+  if (entries.size() >= pruneAt) {
+    prune();
+    pruneAt = std::max<size_t>(256, 2 * entries.size());
+  }
+  const size_t bytes = isSecond ? values.bytes : 0;
+  Entry &entry = entries[{values, std::move(form)}];
+  secondBytes += bytes - entry.bytes;
+  entry = {made, bytes};
+}
+
+void PreparedForms::prune() {
+  std::erase_if(entries, [&](const auto &each) {
+    if (!each.second.form.expired())
+      return false;
+    secondBytes -= each.second.bytes;
+    return true;
+  });
+}
+
+std::shared_ptr<const void> PreparedForms::enter(std::vector<Identity> weights) {
+  std::lock_guard lock(mutex);
+  for (const Identity &each : weights)
+    if (++programs[each] == 1)
+      weightBytes += each.bytes;
+  return std::make_shared<Lease>(*this, std::move(weights));
+}
+
+void PreparedForms::leave(const std::vector<Identity> &weights) {
+  std::lock_guard lock(mutex);
+  for (const Identity &each : weights)
+    if (const auto found = programs.find(each); found != programs.end() && --found->second == 0) {
+      weightBytes -= each.bytes;
+      programs.erase(found);
+    }
+}
+
+bool PreparedForms::affords(size_t bytes) {
+  constexpr size_t smallModel = size_t(512) << 20, least = size_t(128) << 20;
+  std::lock_guard lock(mutex);
+  if (weightBytes <= smallModel)
+    return true;
+  const size_t most = std::max(least, weightBytes / 5);
+  if (secondBytes + bytes > most)
+    prune();
+  return secondBytes + bytes <= most;
+}
+
+} // namespace tt::runtime
