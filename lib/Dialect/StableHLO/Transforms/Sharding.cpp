@@ -78,7 +78,10 @@ sdy::TensorShardingAttr shlo::insideOf(sdy::ManualComputationOp op, sdy::TensorS
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
     SmallVector<sdy::AxisRefAttr> axes;
     llvm::copy_if(dim.getAxes(), std::back_inserter(axes), isFree);
-    dims.push_back(sdy::DimensionShardingAttr::get(op.getContext(), axes, dim.getIsClosed(), dim.getPriority()));
+    // Without axes, a closed one has nothing to order.
+    const bool isDone = dim.getIsClosed() && axes.empty();
+    dims.push_back(sdy::DimensionShardingAttr::get(op.getContext(), axes, dim.getIsClosed(),
+                                                   isDone ? std::nullopt : dim.getPriority()));
   }
   return sdy::TensorShardingAttr::get(op.getContext(), sharding.getMeshOrRef(), dims, {}, {}, sdy::ReductionOp::SUM);
 }

@@ -19,12 +19,13 @@ using namespace mlir::vhlo;
 // Attributes of an op
 //===----------------------------------------------------------------------===//
 
-/// The elements of a tensor as an array.
+/// The elements of a tensor as an array. They are dimensions; a splat may say that there are more than can be held.
 template <class Array> static Attribute arrayOf(Attribute tensor) {
   auto elements = dyn_cast<DenseIntElementsAttr>(tensor);
   constexpr bool isBool = std::is_same_v<Array, DenseBoolArrayAttr>;
   using Element = std::conditional_t<isBool, bool, int64_t>;
-  if (!elements || !elements.getElementType().isSignlessInteger(isBool ? 1 : 64))
+  constexpr int64_t most = 1 << 16;
+  if (!elements || !elements.getElementType().isSignlessInteger(isBool ? 1 : 64) || elements.getNumElements() > most)
     return {};
   return Array::get(tensor.getContext(), llvm::to_vector(elements.getValues<Element>()));
 }

@@ -56,10 +56,12 @@ public:
     auto value = get<DenseIntElementsAttr>(name);
     if (!value)
       return {};
-    if (value.getElementType().isSignlessInteger(64))
+    // Dimensions and windows: a splat may say that there are more than can be held.
+    constexpr int64_t most = 1 << 16;
+    if (value.getElementType().isSignlessInteger(64) && value.getNumElements() <= most)
       return llvm::to_vector(value.getValues<int64_t>());
     good = false;
-    emitError() << "has the attribute " << name << " " << value << "; expected elements of i64";
+    emitError() << "has the attribute " << name << " " << value << "; expected up to 65536 elements of i64";
     return {};
   }
   bool has(StringRef name) const { return row.find(name); }

@@ -126,9 +126,12 @@ ListOfAxisRefListsAttr sdy::toListsAttribute(MLIRContext *context, ArrayRef<Axes
 TensorShardingAttr sdy::toAttribute(const Sharding &sharding) {
   MLIRContext *context = sharding.meshOrRef.getContext();
   SmallVector<DimensionShardingAttr> dims;
-  for (const DimSharding &dim : sharding.dims)
+  for (const DimSharding &dim : sharding.dims) {
+    // What was open, with a priority, and was closed without axes has nothing to order.
+    const bool isDone = dim.isClosed && dim.axes.empty();
     dims.push_back(DimensionShardingAttr::get(context, toAttributes(context, dim.axes, sharding.mesh), dim.isClosed,
-                                              dim.priority));
+                                              isDone ? std::nullopt : dim.priority));
+  }
   return TensorShardingAttr::get(context, sharding.meshOrRef, dims,
                                  toAttributes(context, sharding.replicated, sharding.mesh),
                                  toAttributes(context, sharding.unreduced, sharding.mesh),
