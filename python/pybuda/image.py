@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import lzma
 import math
 import os
 import zipfile
@@ -228,7 +229,9 @@ Compilation Graph State...
                 if DESCRIPTION in wanted:
                     check_parameters(str(img_path), wanted, archive.read(wanted[DESCRIPTION]))
                 members = {name: archive.read(entry) for name, entry in wanted.items()}
-        except (OSError, zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, zlib.error) as error:
+        except ImageError:
+            raise
+        except (OSError, zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
             raise ImageError(f"{img_path}: not loadable as a device image: {error}") from None
         return of_members(members, str(img_path))
 
