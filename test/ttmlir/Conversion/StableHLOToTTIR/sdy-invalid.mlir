@@ -32,5 +32,5 @@ sdy.mesh @m = <["x"=1, "y"=2048]>
 
 // -----
 
-// expected-error@+1 {{is not that of 1 to 1024 chips}}
+// expected-error@+1 {{mesh has 9223372036854775807 devices; expected 1 to 65536}}
 sdy.mesh @m = <["x"=9223372036854775807]>
