@@ -77,8 +77,7 @@ Value hlo::makeFlashPrefill(ImplicitLocOpBuilder &builder, llvm::StringMap<Value
     if (given.getRank() != 4)
       return problem = "the mask has rank " + std::to_string(given.getRank()) + "; expected 4", Value();
     Value hidden = make<ttir::WhereOp>(
-        builder, later,
-        {isLater(builder, rows, columns, 0), filled(builder, later, -infinity), zeros(builder, later)});
+        builder, later, {isLater(builder, rows, columns, 0), filled(builder, later, -infinity), zeros(builder, later)});
     SmallVector<int64_t> whole(given.getShape());
     whole[2] = rows, whole[3] = columns;
     for (int64_t dimension : {2, 3})
