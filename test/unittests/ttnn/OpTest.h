@@ -150,8 +150,8 @@ inline std::unique_ptr<Kernel> kernelFor(const std::string &name, const std::vec
   return info->make(call);
 }
 
-/// Runs an op once. An operand that the kernel does not read once it is made is not given. Scratch memory, results and
-/// what lies around them hold NaN before.
+/// Runs an op once. An operand that the kernel does not read once it is made is not given; one that it writes is given
+/// itself. Scratch memory, results and what lies around them hold NaN before.
 inline std::vector<Value> runOnce(const std::string &name, const std::vector<const Value *> &ins,
                                   const std::vector<Value> &outs, const Named &attributes = {},
                                   const std::vector<bool> &constant = {}) {
@@ -165,8 +165,9 @@ inline std::vector<Value> runOnce(const std::string &name, const std::vector<con
   for (size_t i = 0; i < ins.size(); ++i) {
     const bool read = ins[i] && (i >= constant.size() || !constant[i] || kernel->reads(i));
     const bool isConstant = i < constant.size() && constant[i];
+    const bool isWritten = std::ranges::count(findOp(name)->writes, static_cast<int>(i)) > 0;
     inPointers.push_back(!read ? nullptr : ins[i]->bytes.data());
-    if (!read || isConstant)
+    if (!read || isConstant || isWritten)
       continue;
     given.push_back(guarded(ins[i]->bytes.size()));
     std::ranges::copy(ins[i]->bytes, given.back().begin() + around);
