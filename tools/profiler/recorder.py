@@ -279,7 +279,9 @@ class Tap:
                 runtime.submit = self._submit
                 runtime.set_perf_recording(self._recording)
 
-    def submit(self, device: Any, executable: Any, program_index: int, inputs: Any) -> Any:
+    def submit(
+        self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_turns: int | None = None
+    ) -> Any:
         """As the runtime's own."""
         with self._lock:
             recorders = list(self._recorders)
@@ -287,7 +289,7 @@ class Tap:
         start = time.perf_counter_ns()
         with turn:  # the device runs one program at a time anyway, and its last report is ours then
             try:
-                outputs = self._submit(device, executable, program_index, inputs)
+                outputs = self._submit(device, executable, program_index, inputs, max_loop_turns)
             except Exception as error:
                 for recorder in recorders:
                     recorder.add_failure(start, time.perf_counter_ns() - start, f"{type(error).__name__}: {error}")
