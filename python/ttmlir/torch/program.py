@@ -76,15 +76,22 @@ def samples_of(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
     return np.ndarray((count, width), np.uint8, memory, strides=(step, 1))
 
 
+def version_of(tensor: torch.Tensor) -> int:
+    """Returns how often the tensor was written, as PyTorch counts it; it does not count for inference tensors."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
 @dataclass
 class Resident:
     """A weight as the program has it, and which state of which tensor it is.
 
+    storage: of the tensor. Another one may come to have its address.
     copy: the values that were sent, where they are to be compared.
     samples, known: some values, and what they were when the weight was sent.
     """
 
     tensor: weakref.ref[torch.Tensor]
+    storage: weakref.ref[torch.UntypedStorage]
     address: int
     version: int
     value: Any
@@ -94,17 +101,17 @@ class Resident:
 
     def is_of(self, tensor: torch.Tensor) -> bool:
         """Returns whether `tensor` is the weight, and its values are those that the program has."""
-        same = self.tensor() is tensor and self.version == tensor._version and self.address == tensor.data_ptr()
+        same = (
+            self.tensor() is tensor
+            and self.storage() is tensor.untyped_storage()
+            and self.version == version_of(tensor)
+            and self.address == tensor.data_ptr()
+        )
         return (
             same
             and (self.samples is None or self.samples.tobytes() == self.known)
             and (self.copy is None or torch.equal(self.copy, tensor))
         )
-
-
-# Weights by tensor, device, layout and how their values are compared. Programs share them: what a kernel keeps of a
-# weight is then there once, however many programs have it.
-residents: weakref.WeakValueDictionary[tuple[Any, ...], Resident] = weakref.WeakValueDictionary()
 
 
 @dataclass
@@ -262,37 +269,22 @@ class Program:
         known = self.resident.get(number)
         if known is not None and known.is_of(tensor):
             return known.value
-        values, layout = tensor.detach(), runtime.get_layout(self.binary, 0, place)
-        converts = not is_shared(values) or layout.dtype != DATA_TYPES[values.dtype]
-        samples = self.options.watch_weights is None and not self.watch
-        key = (id(tensor), id(device) if converts else 0, str(layout) if converts else "", self.watch, samples)
-        known = residents.get(key)
-        if known is None or not known.is_of(tensor):
-            self.resident.pop(number, None)  # the old copy goes before there is a new one
-            residents[key] = known = self.make_resident(tensor, device, layout if converts else None, samples)
-        self.resident[number] = known
-        return known.value
-
-    def make_resident(self, tensor: torch.Tensor, device: Any, layout: Any | None, samples: bool) -> Resident:
-        """Makes a weight's device tensor.
-
-        Args:
-            layout: the layout that it is converted to, or None where PyTorch's memory is used as it is.
-            samples: whether some values are compared at each call.
-        """
-        values, copy = tensor.detach(), None
+        values, layout, copy = tensor.detach(), runtime.get_layout(self.binary, 0, place), None
         if (value := kept.find(tensor, device)) is None:
             value = host_tensor(values)
-            if layout is not None:
+            if not is_shared(values) or layout.dtype != DATA_TYPES[values.dtype]:
+                self.resident.pop(number, None)  # the old copy goes before there is a new one
                 value = runtime.to_layout(value, device, layout, True)
                 copy = values.clone() if self.watch else None
             if not self.watch:
                 value.set_parameter()
-        some = samples_of(tensor) if samples else None
-        return Resident(
-            weakref.ref(tensor), tensor.data_ptr(), tensor._version, value, copy, some,
-            some.tobytes() if some is not None else b"",
+        samples = samples_of(tensor) if self.options.watch_weights is None and not self.watch else None
+        self.resident[number] = Resident(
+            weakref.ref(tensor), weakref.ref(tensor.untyped_storage()), tensor.data_ptr(), version_of(tensor), value,
+            copy, samples,
+            samples.tobytes() if samples is not None else b"",
         )  # fmt: skip
+        return value
 
 
 def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.Tensor:

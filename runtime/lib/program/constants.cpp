@@ -43,20 +43,6 @@ std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &v
   return values ? std::shared_ptr<const std::byte>(values, values.get() + offset) : nullptr;
 }
 
-std::optional<Identity> partOf(std::optional<Identity> identity, size_t offset) {
-  if (identity)
-    identity->offset += offset;
-  return identity;
-}
-
-/// Identifies the results of a call that are one of its arguments, unchanged.
-std::optional<Identity> identityAmong(std::span<const Argument> arguments, const Shards &shards) {
-  for (const Argument &argument : arguments)
-    if (argument.identity && std::ranges::equal(argument.shards, shards))
-      return argument.identity;
-  return std::nullopt;
-}
-
 } // namespace
 
 const std::byte *Planner::constantBytes(uint32_t value) const {
@@ -193,7 +179,6 @@ void Planner::planCall() {
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
-    root.identity = identityAmong(given, root.constant);
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
       made.cachedMemory.push_back(std::move(results.allocations[i]));
   }
@@ -212,7 +197,6 @@ void Planner::planControl() {
     if (observed || root.home != Plan::Home::Constant || (isLoop && i < operation.outs.size()))
       continue;
     argument.constant = true;
-    argument.identity = partOf(root.identity, made.viewBytes[value]);
     for (const auto &shard : root.constant)
       argument.shards.push_back(piece(shard, made.viewBytes[value]));
   }
@@ -282,11 +266,9 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
   const Shards *shards = nullptr;
   if (root.home == Plan::Home::Constant) {
     argument.constant = true;
-    argument.identity = partOf(root.identity, made.viewBytes[value]);
     shards = &root.constant;
   } else if (root.home == Plan::Home::Input && root.index < arguments.size()) {
     shards = &arguments[root.index].shards;
-    argument.identity = partOf(arguments[root.index].identity, made.viewBytes[value]);
     if (std::ranges::find(made.parameters, root.index, &Plan::Parameter::input) == made.parameters.end())
       made.parameters.push_back({root.index, {}, 0, 0, {}});
   } else {
@@ -410,19 +392,11 @@ bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
 }
 
 void Planner::enterWeights() {
-  std::vector<Identity> weights;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const Argument &argument = arguments[i];
-    for (uint32_t d = 0; d < argument.shards.size(); ++d) {
-      if (!argument.shards[d])
-        continue;
-      Identity identity = argument.identity.value_or(
-          Identity{.first = reinterpret_cast<uintptr_t>(argument.shards[d].get()), .second = ~uint64_t(0)});
-      identity.shard = d;
-      identity.bytes = program.spec(program.inputs[i]).bytes();
-      weights.push_back(identity);
-    }
-  }
+  std::vector<std::span<const std::byte>> weights;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (const auto &shard : arguments[i].shards)
+      if (shard)
+        weights.push_back({shard.get(), program.spec(program.inputs[i]).bytes()});
   if (!weights.empty())
     made.weights = PreparedForms::ofProcess().enter(std::move(weights));
 }
@@ -448,18 +422,9 @@ std::optional<Identity> Planner::identityOf(const Constant &constant, const std:
   constexpr size_t least = size_t(1) << 16;
   if (constant.bytes < least)
     return std::nullopt;
-  if (const auto &known = made.roots[constant.root].identity) {
-    Identity identity = *known;
-    identity.shard = constant.shard;
-    identity.offset += constant.offset;
-    identity.bytes = constant.bytes;
-    return identity;
-  }
   const auto [found, isNew] = identities.try_emplace(constant);
-  if (isNew) {
-    const auto [low, high] = hashValues({values, constant.bytes});
-    found->second = {.first = low, .second = high, .hashed = true, .bytes = constant.bytes};
-  }
+  if (isNew)
+    found->second = runtime::identityOf({values, constant.bytes});
   return found->second;
 }
 
@@ -480,10 +445,8 @@ void Planner::shareForm(const std::byte *operand, Form form, const std::shared_p
     return;
   sharedForms[{*constant, form}] = made;
   // Values that were let go meanwhile are not read: they were when the form was looked for.
-  const auto known = identities.find(*constant);
-  if (this->made.roots[constant->root].identity || known != identities.end())
-    if (const auto identity = identityOf(*constant, operand))
-      PreparedForms::ofProcess().keep(*identity, std::move(form), made, areOthers({operand, constant->bytes}));
+  if (const auto known = identities.find(*constant); known != identities.end())
+    PreparedForms::ofProcess().keep(known->second, std::move(form), made, areOthers({operand, constant->bytes}));
 }
 
 void Planner::releaseConstants() {

@@ -72,7 +72,7 @@ uint64_t hashOf(const Tensor &tensor) {
   return result;
 }
 
-Hash128 hashValues(std::span<const std::byte> values) {
+Identity identityOf(std::span<const std::byte> values) {
   const size_t pieces = (values.size() + pieceBytes - 1) / pieceBytes;
   std::vector<std::array<uint64_t, 2>> hashes(pieces);
   parallelFor(static_cast<int64_t>(pieces), 4, [&](int64_t begin, int64_t end) {
@@ -80,7 +80,7 @@ Hash128 hashValues(std::span<const std::byte> values) {
       hashes[i] =
           hashesOfPiece<2>(values.data() + i * pieceBytes, std::min(pieceBytes, values.size() - i * pieceBytes));
   });
-  Hash128 result{values.size(), ~values.size()};
+  Identity result{values.size(), ~values.size(), values.size()};
   for (const auto &[low, high] : hashes) {
     result.low = mix(std::rotl(result.low, 23), low, factors[0]);
     result.high = mix(std::rotl(result.high, 23), high, factors[1]);

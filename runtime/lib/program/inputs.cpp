@@ -66,10 +66,6 @@ std::vector<Argument> argumentsOf(const Program &program, const Device &device, 
   std::vector<Argument> arguments(bound.size());
   for (size_t i = 0; i < bound.size(); ++i) {
     const uint32_t shards = program.spec(program.inputs[i]).distributed ? program.devices() : 1;
-    const ttnn::Contents &contents = bound[i].contents();
-    // What was cast for this program has contents of its own.
-    if (contents.tracked && contents.id == inputs[i].contents().id)
-      arguments[i].identity = Identity{.first = contents.id, .second = contents.version};
     for (uint32_t d = 0; d < shards; ++d) {
       if (shards > 1 && bound[i].shards() > 1 && !device->chips().has(d)) {
         arguments[i].shards.emplace_back(); // of another rank

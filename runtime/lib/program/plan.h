@@ -37,8 +37,6 @@ using Shards = std::vector<std::shared_ptr<const std::byte>>;
 struct Argument {
   Shards shards;
   bool constant = false; // the same whenever the program runs
-  /// Identifies the values, without their shard, where that can be known without reading them.
-  std::optional<Identity> identity = std::nullopt;
 };
 
 /// What a run gives.
@@ -132,11 +130,10 @@ struct Plan {
   enum class Home : uint8_t { Unset, Constant, Input, Arena, Output };
   struct Root {
     Home home = Home::Unset;
-    uint32_t index = 0;               // of the input or output
-    Shards constant;                  // one for all devices, or one for each; null once no kernel reads it any more
-    std::optional<Identity> identity; // of a constant, as in `Argument`
-    size_t offset = 0;                // in the arena
-    size_t stride = 0;                // from shard to shard
+    uint32_t index = 0; // of the input or output
+    Shards constant;    // one for all devices, or one for each; null once no kernel reads it any more
+    size_t offset = 0;  // in the arena
+    size_t stride = 0;  // from shard to shard
     uint32_t shards = 1;
     uint32_t first = 0, held = 1; // shards that this process has: of its own chips
     uint32_t last() const { return first + held; }

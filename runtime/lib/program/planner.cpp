@@ -128,7 +128,6 @@ void Planner::planInputs() {
     if (i < arguments.size() && arguments[i].constant && !made.written[value]) {
       root.home = Plan::Home::Constant;
       root.constant = arguments[i].shards;
-      root.identity = arguments[i].identity;
       root.constant.resize(root.shards, root.constant.front());
       shareEqual(root.constant, program.spec(value).bytes());
     }

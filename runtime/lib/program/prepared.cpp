@@ -10,7 +10,8 @@ namespace tt::runtime {
 /// Takes weights out of the count when the last program lets go of it.
 class PreparedForms::Lease {
 public:
-  Lease(PreparedForms &forms, std::vector<Identity> weights) : forms(forms), weights(std::move(weights)) {}
+  Lease(PreparedForms &forms, std::vector<std::span<const std::byte>> weights)
+      : forms(forms), weights(std::move(weights)) {}
   ~Lease() {
     try {
       forms.leave(weights);
@@ -21,7 +22,7 @@ public:
 
 private:
   PreparedForms &forms;
-  const std::vector<Identity> weights;
+  const std::vector<std::span<const std::byte>> weights;
 };
 
 PreparedForms &PreparedForms::ofProcess() {
@@ -56,19 +57,19 @@ void PreparedForms::prune() {
   });
 }
 
-std::shared_ptr<const void> PreparedForms::enter(std::vector<Identity> weights) {
+std::shared_ptr<const void> PreparedForms::enter(std::vector<std::span<const std::byte>> weights) {
   std::lock_guard lock(mutex);
-  for (const Identity &each : weights)
-    if (++programs[each] == 1)
-      weightBytes += each.bytes;
+  for (const auto &each : weights)
+    if (++programs[{each.data(), each.size()}] == 1)
+      weightBytes += each.size();
   return std::make_shared<Lease>(*this, std::move(weights));
 }
 
-void PreparedForms::leave(const std::vector<Identity> &weights) {
+void PreparedForms::leave(const std::vector<std::span<const std::byte>> &weights) {
   std::lock_guard lock(mutex);
-  for (const Identity &each : weights)
-    if (const auto found = programs.find(each); found != programs.end() && --found->second == 0) {
-      weightBytes -= each.bytes;
+  for (const auto &each : weights)
+    if (const auto found = programs.find({each.data(), each.size()}); found != programs.end() && --found->second == 0) {
+      weightBytes -= each.size();
       programs.erase(found);
     }
 }

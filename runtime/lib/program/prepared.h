@@ -18,23 +18,15 @@
 
 namespace tt::runtime {
 
-/// Identifies the values of a constant. Equal identities mean equal values.
+/// Identifies the values of a constant: a hash of 128 bits, which stands for them, and their size. Whose values they
+/// are does not count: their owner may write them between two programs, and tell nobody.
 struct Identity {
-  /// Of a tensor whose writes are tracked: its contents, their version, and the shard. Of other values: a hash of
-  /// 128 bits, which stands for the values.
-  uint64_t first = 0, second = 0;
-  uint32_t shard = 0;
-  bool hashed = false;
-  size_t offset = 0, bytes = 0; // which part of them
+  uint64_t low = 0, high = 0;
+  size_t bytes = 0;
   auto operator<=>(const Identity &) const = default;
 };
-
-/// A 128-bit hash of values.
-struct Hash128 {
-  uint64_t low, high;
-};
 /// Reads the values on all threads. The result does not depend on their number.
-Hash128 hashValues(std::span<const std::byte> values);
+Identity identityOf(std::span<const std::byte> values);
 
 /// The forms that kernels keep of constants, and how many bytes of them there may be.
 class PreparedForms {
@@ -48,9 +40,9 @@ public:
   /// Makes a form known. `isSecond`: the values stay beside it, in memory of somebody else.
   void keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond);
 
-  /// The weights of a program that somebody else owns: they are counted once, however many programs have them, until
-  /// the last of these lets go of what this returns.
-  std::shared_ptr<const void> enter(std::vector<Identity> weights);
+  /// The weights of a program that somebody else owns, by address: they are counted once, however many programs have
+  /// them, until the last of these lets go of what this returns.
+  std::shared_ptr<const void> enter(std::vector<std::span<const std::byte>> weights);
   /// Whether `bytes` more may be kept of weights that somebody else owns. Up to 512 MiB of weights all of them have a
   /// second form; of more, a fifth, so that the parameters of a large model are not there twice. Products that order
   /// theirs at each run take about a tenth longer.
@@ -62,13 +54,13 @@ private:
     size_t bytes = 0; // of the values, where it is a second form
   };
   class Lease;
-  void leave(const std::vector<Identity> &weights);
+  void leave(const std::vector<std::span<const std::byte>> &weights);
   void prune();
 
   ForkAware<std::mutex> mutex;
   std::map<std::pair<Identity, Form>, Entry> entries;
-  size_t pruneAt = 256;                // entries
-  std::map<Identity, size_t> programs; // that have these weights
+  size_t pruneAt = 256;                                            // entries
+  std::map<std::pair<const std::byte *, size_t>, size_t> programs; // that have these weights, by address and size
   size_t weightBytes = 0, secondBytes = 0;
 };
 

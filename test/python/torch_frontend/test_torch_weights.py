@@ -318,3 +318,46 @@ def test_nothing_is_kept_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     # The weights of one are 4 MB; Dynamo's own caches grow by some 0.5 MB for each.
     assert resident() - before < 60 << 20
     assert len(made) == 60 and not any(program() for program in made)
+
+
+@torch.no_grad()
+def test_programs_that_are_compiled_later_see_every_write() -> None:
+    """Also one of a few values that PyTorch does not count: programs share what equal values become, and no others."""
+    layer = nn.Linear(320, 320, bias=False)
+    compiled = on_chip(layer)
+    assert_agree(compiled(torch.ones(64, 320)), layer(torch.ones(64, 320)))
+    layer.weight.data[100:103] += 5
+    for function, rows in ((compiled, 70), (on_chip(lambda x: layer(x) * 1), 64)):
+        assert_agree(function(torch.ones(rows, 320)), layer(torch.ones(rows, 320)))
+
+
+@torch.no_grad()
+def test_a_weight_gets_another_shape_in_its_own_memory() -> None:
+    table = nn.Embedding(400, 320)
+    compiled = on_chip(lambda words, x: (table(words), x @ table.weight.t()))
+    for rows in (400, 300):
+        table.weight.data = table.weight.data[:rows]
+        words, x = torch.arange(0, 300, 7), torch.rand(64, 320)
+        for found, expected in zip(compiled(words, x), (table(words), x @ table.weight.t()), strict=True):
+            assert_agree(found, expected)
+
+
+@torch.no_grad()
+def test_another_tensor_may_come_to_have_the_address() -> None:
+    layer = nn.Linear(1024, 1024, bias=False)
+    compiled, x = on_chip(layer), torch.ones(64, 1024)
+    for _ in range(5):
+        assert_agree(compiled(x), layer(x))
+        changed = layer.weight.detach().clone()
+        changed[100:103] += 5
+        layer.weight.data = torch.zeros(1)  # gives the memory back
+        other = torch.empty(1024, 1024)
+        layer.weight.data = other.copy_(changed)
+
+
+def test_modules_made_in_inference_mode() -> None:
+    with torch.inference_mode():
+        layer, x = nn.Linear(32, 8), torch.randn(4, 32)
+        assert_agree(on_chip(layer)(x), layer(x))
+    with torch.no_grad():
+        assert_agree(on_chip(layer)(x), layer(x))
