@@ -202,6 +202,13 @@ WIDE_SUMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "prefix products": lambda x: torch.cumprod(x, 0),
     "products": lambda x: x * x,
     "matrix product": lambda x: x.t() @ x,
+    "matrix by vector": lambda x: x @ x[0],
+    "dot product": lambda x: x[0] @ x[1],
+    "product and sum": lambda x: torch.addmm(x[:4], x[:4], x[:4]),
+    "square": lambda x: x.square(),
+    "power": lambda x: x**4,
+    "index_add": lambda x: x.index_add(0, torch.zeros(8, dtype=torch.long), x),
+    "scatter_reduce": lambda x: x.scatter_reduce(0, torch.zeros_like(x), x, "sum"),
 }
 
 

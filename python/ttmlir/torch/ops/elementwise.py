@@ -61,9 +61,14 @@ def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
     return g.finish(g.elementwise(getattr(ttir, name), *values), g.out())
 
 
-def check_products(g: Lowering, combine: Callable[[Value, Value], Value], count: int, lhs: Value, rhs: Value) -> None:
-    """Has the program refuse 64-bit sums of so many products that 32 bits may not hold."""
-    if magnitude(g.node.args[0]) * magnitude(g.node.args[1]) * count < MOST:
+def check_products(
+    g: Lowering, combine: Callable[[Value, Value], Value], count: int, lhs: Value, rhs: Value, first: int = 0
+) -> None:
+    """Has the program refuse 64-bit sums of so many products that 32 bits may not hold.
+
+    first: which argument of the op `lhs` is; `rhs` is the next.
+    """
+    if magnitude(g.node.args[first]) * magnitude(g.node.args[first + 1]) * count < MOST:
         return
     wide = [g.call(ttir.abs, g.cast(x, torch.float32)) for x in (lhs, rhs)]
     g.limit(combine(*wide), f"{g.node.name}, a product of int64")
@@ -250,6 +255,7 @@ def power(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
     dtype = g.out().dtype
     if isinstance(y, int | float) and isinstance(x, Value):
         base = g.cast(x, dtype)
+        check_power(g, base, y)
         if y == 2:
             return g.finish(g.mul(base, base), g.out())
         if y == 3:
@@ -266,7 +272,18 @@ def power(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
             return g.call(ttir.reciprocal, base)
         if dtype.is_floating_point and y == -2:
             return g.call(ttir.reciprocal, g.mul(base, base))
+    check_power(g, x, y)
     return binary(g, "pow", x, y)
+
+
+def check_power(g: Lowering, x: Value | Number, y: Value | Number) -> None:
+    """Has the program refuse 64-bit powers that 32 bits may not hold."""
+    largest = max(magnitude(g.node.args[0]), 1)
+    if not g.is_wide() or (isinstance(y, int | float) and y * math.log2(largest) < 31):
+        return
+    base, exponent = as_values(g, (x, y), torch.float32)
+    wide = g.elementwise(ttir.pow, g.call(ttir.abs, base), exponent)
+    g.limit(wide, f"{g.node.name}, a power of int64")
 
 
 @rule("gelu")

@@ -10,6 +10,7 @@ import torch
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
+from ..integers import fits, magnitude
 from ..lowering import Lowering, Number, Value, dimension, rule
 from .elementwise import as_values
 
@@ -125,8 +126,16 @@ def scattered(g: Lowering, x: Value, dim: int, index: Value, source: Value, redu
         if source.shape[d] != size:
             source = g.slice(source, d, 0, size)
     places = g.cast(index, torch.int32)
-    result = ttir.scatter(x.ir, places.ir, source.ir, dimension(dim, x.rank), g.reduce_type(reduce))
-    return g.reshape(Value(result, x.shape, x.dtype), shape)
+
+    def scatter(x: Value, source: Value) -> Value:
+        result = ttir.scatter(x.ir, places.ir, source.ir, dimension(dim, x.rank), g.reduce_type(reduce))
+        return Value(result, x.shape, x.dtype)
+
+    args = g.node.args
+    if reduce == "sum" and g.is_wide() and not fits(max(map(magnitude, (args[0], args[-1]))), source.size + 1, False):
+        wide = [g.call(ttir.abs, g.cast(v, torch.float32)) for v in (x, source)]
+        g.limit(scatter(*wide), f"{g.node.name}, a sum of int64")
+    return g.reshape(scatter(x, source), shape)
 
 
 @rule("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce")

@@ -33,14 +33,19 @@ def mm(g: Lowering, a: Value, b: Value) -> Value:
 
 def matmul_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
     """torch.matmul of any ranks: vectors are rows or columns, batches broadcast."""
-    out = g.out()
+    if g.is_wide():
+        check_products(g, lambda x, y: product_of_ranks(g, x, y), a.shape[-1], a, b)
+    return g.finish(product_of_ranks(g, a, b), g.out())
+
+
+def product_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
     x = g.reshape(a, (1, *a.shape)) if a.rank == 1 else a
     y = g.reshape(b, (*b.shape, 1)) if b.rank == 1 else b
     rank = max(x.rank, y.rank)
     x, y = (g.reshape(v, (1,) * (rank - v.rank) + v.shape) for v in (x, y))
     batch = torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     x, y = g.expand(x, (*batch, *x.shape[-2:])), g.expand(y, (*batch, *y.shape[-2:]))
-    return g.finish(product(g, x, y), out)
+    return product(g, x, y)
 
 
 @rule("_int_mm")
@@ -77,6 +82,8 @@ def added(g: Lowering, addend: Value, result: Value, beta: Number, alpha: Number
 @rule("addmm", "baddbmm", "addmv")
 def addmm(g: Lowering, addend: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     out = g.out()
+    if g.is_wide():
+        check_products(g, lambda x, y: product_of_ranks(g, x, y), a.shape[-1], a, b, first=1)
     if alpha == 1 and beta == 1 and a.rank == b.rank == 2 and addend.rank == 1 and a.size and b.size:
         return g.finish(g.value(ttir.linear(a.ir, b.ir, bias=addend.ir), a.dtype), out)
     result = product(g, a, b) if a.rank == b.rank else matmul_of_ranks_into(g, a, b)
