@@ -36,8 +36,9 @@ struct TtPjrtArray {
   size_t bytes;
 };
 using TtPjrtFail = void (*)(const char *text, size_t size, void *to);
-/// Finds the function by its name. Calls `fail` once when it raises. Returns 1, or 0 where a handler of a signal raised
-/// before the function began.
+/// Finds the function by its name. Calls `fail` once: with a text when it raises, with nullptr when it has given its
+/// results. Not at all where a handler of a signal raised outside of the function: Python has lost that exception, and
+/// what is returned means nothing.
 using TtPjrtHostFunction = int (*)(const char *name, size_t inCount, const TtPjrtArray *ins, size_t outCount,
                                    const TtPjrtArray *outs, TtPjrtFail fail, void *to);
 __attribute__((visibility("default"))) void ttPjrtSetHostFunction(TtPjrtHostFunction function);
@@ -117,20 +118,22 @@ void ttPjrtSetHostFunction(TtPjrtHostFunction function) {
   tt::ttnn::setHostCaller([function](const std::string &name, std::span<const tt::ttnn::HostArray> ins,
                                      std::span<const tt::ttnn::HostArray> outs) {
     struct Failure {
-      bool failed = false;
+      bool failed = false, ended = false;
       std::string text;
     } failure;
     const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), wanted = tt::pjrt::arrays(outs);
-    const int began = function(
+    function(
         name.c_str(), given.size(), given.data(), wanted.size(), wanted.data(),
         [](const char *text, size_t size, void *to) {
           auto &failure = *static_cast<Failure *>(to);
-          failure.failed = true;
-          failure.text.assign(text, size);
+          failure.ended = true;
+          failure.failed = text != nullptr;
+          if (text)
+            failure.text.assign(text, size);
         },
         &failure);
-    if (!began) {
-      // Python has lost the exception: its handler of SIGINT raises again.
+    if (!failure.ended) {
+      // The handler of SIGINT raises again.
       tt::pjrt::isRaising = true;
       tt::pjrt::interpreter.setInterrupt();
       throw tt::Interrupted();

@@ -148,6 +148,8 @@ def _call(name: bytes, in_count: int, ins: Any, out_count: int, outs: Any, fail:
                 ctypes.pythonapi.Py_IncRef(part)
             _library.ttPjrtRaise(*parts)
         fail(text, len(text), to)
+    else:
+        fail(None, 0, to)
     return 1
 
 
