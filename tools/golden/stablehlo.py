@@ -235,7 +235,7 @@ def scatter(
     scatter_dimension_numbers: Any,
     regions: Sequence[Any],
 ) -> list[Tensor]:
-    """The specification's loop over updates, window by window; elements outside of the inputs are left out."""
+    """Loops over updates, window by window. As in XLA, a window that lies partly outside is left out as a whole."""
     text = str(scatter_dimension_numbers)
     window, inserted = numbers(text, "update_window_dims"), numbers(text, "inserted_window_dims")
     batching, index_batching = numbers(text, "input_batching_dims"), numbers(text, "scatter_indices_batching_dims")
@@ -253,14 +253,12 @@ def scatter(
         at = dict(zip(batch_dims, position, strict=True))
         pieces = [u[tuple(at.get(d, slice(None)) for d in range(u.dim()))] for u in updates]
         size = dict(zip(kept, pieces[0].shape, strict=True))
-        low = [max(b, 0) for b in begin]
-        high = [min(b + size.get(d, 1), values[0].shape[d]) for d, b in enumerate(begin)]
-        if any(h <= b for b, h in zip(low, high, strict=True)):
+        shape = [size.get(d, 1) for d in range(rank)]
+        ends = [b + s for b, s in zip(begin, shape, strict=True)]
+        if min(begin, default=0) < 0 or any(e > limit for e, limit in zip(ends, values[0].shape, strict=True)):
             continue
-        inside = tuple(slice(b, h) for b, h in zip(low, high, strict=True))
-        part = tuple(slice(low[d] - begin[d], high[d] - begin[d]) for d in kept)
-        shape = [h - b for b, h in zip(low, high, strict=True)]
-        new = regions[0](*(v[inside] for v in done), *(p[part].reshape(shape) for p in pieces))
+        inside = tuple(slice(b, e) for b, e in zip(begin, ends, strict=True))
+        new = regions[0](*(v[inside] for v in done), *(p.reshape(shape) for p in pieces))
         for value, changed in zip(done, new, strict=True):
             value[inside] = changed
     return done

@@ -109,7 +109,7 @@ def scatter_text(n: Numbers, element: str, index: str, body: str) -> str:
         "scatter_dims_to_operand_dims",
     )
     x, i, u = tensor(n.operand, element), tensor(n.indices, index), tensor(n.slices, element)
-    # Updates that lie outside, too, are left out.
+    # Windows that lie outside or partly outside, too, are left out.
     return f"""func.func @main(%x: {x}, %i: {i}, %u: {u}) -> {x} {{
       %c = stablehlo.constant dense<2> : {i}
       %s = stablehlo.subtract %i, %c : {i}
