@@ -72,7 +72,16 @@ class Residence:
 kept = Residence()
 
 
+def storage_users(tensor: torch.Tensor) -> tuple[int, int]:
+    """Returns how often the tensor's memory is used by PyTorch and by Python, with this function itself."""
+    storage = tensor.untyped_storage()
+    return torch._C._storage_Use_Count(storage._cdata), sys.getrefcount(storage)
+
+
+# What a tensor counts that is the only user of its memory: it depends on the version of PyTorch.
+ALONE = storage_users(torch.zeros(1))
+
+
 def is_sole_user(tensor: torch.Tensor) -> bool:
     """Whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved, no storage in Python."""
-    storage = tensor.untyped_storage()  # is itself counted, with all of Python's users as one
-    return torch._C._storage_Use_Count(storage._cdata) <= 2 and sys.getrefcount(storage) <= 2
+    return all(count <= alone for count, alone in zip(storage_users(tensor), ALONE, strict=True))
