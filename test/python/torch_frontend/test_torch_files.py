@@ -45,7 +45,10 @@ def test_ttrt_runs_a_file_with_its_weights(dtype: torch.dtype) -> None:
         assert done.returncode == 0, done.stderr
         (got,) = torch.load(f"{file}.pt").values()
         assert torch.allclose(got.float(), want, atol=1e-5 if dtype is torch.float32 else 2e-2)
-    assert Path("whole.ttnn").stat().st_size > Path("net.ttnn").stat().st_size + 64 * 40 * x.element_size()
+    # Only one of the files has the weights; the other has code that moves them.
+    assert Path("whole.ttnn").stat().st_size > Path("net.ttnn").stat().st_size
+    row = next(p for p in net.parameters() if p.ndim == 2)[0].detach().view(torch.uint8).numpy().tobytes()
+    assert [row in Path(name).read_bytes() for name in ("whole.ttnn", "net.ttnn")] == [True, False]
 
 
 def test_export_writes_in_one_call() -> None:

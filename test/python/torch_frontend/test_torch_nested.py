@@ -48,7 +48,7 @@ def test_nested_tensors(name: str) -> None:
         gradients = []
         for run in (compiled, function):
             x.grad = None
-            plain(run(x)).square().sum().backward()
+            plain(run(x)).pow(3).sum().backward()  # squares of a layer norm have a constant sum
             gradients.append(x.grad.values().clone())
         assert_agree(gradients[0], gradients[1])
     assert not any(r.on_host for r in reports)
