@@ -53,8 +53,8 @@ def tolerance(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    if not text.isdecimal() or not 1 <= int(text) < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number of 63 bits")
     return int(text)
 
 

@@ -192,7 +192,8 @@ def stages_of(log: Sequence[tuple[str, str]], first: dict[str, Any]) -> list[Sta
         text_before = text
         graph = graphs_of(ir.Module.parse(text, ir.Context()))
         if graph != before:
-            found.append(Stage(name, graph))
+            times = 1 + sum(stage.name.partition(" (")[0] == name for stage in found)
+            found.append(Stage(name if times == 1 else f"{name} ({times})", graph))
             before = graph
     return found
 
