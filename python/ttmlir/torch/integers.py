@@ -47,7 +47,7 @@ def _along(node: Node, of: Of) -> float:
     return of(node.args[0]) * (shape[node.args[1]] if shape else 1)  # type: ignore[index]
 
 
-def _numbers(node: Node, of: Of) -> float:
+def _numbers(node: Node) -> float:
     return max((abs(x) for x in node.args if isinstance(x, int | float)), default=0)
 
 
@@ -63,9 +63,9 @@ BOUNDS: dict[Any, Callable[[Node, Of], float]] = {
     aten.sum.default: _total,
     aten.sum.dim_IntList: _total,
     aten.cumsum.default: _along,
-    aten.arange.default: _numbers,
-    aten.arange.start: _numbers,
-    aten.arange.start_step: _numbers,
+    aten.arange.default: lambda node, of: _numbers(node),
+    aten.arange.start: lambda node, of: _numbers(node),
+    aten.arange.start_step: lambda node, of: _numbers(node),
     aten.add.Tensor: lambda node, of: of(node.args[0]) + of(node.args[1]) if not node.kwargs else MOST,
     aten.sub.Tensor: lambda node, of: of(node.args[0]) + of(node.args[1]) if not node.kwargs else MOST,
     aten.mul.Tensor: lambda node, of: of(node.args[0]) * of(node.args[1]),
