@@ -73,11 +73,11 @@ template <int n> TT_INLINE void takeMinimum(Vector<float, n> &least, const Vecto
 template <class T> TT_INLINE T relu(T x) { return (x < 0 ? T(0) : x) + T(0); }
 /// minimum(maximum(x, low), high) in fewer steps, for bounds that are the same in a whole loop.
 TT_INLINE float clamp(float x, float low, float high) {
-  // -0 + 0 is 0, and x + -0 is x; in the same way, on the other side, what is 0 becomes -0 where that is the bound.
+  // -0 + 0 is 0, and x + -0 is x. Below a bound of -0 every result has the sign. NaN keeps its own.
   const float above = low != low || high != high ? low + high : low == 0 && 1.0f / low > 0.0f ? 0.0f : -0.0f;
-  const float below = high == 0 && 1.0f / high < 0.0f ? 0.0f : -0.0f;
+  const uint32_t below = high == 0 && 1.0f / high < 0.0f ? 0x80000000 : 0;
   const float least = (x < low ? low : x) + above;
-  return -(below - (least > high ? high : least));
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(least > high ? high : least) | below);
 }
 
 //===----------------------------------------------------------------------===//
