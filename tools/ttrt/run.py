@@ -53,8 +53,10 @@ def tolerance(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number of 63 bits")
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    if int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is beyond 2^63 - 1")
     return int(text)
 
 
