@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
+from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import Function, FunctionParameter
 
 from . import enums
@@ -80,14 +81,26 @@ def make_function(function: Function) -> Callable[..., Any]:
     if into:
         source = (
             f"{signature(function)}\n    if {into} is None:\n        return _call({arguments})\n"
-            f"    return _call_into({into!r}, {into} if isinstance({into}, (tuple, list)) else [{into}], {arguments})\n"
+            f"    return _call_into({into!r}, _given({into}), {arguments})\n"
         )
+
+    def given(value: Any) -> list[Tensor]:
+        tensors = list(value) if function.results != 1 and isinstance(value, tuple | list) else [value]
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"ttnn.{function.name}: {into} is of type {type(tensor).__name__}; expected "
+                    + ("a ttnn.Tensor" if function.results == 1 else "ttnn tensors, one for each result")
+                )
+        return tensors
+
     path = function.name.rpartition(".")[0]
     namespace: dict[str, Any] = {
         **{name: getattr(enums, name) for name in vars(enums) if name[0].isupper()},
         "inf": inf,
         "_call": function.caller,
         "_call_into": function.caller_into,
+        "_given": given,
         "__name__": "ttnn" + (f".{path}" if path else ""),
     }
     # Annotations stay text: their types are there when somebody asks, and cost nothing when nobody does.

@@ -135,8 +135,11 @@ def test_what_is_said_twice_must_agree(device: Any) -> None:
         ttnn.add(a, b, memory_config=ttnn.L1_MEMORY_CONFIG, output_tensor=target)
     with pytest.raises(ttnn.OpError, match="1 tensors; expected 2"):
         ttnn.topk(a, 4, output_tensor=target)
-    with pytest.raises(TypeError):
-        ttnn.add(a, b, output_tensor=3)
+    for wrong in (3, [target], torch.zeros(40, 70)):
+        with pytest.raises(TypeError, match=r"ttnn\.add: output_tensor is of type \w+; expected a ttnn\.Tensor"):
+            ttnn.add(a, b, output_tensor=wrong)
+    with pytest.raises(TypeError, match=r"ttnn\.topk: output_tensor is of type int; expected ttnn tensors, one for"):
+        ttnn.topk(a, 4, output_tensor=(target, 3))
     ttnn.deallocate(target)
     with pytest.raises(ttnn.Error, match="deallocated"):
         ttnn.add(a, b, output_tensor=target)
