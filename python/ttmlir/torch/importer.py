@@ -18,7 +18,8 @@ from .. import ir
 from ..dialects import func
 from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
-from .lowering import RULES, Lowering, Value
+from .lowering import RULES, Draw, Lowering, Value
+from .lowering import described as value_of
 from .saved import MODEL_OUTPUTS
 from .strided import read_owners
 from .types import ELEMENT_TYPES, element_type
@@ -48,7 +49,7 @@ class Imported:
     module: ir.Module
     results: list[int | None]
     known: list[Any] = field(default_factory=list)
-    draws: list[Callable[[], torch.Tensor]] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
     writes: list[tuple[int, int]] = field(default_factory=list)
     limits: list[tuple[int, str]] = field(default_factory=list)
 
@@ -326,7 +327,7 @@ class _Importer:
             raise UnsupportedError("no rule lowers this op to TTIR")
         lowering = self.lowering
         lowering.node, lowering.fake, lowering.used = node, fake, read_results(node)
-        lowering.given = [x.meta.get("val") if isinstance(x, Node) else x for x in node.args]
+        lowering.given = list(map(value_of, node.args))
         tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
         if tensors and not any(x.numel() for x in tensors):
             # Nothing is computed, whatever the op: not all kernels take no elements.

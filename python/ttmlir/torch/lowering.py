@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
+from torch.fx.node import Node, map_aggregate
 
 from .. import ir
 from ..dialects import ttir
@@ -36,6 +37,24 @@ class Value:
     @property
     def size(self) -> int:
         return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Numbers that the host draws before each run.
+
+    sample: draws them; gets what the op returns and its operands, tensors as fakes.
+    node: of the graph.
+    """
+
+    sample: Callable[..., torch.Tensor]
+    node: Node
+    fake: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+
+    def __call__(self) -> torch.Tensor:
+        return self.sample(self.fake, *self.args, **self.kwargs)
 
 
 # Lowers one call; gets what PyTorch's op gets, tensors as Values, and returns a Value, or a tuple with the results.
@@ -69,6 +88,11 @@ def dimensions(dims: Any, rank: int) -> list[int]:
     return sorted({dimension(d, rank) for d in given}) if rank else []
 
 
+def described(argument: Any) -> Any:
+    """What a node gives, as a fake tensor or a number; other operands as they are."""
+    return argument.meta.get("val") if isinstance(argument, Node) else argument
+
+
 class Lowering:
     """The function that is being built, at the place of one aten op."""
 
@@ -78,7 +102,7 @@ class Lowering:
         self.given: Sequence[Any] = ()  # its operands, as fake tensors
         self.used: frozenset[int] | None = None  # results that somebody reads; None: all
         self.block: Any = None  # of the function
-        self.draws: list[Callable[[], torch.Tensor]] = []
+        self.draws: list[Draw] = []
         self.node: Any = None  # of the graph
         self.checks = True  # whether somebody reads what `limit` says
         self.limits: list[tuple[Value, str]] = []
@@ -93,10 +117,14 @@ class Lowering:
         most = self.reduce(ttir.max, magnitudes, list(range(magnitudes.rank)), False)
         self.limits.append((self.reshape(most, (1,)), text))
 
-    def draw(self, sample: Callable[[], torch.Tensor], fake: torch.Tensor) -> Value:
-        """A tensor that the host makes before each run; the program takes it as one more input."""
+    def draw(self, sample: Callable[..., torch.Tensor], fake: torch.Tensor) -> Value:
+        """A tensor like `fake` that the host makes before each run; the program takes it as one more input.
+
+        sample: see `Draw`; it uses nothing of this lowering, so that it draws at other sizes, too.
+        """
         argument = self.block.add_argument(self.type(fake.shape, fake.dtype), ir.Location.current)
-        self.draws.append(sample)
+        args, kwargs = map_aggregate((self.node.args, self.node.kwargs), described)
+        self.draws.append(Draw(sample, self.node, self.fake, args, kwargs))
         return Value(argument, tuple(fake.shape), fake.dtype)
 
     #

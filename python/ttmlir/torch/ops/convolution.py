@@ -15,8 +15,8 @@ import torch.nn.functional as F
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..ir_attributes import i32_array
 from ..lowering import Lowering, Number, Value, rule
+from .ir_attributes import i32_array
 from .movement import constant_pad
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]

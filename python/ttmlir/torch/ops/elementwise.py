@@ -175,13 +175,31 @@ def div(g: Lowering, x: Value | Number, y: Value | Number, rounding_mode: str | 
 
 
 def floor_quotient(g: Lowering, a: Value, b: Value, quotient: Value) -> Value:
-    """floor(a / b) as PyTorch has it, from the exact remainder: rounding of a / b must not reach the next integer."""
-    rest = g.elementwise(ttir.remainder, a, b)  # has the sign of b
-    exact = g.div(g.sub(a, rest), b)
-    nearest = g.call(ttir.floor, exact)
-    up = g.compare(ttir.gt, g.sub(exact, nearest), g.scalar(0.5, exact))
+    """Returns floor(a / b) as PyTorch has it, from the exact remainder: rounding of a / b must not reach the next integer.
+
+    An infinite divisor leaves 0 or -1. A quotient of 0 has the sign of a / b.
+    """
+    rest = float_remainder(g, a, b)  # has the sign of a
+    whole = g.div(g.sub(a, rest), b)
+    other_sign = g.compare(ttir.lt, g.mul(g.call(ttir.sign, rest), g.call(ttir.sign, b)), g.scalar(0, rest))
+    whole = g.sub(whole, g.cast(other_sign, whole.dtype))
+    nearest = g.call(ttir.floor, whole)
+    up = g.compare(ttir.gt, g.sub(whole, nearest), g.scalar(0.5, whole))
     nearest = g.add(nearest, g.cast(up, nearest.dtype))
+    nearest = g.where(g.compare(ttir.eq, whole, g.scalar(0, whole)), g.mul(quotient, g.scalar(0, quotient)), nearest)
     return g.where(g.compare(ttir.eq, b, g.scalar(0, b)), quotient, nearest)
+
+
+def with_sign(g: Lowering, magnitude: Value, sign: Value) -> Value:
+    """Gives a value from 0 on the sign of another one, that of -0 included; NaN where either is."""
+    # 0, -0 or NaN, as the sign is where it is not positive.
+    nothing = g.elementwise(ttir.maximum, sign, g.scalar(-0.0, sign))
+    return g.where(g.compare(ttir.gt, sign, g.scalar(0, sign)), magnitude, g.sub(nothing, magnitude))
+
+
+def float_remainder(g: Lowering, a: Value, b: Value) -> Value:
+    """Returns the remainder of the magnitudes, with the sign of the dividend."""
+    return with_sign(g, g.elementwise(ttir.remainder, g.call(ttir.abs, a), g.call(ttir.abs, b)), a)
 
 
 @rule("floor_divide", "floor_divide.Scalar")
@@ -195,9 +213,7 @@ def fmod(g: Lowering, x: Value, y: Value | Number) -> Value:
     a, b = as_values(g, (x, y), g.out().dtype)
     if is_integer(g.out().dtype):
         return g.finish(g.sub(a, g.mul(g.div(a, b), b)), g.out())
-    # The remainder of the magnitudes, with the sign of the dividend.
-    rest = g.elementwise(ttir.remainder, g.call(ttir.abs, a), g.call(ttir.abs, b))
-    return g.finish(g.where(g.compare(ttir.lt, a, g.scalar(0, a)), g.call(ttir.neg, rest), rest), g.out())
+    return g.finish(float_remainder(g, a, b), g.out())
 
 
 @rule("_to_copy", "to.dtype", "_to_dtype", "prims.convert_element_type")
@@ -239,8 +255,12 @@ def _clamps() -> None:
     def upper(g: Lowering, x: Value, max: Any) -> Value:
         return bounded(g, x, None, max)
 
-    for name in ("clamp", "clamp.Tensor", "hardtanh"):
+    def hardtanh(g: Lowering, x: Value, min_val: Any = -1, max_val: Any = 1) -> Value:
+        return bounded(g, x, min_val, max_val)
+
+    for name in ("clamp", "clamp.Tensor"):
         rule(name)(both)
+    rule("hardtanh")(hardtanh)
     for name in ("clamp_min", "clamp_min.Tensor"):
         rule(name)(lower)
     for name in ("clamp_max", "clamp_max.Tensor"):
@@ -264,10 +284,11 @@ def power(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
             return base
         if y == 0:
             return g.full(g.out().shape, 1, dtype)
-        if dtype.is_floating_point and y == 0.5:
-            return g.call(ttir.sqrt, base)
-        if dtype.is_floating_point and y == -0.5:
-            return g.call(ttir.rsqrt, base)
+        if dtype.is_floating_point and dtype is not torch.float16:  # of which PyTorch takes the general power
+            if y == 0.5:
+                return g.call(ttir.sqrt, base)
+            if y == -0.5:
+                return g.call(ttir.rsqrt, base)
         if dtype.is_floating_point and y == -1:
             return g.call(ttir.reciprocal, base)
         if dtype.is_floating_point and y == -2:
@@ -310,15 +331,17 @@ def round_even(g: Lowering, x: Value, decimals: int = 0) -> Value:
     wide = g.cast(x, torch.float32)
     if decimals:
         wide = g.mul(wide, g.scalar(10.0**decimals, wide))
-    floor = g.call(ttir.floor, wide)
-    rest = g.sub(wide, floor)
+    magnitude = g.call(ttir.abs, wide)
+    floor = g.call(ttir.floor, magnitude)
+    rest = g.sub(magnitude, floor)
     half = g.mul(floor, g.scalar(0.5, floor))
     odd = g.compare(ttir.ne, g.call(ttir.floor, half), half)
     tie = g.elementwise(ttir.logical_and, g.compare(ttir.eq, rest, g.scalar(0.5, rest)), odd)
     up = g.elementwise(ttir.logical_or, g.compare(ttir.gt, rest, g.scalar(0.5, rest)), tie)
     result = g.add(floor, g.cast(up, torch.float32))
-    # Values that are integers stay, and so does the sign of zero.
-    result = g.where(g.compare(ttir.eq, rest, g.scalar(0, rest)), wide, result)
+    # Values that are integers stay: infinity less itself is NaN.
+    result = g.where(g.compare(ttir.eq, magnitude, floor), magnitude, result)
+    result = with_sign(g, result, wide)
     if decimals:
         result = g.div(result, g.scalar(10.0**decimals, result))
     return g.cast(result, x.dtype)
@@ -385,7 +408,7 @@ def _sinh(g: Lowering, x: Value) -> Value:
     e = g.call(ttir.expm1, g.call(ttir.abs, x))
     y = g.mul(g.add(e, g.div(e, g.add(e, g.scalar(1, e)))), g.scalar(0.5, e))
     y = g.where(g.compare(ttir.eq, e, g.scalar(math.inf, e)), e, y)
-    return g.where(g.compare(ttir.lt, x, g.scalar(0, x)), g.call(ttir.neg, y), y)
+    return with_sign(g, y, x)
 
 
 def _atanh(g: Lowering, x: Value) -> Value:
@@ -394,8 +417,9 @@ def _atanh(g: Lowering, x: Value) -> Value:
 
 
 def _acosh(g: Lowering, x: Value) -> Value:
-    t = g.sub(x, g.scalar(1, x))
-    return g.call(ttir.log1p, g.add(t, g.call(ttir.sqrt, g.add(g.mul(g.scalar(2, t), t), g.mul(t, t)))))
+    # acosh x = 2 asinh(sqrt((x - 1) / 2)), which is exact around 1 and squares nothing.
+    half = g.mul(g.sub(x, g.scalar(1, x)), g.scalar(0.5, x))
+    return g.mul(g.call(ttir.asinh, g.call(ttir.sqrt, half)), g.scalar(2, x))
 
 
 def _hardswish(g: Lowering, x: Value) -> Value:

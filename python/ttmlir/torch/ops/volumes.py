@@ -11,9 +11,9 @@ import torch
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..ir_attributes import i32_array
 from ..lowering import Lowering, Number, Value, rule
 from .convolution import counts, means_gradient, spatial
+from .ir_attributes import i32_array
 
 TO_NDHWC, TO_NCDHW = [0, 2, 3, 4, 1], [0, 4, 1, 2, 3]
 

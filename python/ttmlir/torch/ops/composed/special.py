@@ -18,8 +18,8 @@ SHIFT = 8
 
 
 def _angle(x: torch.Tensor) -> torch.Tensor:
-    """pi times what x is above an integer: no digit of a large x is lost."""
-    return (x - torch.floor(x)) * math.pi
+    """Returns pi times what x is above the integer nearest to it: no digit of a small or a large x is lost."""
+    return (x - torch.round(x)) * math.pi
 
 
 @composed("aten::lgamma")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import ir
+from ... import ir
 
 
 def i32_array(values: Sequence[int]) -> ir.Attribute:
