@@ -3,6 +3,7 @@
 
 #include "Bindings.h"
 #include "tt/parallel.h"
+#include "tt/range_error.h"
 #include "tt/units.h"
 
 #include <array>
@@ -67,12 +68,38 @@ template <class From, class To> void convert(const void *source, void *target, i
   const auto *from = static_cast<const From *>(source);
   auto *to = static_cast<To *>(target);
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_integral_v<From>)
+    if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
       if (!std::in_range<To>(from[i]))
-        throw Error("element " + std::to_string(i) + " is " + std::to_string(from[i]) + " of type " + fromName +
-                    ", which does not fit the " + std::to_string(8 * sizeof(To)) + "-bit integers of the device");
+        throw RangeError("element " + std::to_string(i) + " is " + std::to_string(from[i]) + " of type " + fromName +
+                         ", which does not fit; expected " + std::to_string(std::numeric_limits<To>::min()) + " to " +
+                         std::to_string(std::numeric_limits<To>::max()));
     to[i] = static_cast<To>(from[i]);
   }
+}
+
+/// Converts integers that the device lacks to the type that the caller wants.
+template <class From> void convertIntegers(const void *source, ttnn::Tensor &result, int64_t n, const char *fromName) {
+  switch (result.dtype()) {
+  case DataType::Float32:
+    return convert<From, float>(source, result.data(), n, fromName);
+  case DataType::UInt32:
+    return convert<From, uint32_t>(source, result.data(), n, fromName);
+  case DataType::UInt16:
+    return convert<From, uint16_t>(source, result.data(), n, fromName);
+  case DataType::UInt8:
+    return convert<From, uint8_t>(source, result.data(), n, fromName);
+  default:
+    return convert<From, int32_t>(source, result.data(), n, fromName);
+  }
+}
+
+/// The type that integers of a host type the device lacks are converted to on the way to `wanted`.
+DataType integersAs(DataType own, DataType wanted) {
+  if (wanted == DataType::Bool)
+    return own;
+  const bool isInteger = wanted == DataType::Int32 || wanted == DataType::UInt32 || wanted == DataType::UInt16 ||
+                         wanted == DataType::UInt8;
+  return isInteger ? wanted : DataType::Float32;
 }
 
 } // namespace
@@ -87,15 +114,17 @@ size_t hostBytes(HostType type) {
   return row(type).bytes;
 }
 
-ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize,
-                      HostType type) {
+ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize, HostType type,
+                      std::optional<DataType> wanted) {
   if (itemsize != hostBytes(type))
     throw Error("itemsize is " + std::to_string(itemsize) + ", but an element of " + row(type).name + " has " +
                 std::to_string(hostBytes(type)) + " bytes");
   const DataType device = deviceType(type);
   if (storageBytes(device) == itemsize && type != HostType::Int64 && type != HostType::UInt64)
-    if (hostType(device) == type)
-      return runtime::createHostTensor(data, std::move(shape), stride, device);
+    if (hostType(device) == type) {
+      ttnn::Tensor same = runtime::createHostTensor(data, std::move(shape), stride, device);
+      return runtime::castTensor(same, wanted.value_or(device));
+    }
   // Gathered in the host's type first, under a type of the device that has as many bytes.
   const int64_t n = volume(shape);
   ttnn::Tensor gathered;
@@ -114,28 +143,28 @@ ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> 
   values = gathered.data();
   TensorSpec spec;
   spec.shape = std::move(shape);
-  spec.dtype = device;
+  spec.dtype = type == HostType::Float64 ? device : integersAs(device, wanted.value_or(device));
   ttnn::Tensor result = ttnn::Tensor::onHost(spec);
   switch (type) {
   case HostType::Float64:
     convert<double, float>(values, result.data(), n, "Float64");
     break;
   case HostType::Int64:
-    convert<int64_t, int32_t>(values, result.data(), n, "Int64");
+    convertIntegers<int64_t>(values, result, n, "Int64");
     break;
   case HostType::UInt64:
-    convert<uint64_t, uint32_t>(values, result.data(), n, "UInt64");
+    convertIntegers<uint64_t>(values, result, n, "UInt64");
     break;
   case HostType::Int16:
-    convert<int16_t, int32_t>(values, result.data(), n, "Int16");
+    convertIntegers<int16_t>(values, result, n, "Int16");
     break;
   case HostType::Int8:
-    convert<int8_t, int32_t>(values, result.data(), n, "Int8");
+    convertIntegers<int8_t>(values, result, n, "Int8");
     break;
   default:
     throw Error(std::string("no conversion from ") + row(type).name);
   }
-  return result;
+  return runtime::castTensor(result, wanted.value_or(device));
 }
 
 void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type) {

@@ -3,6 +3,7 @@
 
 #include "TtnnFunctions.h"
 #include "TtnnText.h"
+#include "tt/range_error.h"
 #include "tt/sim/formats.h"
 #include "ttnn/control.hpp"
 #include "ttnn/host_call.hpp"
@@ -32,8 +33,7 @@ Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
   if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)
     return runtime::castTensor(runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own),
                                *dtype);
-  Tensor tensor = fromHost(array.data, array.shape, array.stride, hostBytes(array.type), array.type);
-  return dtype ? runtime::castTensor(tensor, *dtype) : tensor;
+  return fromHost(array.data, array.shape, array.stride, hostBytes(array.type), array.type, dtype);
 }
 
 MemoryConfig dramInterleaved() { return {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}}; }
@@ -76,7 +76,11 @@ Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<
                  const Device &device, const std::optional<MemoryConfig> &memory, const char *action) {
   const HostArray values = hostArray(array);
   nb::gil_scoped_release unlocked;
-  return placed(converted(values, dtype), layout, device, memory, action);
+  try {
+    return placed(converted(values, dtype), layout, device, memory, action);
+  } catch (const RangeError &error) {
+    throw RangeError(std::string(action) + ": " + error.what());
+  }
 }
 
 /// The values that all chips agree on.

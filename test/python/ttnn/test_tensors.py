@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -94,6 +95,42 @@ def test_from_numpy_and_dlpack() -> None:
     assert tensor.to_list() == [[0, 1, 2], [3, 4, 5]]
     assert (tensor.dtype, tensor.layout) == (ttnn.bfloat16, ttnn.TILE_LAYOUT)
     assert torch.equal(torch.from_dlpack(tensor), torch.arange(6).reshape(2, 3).to(torch.bfloat16))
+
+
+RANGES = {ttnn.uint8: (0, 255), ttnn.uint16: (0, 65535), ttnn.uint32: (0, 2**32 - 1), ttnn.int32: (-(2**31), 2**31 - 1)}
+
+
+@pytest.mark.parametrize("torch_dtype", [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32])
+@pytest.mark.parametrize("dtype", RANGES, ids=str)
+def test_integers_that_another_type_lacks(dtype: ttnn.DataType, torch_dtype: torch.dtype) -> None:
+    """They are refused with value and range; the ends of a range are taken, of strided tensors and numpy's, too."""
+    low, high = RANGES[dtype]
+    info = torch.iinfo(torch_dtype)
+    for value in {low, high, low - 1, high + 1, info.min, info.max}:
+        if not info.min <= value <= info.max:
+            continue
+        whole = torch.tensor([0, value, 1, value], dtype=torch.int64).to(torch_dtype)
+        for values in (whole, whole[1::2], whole.numpy()):
+            given = torch.as_tensor(values).to(torch.int64).tolist()
+
+            def make(values: Any = values) -> ttnn.Tensor:
+                torch_values = isinstance(values, torch.Tensor)
+                return ttnn.from_torch(values, dtype=dtype) if torch_values else ttnn.Tensor(values, dtype)
+
+            if low <= value <= high:
+                assert ttnn.to_torch(make(), dtype=torch.int64).tolist() == given
+            else:
+                place = given.index(value)
+                with pytest.raises(
+                    ValueError, match=rf"element {place} is {value} of type .* expected {low} to {high}$"
+                ):
+                    make()
+
+
+def test_large_integers_as_floats() -> None:
+    values = torch.tensor([2**40, -(2**62), 2**31, 3])
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(values, dtype=ttnn.float32)), values.float())
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(values, dtype=ttnn.bfloat16)), values.to(torch.bfloat16))
 
 
 def test_unsigned_values_that_torch_has_no_room_for() -> None:
@@ -277,7 +314,11 @@ def test_wrong_arguments(device: ttnn.Device) -> None:
             ValueError,
             "memory_config is .*L1.*, but no device is given",
         ),
-        (lambda: ttnn.from_torch(torch.tensor([2**40])), ttnn.Error, "1099511627776 .*does not fit the 32-bit"),
+        (
+            lambda: ttnn.from_torch(torch.tensor([2**40])),
+            ttnn.Error,
+            "1099511627776 .*does not fit; expected -2147483648 to 2147483647",
+        ),
         (lambda: ttnn.from_torch(torch.tensor([1j])), ttnn.Error, "cannot become a tensor"),
         (lambda: ttnn.from_torch(ones).item(), ValueError, r"shape \[2, 2\] is not one value"),
         (lambda: bool(ttnn.from_torch(ones)), ValueError, "neither true nor false"),

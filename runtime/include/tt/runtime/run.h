@@ -22,7 +22,8 @@ using Device = std::shared_ptr<sim::MeshDevice>;
 using Tensor = ttnn::Tensor;
 using Tensors = ttnn::Tensors;
 
-/// Converts to another data type; rounds to nearest even.
+/// Converts to another data type; rounds to nearest even. Throws RangeError for an integer that another type of
+/// integers cannot hold.
 Tensor castTensor(const Tensor &tensor, DataType dtype);
 
 //===- Reports ------------------------------------------------------------===//
