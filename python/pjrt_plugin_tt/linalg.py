@@ -315,9 +315,18 @@ def _complex_only(function: Callable[..., Any], primitive: Any) -> Callable[...,
     return lower
 
 
+def _with_flags(lower: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes integers for booleans, as JAX's lowering for the CPU does, where all parameters are booleans."""
+
+    def with_flags(context: Any, *operands: Any, **parameters: Any) -> Any:
+        return lower(context, *operands, **{name: bool(value) for name, value in parameters.items()})
+
+    return with_flags
+
+
 def register(platform: str) -> None:
     """Gives JAX the lowerings; they are for programs that are lowered for the platform on any other one, too."""
-    rules = {
+    rules: dict[Any, Callable[..., Any]] = {
         linalg.eigh_p: _lower_eigh,
         linalg.geqp3_p: rule(_batched(lambda matrix, pivots, use_magma: _factor(matrix, pivots))),
         linalg.hessenberg_p: rule(_batched(_hessenberg)),
@@ -326,7 +335,7 @@ def register(platform: str) -> None:
         linalg.geqrf_p: _complex_only(_batched(lambda matrix: _factor(matrix, None)), linalg.geqrf_p),
         linalg.householder_product_p: _complex_only(_batched(_product), linalg.householder_product_p),
         linalg.cholesky_p: _complex_only(_batched(_cholesky), linalg.cholesky_p),
-        linalg.triangular_solve_p: _complex_only(_batched(_triangular_solve), linalg.triangular_solve_p),
+        linalg.triangular_solve_p: _with_flags(_complex_only(_batched(_triangular_solve), linalg.triangular_solve_p)),
         lax.reduce_prod_p: _complex_only(_reduce_prod, lax.reduce_prod_p),
     }
     # JAX's own, which are functions as well.

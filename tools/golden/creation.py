@@ -159,15 +159,15 @@ def injected(a: np.ndarray, b: np.ndarray, schedule: Words, turn: int) -> tuple[
 
 
 def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: list[TensorSpec]) -> list[Tensor]:
-    """The state (key and counter) with the counter after the blocks that were used, and the bits.
+    """The state (key, counter, maybe its upper half) with the counter after the blocks that were used, and the bits.
 
     A block of the cipher gives words of 32 bits; an element of 64 bits is two of them, the lower first. Philox's words
-    are the elements in order. Those of Threefry lie side by side in one dimension: the first of even size, or else the
-    largest.
+    are the elements in order; it counts in 128 bits, and the upper half of a state of two numbers begins as the key.
+    Those of Threefry lie side by side in one dimension: the first of even size, or else the largest.
     """
-    if state.shape != (2,):
+    if state.shape != (2,) and (state.shape != (3,) or rng_algorithm == "THREE_FRY"):
         raise ValueError(f"the state has shape {list(state.shape)}; expected a key and a counter of 64 bits")
-    key, counter = (np.uint64(int(n) % 2**64) for n in state)
+    key, counter, *more = (np.uint64(int(n) % 2**64) for n in state)
     shape, bits = out[1].shape, 8 * torch.empty(0, dtype=out[1].dtype).element_size()
     keys = [np.asarray([key & WORD]), np.asarray([key >> HALF])]
     words = list(shape) + [2] * (bits == 64)
@@ -184,11 +184,12 @@ def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: lis
         count = math.prod(blocks)
     else:
         count = -(-math.prod(words) // 4)
-        made = philox([*counted(counter, count), *(np.broadcast_to(k, count) for k in keys)], keys)
+        upper = (more[0] if more else key) + (counter + np.arange(count, dtype=np.uint64) < counter)
+        made = philox([*counted(counter, count), upper & WORD, upper >> HALF], keys)
         found = np.stack(made, axis=1).reshape(-1)[: math.prod(words)].reshape(words)
     if bits == 64:
         found = found[..., 0] | found[..., 1] << HALF
-    after = [key, counter + np.uint64(count)]
+    after = [key, counter + np.uint64(count), *(n + (counter + np.uint64(count) < counter) for n in more)]
     return [torch.from_numpy(np.asarray(after).view(np.int64)), whole(found, bits).reshape(shape)]
 
 

@@ -14,7 +14,6 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/FloorOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/NegOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
@@ -36,7 +35,7 @@ public:
   Value add(Value a, Value b) { return of<ttir::AddOp>(a, b); }
   Value subtract(Value a, Value b) { return of<ttir::SubtractOp>(a, b); }
   Value abs(Value a) { return of<ttir::AbsOp>(a); }
-  Value negate(Value a) { return of<ttir::NegOp>(a); }
+  Value withSign(Value magnitude, Value sign) { return hlo::withSign(builder, magnitude, sign); }
   template <class OpT> Value compare(Value a, Value b) {
     return make<OpT>(builder, type.clone(builder.getI1Type()), {a, b});
   }
@@ -57,16 +56,14 @@ private:
 Value roundEven(Formula &f, Value x) {
   Value a = f.abs(x), whole = f.number(8388608);
   Value rounded = f.subtract(f.add(a, whole), whole);
-  Value result = f.where(f.isLess(x, f.number(0)), f.negate(rounded), rounded);
-  return f.where(f.isLess(a, whole), result, x);
+  return f.where(f.isLess(a, whole), f.withSign(rounded, x), x);
 }
 
 /// Halves away from zero, which adding a half before cutting is not: 0.49999997 + 0.5 is 1 in f32.
 Value roundAway(Formula &f, Value x) {
   Value a = f.abs(x), below = f.of<ttir::FloorOp>(a);
   Value rounded = f.where(f.isLess(f.subtract(a, below), f.number(0.5)), below, f.add(below, f.number(1)));
-  Value result = f.where(f.isLess(x, f.number(0)), f.negate(rounded), rounded);
-  return f.where(f.isLess(a, f.number(8388608)), result, x);
+  return f.where(f.isLess(a, f.number(8388608)), f.withSign(rounded, x), x);
 }
 
 template <class OpT> struct LowerByFormula : OpConversionPattern<OpT> {
@@ -92,8 +89,14 @@ struct LowerTopK : OpConversionPattern<chlo::TopKOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(chlo::TopKOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (op.getK() == 0)
-      return notifyMatchFailure(rewriter, op, "it takes no elements");
+    if (op.getK() == 0) {
+      SmallVector<Value> none;
+      for (Value result : op->getResults())
+        none.push_back(ttir::ConstantOp::create(rewriter, op.getLoc(), result.getType(),
+                                                DenseElementsAttr::get(typeOf(result), ArrayRef<Attribute>())));
+      rewriter.replaceOp(op, none);
+      return success();
+    }
     if (failed(checkNarrow(rewriter, op, static_cast<int64_t>(op.getK()))))
       return failure();
     const auto k = static_cast<int32_t>(op.getK());

@@ -144,6 +144,7 @@ ROWS: list[Row] = [
     Row("lax.approx_max_k first dimension", lambda x: lax.approx_max_k(x, 3, reduction_dimension=0), [MANY.T], E),
     Row("lax.approx_max_k bf16", lambda x: lax.approx_max_k(x.astype(jnp.bfloat16), 1), [V], E),
     Row("grad approx_max_k", jax.grad(lambda x: jnp.sum(lax.approx_max_k(x, 3)[0] ** 2)), [MANY]),
+    Row("lax.top_k of none", lambda x: (lax.top_k(x, 0), lax.top_k(x[:, :0], 0)), [X], E),
     Row("lax.top_k axis", lambda x: lax.top_k(x, 2, axis=0) if "axis" in lax.top_k.__doc__ else lax.top_k(x.T, 2),
         [X], E),
     Row("lax.cumprod reverse", lambda x: lax.cumprod(x, 1, reverse=True), [P], C),

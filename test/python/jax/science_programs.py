@@ -429,6 +429,31 @@ SCIENCE = {
             for name, value in before.items():
                 jax.config.update(f"jax_{name}", value)
         """,
+    "integers for booleans of triangular_solve": """
+        import itertools
+        a, b = np.float32([[2, 1], [3, 4]]), np.float32([[1, 2, 3], [4, 5, 6]])
+        for matrix in (a, a + 1j * a):
+            for flags in itertools.product((0, 1), repeat=4):
+                names = dict(zip(("lower", "transpose_a", "conjugate_a", "unit_diagonal"), flags))
+                for left, right in ((1, b), (0, b.T)):
+                    x = jax.lax.linalg.triangular_solve(matrix, right.astype(matrix.dtype), left_side=left, **names)
+                    with jax.default_device(jax.devices("cpu")[0]):
+                        y = jax.lax.linalg.triangular_solve(matrix, right.astype(matrix.dtype), left_side=left, **names)
+                    np.testing.assert_allclose(x, y, rtol=1e-4)
+        """,
+    "keys of seeds with 64 bits": """
+        jax.config.update("jax_enable_x64", True)
+        for seed in (0, 1, -1, -7, 2**31 - 1, -(2**31)):
+            for make in (jax.random.PRNGKey, jax.jit(jax.random.PRNGKey)):
+                with jax.default_device(jax.devices("cpu")[0]):
+                    expected = np.asarray(make(seed))
+                assert np.array_equal(make(seed), expected), (seed, np.asarray(make(seed)), expected)
+        try:
+            jax.random.PRNGKey(2**31)
+            raise AssertionError("2^31 fits no 32 bits")
+        except ValueError as error:
+            assert "has the value 2147483648" in str(error), error
+        """,
     "tridiagonal systems that are singular, for inverse iteration": """
         random = np.random.default_rng(1)
         for size in (2, 3, 33):

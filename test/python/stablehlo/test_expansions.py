@@ -65,6 +65,20 @@ def test_counts_of_bits(name: str, dtype: torch.dtype) -> None:
     assert found.tolist() == [COUNTS[name](n % 2**width, width) for n in x.tolist()]
 
 
+def test_logical_shifts_of_64_bits() -> None:
+    """The upper half of a number that 32 bits hold are copies of its sign, into which zeros come."""
+    x = torch.tensor([n for n in INTEGERS if -(2**31) <= n < 2**31], dtype=torch.int64)
+    for distance in (0, 1, 5, 31, 32, 33, 40, 63, 64, 100, -1):
+        known, given = run(f"""%d = stablehlo.constant dense<{distance}> : {type_of(x)}
+          %k = stablehlo.shift_right_logical %x, %d : {type_of(x)}
+          %r0 = stablehlo.convert %k : ({type_of(x)}) -> tensor<{len(x)}xui32>
+          %r1 = stablehlo.shift_right_logical %x, %y : {type_of(x)}""",
+            {"x": x, "y": torch.full_like(x, distance)}, [f"tensor<{len(x)}xui32>", type_of(x)])  # fmt: skip
+        exact = [n % 2**64 >> distance if 0 <= distance < 64 else 0 for n in x.tolist()]
+        for found in (known, given):
+            assert [n % 2**32 for n in found.to(torch.int64).tolist()] == [n % 2**32 for n in exact]
+
+
 def reduced(value: float, exponent: int, mantissa: int) -> float:
     """A float in a format of so many bits, by exact arithmetic."""
     if math.isnan(value) or math.isinf(value) or value == 0:
@@ -122,34 +136,65 @@ def test_mulhi(dtype: torch.dtype) -> None:
 # Random bits
 
 
+def words_of(*numbers: int) -> list[list[int]]:
+    return [[n % 2**32, n >> 32] for n in numbers]
+
+
 def philox_words(counter: int, key: tuple[int, int], count: int) -> list[int]:
+    """counter: of 128 bits."""
     words: list[int] = []
     while len(words) < count:
-        x = [counter % 2**32, counter >> 32, *key]
+        x = [counter >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
         k0, k1 = key
         for _ in range(10):
             p, q = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
             x = [(q >> 32) ^ x[1] ^ k0, q % 2**32, (p >> 32) ^ x[3] ^ k1, p % 2**32]
             k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
         words += x
-        counter = (counter + 1) % 2**64
+        counter = (counter + 1) % 2**128
     return words[:count]
 
 
 @pytest.mark.parametrize("shape", [(10,), (3, 5), (1,), ()])
-@pytest.mark.parametrize("start", [0, 7, 2**32 - 1])
+@pytest.mark.parametrize("start", [0, 7, 2**32 - 1, 2**64 - 1])
 def test_philox(shape: tuple[int, ...], start: int) -> None:
     """The bits of XLA, from a state that is made of words, as jax.random makes it."""
-    count = math.prod(shape)
-    state = torch.tensor([[0xDEADBEEF, 0x12345678], [start % 2**32, start >> 32]], dtype=torch.int64).to(torch.uint32)
+    count, key = math.prod(shape), 0x12345678DEADBEEF
+    state = torch.tensor(words_of(key, start), dtype=torch.int64).to(torch.uint32)
     to = "tensor<" + "".join(f"{size}x" for size in shape) + "ui32>"
     after, bits = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<2x2xui32>) -> tensor<2xui64>
       %n, %r1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, {to})
       %r0 = stablehlo.bitcast_convert %n : (tensor<2xui64>) -> tensor<2x2xui32>""",
         {"x": state}, ["tensor<2x2xui32>", to])  # fmt: skip
-    assert bits.to(torch.int64).reshape(-1).tolist() == philox_words(start, (0xDEADBEEF, 0x12345678), count)
-    following = start + (count + 3) // 4
-    assert after.to(torch.int64).tolist() == [[0xDEADBEEF, 0x12345678], [following % 2**32, following >> 32]]
+    words = philox_words(key << 64 | start, (0xDEADBEEF, 0x12345678), count)
+    assert bits.to(torch.int64).reshape(-1).tolist() == words
+    assert after.to(torch.int64).tolist() == words_of(key, (start + (count + 3) // 4) % 2**64)
+
+
+# Of XLA's CPU (jaxlib 0.10.2): key, counter and its upper half, and five words.
+PHILOX_OF_XLA = [
+    ((7, 9, 7), (2624491802, 3865826212, 2369117307, 3756717838, 1745368373)),
+    ((7, 9, 0), (2439837604, 62910777, 53943709, 3895118912, 3255304832)),
+    ((7, 0, 9), (2462361331, 2336002820, 3292225718, 314718913, 3143212025)),
+    ((7, 2**64 - 1, 7), (3825527345, 2929620239, 4033760259, 866587273, 2720144846)),
+    ((7, 2**64 - 1, 2**64 - 1), (3062376279, 2540987067, 304614663, 2274073934, 4099963437)),
+    ((2**33 + 7, 2**40 + 9, 2**50 + 3), (2519193354, 4256613185, 28352186, 3775192842, 1765109488)),
+]
+
+
+@pytest.mark.parametrize(("numbers", "expected"), PHILOX_OF_XLA)
+def test_philox_of_three_numbers(numbers: tuple[int, int, int], expected: tuple[int, ...]) -> None:
+    """A state of three numbers has the upper half of the counter, to which the lower one carries over."""
+    state = torch.tensor(words_of(*numbers), dtype=torch.int64).to(torch.uint32)
+    of = "(tensor<3xui64>) -> (tensor<3xui64>, tensor<5xui32>)"
+    after, bits = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<3x2xui32>) -> tensor<3xui64>
+      %n, %r1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : {of}
+      %r0 = stablehlo.bitcast_convert %n : (tensor<3xui64>) -> tensor<3x2xui32>""",
+        {"x": state}, ["tensor<3x2xui32>", "tensor<5xui32>"])  # fmt: skip
+    key, counter, upper = numbers
+    assert bits.to(torch.int64).tolist() == list(expected)
+    following = (upper << 64 | counter) + 2
+    assert after.to(torch.int64).tolist() == words_of(key, following % 2**64, following >> 64 & 2**64 - 1)
 
 
 def threefry_block(counter: int, key: tuple[int, int]) -> tuple[int, int]:

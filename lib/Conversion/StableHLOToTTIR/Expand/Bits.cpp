@@ -277,20 +277,22 @@ SmallVector<Expr> threefry(Expr x0, Expr x1, Expr k0, Expr k1) {
   return {x0, x1};
 }
 
-/// The state is a key and a counter of 64 bits each, the bits those of XLA's CPU (facts of the algorithm: the two
-/// functions above, and which word goes where). A 64-bit state that was made of pairs of words is not made at all.
+/// The state is a key and a counter of 64 bits each; Philox counts in 128 bits, whose upper half is a third number of
+/// the state or begins as the key. The bits are those of XLA's CPU (facts of the algorithm: the two functions above,
+/// and which word goes where). A 64-bit state that was made of pairs of words is not made at all.
 struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::RngBitGeneratorOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType stateType = typeOf(op.getInitialState()), type = typeOf(op.getOutput());
     auto element = dyn_cast<IntegerType>(type.getElementType());
-    if (!stateType.getElementType().isUnsignedInteger(64) || stateType.getDimSize(0) != 2)
-      return rewriter.notifyMatchFailure(op, "the state is not tensor<2xui64>");
+    const int64_t numbers = stateType.getDimSize(0);
+    if (!stateType.getElementType().isUnsignedInteger(64) || (numbers != 2 && numbers != 3))
+      return rewriter.notifyMatchFailure(op, "the state is neither tensor<2xui64> nor tensor<3xui64>");
     if (!element || type.getNumElements() > std::numeric_limits<int32_t>::max() / 4)
       return rewriter.notifyMatchFailure(op, "the bits are not integers");
     Type word = uint32(builder);
-    auto words = RankedTensorType::get({2, 2}, word);
+    auto words = RankedTensorType::get({numbers, 2}, word);
     Expr state(builder, op.getInitialState());
     auto joined = op.getInitialState().getDefiningOp<stablehlo::BitcastConvertOp>();
     if (joined && joined.getOperand().getType() == words)
@@ -298,7 +300,8 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
     else
       state = state.bitcast(words);
     auto at = [&](int64_t i, int64_t j) { return state.slice({i, j}, {i + 1, j + 1}, {1, 1}).reshape({}); };
-    Wide key{at(0, 0), at(0, 1)}, counter{at(1, 0), at(1, 1)};
+    auto number = [&](int64_t i) { return Wide{at(i, 0), at(i, 1)}; };
+    Wide key = number(0), counter = number(1), upper = numbers == 3 ? number(2) : key;
 
     // A word of 32 bits for each element, or two.
     const bool isWide = element.getWidth() == 64;
@@ -307,7 +310,7 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
     const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
     Expr bits = type.getNumElements() == 0 ? noBits(builder, shape, isWide)
                 : isThreefry               ? threefryBits(builder, key, counter, shape, isWide, blocks)
-                                           : philoxBits(builder, key, counter, shape, isWide, blocks);
+                                           : philoxBits(builder, key, counter, upper, shape, isWide, blocks);
     Expr output = bits;
     if (isWide) {
       replaceSplit(rewriter, op.getOutput(), bits);
@@ -319,15 +322,19 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
       output = bits.bitcast(Type(element));
     }
     Wide next = add(counter, counter.low.number(static_cast<double>(blocks)));
-    Expr after = key.low.reshape({1, 1})
-                     .concat({key.high.reshape({1, 1})}, 1)
-                     .concat({next.low.reshape({1, 1}).concat({next.high.reshape({1, 1})}, 1)}, 0);
+    SmallVector<Wide> made = {key, next};
+    if (numbers == 3)
+      made.push_back(add(upper, carry(next, counter)));
+    auto pair = [](Wide x) { return x.low.reshape({1, 1}).concat({x.high.reshape({1, 1})}, 1); };
+    SmallVector<Expr> rows = llvm::map_to_vector(made, pair);
+    Expr after = rows.front().concat(ArrayRef(rows).drop_front(), 0);
+    auto lowWords = [&] {
+      SmallVector<Expr> low = llvm::map_to_vector(made, [](Wide x) { return x.low.reshape({1}); });
+      return low.front().concat(ArrayRef(low).drop_front(), 0).convert(stateType.getElementType());
+    };
     replaceSplit(rewriter, op.getOutputState(), after);
     if (!op.getOutputState().use_empty())
-      rewriter.replaceAllUsesWith(
-          op.getOutputState(),
-          joined ? after.bitcast(stateType).value()
-                 : key.low.reshape({1}).concat({next.low.reshape({1})}, 0).convert(stateType.getElementType()).value());
+      rewriter.replaceAllUsesWith(op.getOutputState(), (joined ? after.bitcast(stateType) : lowWords()).value());
     if (!op.getOutput().use_empty())
       rewriter.replaceAllUsesWith(op.getOutput(), output.value());
     rewriter.eraseOp(op);
@@ -361,15 +368,20 @@ private:
     return add({counter.low.spread(shape), counter.high.spread(shape)}, number);
   }
 
-  static Expr philoxBits(ImplicitLocOpBuilder &builder, Wide key, Wide counter, ArrayRef<int64_t> shape, bool isWide,
-                         int64_t &blocks) {
+  /// What goes from the lower half of a 128-bit counter to the upper one after fewer than 2^32 steps.
+  static Expr carry(Wide after, Wide before) { return (after.high < before.high).convert(after.high.element()); }
+
+  static Expr philoxBits(ImplicitLocOpBuilder &builder, Wide key, Wide counter, Wide upper, ArrayRef<int64_t> shape,
+                         bool isWide, int64_t &blocks) {
     int64_t count = isWide ? 2 : 1;
     for (int64_t size : shape)
       count *= size;
     blocks = (count + 3) / 4;
     Wide at = counters(builder, counter, {blocks});
     Expr k0 = key.low.spread({blocks}), k1 = key.high.spread({blocks});
-    SmallVector<Expr> words = philox({at.low, at.high, k0, k1}, k0, k1);
+    Wide above = add({upper.low.spread({blocks}), upper.high.spread({blocks})},
+                     carry(at, {counter.low.spread({blocks}), counter.high.spread({blocks})}));
+    SmallVector<Expr> words = philox({at.low, at.high, above.low, above.high}, k0, k1);
     for (Expr &word : words)
       word = word.reshape({blocks, 1});
     Expr flat = words[0].concat(ArrayRef(words).drop_front(), 1).reshape({4 * blocks}).slice(0, 0, count);

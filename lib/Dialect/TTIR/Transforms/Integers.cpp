@@ -13,6 +13,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalRightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 
@@ -22,6 +23,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -218,6 +220,13 @@ LogicalResult NarrowIntegers::collect(Operation *op) {
       entries.push_back(entry);
     return success();
   }
+  if (isa<LogicalRightShiftOp>(op)) {
+    IntegerType integer = integerElements(op->getResult(0).getType());
+    if (integer && integer.getWidth() == 64 && !integer.isUnsigned()) {
+      wideShifts.push_back(op);
+      return success();
+    }
+  }
   bool isInRange = staysInRange(name);
   if (auto cast = dyn_cast<TypecastOp>(op))
     isInRange = narrowWidth(op->getResult(0).getType()) && includes(::mlir::cast<IntegerType>(entry.to), entry.from);
@@ -233,7 +242,9 @@ LogicalResult NarrowIntegers::collect(Operation *op) {
 bool NarrowIntegers::rewrite() {
   for (const Entry &entry : entries)
     isa<BitcastConvertOp>(entry.op) ? rewriteBitcast(entry) : wrapResults(entry);
-  return !entries.empty();
+  for (Operation *op : wideShifts)
+    rewriteWideShift(op);
+  return !entries.empty() || !wideShifts.empty();
 }
 
 Value NarrowIntegers::constant(Value like, int64_t number) {
@@ -298,6 +309,26 @@ void NarrowIntegers::wrapResults(const Entry &entry) {
     }
     result.replaceAllUsesExcept(value, own);
   }
+}
+
+/// Shifts 64 bits of which the upper 32 are copies of the sign: the first 31 steps bring in copies of it, steps beyond
+/// 32 zeros. A negative distance is a large one.
+void NarrowIntegers::rewriteWideShift(Operation *op) {
+  Location last = op->getLoc(), loc = ttcore::withoutSourceNumber(last);
+  OpBuilder builder(op);
+  Value x = op->getOperand(0), distance = op->getOperand(1);
+  Type type = distance.getType();
+  auto clamped = [&](Value value, int32_t high) {
+    return ClampScalarOp::create(builder, loc, type, value, builder.getI32IntegerAttr(0),
+                                 builder.getI32IntegerAttr(high));
+  };
+  distance =
+      BitwiseAndOp::create(builder, loc, type, distance, constant(distance, std::numeric_limits<int32_t>::max()));
+  Value beyond = SubtractOp::create(builder, loc, type, distance, constant(distance, 32));
+  Value signs = RightShiftOp::create(builder, loc, op->getResult(0).getType(), x, clamped(distance, 31));
+  auto shifted = LogicalRightShiftOp::create(builder, last, op->getResult(0).getType(), signs, clamped(beyond, 32));
+  op->getResult(0).replaceAllUsesWith(shifted.getResult());
+  op->erase();
 }
 
 /// By the unsigned type of the same width, which the chip has.

@@ -44,12 +44,14 @@ private:
   };
   void rewriteBitcast(const Entry &entry);
   void wrapResults(const Entry &entry);
+  void rewriteWideShift(Operation *op);
 
   Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width, bool isUnsigned);
   /// One number, broadcast by whoever uses it.
   Value constant(Value like, int64_t number);
 
   SmallVector<Entry> entries;
+  SmallVector<Operation *> wideShifts; // logical ones to the right, of signed integers of 64 bits
   DenseMap<std::pair<Block *, std::pair<int64_t, int64_t>>, Value> constants; // by block, rank and number
 };
 
