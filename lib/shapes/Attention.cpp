@@ -32,8 +32,10 @@ void checkParts(const Op &op, const Parts &parts) {
     fail(op, "head sizes ", parts.size, " of ", Name{"query"}, " and ", k[3], " of ", Name{"key"}, " differ");
 }
 
-/// A mask that broadcasts to `scores`, and a sink for each head.
+/// A mask that broadcasts to `scores`, a sink for each head, and a window of one key or more.
 void checkExtras(const Op &op, const Parts &parts, const Sizes &scores) {
+  if (const auto window = optionalInteger(op, "sliding_window_size"); window && *window < 1)
+    failAttribute(op, "sliding_window_size", "is ", *window, "; expected a positive number");
   if (optionalOperand(op, "attention_mask")) {
     const View mask = shapeOf(op, "attention_mask", 4);
     for (size_t d = 0; d < 4; ++d)

@@ -29,7 +29,7 @@ def attend(
 ) -> Tensor:
     """Returns PyTorch's attention where `visible` is true; a sink is the score of one more key, whose value is 0.
 
-    A row that sees nothing is NaN, the softmax of no scores, where PyTorch's has zeros.
+    A row that sees none of the keys is NaN, where PyTorch's has zeros; without keys it is zeros, as in PyTorch.
     """
     bias = torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
     if mask is not None:
@@ -41,6 +41,8 @@ def attend(
     result = torch.nn.functional.scaled_dot_product_attention(
         query, key, value, bias.to(query.dtype), scale=scale, enable_gqa=True
     )
+    if bias.shape[-1] == 0:
+        return result
     return result.masked_fill((bias == -torch.inf).all(dim=-1, keepdim=True), torch.nan)
 
 
@@ -84,7 +86,7 @@ def attention_decode(
 ) -> Tensor:
     """One new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size].
 
-    Without positions the token is the last of the cache. The library scales the sum of scores and mask.
+    Without positions the token is the last of the cache. The library scales the sum of scores and mask, and the sink.
     """
     q = query.permute(1, 2, 0, 3)
     columns, position = torch.arange(key.shape[-2]), torch.full((1, 1, 1, 1), key.shape[-2] - 1)
@@ -93,10 +95,10 @@ def attention_decode(
     visible = columns <= position
     if sliding_window_size is not None:
         visible = visible & (columns > position - sliding_window_size)
-    mask = None
-    if attention_mask is not None:
-        mask = heads_of_mask(attention_mask, q) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    return attend(q, key, value, visible, mask, attention_sink, scale).permute(2, 0, 1, 3)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    mask = None if attention_mask is None else heads_of_mask(attention_mask, q) * factor
+    sink = None if attention_sink is None else attention_sink * factor
+    return attend(q, key, value, visible, mask, sink, scale).permute(2, 0, 1, 3)
 
 
 def seen(query: Tensor, key: Tensor, mask: Tensor | None, mask_type: Any) -> Tensor:

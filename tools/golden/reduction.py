@@ -41,6 +41,18 @@ def one_by_one(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]],
     return reduce
 
 
+def extreme(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]], Tensor]:
+    """torch.amax or torch.amin; no elements have neither a largest nor a smallest."""
+
+    def reduce(x: Tensor, dims: list[int]) -> Tensor:
+        for dim in dims:
+            if x.shape[dim] == 0:
+                raise ValueError(f"dimension {dim} of {list(x.shape)} is reduced and has size 0; expected 1 or more")
+        return function(x, dim=dims, keepdim=True)
+
+    return reduce
+
+
 def summed(x: Tensor, dims: list[int]) -> Tensor:
     return torch.sum(x, dim=dims, keepdim=True, dtype=x.dtype if x.dtype != torch.bool else torch.int32)
 
@@ -136,8 +148,8 @@ def indexer_scores(query: Tensor, key: Tensor, weights: Tensor, chunk_start_idx:
 REDUCTION = {
     "sum": Op(reduction(summed), aten="sum.dim_IntList"),
     "mean": Op(reduction(mean), aten="mean.dim"),
-    "max": Op(reduction(lambda x, dims: torch.amax(x, dim=dims, keepdim=True)), aten="amax"),
-    "min": Op(reduction(lambda x, dims: torch.amin(x, dim=dims, keepdim=True)), aten="amin"),
+    "max": Op(reduction(extreme(torch.amax)), aten="amax"),
+    "min": Op(reduction(extreme(torch.amin)), aten="amin"),
     "prod": Op(reduction(one_by_one(lambda x, **k: torch.prod(x, dtype=x.dtype, **k))), aten="prod.dim_int"),
     "reduce_and": Op(reduction(one_by_one(lambda x, **k: torch.all(x != 0, **k)))),
     "reduce_or": Op(reduction(one_by_one(lambda x, **k: torch.any(x != 0, **k)))),

@@ -152,7 +152,7 @@ def fold(values: list[Tensor], inits: list[Tensor], dims: Sequence[int], body: C
 
 def reduce(values: list[Tensor], inits: list[Tensor], dimensions: Sequence[int], regions: Sequence[Any]) -> Any:
     body, dims = regions[0], list(dimensions)
-    if body.kind in FOLDS and len(values) == 1 and dims:
+    if body.kind in FOLDS and len(values) == 1 and dims and all(values[0].shape[d] for d in dims):
         return [body(FOLDS[body.kind](values[0], dims).to(values[0].dtype), inits[0])[0]]
     return fold(values, inits, dims, body)
 

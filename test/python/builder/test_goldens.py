@@ -9,7 +9,6 @@ import pytest
 import torch
 from builder.base.builder_apis import build_module, load_mlir_file, split_mlir_file
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException
-from golden import GoldenMapTensor
 
 F32 = torch.float32
 TEXT = """module {
@@ -172,6 +171,14 @@ def test_a_missing_golden_is_named(monkeypatch):
         return b.neg(y)
 
     assert torch.equal(output(given), torch.full((4, 8), -1.0))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("dims", [[1], [0, 1], None])
+def test_the_largest_of_nothing_is_named(name, dims):
+    pattern = rf"golden of ttir\.{name} at .*: dimension 1 of \[4, 0\] is reduced and has size 0; expected 1 or more"
+    with pytest.raises(TTBuilderGoldenException, match=pattern):
+        output(lambda x, b: getattr(b, name)(b.slice_static(x, [0, 8], [4, 8], [1, 1]), dim_arg=dims))
 
 
 def chain(length: int, body=lambda x, b: b.sin(x)):

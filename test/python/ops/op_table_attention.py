@@ -29,8 +29,16 @@ ATTENTION = {
             value=(1, 1, 18, 16),
             attention_sink=(1, 3, 1, 1),
         ),
+        # No keys: zeros.
+        case((1, 2, 5, 16), (1, 2, 0, 16), (1, 2, 0, 16), is_causal=False),
+        case((1, 2, 40, 16), (1, 2, 0, 16), (1, 2, 0, 16), is_causal=True),
+        case((1, 2, 5, 16), (1, 2, 0, 16), (1, 2, 0, 16), is_causal=False, sliding_window_size=3),
         wrong=[
             (case((1, 4, 8, 16), (1, 4, 8, 8), (1, 4, 8, 8)), "head sizes 16 of 'query' and 8 of 'key' differ"),
+            (
+                case((1, 4, 8, 16), (1, 4, 8, 16), (1, 4, 8, 16), sliding_window_size=0),
+                "attribute 'sliding_window_size' is 0; expected a positive number",
+            ),
             (case((4, 4), (4, 4), (4, 4)), "operand 'query' is 'tensor<4x4xf32>'; expected rank 4"),
         ],
     ),
@@ -59,13 +67,25 @@ ATTENTION = {
         # A mask is added to the scores before they are scaled.
         case((1, 2, 4, 64), (2, 4, 33, 64), (2, 4, 33, 64), (2,), (2, 1, 4, 33), is_causal=False),
         case((1, 2, 4, 16), (2, 2, 33, 16), (2, 2, 33, 16), (2,), (2, 1, 4, 33), is_causal=True, scale=3.0),
+        # So is a sink.
+        *(
+            named(
+                {"is_causal": True, "scale": scale},
+                query=(1, 2, 4, 16),
+                key=(2, 2, 33, 16),
+                value=(2, 2, 33, 16),
+                cur_pos_tensor=(2,),
+                attention_sink=(1, 4, 1, 1),
+            )
+            for scale in (0.125, 3.0)
+        ),
         wrong=[
             (
                 case((1, 3, 4, 16), (3, 2, 33, 16), (3, 2, 33, 16), (3,), is_causal="no"),
                 "is_causal = 'no' .*expected True or False",
             )
         ],
-        fixed={3: "i32"},
+        fixed={3: "i32", "cur_pos_tensor": "i32"},
     ),
     "paged_scaled_dot_product_attention_decode": row(
         named(

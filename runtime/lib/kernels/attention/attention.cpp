@@ -22,13 +22,6 @@
 namespace tt::ttnn {
 namespace {
 
-int64_t windowOfAttention(const OpCall &call) {
-  const auto window = call.attributes.get<int64_t>("sliding_window_size", 0);
-  if (window < 0 || (window == 0 && call.attributes.find<int64_t>("sliding_window_size")))
-    fail(call, "attribute 'sliding_window_size' is " + std::to_string(window) + "; expected a positive number");
-  return window;
-}
-
 void readKeys(const OpCall &call, Attention &a) {
   const Shape &key = operand(call, 1).shape, &value = operand(call, 2).shape;
   a.keyHeads = key[1];
@@ -63,13 +56,13 @@ Attention prefillOf(const OpCall &call) {
   readMask(call, a, {0, 1, 2, 3});
   a.causal = call.attributes.get<bool>("is_causal", true);
   a.centred = !a.causal;
-  a.window = windowOfAttention(call);
+  a.window = call.attributes.get<int64_t>("sliding_window_size", 0);
   return a;
 }
 
 /// One new row for each user: the query is [1, batch, heads, size], the mask [batch, 1, heads, columns]. The row's own
 /// column is that of its position, else the last one. As in the library, the scale multiplies the sum of scores and
-/// mask.
+/// mask, and the sink.
 Attention decodeOf(const OpCall &call) {
   const Shape &query = operand(call, 0).shape;
   Attention a{};
@@ -77,11 +70,11 @@ Attention decodeOf(const OpCall &call) {
   a.maskIndex = 3, a.sinkIndex = 5;
   readKeys(call, a);
   readMask(call, a, {0, 2, 1, 3});
-  a.scalesMask = true;
+  a.scalesExtras = true;
   a.firstPosition = a.columns - 1;
   if (optionalOperand(call, 4) && call.attributes.get<bool>("is_causal", true))
     a.positionIndex = 4;
-  a.window = windowOfAttention(call);
+  a.window = call.attributes.get<int64_t>("sliding_window_size", 0);
   return a;
 }
 

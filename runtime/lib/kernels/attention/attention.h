@@ -17,7 +17,7 @@ struct Attention {
   int64_t window = 0;               // columns that a row sees; 0: all
   bool centred = false;             // half of the window lies on each side of a row's own column; else it ends there
   std::vector<int64_t> maskStrides; // of batch, head, row and column; 0 where broadcast
-  bool scalesMask = false;          // the mask is added before scores are scaled
+  bool scalesExtras = false;        // scores are scaled with the mask, and so is the sink
   double scale = 1;
 
   int64_t groups() const { return heads / keyHeads; }

@@ -50,7 +50,7 @@ void VisibleColumns::mask(const Buffers &buffers, int64_t batch, int64_t head, i
   const int64_t at = batch * a.maskStrides[0] + head * a.maskStrides[1] + row * a.maskStrides[2] + column * step;
   loadMask(buffers.ins[a.maskIndex] + static_cast<size_t>(at) * maskBytes, to, step ? static_cast<size_t>(n) : 1);
   const int64_t loaded = step ? n : 1;
-  if (a.scalesMask)
+  if (a.scalesExtras)
     for (int64_t i = 0; i < loaded; ++i)
       to[i] *= static_cast<float>(a.scale);
   std::fill_n(to + loaded, n - loaded, to[0]);
@@ -58,9 +58,10 @@ void VisibleColumns::mask(const Buffers &buffers, int64_t batch, int64_t head, i
 
 float VisibleColumns::sink(const Buffers &buffers, int64_t head) const {
   float value = -std::numeric_limits<float>::infinity();
-  if (loadSink)
-    loadSink(buffers.ins[a.sinkIndex] + static_cast<size_t>(head) * sinkBytes, &value, 1);
-  return value;
+  if (!loadSink)
+    return value;
+  loadSink(buffers.ins[a.sinkIndex] + static_cast<size_t>(head) * sinkBytes, &value, 1);
+  return a.scalesExtras ? value * static_cast<float>(a.scale) : value;
 }
 
 } // namespace tt::ttnn

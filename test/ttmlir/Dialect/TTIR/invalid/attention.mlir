@@ -85,3 +85,19 @@ func.func @heads_rank(%a0: tensor<2x3x4xf32>) {
   %0 = "ttir.concatenate_heads"(%a0) : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
   return
 }
+
+// -----
+
+func.func @window(%a0: tensor<1x8x64x32xf32>) {
+  // expected-error@+1 {{'ttir.scaled_dot_product_attention' op attribute 'sliding_window_size' is 0; expected a positive number}}
+  %0 = "ttir.scaled_dot_product_attention"(%a0, %a0, %a0) <{sliding_window_size = 0 : ui32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<1x8x64x32xf32>, tensor<1x8x64x32xf32>, tensor<1x8x64x32xf32>) -> tensor<1x8x64x32xf32>
+  return
+}
+
+// -----
+
+func.func @window_of_pages(%q: tensor<1x2x4x16xf32>, %c: tensor<8x2x32x16xf32>, %t: tensor<2x3xi32>) {
+  // expected-error@+1 {{'ttnn.paged_scaled_dot_product_attention_decode' op attribute 'sliding_window_size' is 0; expected a positive number}}
+  %0 = "ttnn.paged_scaled_dot_product_attention_decode"(%q, %c, %c, %t) <{sliding_window_size = 0 : ui32, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}> : (tensor<1x2x4x16xf32>, tensor<8x2x32x16xf32>, tensor<8x2x32x16xf32>, tensor<2x3xi32>) -> tensor<1x2x4x16xf32>
+  return
+}
