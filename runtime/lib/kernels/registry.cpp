@@ -171,7 +171,7 @@ std::string countText(int64_t least, int64_t most) {
 } // namespace
 
 void Attributes::missing(std::string_view name) const {
-  for (const auto &[key, attribute] : entries)
+  for (const auto &[key, attribute] : all())
     if (key == name)
       throw OpError(op + ": attribute '" + std::string(name) + "' is " + std::string(kindOf(attribute)) +
                     ", which this op does not take");

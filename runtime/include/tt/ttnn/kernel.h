@@ -56,14 +56,15 @@ struct NamedAttribute {
   Attribute attribute;
 };
 
-/// The attributes of one op, by name. `get` throws OpError naming op and
+/// The attributes of one op, by name; cheap to copy. `get` throws OpError naming op and
 /// attribute when it is missing or of another type.
 class Attributes {
 public:
   Attributes() = default;
-  Attributes(std::string op, std::vector<NamedAttribute> entries) : op(std::move(op)), entries(std::move(entries)) {}
+  Attributes(std::string op, std::vector<NamedAttribute> given)
+      : op(std::move(op)), entries(std::make_shared<const std::vector<NamedAttribute>>(std::move(given))) {}
   template <class T> const T *find(std::string_view name) const {
-    for (const auto &[key, attribute] : entries)
+    for (const auto &[key, attribute] : all())
       if (key == name)
         return std::get_if<T>(&attribute.value);
     return nullptr;
@@ -77,12 +78,16 @@ public:
     const T *value = find<T>(name);
     return value ? *value : otherwise;
   }
-  std::span<const NamedAttribute> all() const { return entries; }
+  std::span<const NamedAttribute> all() const {
+    return entries ? std::span<const NamedAttribute>(*entries) : std::span<const NamedAttribute>();
+  }
+  /// Whether these are copies of each other. Others may have the same values.
+  bool isCopyOf(const Attributes &other) const { return entries == other.entries; }
 
 private:
   [[noreturn]] void missing(std::string_view name) const;
   std::string op;
-  std::vector<NamedAttribute> entries;
+  std::shared_ptr<const std::vector<NamedAttribute>> entries; // never changed: copies share them
 };
 
 /// Where constant operands lie.
