@@ -198,6 +198,38 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
   defineFlatbuffer<ttmlirTranslateToFlatbuffer>(m, "ttnn_to_flatbuffer");
   defineFlatbuffer<ttmlirTranslateTTMetalToFlatbuffer>(m, "ttmetal_to_flatbuffer");
   m.def(
+      "open_sizes",
+      [](const std::vector<nb::bytes> &files, const std::vector<std::string> &names,
+         const std::vector<std::pair<int64_t, int64_t>> &bounds, const std::vector<std::vector<int64_t>> &points) {
+        std::vector<MlirStringRef> given, called;
+        for (const nb::bytes &file : files)
+          given.push_back(mlirStringRefCreate(file.c_str(), file.size()));
+        for (const std::string &name : names)
+          called.push_back(mlirStringRefCreate(name.data(), name.size()));
+        std::vector<int64_t> limits, values;
+        for (const auto &[least, most] : bounds)
+          limits.insert(limits.end(), {least, most});
+        for (const std::vector<int64_t> &point : points) {
+          if (point.size() != names.size())
+            throw nb::value_error("a point has another number of values than there are sizes");
+          values.insert(values.end(), point.begin(), point.end());
+        }
+        if (files.size() != points.size() || names.size() != bounds.size())
+          throw nb::value_error("expected a point for each file, and bounds for each size");
+        std::string made;
+        const auto append = [](MlirStringRef part, void *to) {
+          static_cast<std::string *>(to)->append(part.data, part.length);
+        };
+        const bool failed = mlirLogicalResultIsFailure(
+            ttmlirOpenSizes(static_cast<intptr_t>(files.size()), given.data(), static_cast<intptr_t>(names.size()),
+                            called.data(), limits.data(), values.data(), append, &made));
+        if (failed)
+          throw nb::value_error(made.c_str());
+        return nb::bytes(made.data(), made.size());
+      },
+      nb::arg("files"), nb::arg("names"), nb::arg("bounds"), nb::arg("points"),
+      "One flatbuffer of those of a program for each point. Raises ValueError where sizes cannot stay open.");
+  m.def(
       "ttkernel_to_cpp",
       [](MlirOperation module) {
         return translated(module, [&](MlirStringCallback callback, void *userData) {

@@ -9,6 +9,7 @@
 #include "ttmlir/Target/Emit/TensorFiles.h"
 #include "ttmlir/Target/Python/TranslateToPython.h"
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
+#include "ttmlir/Target/TTNN/OpenSizes.h"
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 
 #include "mlir/CAPI/IR.h"
@@ -31,6 +32,25 @@ MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module, MlirS
                                                      void *userData) {
   mlir::detail::CallbackOstream stream(callback, userData);
   return wrap(mlir::tt::ttmetal::translateTTMetalToFlatbuffer(unwrap(module), stream));
+}
+
+MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, intptr_t sizes,
+                                  const MlirStringRef *names, const int64_t *bounds, const int64_t *points,
+                                  MlirStringCallback callback, void *userData) {
+  llvm::SmallVector<llvm::StringRef> given;
+  llvm::SmallVector<llvm::ArrayRef<int64_t>> at;
+  llvm::SmallVector<mlir::tt::ttnn::OpenSize> open;
+  for (intptr_t i = 0; i < count; ++i) {
+    given.push_back(unwrap(files[i]));
+    at.push_back({points + i * sizes, static_cast<size_t>(sizes)});
+  }
+  for (intptr_t i = 0; i < sizes; ++i)
+    open.push_back({unwrap(names[i]).str(), bounds[2 * i], bounds[2 * i + 1]});
+  llvm::Expected<std::string> made = mlir::tt::ttnn::openSizes(given, open, at);
+  const bool isMade = bool(made);
+  const std::string text = isMade ? std::move(*made) : llvm::toString(made.takeError());
+  callback(wrap(llvm::StringRef(text)), userData);
+  return isMade ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }
 
 MlirLogicalResult ttmlirTranslateKernelsToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {

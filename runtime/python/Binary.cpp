@@ -41,6 +41,29 @@ void bindBinary(nb::module_ &module) {
             return std::pair(mesh[0], mesh[1]);
           },
           nb::arg("program_index"))
+      .def_prop_ro(
+          "open_sizes",
+          [](const Binary &self) {
+            nb::list sizes;
+            for (const auto &[name, least, most, written] : self.openSizes())
+              sizes.append(nb::make_tuple(name, least, most));
+            return sizes;
+          },
+          "(name, least, most) of the sizes that programs leave open.")
+      .def(
+          "bound",
+          [](const Binary &self, IndexArgument index, const std::vector<Shape> &shapes) {
+            return self.bound(programIndex(index), shapes);
+          },
+          nb::arg("program_index"), nb::arg("shapes"),
+          "The binary for inputs of these shapes, of each device; itself where no size is open.")
+      .def(
+          "require_same",
+          [](const Binary &self, const Binary &other, IndexArgument index) {
+            self.requireSame(other, programIndex(index));
+          },
+          nb::arg("other"), nb::arg("program_index"),
+          "Raises Error unless a program, for the sizes that it has in `other`, is the same as there.")
       .def(
           "get_program_inputs_as_json",
           [](const Binary &self, IndexArgument index) { return self.inputsAsJson(programIndex(index)); },

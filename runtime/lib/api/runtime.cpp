@@ -333,7 +333,18 @@ struct UnderWay {
 };
 thread_local int UnderWay::count = 0;
 
-Tensors submitted(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs) {
+/// The binary for the sizes of these inputs.
+Binary boundTo(const Binary &binary, size_t program, std::span<const Tensor> inputs) {
+  if (binary.openSizes().empty())
+    return binary;
+  std::vector<Shape> shapes;
+  for (const Tensor &input : inputs)
+    shapes.push_back(input ? input.spec().shape : Shape());
+  return binary.bound(program, shapes);
+}
+
+Tensors submitted(const Device &device, const Binary &given, size_t program, std::span<const Tensor> inputs) {
+  const Binary binary = boundTo(given, program, inputs);
   const Program &found = binary.program(program);
   std::lock_guard running(device->runMutex());
   device->requireOpen("submit");

@@ -39,6 +39,16 @@ BinaryImage::BinaryImage(std::string name, std::span<const std::byte> bytes, std
   readImage(*this);
 }
 
+BinaryImage::BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t program, std::span<const int64_t> sizes)
+    : name(open->name), id(nextId.fetch_add(1)), bytes(open->bytes), owner(open->owner), isMapped(open->isMapped),
+      root(open->root), version(open->version), system(open->system), schemaVersion(open->schemaVersion),
+      mlir(open->mlir), systemDesc(open->systemDesc), specs(open->specs), constants(open->constants),
+      alignedConstants(open->alignedConstants), nativeHash(open->nativeHash), nativeTriple(open->nativeTriple),
+      nativeBytes(open->nativeBytes), boundOf(open) {
+  programs = bindPrograms(*open->open, open->programs, program, sizes, specs);
+  checkCalls(*this);
+}
+
 void BinaryImage::release(std::span<const std::byte> values) const {
   // Of a file in large pages the system maps a page as a whole, and with it the ends of values that were let go before.
   constexpr size_t largePage = size_t(1) << 21;
@@ -106,6 +116,42 @@ uint32_t Binary::schemaVersion() const { return impl().schemaVersion; }
 const SystemDesc &Binary::systemDesc() const { return impl().systemDesc; }
 std::span<const Program> Binary::programs() const { return impl().programs; }
 std::span<const std::byte> Binary::bytes() const { return impl().bytes; }
+
+std::span<const OpenSize> Binary::openSizes() const {
+  return impl().open ? std::span<const OpenSize>(impl().open->sizes) : std::span<const OpenSize>();
+}
+
+Binary Binary::bound(size_t program, std::span<const Shape> inputs) const {
+  BinaryImage &open = impl();
+  if (!open.open)
+    return *this;
+  std::vector<int64_t> sizes = sizesOf(*open.open, this->program(program), program, inputs);
+  std::lock_guard lock(open.bindings.mutex);
+  auto &entries = open.bindings.entries;
+  auto found = std::ranges::find_if(
+      entries, [&](const Bindings::Entry &entry) { return entry.program == program && entry.sizes == sizes; });
+  if (found == entries.end()) {
+    auto image = std::make_shared<BinaryImage>(this->image, program, sizes);
+    if (entries.size() == Bindings::kept)
+      entries.pop_back();
+    found = entries.insert(entries.end(), {program, std::move(sizes), std::move(image)});
+  }
+  std::rotate(entries.begin(), found, found + 1);
+  Binary bound;
+  bound.image = entries.front().image;
+  return bound;
+}
+
+void Binary::requireSame(const Binary &other, size_t program) const {
+  std::vector<Shape> shapes;
+  for (const uint32_t input : other.program(program).inputs)
+    shapes.push_back(other.program(program).spec(input).shape);
+  const Binary mine = bound(program, shapes);
+  if (mine.programs().size() != other.programs().size())
+    throw Error(fileName() + ": has " + std::to_string(mine.programs().size()) + " programs; expected " +
+                std::to_string(other.programs().size()));
+  runtime::requireSame(mine.programs(), other.programs(), program);
+}
 
 bool Binary::hasNative() const {
   return impl().nativeHash.has_value() || (impl().metal && !impl().metal->entries.empty());

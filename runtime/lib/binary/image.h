@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "binary/open.h"
 #include "tt/fork.h"
 #include "tt/runtime/binary.h"
 
@@ -19,6 +20,8 @@ namespace tt::runtime {
 class BinaryImage {
 public:
   BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  /// The file of another image with its programs for these sizes; only what `program` runs is.
+  BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t program, std::span<const int64_t> sizes);
 
   bool holds(std::span<const std::byte> values) const {
     return !values.empty() && values.data() >= bytes.data() && values.size() <= bytes.size() &&
@@ -50,6 +53,9 @@ public:
   std::optional<uint64_t> nativeHash; // of native code, where there is some
   std::string nativeTriple;           // of the machine that it is for
   size_t nativeBytes = 0;
+  std::unique_ptr<const Open> open;   // where sizes are
+  Bindings bindings;                  // of an open one
+  std::weak_ptr<BinaryImage> boundOf; // the open one that this is for some sizes
 
   /// What a back end makes of the binary and keeps with it (programs prepared for a device, compiled kernels): it goes
   /// when the binary goes. A binary has one back end, and T is its type.
@@ -67,6 +73,8 @@ private:
 
 /// Fills in everything below `root`; the bytes have passed the Verifier. Throws BinaryError.
 void readImage(BinaryImage &image);
+/// That calls give programs what they take. Throws BinaryError.
+void checkCalls(BinaryImage &image);
 /// Fills in systemDesc from `system`. Throws BinaryError.
 void readSystem(BinaryImage &image);
 

@@ -56,6 +56,8 @@ public:
         place.program.clear();
       }
     checkCalls();
+    if (const auto *open = image.root->open())
+      image.open = std::make_unique<const Open>(readOpen(*open, image.programs, place));
   }
 
   void readNativeCode() {
@@ -69,6 +71,36 @@ public:
     image.nativeTriple = native->triple()->str();
     image.nativeBytes = library.size();
     ttnn::addNativeCode(native->hash(), library, image.nativeTriple);
+  }
+
+  /// Every call names programs that take its operands and give its results, and none that calls itself.
+  void checkCalls() {
+    for (const Program &program : image.programs) {
+      place.program = program.name;
+      for (uint32_t i = 0; i < program.operations.size(); ++i) {
+        const Operation &operation = program.operations[i];
+        if (operation.call == Operation::Call::None)
+          continue;
+        enter(i, operation.info->name);
+        for (uint32_t callee : operation.callees)
+          if (callee >= image.programs.size())
+            failIndex("attribute " + std::string(operation.call == Operation::Call::Case    ? "branches"
+                                                 : operation.call == Operation::Call::While ? "cond or body"
+                                                 : operation.call == Operation::Call::Trace ? "capture_callee"
+                                                                                            : "callee"),
+                      callee, image.programs.size(), "programs");
+          else if (image.programs[callee].pipeline)
+            fail("attribute callee", "names " + nameOf(image.programs[callee]) + ", which has stages",
+                 "a program of operations");
+        checkCall(program, operation);
+      }
+      place.step.clear();
+    }
+    place.program.clear();
+    heights.assign(image.programs.size(), 0);
+    runs.assign(image.programs.size(), 1);
+    for (uint32_t i = 0; i < image.programs.size(); ++i)
+      checkDepth(i, 0);
   }
 
   void readSystem() {
@@ -298,36 +330,6 @@ private:
       fail("ins", "has an operand that is not there", "tensors");
   }
 
-  /// Every call names programs that take its operands and give its results, and none that calls itself.
-  void checkCalls() {
-    for (const Program &program : image.programs) {
-      place.program = program.name;
-      for (uint32_t i = 0; i < program.operations.size(); ++i) {
-        const Operation &operation = program.operations[i];
-        if (operation.call == Operation::Call::None)
-          continue;
-        enter(i, operation.info->name);
-        for (uint32_t callee : operation.callees)
-          if (callee >= image.programs.size())
-            failIndex("attribute " + std::string(operation.call == Operation::Call::Case    ? "branches"
-                                                 : operation.call == Operation::Call::While ? "cond or body"
-                                                 : operation.call == Operation::Call::Trace ? "capture_callee"
-                                                                                            : "callee"),
-                      callee, image.programs.size(), "programs");
-          else if (image.programs[callee].pipeline)
-            fail("attribute callee", "names " + nameOf(image.programs[callee]) + ", which has stages",
-                 "a program of operations");
-        checkCall(program, operation);
-      }
-      place.step.clear();
-    }
-    place.program.clear();
-    heights.assign(image.programs.size(), 0);
-    runs.assign(image.programs.size(), 1);
-    for (uint32_t i = 0; i < image.programs.size(); ++i)
-      checkDepth(i, 0);
-  }
-
   void checkCall(const Program &program, const Operation &operation) const {
     const auto callee = [&](size_t i) -> const Program & { return image.programs[operation.callees[i]]; };
     const std::span<const uint32_t> ins = operation.ins, outs = operation.outs;
@@ -515,6 +517,7 @@ private:
 } // namespace
 
 void readImage(BinaryImage &image) { Reader(image).read(); }
+void checkCalls(BinaryImage &image) { Reader(image).checkCalls(); }
 void readSystem(BinaryImage &image) { Reader(image).readSystem(); }
 
 } // namespace tt::runtime

@@ -12,7 +12,7 @@
 
 namespace tt::target {
 /// Raised with every change of binary.fbs; a reader takes no other version.
-inline constexpr uint32_t schemaVersion = 2;
+inline constexpr uint32_t schemaVersion = 3;
 /// The same of TTMetal/metal.fbs.
 inline constexpr uint32_t metalSchemaVersion = 1;
 

@@ -101,6 +101,13 @@ struct SystemDesc {
   std::vector<uint32_t> meshShape;
 };
 
+/// A size that the programs of a file leave open: they take any from `least` to `most`. What the file says of shapes is
+/// for `written`.
+struct OpenSize {
+  std::string_view name;
+  int64_t least, most, written;
+};
+
 class BinaryImage;
 
 /// A handle; copies share the file, and the programs prepared from it.
@@ -126,6 +133,13 @@ public:
   /// Throws Error naming the number of programs.
   const Program &program(size_t index) const;
   std::span<const std::byte> bytes() const;
+  /// The sizes that are open; none in most files, and in what `bound` gives.
+  std::span<const OpenSize> openSizes() const;
+  /// The file for inputs of these shapes, of each device, to a program; itself where no size is open. What was bound
+  /// last is kept. Throws Error that names input, dimension and size, OpError where an op does not take the sizes.
+  Binary bound(size_t program, std::span<const Shape> inputs) const;
+  /// That the file, for the sizes of another one, says the same of a program as that. Throws Error where it does not.
+  void requireSame(const Binary &other, size_t program) const;
   /// Whether it has kernels in C++ or machine code for the host, which run only after allowNative().
   bool hasNative() const;
   /// The code of this file, and of its copies, may run in this process from now on. It can do whatever the

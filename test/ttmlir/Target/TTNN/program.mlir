@@ -5,7 +5,7 @@
 // RUN: FileCheck %s < %t.d/program.json
 // RUN: ttmlir-opt %t.mlir --ttcore-wrap-device-module --mlir-print-debuginfo | ttmlir-translate --ttnn-to-flatbuffer -o %t.wrapped.ttnn
 
-// CHECK: "schema_version": 2
+// CHECK: "schema_version": 3
 // CHECK: "arch": "WormholeB0"
 // CHECK: "mesh_shape": [
 // CHECK-NEXT: 1,

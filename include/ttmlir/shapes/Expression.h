@@ -1,0 +1,54 @@
+//===- Expression.h - numbers that depend on sizes --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a number of a program follows from sizes that the program leaves open, and
+// from the dimensions of an op's operands. The compiler writes expressions into
+// files; the runtime evaluates them. Standard C++ only.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_SHAPES_EXPRESSION_H
+#define TTMLIR_SHAPES_EXPRESSION_H
+
+#include "ttmlir/shapes/Sizes.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tt::shapes {
+
+/// A part of an expression, which is a list of numbers: a term, then what it takes.
+enum class Term : int64_t {
+  Constant = 0,  // a number
+  Size = 1,      // the number of an open size
+  Dimension = 2, // an operand, and one of its dimensions
+  Sum = 3,       // two expressions
+  Product = 4,   // two expressions
+  Quotient = 5,  // two expressions; rounded down, of a divisor above 0
+};
+
+using Code = std::vector<int64_t>;
+using CodeView = std::span<const int64_t>;
+
+/// Longer ones are refused.
+inline constexpr size_t maxCode = 64;
+
+/// What expressions are evaluated for. An operand that is absent has no dimensions.
+struct Known {
+  View sizes;
+  std::span<const View> operands;
+};
+
+/// The value; nothing where the code is none, names what there is not, or has a value beyond 64 bits.
+std::optional<int64_t> evaluate(CodeView code, const Known &known);
+/// The only open size that the expression depends on, if it is one and the expression has no dimensions of operands.
+std::optional<size_t> onlySize(CodeView code);
+/// The value of that size for which the expression has this value, among `least` to `most`; the expression does not
+/// fall where the size rises.
+std::optional<int64_t> solve(CodeView code, int64_t value, int64_t least, int64_t most);
+/// "4*batch + 1"; dimensions of operands are "operand 0 [1]". For messages.
+std::string toText(CodeView code, std::span<const std::string_view> names);
+
+} // namespace tt::shapes
+
+#endif // TTMLIR_SHAPES_EXPRESSION_H

@@ -1,0 +1,177 @@
+//===- Fit.cpp - numbers as expressions of sizes --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Fit.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir::tt::ttnn;
+using ::tt::shapes::Code;
+using ::tt::shapes::Term;
+
+/// Sizes are divided by what passes and models divide by: tiles, strides, patches, heads.
+static constexpr int64_t largestDivisor = 256;
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+static Code constant(int64_t value) { return {static_cast<int64_t>(Term::Constant), value}; }
+
+static Code pair(Term term, const Code &a, const Code &b) {
+  Code code = {static_cast<int64_t>(term)};
+  code.insert(code.end(), a.begin(), a.end());
+  code.insert(code.end(), b.begin(), b.end());
+  return code;
+}
+
+static Code multiple(int64_t factor, const Code &code) {
+  return factor == 1 ? code : pair(Term::Product, constant(factor), code);
+}
+
+static Code plus(const Code &code, int64_t addend) {
+  return addend == 0 ? code : pair(Term::Sum, code, constant(addend));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+template <class F> static std::optional<Series> combined(ArrayRef<int64_t> a, ArrayRef<int64_t> b, F f) {
+  Series result;
+  for (auto [x, y] : zip_equal(a, b)) {
+    int64_t value;
+    if (f(x, y, &value))
+      return std::nullopt;
+    result.push_back(value);
+  }
+  return result;
+}
+
+static std::optional<Series> product(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  return combined(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_mul_overflow(x, y, to); });
+}
+static std::optional<Series> difference(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  return combined(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_sub_overflow(x, y, to); });
+}
+
+/// factor * b + addend is a at every point.
+static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  for (size_t i = 1; i < a.size(); ++i) {
+    int64_t rise, run;
+    if (b[i] == b[0] || __builtin_sub_overflow(a[i], a[0], &rise) || __builtin_sub_overflow(b[i], b[0], &run))
+      continue;
+    if (rise == 0 || rise % run != 0)
+      return std::nullopt;
+    const int64_t factor = rise / run;
+    int64_t first, addend;
+    if (__builtin_mul_overflow(factor, b[0], &first) || __builtin_sub_overflow(a[0], first, &addend))
+      return std::nullopt;
+    for (auto [x, y] : zip_equal(a, b)) {
+      int64_t value;
+      if (__builtin_mul_overflow(factor, y, &value) || __builtin_add_overflow(value, addend, &value) || value != x)
+        return std::nullopt;
+    }
+    return std::pair(factor, addend);
+  }
+  return std::nullopt;
+}
+
+/// factor * b is a at every point.
+static std::optional<int64_t> factorOf(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  if (auto found = line(a, b); found && found->second == 0)
+    return found->first;
+  return std::nullopt;
+}
+
+static std::optional<Leaf> multiplied(const Leaf &a, const Leaf &b) {
+  if (std::optional<Series> series = product(a.series, b.series))
+    return Leaf{pair(Term::Product, a.code, b.code), std::move(*series)};
+  return std::nullopt;
+}
+
+/// floor(leaf / divisor), or rounded up.
+static Leaf divided(const Leaf &leaf, int64_t divisor, bool up) {
+  const int64_t addend = up ? divisor - 1 : 0;
+  Leaf result{pair(Term::Quotient, plus(leaf.code, addend), constant(divisor)), {}};
+  for (int64_t value : leaf.series)
+    result.series.push_back((value + addend) / divisor);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms, from the plainest on
+//===----------------------------------------------------------------------===//
+
+static std::optional<Code> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  std::optional<Code> found;
+  int64_t least = 0;
+  for (const Leaf &leaf : leaves)
+    if (auto numbers = line(series, leaf.series)) {
+      const auto [factor, addend] = *numbers;
+      const int64_t weight = std::abs(factor - 1) + std::abs(addend);
+      if (!found || weight < least) {
+        found = plus(multiple(factor, leaf.code), addend);
+        least = weight;
+      }
+    }
+  return found;
+}
+
+static std::optional<Code> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  SmallVector<Leaf> pairs;
+  for (auto [i, a] : enumerate(leaves))
+    for (const Leaf &b : leaves.drop_front(i)) {
+      std::optional<Leaf> both = multiplied(a, b);
+      if (!both)
+        continue;
+      if (std::optional<int64_t> factor = factorOf(series, both->series))
+        return multiple(*factor, both->code);
+      pairs.push_back(std::move(*both));
+    }
+  for (const Leaf &both : pairs)
+    for (const Leaf &c : leaves)
+      if (std::optional<Leaf> three = multiplied(both, c))
+        if (std::optional<int64_t> factor = factorOf(series, three->series))
+          return multiple(*factor, three->code);
+  return std::nullopt;
+}
+
+static std::optional<Code> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (const Leaf &a : leaves)
+    for (const Leaf &b : leaves)
+      if (std::optional<Series> rest = difference(series, a.series); rest && &a != &b)
+        if (auto numbers = line(*rest, b.series))
+          return plus(pair(Term::Sum, a.code, multiple(numbers->first, b.code)), numbers->second);
+  return std::nullopt;
+}
+
+static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (const Leaf &leaf : leaves) {
+    if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX - largestDivisor; }))
+      continue;
+    for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
+      for (bool up : {false, true}) {
+        const Leaf quotient = divided(leaf, divisor, up);
+        if (std::optional<int64_t> factor = factorOf(series, quotient.series))
+          return multiple(*factor, quotient.code);
+        // What pads a size to a multiple, and what is left over.
+        for (int64_t sign : {1, -1}) {
+          Series rest;
+          for (auto [value, size] : zip_equal(series, leaf.series))
+            rest.push_back(value + sign * size);
+          if (std::optional<int64_t> factor = factorOf(rest, quotient.series))
+            return pair(Term::Sum, multiple(*factor, quotient.code), multiple(-sign, leaf.code));
+        }
+      }
+  }
+  return std::nullopt;
+}
+
+std::optional<Code> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient})
+    if (std::optional<Code> code = form(series, leaves))
+      return code;
+  return std::nullopt;
+}

@@ -1,0 +1,435 @@
+//===- open.cpp - files that leave sizes open -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "binary/open.h"
+#include "binary/image.h"
+#include "core/shapes.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tt::runtime {
+namespace {
+
+using files::count;
+using files::numbers;
+using files::text;
+
+constexpr size_t maxSizes = 32;
+constexpr int64_t largestSize = int64_t(1) << 44;
+
+//===- Reading ------------------------------------------------------------===//
+
+OpenSize readSize(const target::OpenSize &from, const files::Place &place, const std::string &field) {
+  OpenSize size{text(from.name()), from.least(), from.most(), from.written()};
+  if (size.name.empty())
+    place.fail(field + ".name", "is empty", "a name");
+  if (size.least < 0 || size.least > size.written || size.written > size.most || size.most > largestSize)
+    place.fail(field,
+               "goes from " + std::to_string(size.least) + " to " + std::to_string(size.most) + " and is written as " +
+                   std::to_string(size.written),
+               "0 <= least <= written <= most <= 2^44");
+  return size;
+}
+
+/// The number that a path leads to, or nullptr.
+int64_t *numberAt(ttnn::Attribute &attribute, std::span<const uint32_t> path) {
+  if (auto *integer = std::get_if<int64_t>(&attribute.value))
+    return path.empty() ? integer : nullptr;
+  if (path.empty())
+    return nullptr;
+  const uint32_t first = path.front();
+  if (auto *integers = std::get_if<std::vector<int64_t>>(&attribute.value))
+    return path.size() == 1 && first < integers->size() ? &(*integers)[first] : nullptr;
+  if (auto *list = std::get_if<ttnn::ListAttribute>(&attribute.value))
+    return first < list->items.size() ? numberAt(list->items[first], path.subspan(1)) : nullptr;
+  if (auto *fields = std::get_if<ttnn::StructAttribute>(&attribute.value))
+    return first < fields->fields.size() ? numberAt(fields->fields[first].attribute, path.subspan(1)) : nullptr;
+  return nullptr;
+}
+
+int64_t *numberIn(std::vector<ttnn::NamedAttribute> &attributes, std::span<const uint32_t> path) {
+  return !path.empty() && path.front() < attributes.size()
+             ? numberAt(attributes[path.front()].attribute, path.subspan(1))
+             : nullptr;
+}
+
+std::vector<ttnn::NamedAttribute> copyOf(const ttnn::Attributes &attributes) {
+  return {attributes.all().begin(), attributes.all().end()};
+}
+
+//===- Binding ------------------------------------------------------------===//
+
+class Binder {
+public:
+  Binder(const Open &open, std::span<const Program> programs, std::span<const int64_t> sizes,
+         std::vector<TensorSpec> &specs)
+      : open(open), made(programs.begin(), programs.end()), sizes(sizes), specs(specs), bound(made.size()) {
+    for (Program &program : made)
+      program.specs = &specs;
+  }
+
+  std::vector<Program> bind(size_t program) {
+    const auto &own = open.programs[program].dimensions;
+    for (const uint32_t input : made[program].inputs) {
+      Shape shape = made[program].spec(input).shape;
+      for (const Open::Dimension &dimension : own)
+        if (dimension.value == input)
+          shape[dimension.dimension] = number(dimension.code, {}, "an input");
+      resize(made[program], input, std::move(shape));
+    }
+    bindOperations(program);
+    return std::move(made);
+  }
+
+private:
+  int64_t number(shapes::CodeView code, std::span<const shapes::View> operands, const std::string &what) const {
+    const auto value = shapes::evaluate(code, {sizes, operands});
+    if (!value)
+      throw OpError(what + " has a number, " + shapes::toText(code, open.names()) + ", that has no value for " +
+                    describe());
+    return *value;
+  }
+
+  /// "batch 3, length 17"
+  std::string describe() const {
+    std::string all;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      all += (i ? ", " : "") + std::string(open.sizes[i].name) + " " + std::to_string(sizes[i]);
+    return all;
+  }
+
+  /// Values have descriptions together, so one that changes gets a new one.
+  void resize(Program &program, uint32_t value, Shape shape) {
+    const TensorSpec &old = program.spec(value);
+    if (old.shape == shape)
+      return;
+    TensorSpec spec = old;
+    spec.shape = std::move(shape);
+    program.values[value].spec = static_cast<uint32_t>(specs.size());
+    specs.push_back(std::move(spec));
+  }
+
+  void bindOperations(size_t index) {
+    Program &program = made[index];
+    bound[index] = true;
+    const Open::OfProgram &own = open.programs[index];
+    std::vector<bool> isOpen(program.values.size(), false);
+    for (const uint32_t input : program.inputs)
+      isOpen[input] = true;
+    auto next = own.numbers.begin();
+    for (uint32_t i = 0; i < program.operations.size(); ++i) {
+      const auto first = next;
+      while (next != own.numbers.end() && next->operation == i)
+        ++next;
+      Operation &operation = program.operations[i];
+      const auto changes = [&](uint32_t value) { return value != absentOperand && isOpen[value]; };
+      if (first == next && operation.callees.empty() && std::ranges::none_of(operation.ins, changes) &&
+          std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(own, out); }))
+        continue;
+      for (const uint32_t out : operation.outs)
+        isOpen[out] = true;
+      try {
+        bindOperation(index, operation, {first, next});
+      } catch (const OpError &error) {
+        throw OpError("program \"" + std::string(program.name) + "\": op " + std::to_string(i) + " (" +
+                      std::string(operation.info->name) + ")" +
+                      (operation.loc.empty() ? "" : " at " + std::string(operation.loc)) + " with " + describe() +
+                      ": " + error.what());
+      }
+    }
+  }
+
+  static bool isTold(const Open::OfProgram &own, uint32_t value) {
+    const auto found = std::ranges::lower_bound(own.dimensions, value, {}, &Open::Dimension::value);
+    return found != own.dimensions.end() && found->value == value;
+  }
+
+  void bindOperation(size_t index, Operation &operation, std::span<const Open::Number> numbers) {
+    Program &program = made[index];
+    std::vector<shapes::View> operands;
+    for (const uint32_t in : operation.ins)
+      operands.push_back(in == absentOperand ? shapes::View() : shapes::View(program.spec(in).shape));
+    if (!numbers.empty()) {
+      std::vector<ttnn::NamedAttribute> attributes = copyOf(operation.attributes);
+      for (const Open::Number &each : numbers)
+        *numberIn(attributes, each.path) = number(each.code, operands, "attribute " + attributes[each.path[0]].name);
+      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
+    }
+    std::vector<Shape> results;
+    for (const uint32_t out : operation.outs)
+      results.push_back(program.spec(out).shape);
+    if (!operation.callees.empty())
+      bindCallees(program, operation, results);
+    else if (!infer(program, operation, results))
+      for (size_t i = 0; i < results.size(); ++i)
+        for (const Open::Dimension &dimension :
+             std::ranges::equal_range(open.programs[index].dimensions, operation.outs[i], {}, &Open::Dimension::value))
+          results[i][dimension.dimension] = number(dimension.code, operands, "result " + std::to_string(i));
+    for (size_t i = 0; i < results.size(); ++i)
+      resize(program, operation.outs[i], std::move(results[i]));
+    const ttnn::OpCall call = program.call(operation);
+    ttnn::check(*operation.info, call);
+    for (const TensorSpec &out : call.outs)
+      if (!out.memory.shardShape.empty() && out.memory.layout != MemoryLayout::Interleaved)
+        throw OpError("its result is sharded for other sizes");
+    for (const auto &[name, attribute] : operation.attributes.all())
+      if (const auto *constant = std::get_if<ttnn::ConstantAttribute>(&attribute.value);
+          constant && (call.outs.empty() || constant->bytes.size() != call.outs[0].bytes()))
+        throw OpError("its constant has " + std::to_string(constant->bytes.size()) + " bytes, for other sizes");
+  }
+
+  /// The shapes that follow from operands and attributes alone; false where the op leaves them open.
+  static bool infer(const Program &program, const Operation &operation, std::vector<Shape> &results) {
+    const ttnn::ShapeRule *rule = ttnn::findShapeRule(*operation.info);
+    if (!rule)
+      return false;
+    std::vector<std::optional<TensorSpec>> ins;
+    for (const uint32_t in : operation.ins)
+      ins.push_back(in == absentOperand ? std::nullopt : std::optional(program.spec(in)));
+    const ttnn::CallOp op(*rule, ins, operation.attributes, program.meshShape);
+    shapes::Results found;
+    if (shapes::infer(*rule->rule, op, found) || found.size() != results.size())
+      return false;
+    for (size_t i = 0; i < results.size(); ++i)
+      results[i].assign(found[i].begin(), found[i].end());
+    return true;
+  }
+
+  /// A program that an op runs gets what the op gives it, and the op gives what the program does.
+  void bindCallees(const Program &program, const Operation &operation, std::vector<Shape> &results) {
+    const size_t first = operation.call == Operation::Call::Case ? 1 : 0;
+    for (const uint32_t callee : operation.callees) {
+      Program &other = made[callee];
+      if (!bound[callee]) {
+        for (size_t i = 0; i < other.inputs.size() && first + i < operation.ins.size(); ++i)
+          resize(other, other.inputs[i], program.spec(operation.ins[first + i]).shape);
+        bindOperations(callee);
+      }
+      // The last one of a loop is its body; branches give the same.
+      for (size_t i = 0; i < results.size() && i < other.outputs.size(); ++i)
+        results[i] = other.spec(other.outputs[i]).shape;
+    }
+  }
+
+  const Open &open;
+  std::vector<Program> made;
+  const std::span<const int64_t> sizes;
+  std::vector<TensorSpec> &specs;
+  std::vector<bool> bound; // per program
+};
+
+} // namespace
+
+std::vector<std::string_view> Open::names() const {
+  std::vector<std::string_view> all;
+  for (const OpenSize &size : sizes)
+    all.push_back(size.name);
+  return all;
+}
+
+Open readOpen(const target::Open &from, std::span<const Program> programs, files::Place &place) {
+  Open open;
+  if (!count(from.sizes()) || from.sizes()->size() > maxSizes)
+    place.fail("open.sizes", "has " + std::to_string(count(from.sizes())) + " entries",
+               "1 to " + std::to_string(maxSizes));
+  std::vector<int64_t> written;
+  for (uint32_t i = 0; i < from.sizes()->size(); ++i) {
+    open.sizes.push_back(readSize(*from.sizes()->Get(i), place, "open.sizes[" + std::to_string(i) + "]"));
+    written.push_back(open.sizes.back().written);
+  }
+  open.programs.resize(programs.size());
+  const auto code = [&](const flatbuffers::Vector<int64_t> *values, const std::string &field) {
+    if (!count(values) || values->size() > shapes::maxCode)
+      place.fail(field + ".code", "has " + std::to_string(count(values)) + " numbers",
+                 "1 to " + std::to_string(shapes::maxCode));
+    place.spend(values->size(), field);
+    return numbers(values);
+  };
+  const auto programOf = [&](uint32_t index, const std::string &field) -> const Program & {
+    if (index >= programs.size())
+      place.failIndex(field + ".program", index, programs.size(), "programs");
+    if (programs[index].pipeline)
+      place.fail(field + ".program", "has stages", "a program of operations");
+    return programs[index];
+  };
+  for (uint32_t i = 0; i < count(from.dimensions()); ++i) {
+    const auto *each = from.dimensions()->Get(i);
+    const std::string field = "open.dimensions[" + std::to_string(i) + "]";
+    const Program &program = programOf(each->program(), field);
+    if (each->value() >= program.values.size())
+      place.failIndex(field + ".value", each->value(), program.values.size(), "values");
+    const Shape &shape = program.spec(each->value()).shape;
+    if (each->dimension() >= shape.size())
+      place.failIndex(field + ".dimension", each->dimension(), shape.size(), "dimensions");
+    Open::Dimension dimension{each->value(), each->dimension(), code(each->code(), field)};
+    if (std::ranges::find(program.inputs, each->value()) != program.inputs.end() &&
+        shapes::evaluate(dimension.code, {written, {}}) != shape[each->dimension()])
+      place.fail(field + ".code", "is not " + std::to_string(shape[each->dimension()]) + " for the sizes as written",
+                 "the size that the input has in the file");
+    open.programs[each->program()].dimensions.push_back(std::move(dimension));
+  }
+  for (uint32_t i = 0; i < count(from.numbers()); ++i) {
+    const auto *each = from.numbers()->Get(i);
+    const std::string field = "open.numbers[" + std::to_string(i) + "]";
+    const Program &program = programOf(each->program(), field);
+    if (each->operation() >= program.operations.size())
+      place.failIndex(field + ".operation", each->operation(), program.operations.size(), "operations");
+    if (count(each->path()) > files::maxDepth)
+      place.fail(field + ".path", "has " + std::to_string(each->path()->size()) + " numbers", "fewer");
+    Open::Number number{each->operation(), numbers(each->path()), code(each->code(), field)};
+    std::vector<ttnn::NamedAttribute> attributes = copyOf(program.operations[each->operation()].attributes);
+    if (!numberIn(attributes, number.path))
+      place.fail(field + ".path", "leads to no integer of an attribute", "one");
+    if (program.operations[each->operation()].call != Operation::Call::None)
+      place.fail(field + ".operation", "runs other programs", "one whose attributes are numbers");
+    open.programs[each->program()].numbers.push_back(std::move(number));
+  }
+  for (Open::OfProgram &program : open.programs) {
+    std::ranges::sort(program.dimensions, {}, &Open::Dimension::value);
+    std::ranges::sort(program.numbers, {}, &Open::Number::operation);
+  }
+  return open;
+}
+
+std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t index, std::span<const Shape> inputs) {
+  const std::string name = "program \"" + std::string(program.name) + "\"";
+  const auto &dimensions = open.programs[index].dimensions;
+  const auto names = open.names();
+  const auto inputName = [&](size_t input) {
+    const std::string_view label = program.values[program.inputs[input]].name;
+    return "input " + std::to_string(input) + (label.empty() ? "" : " (" + std::string(label) + ")");
+  };
+  if (inputs.size() != program.inputs.size())
+    throw Error(name + " takes " + std::to_string(program.inputs.size()) + " inputs and was given " +
+                std::to_string(inputs.size()));
+  std::vector<int64_t> sizes;
+  for (const OpenSize &size : open.sizes)
+    sizes.push_back(size.written);
+  std::vector<bool> isKnown(sizes.size(), false);
+  // Dimensions of inputs, and what they are.
+  struct Found {
+    size_t input;
+    const Open::Dimension *dimension;
+  };
+  std::vector<Found> found;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Shape &shape = program.spec(program.inputs[i]).shape;
+    std::vector<const Open::Dimension *> own(shape.size(), nullptr);
+    const auto range = std::ranges::equal_range(dimensions, program.inputs[i], {}, &Open::Dimension::value);
+    for (const Open::Dimension &dimension : range) {
+      own[dimension.dimension] = &dimension;
+      found.push_back({i, &dimension});
+    }
+    bool fits = inputs[i].size() == shape.size();
+    for (size_t d = 0; fits && d < shape.size(); ++d)
+      fits = own[d] || inputs[i][d] == shape[d];
+    if (fits)
+      continue;
+    std::string expected;
+    for (size_t d = 0; d < shape.size(); ++d)
+      expected += (d ? ", " : "") + (own[d] ? shapes::toText(own[d]->code, names) : std::to_string(shape[d]));
+    throw Error(name + ": " + inputName(i) + " has shape " + toString(inputs[i]) + "; expected [" + expected + "]");
+  }
+  const auto sizeAt = [&](const Found &each) { return inputs[each.input][each.dimension->dimension]; };
+  const auto place = [&](const Found &each) {
+    return inputName(each.input) + " has " + std::to_string(sizeAt(each)) + " in dimension " +
+           std::to_string(each.dimension->dimension);
+  };
+  // The plain ones first: a bound is said of the size itself.
+  std::ranges::sort(found, {}, [](const Found &each) {
+    return std::tuple(each.dimension->code.size(), each.input, each.dimension->dimension);
+  });
+  for (const Found &each : found) {
+    const auto size = shapes::onlySize(each.dimension->code);
+    if (!size || isKnown[*size])
+      continue;
+    const OpenSize &bounds = open.sizes[*size];
+    const auto value = shapes::solve(each.dimension->code, sizeAt(each), bounds.least, bounds.most);
+    if (!value)
+      throw Error(name + ": " + place(each) + ", which is " + shapes::toText(each.dimension->code, names) +
+                  "; expected it for " + std::string(bounds.name) + " from " + std::to_string(bounds.least) + " to " +
+                  std::to_string(bounds.most));
+    sizes[*size] = *value;
+    isKnown[*size] = true;
+  }
+  for (const Found &each : found) {
+    const auto expected = shapes::evaluate(each.dimension->code, {sizes, {}});
+    if (expected == sizeAt(each))
+      continue;
+    std::string known;
+    for (size_t k = 0; k < sizes.size(); ++k)
+      if (isKnown[k])
+        known += (known.empty() ? "" : ", ") + std::string(names[k]) + " " + std::to_string(sizes[k]);
+    throw Error(name + ": " + place(each) + "; expected " +
+                (expected ? std::to_string(*expected) : std::string("a size")) + ", which is " +
+                shapes::toText(each.dimension->code, names) + " for " + known);
+  }
+  return sizes;
+}
+
+std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
+                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs) {
+  return Binder(open, programs, sizes, specs).bind(program);
+}
+
+//===- Comparison ---------------------------------------------------------===//
+
+namespace {
+
+bool isSame(const ttnn::Attribute &a, const ttnn::Attribute &b);
+
+bool isSame(const ttnn::NamedAttribute &a, const ttnn::NamedAttribute &b) {
+  return a.name == b.name && isSame(a.attribute, b.attribute);
+}
+
+template <class T> bool areSame(const T &a, const T &b) {
+  return std::ranges::equal(a, b, [](const auto &x, const auto &y) { return isSame(x, y); });
+}
+
+struct SameAs {
+  const ttnn::Attribute &other;
+  template <class T> const T &theirs() const { return std::get<T>(other.value); }
+  template <class T> bool operator()(const T &value) const { return value == theirs<T>(); }
+  bool operator()(const ttnn::ConstantAttribute &value) const {
+    return value.bytes.size() == theirs<ttnn::ConstantAttribute>().bytes.size();
+  }
+  bool operator()(const ttnn::EnumAttribute &value) const { return value.value == theirs<ttnn::EnumAttribute>().value; }
+  bool operator()(const ttnn::StructAttribute &value) const {
+    return areSame(value.fields, theirs<ttnn::StructAttribute>().fields);
+  }
+  bool operator()(const ttnn::ListAttribute &value) const {
+    return areSame(value.items, theirs<ttnn::ListAttribute>().items);
+  }
+};
+
+bool isSame(const ttnn::Attribute &a, const ttnn::Attribute &b) {
+  return a.value.index() == b.value.index() && std::visit(SameAs{b}, a.value);
+}
+
+} // namespace
+
+void requireSame(std::span<const Program> programs, std::span<const Program> others, size_t index) {
+  const Program &program = programs[index], &other = others[index];
+  const std::string name = "program \"" + std::string(program.name) + "\": ";
+  if (program.values.size() != other.values.size() || program.operations.size() != other.operations.size())
+    throw OpError(name + "has other ops for other sizes");
+  for (uint32_t i = 0; i < program.operations.size(); ++i) {
+    const Operation &operation = program.operations[i], &expected = other.operations[i];
+    const std::string where = name + "op " + std::to_string(i) + " (" + std::string(operation.info->name) + ")";
+    if (operation.info != expected.info || operation.callees != expected.callees)
+      throw OpError(where + " is another op for other sizes");
+    for (const uint32_t out : operation.outs)
+      if (program.spec(out) != other.spec(out))
+        throw OpError(where + " gives " + toString(program.spec(out).shape) + "; expected " +
+                      toString(other.spec(out).shape));
+    const auto own = operation.attributes.all(), theirs = expected.attributes.all();
+    for (size_t k = 0; k < own.size() && own.size() == theirs.size(); ++k)
+      if (!isSame(own[k], theirs[k]))
+        throw OpError(where + ": attribute " + own[k].name + " is another one for these sizes");
+    for (const uint32_t callee : operation.callees)
+      requireSame(programs, others, callee);
+  }
+}
+
+} // namespace tt::runtime
