@@ -91,7 +91,7 @@ UPSTREAM_PIPELINES: set[str] = set()
 
 # MLIR's own parser asserts on the first, and makes room for as many results as the second asks for; the verifiers of
 # linalg and of the LLVM dialect read iterator types and places in structs without a look at them.
-UPSTREAM = re.compile(r"array<index|%\w+[#:]\d{5,}|iterator_types = \[[^\]]*(?<![\w<])\d|llvm\.insertvalue")
+UPSTREAM = re.compile(r"array<index|%\w+[#:]\d{5,}|iterator_types = \[[^\]]*(?:(?<![\w<])\d|#map)|llvm\.insertvalue")
 
 
 @dataclass(frozen=True)
