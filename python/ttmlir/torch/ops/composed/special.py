@@ -8,6 +8,9 @@ reflection. Source: Abramowitz and Stegun, 6.1.17, 6.1.41, 6.3.7, 6.3.18, 6.4.7,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import torch
@@ -22,28 +25,48 @@ def _angle(x: torch.Tensor) -> torch.Tensor:
     return (x - torch.round(x)) * math.pi
 
 
-@composed("aten::lgamma")
-def lgamma(x: torch.Tensor) -> Any:
-    if not x.is_floating_point():
-        return NotImplemented
+@dataclass(frozen=True)
+class Moved:
+    """An argument in f32, moved to where the series hold.
+
+    low: where it is below 1/2, so that y is 1 - value, else y is value.
+    small: where y is below SHIFT, so that z is y + SHIFT, else z is y.
+    """
+
+    value: torch.Tensor
+    low: torch.Tensor
+    y: torch.Tensor
+    small: torch.Tensor
+    z: torch.Tensor
+
+    def steps(self, term: Callable[[torch.Tensor], torch.Tensor], combine: Callable[..., torch.Tensor]) -> torch.Tensor:
+        """The terms of y, y + 1, ... below z, combined."""
+        return reduce(combine, (term(self.y + k if k else self.y) for k in range(SHIFT)))
+
+
+def _moved(x: torch.Tensor) -> Moved:
     value = x.float()
     low = value < 0.5
     y = torch.where(low, 1 - value, value)
     small = y < SHIFT
-    product = y
-    for k in range(1, SHIFT):
-        product = product * (y + k)
-    z = torch.where(small, y + SHIFT, y)
-    inverse = 1 / z
+    return Moved(value, low, y, small, torch.where(small, y + SHIFT, y))
+
+
+@composed("aten::lgamma")
+def lgamma(x: torch.Tensor) -> Any:
+    if not x.is_floating_point():
+        return NotImplemented
+    m = _moved(x)
+    product = m.steps(lambda y: y, torch.mul)
+    inverse = 1 / m.z
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
-    result = (z - 0.5) * torch.log(z) - z + (0.5 * math.log(2 * math.pi) + series)
-    result = torch.where(small, result - torch.log(torch.where(small, product, 1.0)), result)
-    result = torch.where(y.isinf(), math.inf, result)
-    angle = _angle(value)
-    reflected = math.log(math.pi) - torch.log(torch.sin(angle).abs()) - result
-    poles = (value <= 0) & (value == torch.floor(value))
-    result = torch.where(low, torch.where(poles | value.isinf(), math.inf, reflected), result)
+    result = (m.z - 0.5) * torch.log(m.z) - m.z + (0.5 * math.log(2 * math.pi) + series)
+    result = torch.where(m.small, result - torch.log(torch.where(m.small, product, 1.0)), result)
+    result = torch.where(m.y.isinf(), math.inf, result)
+    reflected = math.log(math.pi) - torch.log(torch.sin(_angle(m.value)).abs()) - result
+    poles = (m.value <= 0) & (m.value == torch.floor(m.value))
+    result = torch.where(m.low, torch.where(poles | m.value.isinf(), math.inf, reflected), result)
     return result.to(x.dtype)
 
 
@@ -51,24 +74,18 @@ def lgamma(x: torch.Tensor) -> Any:
 def digamma(x: torch.Tensor) -> Any:
     if not x.is_floating_point():
         return NotImplemented
-    value = x.float()
-    low = value < 0.5
-    y = torch.where(low, 1 - value, value)
-    small = y < SHIFT
-    total = 1 / y
-    for k in range(1, SHIFT):
-        total = total + 1 / (y + k)
-    z = torch.where(small, y + SHIFT, y)
-    square = 1 / (z * z)
+    m = _moved(x)
+    total = m.steps(lambda y: 1 / y, torch.add)
+    square = 1 / (m.z * m.z)
     series = square * (1 / 12 - square * (1 / 120 - square / 252))
-    result = torch.log(z) - 0.5 / z - series
-    result = torch.where(small, result - total, result)
-    angle = _angle(value)
-    result = torch.where(low, result - math.pi * torch.cos(angle) / torch.sin(angle), result)
-    whole = value == torch.floor(value)
-    result = torch.where(whole & (value < 0), math.nan, result)
-    infinite = torch.where(torch.signbit(value), math.inf, -math.inf)
-    return torch.where(value == 0, infinite, result).to(x.dtype)
+    result = torch.log(m.z) - 0.5 / m.z - series
+    result = torch.where(m.small, result - total, result)
+    angle = _angle(m.value)
+    result = torch.where(m.low, result - math.pi * torch.cos(angle) / torch.sin(angle), result)
+    whole = m.value == torch.floor(m.value)
+    result = torch.where(whole & (m.value < 0), math.nan, result)
+    infinite = torch.where(torch.signbit(m.value), math.inf, -math.inf)
+    return torch.where(m.value == 0, infinite, result).to(x.dtype)
 
 
 @composed("aten::polygamma")
@@ -77,17 +94,11 @@ def polygamma(n: int, x: torch.Tensor) -> Any:
         return digamma(x)
     if n != 1 or not x.is_floating_point():
         return NotImplemented
-    value = x.float()
-    low = value < 0.5
-    y = torch.where(low, 1 - value, value)
-    small = y < SHIFT
-    total = 1 / (y * y)
-    for k in range(1, SHIFT):
-        total = total + 1 / ((y + k) * (y + k))
-    z = torch.where(small, y + SHIFT, y)
-    inverse = 1 / z
+    m = _moved(x)
+    total = m.steps(lambda y: 1 / (y * y), torch.add)
+    inverse = 1 / m.z
     square = inverse * inverse
     result = inverse + square / 2 + inverse * square * (1 / 6 - square * (1 / 30 - square / 42))
-    result = torch.where(small, result + total, result)
-    sine = torch.sin(_angle(value))
-    return torch.where(low, math.pi * math.pi / (sine * sine) - result, result).to(x.dtype)
+    result = torch.where(m.small, result + total, result)
+    sine = torch.sin(_angle(m.value))
+    return torch.where(m.low, math.pi * math.pi / (sine * sine) - result, result).to(x.dtype)
