@@ -5,6 +5,8 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::tt {
@@ -91,7 +93,9 @@ private:
       if (reason.empty())
         reason = reasonOf(&op, types);
       InFlightDiagnostic diagnostic = reportLeft(&op);
-      if (reason.empty())
+      if (const ttcore::Frontend *frontend = ttcore::frontendOf(op.getName().getDialectNamespace()))
+        diagnostic << "; run " << frontend->pass << " first";
+      else if (reason.empty())
         diagnostic << "; there are elementwise ops, constants, and reshapes that keep rows";
       else
         diagnostic << ": " << reason;

@@ -3,6 +3,7 @@
 
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 
@@ -108,8 +109,9 @@ private:
       else if (auto call = dyn_cast<func::CallOp>(op))
         diagnostic << "a program on the device has no calls; '" << call.getCallee() << "' was not inlined";
       else
-        diagnostic << "ops of dialect '" << dialect << "' are not TTIR"
-                   << (dialect == "stablehlo" ? "; run stablehlo-to-ttir-pipeline first" : "");
+        diagnostic << "ops of dialect '" << dialect << "' are not TTIR";
+      if (const ttcore::Frontend *frontend = ttcore::frontendOf(dialect))
+        diagnostic << "; run " << frontend->pass << " first";
       return WalkResult::advance();
     });
     return any;

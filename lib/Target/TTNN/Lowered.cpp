@@ -3,6 +3,8 @@
 
 #include "ttmlir/Target/TTNN/Lowered.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
+
 #include "mlir/IR/MLIRContext.h"
 
 using namespace mlir;
@@ -13,7 +15,7 @@ struct Way {
   StringLiteral name, fromTTIR, fromTTNN;
 };
 /// Stages of a module, in order.
-enum class Stage { StableHLO, TTIR, TTNN, Text };
+enum class Stage { Frontend, TTIR, TTNN, Text };
 } // namespace
 
 static const Way &wayOf(Written written) {
@@ -28,8 +30,8 @@ static const Way &wayOf(Written written) {
 /// The stage of ops that do not belong into what is written; none for those that do, or of which others know.
 static std::optional<Stage> stageOf(Operation *op, Written written, bool stillTTNN) {
   StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "stablehlo" || dialect == "sdy")
-    return Stage::StableHLO;
+  if (ttcore::frontendOf(dialect))
+    return Stage::Frontend;
   if (dialect == "ttir")
     return Stage::TTIR;
   if (written != Written::Flatbuffer && !stillTTNN && (dialect == "ttnn" || dialect == "ttcore" || dialect == "debug"))
@@ -56,9 +58,11 @@ LogicalResult tt::checkLowered(Operation *module, Written written, bool stillTTN
   const Way &way = wayOf(written);
   StringRef name = worst->getName().getStringRef(), dialect = worst->getName().getDialectNamespace();
   switch (stage) {
-  case Stage::StableHLO:
-    return worst->emitError() << "'" << name << "' is StableHLO, which cannot be written as " << way.name
-                              << "; run stablehlo-to-ttir-pipeline and " << way.fromTTIR << " first";
+  case Stage::Frontend: {
+    const ttcore::Frontend &frontend = *ttcore::frontendOf(dialect);
+    return worst->emitError() << "'" << name << "' is " << frontend.name << ", which cannot be written as " << way.name
+                              << "; run " << frontend.pass << " and " << way.fromTTIR << " first";
+  }
   case Stage::TTIR:
     return worst->emitError() << "'" << name << "' is TTIR, which cannot be written as " << way.name << "; run "
                               << way.fromTTIR << " first";

@@ -207,6 +207,9 @@ LogicalResult shlo::checkFactors(Operation *op, ArrayRef<sdy::TensorShardingAttr
   auto rule = op->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule");
   if (!rule)
     return success();
+  StringRef hint = rule.getIsCustomRule() ? "; tensors of an op with a custom sharding rule are resharded by "
+                                            "sdy.sharding_constraint only"
+                                          : "; run sdy-insert-explicit-reshards first";
   SmallVector<std::optional<SmallVector<Part>>> known(rule.getFactorSizes().size());
   auto tensors =
       llvm::to_vector(llvm::concat<const sdy::TensorMappingAttr>(rule.getOperandMappings(), rule.getResultMappings()));
@@ -228,12 +231,11 @@ LogicalResult shlo::checkFactors(Operation *op, ArrayRef<sdy::TensorShardingAttr
         if (!parts.empty() && (llvm::is_contained(rule.getNeedReplicationFactors(), factor) ||
                                llvm::is_contained(rule.getPermutationFactors(), factor)))
           return op->emitOpError() << "cannot be computed in parts: " << where() << " is split along dimension " << dim
-                                   << ", which each device needs whole; sharding " << shardings[index];
+                                   << ", which each device needs whole, by " << shardings[index] << hint;
         if (known[factor] && *known[factor] != parts)
           return op->emitOpError() << "cannot be computed in parts: " << where() << ", of sharding "
                                    << (shardings[index] ? shardings[index] : sdy::TensorShardingAttr())
-                                   << ", is not split as its other tensors along dimension " << dim
-                                   << "; run sdy-insert-explicit-reshards first";
+                                   << ", is not split as its other tensors along dimension " << dim << hint;
         known[factor] = parts;
       }
     }

@@ -25,6 +25,9 @@ struct InlineCalls : shlo::impl::InlineCallsBase<InlineCalls> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(inlineInto(function, symbols)))
         return signalPassFailure();
+    SmallVector<sdy::NamedComputationOp> named;
+    getOperation().walk([&](sdy::NamedComputationOp op) { named.push_back(op); });
+    llvm::for_each(named, inlineNamed); // inner ones first
     // What they tie is one value now.
     getOperation().walk([](sdy::FuncDataFlowEdgeOp edge) {
       Value value = edge.getOperand();
@@ -41,6 +44,22 @@ struct InlineCalls : shlo::impl::InlineCallsBase<InlineCalls> {
   }
 
 private:
+  static void inlineNamed(sdy::NamedComputationOp op) {
+    IRRewriter rewriter(op);
+    auto constrained = [&](ValueRange values, std::optional<sdy::TensorShardingPerValueAttr> shardings) {
+      SmallVector<Value> made(values);
+      if (shardings)
+        for (auto [value, sharding] : llvm::zip_equal(made, shardings->getShardings()))
+          value = sdy::ShardingConstraintOp::create(rewriter, op.getLoc(), value, sharding);
+      return made;
+    };
+    Block &body = op.getBody().front();
+    Operation *end = body.getTerminator();
+    rewriter.inlineBlockBefore(&body, op, constrained(op.getOperands(), op.getInShardings()));
+    rewriter.replaceOp(op, constrained(end->getOperands(), op.getOutShardings()));
+    rewriter.eraseOp(end);
+  }
+
   /// What is called is finished before it is copied.
   LogicalResult inlineInto(func::FuncOp function, SymbolTableCollection &symbols) {
     if (done.contains(function))

@@ -339,3 +339,37 @@ module @made_partial_of_complex_numbers attributes {mhlo.num_partitions = 2 : i3
     return %1 : tensor<4x8xcomplex<f32>>
   }
 }
+
+// -----
+
+// Named computations are inlined; their shardings are constraints.
+// CHECK-LABEL: @named_computations
+// CHECK: sdy.manual_computation
+// CHECK-NOT: named_computation
+// CHECK: stablehlo.add {{.*}} : tensor<2x4xf32>
+// CHECK: stablehlo.multiply {{.*}} : tensor<4x2xf32>
+module @named_computations attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    %0 = sdy.named_computation<"outer">(%a) (%b: tensor<4x4xf32>) {
+      %1 = stablehlo.add %b, %b : tensor<4x4xf32>
+      %2 = sdy.named_computation<"inner">(%1) in_shardings=[<@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{}, {"x"}]>] (%c: tensor<4x4xf32>) {
+        %3 = stablehlo.multiply %c, %c : tensor<4x4xf32>
+        sdy.return %3 : tensor<4x4xf32>
+      } : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      sdy.return %2 : tensor<4x4xf32>
+    } : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module @custom_rule attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+    // expected-error@+1 {{'stablehlo.custom_call' op cannot be computed in parts: operand 0 is split along dimension 0, which each device needs whole, by #sdy.sharding<@mesh, [{"x"}, {}]>; tensors of an op with a custom sharding rule are resharded by sdy.sharding_constraint only}}
+    %0 = stablehlo.custom_call @foo(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=4, j=4} need_replication={i}, custom>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}

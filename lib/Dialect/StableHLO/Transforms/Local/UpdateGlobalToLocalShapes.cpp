@@ -281,6 +281,8 @@ private:
   LogicalResult check(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
     if (isa<stablehlo::CompositeOp>(op) || isa<func::CallOp>(op))
       return op->emitOpError() << "is a call, which cannot be computed in parts; inline it first";
+    if (isa<sdy::NamedComputationOp>(op))
+      return op->emitOpError() << "cannot be computed in parts; run stablehlo-inline-calls first";
     if (failed(checkFactors(op, all, mesh)))
       return failure();
     if (!op->hasAttr("sdy.sharding_rule") && !op->hasTrait<OpTrait::Elementwise>() &&
