@@ -30,23 +30,6 @@ _RESULT_PARAMETERS = {
 }
 # What programs also say to the hardware; it makes no difference here.
 _OF_THE_HARDWARE = {"matmul": {"core_grid": "CoreGrid"}, "linear": {"core_grid": "CoreGrid"}}
-# Functions that write their results to tensors that are there, by the name of the parameter that takes these.
-_INTO = {
-    "output_tensor": """
-        abs acos add all_gather all_to_all_combine argmax asin asinh assign atan bitcast bitwise_and bitwise_left_shift
-        bitwise_not bitwise_or bitwise_xor cbrt ceil clamp concat cos dequantize div embedding embedding_bw eq erf erfc
-        exp experimental.nlp_concat_heads_decode expm1 floor ge gelu gt hardsigmoid isfinite le leaky_relu log log1p
-        log2 logical_and logical_left_shift logical_not logical_or logical_right_shift logical_xor lt maximum minimum
-        mish mul ne neg pow prod quantize reciprocal reduce_scatter relu relu6 remainder requantize rsqrt sampling
-        sigmoid sign silu sin slice sqrt sub tan tanh to_memory_config topk typecast where
-    """,
-    "output_tensors": "all_to_all_dispatch experimental.nlp_create_qkv_heads_decode",
-    "output": "batch_norm",
-    "out": "cumprod cumsum gather sort",
-    "optional_output_tensor": "linear matmul repeat sparse_matmul",
-    "optional_tensor": "full",
-}
-_INTO_OF = {name: parameter for parameter, names in _INTO.items() for name in names.split()}
 _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 
 
@@ -76,7 +59,7 @@ def make_function(function: Function) -> Callable[..., Any]:
     """A Python function with the signature of a row."""
     name = function.name.rpartition(".")[2]
     arguments = ", ".join(python_name(p) for p in function.parameters)
-    into = into_parameter(function)
+    into = function.into
     source = f"{signature(function)}\n    return _call({arguments})\n"
     if into:
         source = (
@@ -114,12 +97,6 @@ def python_name(parameter: FunctionParameter) -> str:
     return parameter.name + "_" * keyword.iskeyword(parameter.name)
 
 
-def into_parameter(function: Function) -> str:
-    """What takes tensors for the results; empty where nothing does."""
-    found = next((_INTO_OF[name] for name in (function.name, *function.aliases) if name in _INTO_OF), "")
-    return "" if any(p.name == found for p in function.parameters) else found
-
-
 def signature(function: Function) -> str:
     """`def name(parameters) -> result:`."""
     return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result_type(function)}:"
@@ -129,7 +106,7 @@ def _parameters(function: Function) -> Iterator[str]:
     plain = [p for p in function.parameters if not p.keyword_only]
     named = [p for p in function.parameters if p.keyword_only]
     hardware = _OF_THE_HARDWARE.get(function.name, {})
-    into = into_parameter(function)
+    into = function.into
     yield from map(_parameter, plain)
     if named or into or hardware:
         yield "*"
@@ -184,7 +161,7 @@ def documentation(function: Function) -> str:
         else:
             meaning = ""
         lines.append(f"    {python_name(parameter)} ({parameter.type}):{meaning or ' ' + _use(parameter)}")
-    if into := into_parameter(function):
+    if into := function.into:
         what = (
             "tensors that are there, which the results are" if function.results != 1 else "a tensor that the result is"
         )

@@ -95,6 +95,23 @@ ATTRIBUTES = {
 # Defaults of attributes that ODS wants given.
 DEFAULTS = {"ceil_mode": "false", "keep_dim": "false", "reduce_type": "sum"}
 
+# Functions that write their results to tensors that are there, by the name of the parameter that takes these.
+INTO = {
+    "output_tensor": """
+        abs acos add all_gather all_to_all_combine argmax asin asinh assign atan bitcast bitwise_and bitwise_left_shift
+        bitwise_not bitwise_or bitwise_xor cbrt ceil clamp concat cos dequantize div embedding embedding_bw eq erf erfc
+        exp experimental.nlp_concat_heads_decode expm1 floor ge gelu gt hardsigmoid isfinite le leaky_relu log log1p
+        log2 logical_and logical_left_shift logical_not logical_or logical_right_shift logical_xor lt maximum minimum
+        mish mul ne neg pow prod quantize reciprocal reduce_scatter relu relu6 remainder requantize rsqrt sampling
+        sigmoid sign silu sin slice sqrt sub tan tanh to_memory_config topk typecast where
+    """,
+    "output_tensors": "all_to_all_dispatch experimental.nlp_create_qkv_heads_decode",
+    "output": "batch_norm",
+    "out": "cumprod cumsum gather sort",
+    "optional_output_tensor": "linear matmul repeat sparse_matmul",
+    "optional_tensor": "full",
+}
+
 # Names of enums in flatbuffers, where they are not the dialect's name and the enum's in snake case; by ODS record.
 ENUM_TYPES = {"TTCore_MoEActivationFunction": "ttcore.moe_activation_function"}
 # Cases of public enums are in capitals but for these, which are written as in C++.

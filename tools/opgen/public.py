@@ -37,6 +37,7 @@ class Function:
     parameters: tuple[Parameter, ...]
     rule: str
     doc: str
+    into: str  # the parameter that takes tensors for the results; empty: none
 
 
 def split(text: str) -> list[str]:
@@ -115,12 +116,16 @@ class Maker:
         row = functions.FUNCTIONS.get(self.op.name, functions.Row())
         bare = self.op.name.removeprefix("ttnn.")
         parameters = tuple(self.parameters(row.parameters))
+        names = tuple(row.names.split("|")) if row.names else (bare,)
+        into = {parameter for parameter, takers in functions.INTO.items() if set(names) & set(takers.split())}
         return Function(
             self.op.name,
-            tuple(row.names.split("|")) if row.names else (bare,),
+            names,
             parameters,
             row.rule or self.op.rule or ("same" if self.op.results else "nothing"),
             row.doc or self.documentation(parameters),
+            # An op that has the parameter itself takes it as any other.
+            next(iter(into - {parameter.name for parameter in parameters}), ""),
         )
 
     def documentation(self, parameters: tuple[Parameter, ...]) -> str:
@@ -146,6 +151,9 @@ def functions_of(dialects: Dialects) -> list[Function]:
         raise SystemExit(f"functions.py: no op is called {', '.join(sorted(unknown))}")
     order = {name: place for place, name in enumerate(functions.FUNCTIONS)}
     made = [Maker(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED]
+    takers = {name for names in functions.INTO.values() for name in names.split()}
+    if unknown := takers - {name for function in made for name in function.names}:
+        raise SystemExit(f"functions.py: no function is called {', '.join(sorted(unknown))}")
     first: dict[str, str] = {}
     for function in made:
         first.setdefault(function.names[0], function.op)

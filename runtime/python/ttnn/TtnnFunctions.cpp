@@ -236,6 +236,9 @@ void bindTtnnFunctions(nb::module_ &module) {
           },
           "One line for each op.")
       .def_prop_ro(
+          "into", [](const Function &self) { return self.rows().front().callable->function->into; },
+          "The parameter that takes tensors which the results are written to; empty where nothing does.")
+      .def_prop_ro(
           "results", [](const Function &self) { return self.rows().front().callable->info->outs; },
           "Number of tensors that it returns; -1 for any number.")
       .def_prop_ro(

@@ -15,7 +15,6 @@ import torch
 import ttnn
 from _ttmlir_runtime import ttnn as native
 from replay import called
-from ttnn.functions import into_parameter
 
 FUNCTIONS = {function.name: function for function in native.functions()}
 
@@ -30,7 +29,7 @@ def test_signature_and_documentation(name: str) -> None:
     function = FUNCTIONS[name]
     made = called(function)
     parameters = inspect.signature(made).parameters
-    own = ("core_grid" in parameters) + bool(into_parameter(function))
+    own = ("core_grid" in parameters) + bool(function.into)
     assert len(parameters) == len(function.parameters) + own
     for declared in function.parameters:
         found = parameters[declared.name]

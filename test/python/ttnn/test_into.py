@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import torch
 import ttnn
-from ttnn.functions import _INTO, FUNCTIONS
+from _ttmlir_runtime import ttnn as native
+from ttnn.functions import FUNCTIONS
 from ttnn.in_place import IN_PLACE
 
 A, B = torch.linspace(0.1, 0.9, 40 * 70).reshape(40, 70).bfloat16(), torch.linspace(2, 1, 40 * 70).reshape(40, 70)
@@ -56,7 +57,8 @@ OTHERS = {
     "experimental.nlp_concat_heads_decode", "experimental.nlp_create_qkv_heads_decode", "gather", "quantize",
     "reduce_scatter", "requantize", "sampling", "sparse_matmul",
 }  # fmt: skip
-NAMES = sorted({n for names in _INTO.values() for n in names.split()} - OTHERS)
+INTO = {function.name: function.into for function in native.functions() if function.into}
+NAMES = sorted(INTO.keys() - OTHERS)
 
 
 def arguments(name: str, device: Any) -> tuple[Any, ...]:
@@ -76,7 +78,7 @@ def results(made: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_function_writes_to_the_tensor_that_it_is_given(name: str, device: Any) -> None:
-    (keyword,) = (k for k, names in _INTO.items() if name in names.split())
+    keyword = INTO[name]
     given = arguments(name, device)
     extra = {"device": device, "layout": ttnn.TILE_LAYOUT} if name == "full" else {}
     expected = results(FUNCTIONS[name](*given, **extra))
@@ -89,6 +91,13 @@ def test_every_function_writes_to_the_tensor_that_it_is_given(name: str, device:
         assert torch.equal(ttnn.to_torch(target), ttnn.to_torch(want))
         assert target.buffer_address() == found.buffer_address() == address
         assert (ttnn.to_torch(copy).float() == 7).all()
+
+
+def test_the_table_names_them_all() -> None:
+    assert len(INTO) > 80
+    assert INTO.keys() >= OTHERS
+    for name, keyword in INTO.items():
+        assert keyword in inspect.signature(FUNCTIONS[name]).parameters
 
 
 @pytest.mark.parametrize("name", IN_PLACE)

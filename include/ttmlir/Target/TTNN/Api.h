@@ -97,6 +97,7 @@ struct Function {
   std::span<const Parameter> parameters;     // in public order; tensors among them in ODS order
   std::string_view shapeRule;                // in lib/shapes
   std::string_view doc;
+  std::string_view into; // what takes tensors for the results; empty: nothing does
 
   const Parameter *find(std::string_view publicName) const {
     const auto it = std::ranges::find(parameters, publicName, &Parameter::name);
