@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTest.h"
+#include "core/panels/panels.h"
 
 #include <array>
 #include <map>
@@ -93,10 +94,28 @@ public:
   bool affords(std::span<const std::byte>, size_t) const override { return false; }
 };
 
-// In one block of rows, of which k is cut, and in several.
-TEST(ConstantStore, MatricesThatAreNotAffordedArePackedAtEachRun) {
+// Few rows read the matrix where it is, when its columns are contiguous: no store is told of it, nor asked.
+TEST(ConstantStore, MatricesOfFewRowsStayWhereTheyAre) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "this machine has no units for panels";
   for (DataType type : {DataType::Float32, DataType::BFloat16})
-    for (int64_t m : {100, 300})
+    for (int64_t m : {1, 2, 3, 5, 6}) {
+      const int64_t k = 1500, n = 203;
+      const Value x = random(type, {m, k}, -1, 1), out(type, {m, n}), constant = counted(type, {n, k});
+      const Overwriting store(constant);
+      OpCall call = callOf("ttnn.matmul", {&x, &store.value}, {out.spec}, {{"transpose_b", flag(true)}});
+      call.constantIns = {nullptr, store.value.bytes.data()};
+      call.constants = &store;
+      const auto kernel = findOp("ttnn.matmul")->make(call);
+      EXPECT_TRUE(kernel->reads(1)) << toString(type) << " of " << m << " rows";
+      EXPECT_TRUE(store.isWhole()) << toString(type) << " of " << m << " rows";
+    }
+}
+
+// In place, in one block of rows, of which k is cut, and in several.
+TEST(ConstantStore, MatricesThatAreNotAffordedAreReadAtEachRun) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16})
+    for (int64_t m : {7, 40, 63, 100, 300})
       for (bool transposed : {false, true}) {
         const int64_t k = 3003, n = 130;
         const Value x = random(type, {m, k}, -1, 1), out(DataType::Float32, {m, n});

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/panels/units.h"
+#include "core/panels/dots.h"
 
 #if defined(__x86_64__)
 
@@ -189,6 +189,48 @@ constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1, narrow>, mult
                                                    multiplyRows<5, narrow>, multiplyRows<6, narrow>};
 
 //===----------------------------------------------------------------------===//
+// Rows with rows
+//===----------------------------------------------------------------------===//
+
+/// Right: values of f32, or of bf16, which are widened.
+template <bool narrow> struct Eights {
+  using Sum = __m256;
+  using Left = __m256;
+  using Right = __m256;
+  static constexpr int64_t step = 8, leftBytes = 32, rightBytes = narrow ? 16 : 32;
+
+  static Sum zero() { return _mm256_setzero_ps(); }
+  static __m256i mask(int64_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+  static Left loadLeft(const std::byte *from) { return _mm256_loadu_ps(reinterpret_cast<const float *>(from)); }
+  static Left loadLeft(const std::byte *from, int64_t count) {
+    return _mm256_maskload_ps(reinterpret_cast<const float *>(from), mask(count));
+  }
+  static __m256 widen(__m128i values) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(values), 16));
+  }
+  static Right loadRight(const std::byte *from) {
+    if constexpr (narrow)
+      return widen(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from)));
+    else
+      return loadLeft(from);
+  }
+  static Right loadRight(const std::byte *from, int64_t count) {
+    if constexpr (!narrow)
+      return loadLeft(from, count);
+    alignas(16) std::byte values[16] = {};
+    __builtin_memcpy(values, from, static_cast<size_t>(count) * 2);
+    return loadRight(values);
+  }
+  static Sum add(Sum sum, Left left, Right right) { return _mm256_fmadd_ps(left, right, sum); }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) {
+    const __m256 each = _mm256_hadd_ps(_mm256_hadd_ps(s, t), _mm256_hadd_ps(u, v));
+    return _mm_add_ps(_mm256_castps256_ps128(each), _mm256_extractf128_ps(each, 1));
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Storing
 //===----------------------------------------------------------------------===//
 
@@ -252,6 +294,11 @@ void multiplyF32(const Block &block) {
   for (int64_t p = 0; p < block.panels; ++p)
     multiply(block, block.panel + p * block.panelStride, p + 1 == block.panels ? block.columns : panelColumns,
              block.c + p * block.cStride / 4);
+}
+
+void dotF32(const Dots &work) {
+  // Three rows by four columns are twelve registers of sixteen.
+  work.narrow ? dotColumns<Eights<true>, 4, 1, 2, 3>(work) : dotColumns<Eights<false>, 4, 1, 2, 3>(work);
 }
 
 } // namespace tt::ttnn::panels::avx2

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/panels/units.h"
+#include "core/panels/dots.h"
 
 #if defined(__x86_64__)
 
@@ -255,6 +255,41 @@ constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVec
                                                              ofVectors<4>, ofVectors<5>, ofVectors<6>};
 
 //===----------------------------------------------------------------------===//
+// Rows with rows
+//===----------------------------------------------------------------------===//
+
+/// Right: values of f32, or of bf16, which are widened.
+template <bool narrow> struct Sixteens {
+  using Sum = __m512;
+  using Left = __m512;
+  using Right = __m512;
+  static constexpr int64_t step = 16, leftBytes = 64, rightBytes = narrow ? 32 : 64;
+
+  static Sum zero() { return _mm512_setzero_ps(); }
+  static Left loadLeft(const std::byte *from) { return _mm512_loadu_ps(from); }
+  static Left loadLeft(const std::byte *from, int64_t count) {
+    return _mm512_castsi512_ps(_mm512_maskz_loadu_epi8(byteMask(count * 4), from));
+  }
+  static __m512 widen(__m256i values) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(values), 16));
+  }
+  static Right loadRight(const std::byte *from) {
+    if constexpr (narrow)
+      return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
+    else
+      return loadLeft(from);
+  }
+  static Right loadRight(const std::byte *from, int64_t count) {
+    if constexpr (narrow)
+      return widen(_mm512_castsi512_si256(_mm512_maskz_loadu_epi8(byteMask(count * 2), from)));
+    else
+      return loadLeft(from, count);
+  }
+  static Sum add(Sum sum, Left left, Right right) { return _mm512_fmadd_ps(left, right, sum); }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
+};
+
+//===----------------------------------------------------------------------===//
 // Storing
 //===----------------------------------------------------------------------===//
 
@@ -312,6 +347,8 @@ void multiplyF32(const Block &block) {
   else
     byPanels[block.rows - 1][block.panels - 1](block);
 }
+
+void dotF32(const Dots &work) { work.narrow ? dotAll<Sixteens<true>>(work) : dotAll<Sixteens<false>>(work); }
 
 } // namespace tt::ttnn::panels::avx512
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/panels/units.h"
+#include "core/panels/dots.h"
 
 #if defined(__x86_64__)
 
@@ -72,8 +72,26 @@ template <int vectors> void multiply(const Block &block) {
     byRows<vectors>[(block.rows - first < most ? block.rows - first : most) - 1](block, first);
 }
 
+struct Pairs {
+  using Sum = __m512;
+  using Left = __m512bh;
+  using Right = __m512bh;
+  static constexpr int64_t step = 32, leftBytes = 64, rightBytes = 64;
+
+  static Sum zero() { return _mm512_setzero_ps(); }
+  static Left loadLeft(const std::byte *from) { return reinterpret_cast<__m512bh>(_mm512_loadu_si512(from)); }
+  static Left loadLeft(const std::byte *from, int64_t count) {
+    return reinterpret_cast<__m512bh>(_mm512_maskz_loadu_epi16((__mmask32(1) << count) - 1, from));
+  }
+  static Right loadRight(const std::byte *from) { return loadLeft(from); }
+  static Right loadRight(const std::byte *from, int64_t count) { return loadLeft(from, count); }
+  static Sum add(Sum sum, Left left, Right right) { return _mm512_dpbf16_ps(sum, left, right); }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
+};
+
 } // namespace
 
+void dotBf16(const Dots &work) { dotAll<Pairs>(work); }
 void multiplyBf16(const Block &block) { block.columns > 16 ? multiply<2>(block) : multiply<1>(block); }
 
 } // namespace tt::ttnn::panels::pairs

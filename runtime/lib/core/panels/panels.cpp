@@ -48,6 +48,15 @@ void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_
   movement(unit).store(c, finish, rows, columns, to, rowBytes);
 }
 
+void dot(Unit unit, const Dots &work) {
+  if (unit == Unit::BF16)
+    pairs::dotBf16(work);
+  else if (units() >= Units::AVX512)
+    avx512::dotF32(work);
+  else
+    avx2::dotF32(work);
+}
+
 Session::Session(Unit unit, int64_t rows) : tiles(wholeTiles(unit)), narrow(rows < 16) {
   if (unit == Unit::F32)
     run = units() >= Units::AVX512 ? avx512::multiplyF32 : avx2::multiplyF32;
@@ -70,6 +79,7 @@ bool narrows(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
+void dot(Unit, const Dots &) {}
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;
 void store(Unit, const float *, const Finish &, int64_t, int64_t, std::byte *, int64_t) {}

@@ -117,6 +117,24 @@ private:
   bool tiles, narrow;
 };
 
+/// c[rows, columns] = a[rows, k] * b[k, columns], or c += that, each read where it lies: rows of `a` and columns of `b`
+/// are contiguous along k. A sum depends on its row and its column alone.
+struct Dots {
+  const std::byte *a; // f32 of Unit::F32, else bf16
+  int64_t aRow;       // from one row to the next, in bytes
+  int64_t rows;
+  const std::byte *b;
+  int64_t bColumn; // from one column to the next, in bytes
+  int64_t columns;
+  int64_t k;
+  float *c;
+  int64_t cRow;        // elements
+  bool accumulate;     // c holds the sums so far
+  bool narrow = false; // b is bf16 though the unit is F32
+};
+/// Reads `b` once, whatever `rows` is, and is as fast as memory for few of them.
+void dot(Unit unit, const Dots &work);
+
 /// What is done to sums on their way to the result, in this order.
 struct Finish {
   const float *bias = nullptr; // `width` values to add, or none

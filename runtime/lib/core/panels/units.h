@@ -28,16 +28,19 @@ namespace avx2 {
 extern const Movement f32;
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 void multiplyF32(const Block &block);
+void dotF32(const Dots &work);
 } // namespace avx2
 
 namespace avx512 {
 extern const Movement f32, bf16;
 void multiplyF32(const Block &block);
+void dotF32(const Dots &work);
 } // namespace avx512
 
 /// AVX512_BF16, on the rows and panels of the matrix unit.
 namespace pairs {
 void multiplyBf16(const Block &block);
+void dotBf16(const Dots &work);
 } // namespace pairs
 
 namespace amx {

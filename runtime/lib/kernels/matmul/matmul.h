@@ -11,6 +11,11 @@ namespace tt::ttnn {
 std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex,
                                           std::string_view activation);
 
+/// The product of few rows with a matrix that is read where it is, as makePanelMatmul gives it; nullptr where it is
+/// none, or the columns of the matrix are not contiguous.
+std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
+                                      int biasIndex, const std::string &activation);
+
 /// Our own product in panels, with an operand of one row added and any unary elementwise op fused (a name of the
 /// elementwise table, or empty); nullptr where the machine lacks the units or the shape does not suit panels.
 std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,

@@ -378,6 +378,8 @@ private:
 std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
                                         int biasIndex, const std::string &activation) {
   const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
+  if (auto rows = makeRowMatmul(call, product, type, produced, biasIndex, activation))
+    return rows;
   // A few columns are mostly padding.
   if (!panels::supported(unit) || (product.n < 8 && product.m > 16))
     return nullptr;
