@@ -90,4 +90,25 @@ void multiplyBf16(const Block &block) {
 }
 
 } // namespace ttnn::panels::amx
+
+namespace ttnn::panels::pairs {
+
+/// Processors with the matrix unit have products of bf16, others may have neither.
+void dotBf16(const Dots &work) {
+  const auto value = [](const std::byte *from, int64_t index) {
+    uint16_t bits;
+    std::memcpy(&bits, from + index * 2, sizeof(bits));
+    return amx::widen(bits);
+  };
+  for (int64_t i = 0; i < work.rows; ++i)
+    for (int64_t j = 0; j < work.columns; ++j) {
+      float &sum = work.c[i * work.cRow + j];
+      if (!work.accumulate)
+        sum = 0;
+      for (int64_t l = 0; l < work.k; ++l)
+        sum += value(work.a + i * work.aRow, l) * value(work.b + j * work.bColumn, l);
+    }
+}
+
+} // namespace ttnn::panels::pairs
 } // namespace tt
