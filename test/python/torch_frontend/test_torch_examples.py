@@ -36,3 +36,24 @@ def test_training_beside_pytorch() -> None:
     assert last < first / 5 and abs(last - last_) <= 0.01 * last
     assert abs(right - right_) <= 1
     assert Path("curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+LANGUAGE_MODEL = Path(sys.prefix) / "language-model"
+
+
+def agreements(*words: str) -> dict[str, str]:
+    """By form, how many tokens are those of PyTorch in f32. No op is left to PyTorch."""
+    return dict(re.findall(r"│ (\w+) +│ ([^│]*\w) +│.*│ +0 │", run("generate.py", *words)))
+
+
+@pytest.mark.long
+def test_a_small_language_model_writes_the_tokens_of_pytorch() -> None:
+    found = agreements("--random")
+    assert found["f32"] == "64 of 64" and found.keys() == {"f32", "bf16", "bfp_bf8"}
+
+
+@pytest.mark.slow
+def test_a_language_model_writes_the_tokens_of_pytorch() -> None:
+    if not LANGUAGE_MODEL.is_dir():
+        pytest.skip("scripts/setup.sh python installs the model")
+    assert agreements("--forms", "f32", "bfp_bf8") == {"f32": "64 of 64", "bfp_bf8": "64 of 64"}
