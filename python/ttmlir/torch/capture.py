@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamo's graphs, and functions, as graphs of aten ops in one pass, where nothing is differentiated.
 
+Sizes that change stay symbols: what the run asks of them becomes guards of PyTorch's, as in any other run.
+
 AOTAutograd runs a graph several times to learn what it writes, what its results share memory with, and what is
 differentiated, and records each op in Python twice. A graph that gives back values of its own, and no gradients, has
 one run to do: PyTorch's functionalization in C++ makes its writes results, and what arrives below it is recorded.
@@ -12,6 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +24,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.proxy_tensor import disable_autocast_cache
+from torch.fx.experimental.sym_node import SymNode
 from torch.fx.node import map_aggregate
 from torch.fx.traceback import get_current_meta, has_preserved_node_meta
 from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
@@ -39,6 +43,46 @@ class UnsuitedError(Exception):
     """Why one pass does not capture a graph."""
 
 
+def size(expression: str) -> int:
+    """Stands in a graph for a number that depends on sizes of arguments; its node has the number in `meta["val"]`."""
+    raise AssertionError(f"a graph was run without its sizes: {expression}")
+
+
+@dataclass(frozen=True)
+class View:
+    """A result that is an argument or a view of it.
+
+    argument: by number. shape: None for the argument itself. offset: from the argument's first element.
+    """
+
+    argument: int
+    shape: tuple[Any, ...] | None = None
+    stride: tuple[Any, ...] = ()
+    offset: Any = 0
+
+    def of(self, arguments: Sequence[Any], known: Callable[[Any], int]) -> torch.Tensor:
+        """The view. known: gives the value of a symbolic number."""
+        argument = arguments[self.argument]
+        if self.shape is None:
+            return argument
+        viewed = argument.detach() if argument.requires_grad else argument
+        shape, stride = tuple(map(known, self.shape)), tuple(map(known, self.stride))
+        return viewed.as_strided(shape, stride, argument.storage_offset() + known(self.offset))
+
+
+@dataclass
+class Captured:
+    """A graph of aten ops.
+
+    parameters: numbers of its arguments that are parameters and buffers.
+    views: of each result of the graph of Dynamo, where it is a view of an argument; the graph does not give these.
+    """
+
+    graph_module: GraphModule
+    parameters: list[int]
+    views: list[View | None]
+
+
 class Recorder(TorchDispatchMode):
     """Records the ops that run on fake tensors while it is active, with results in `meta["val"]`.
 
@@ -49,6 +93,7 @@ class Recorder(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.graph = Graph()
+        self.sizes: dict[Any, Node] = {}  # by their expression
         self.constants = torch.nn.Module()
         self.stack_trace: str | None = None  # of what runs now
         self.decompositions = decompositions()
@@ -57,11 +102,19 @@ class Recorder(TorchDispatchMode):
 
     def own(self, value: torch.Tensor, node: Node, number: int | None = None) -> Node:
         """Says that a tensor is what a node gives."""
-        if value.dtype.is_complex or value.layout is not torch.strided or value._has_symbolic_sizes_strides:
+        if value.dtype.is_complex or value.layout is not torch.strided:
             raise UnsuitedError(f"a tensor of {value.dtype}, {value.layout}, {list(value.shape)}")
         self.nodes[id(value)] = (value, node, number)
         if number is None:
             self.describe(node, value)
+        return node
+
+    def argument(self, name: str, value: Any) -> Node:
+        """The node of an argument, a tensor or a symbolic number."""
+        node = self.graph.placeholder(name)
+        if isinstance(value, torch.Tensor):
+            return self.own(value, node)
+        self.describe(node, value)
         return node
 
     def describe(self, node: Node, value: Any) -> None:
@@ -72,15 +125,28 @@ class Recorder(TorchDispatchMode):
             node.meta["custom"] = dict(marks["custom"])
 
     def node_of(self, value: Any) -> Any:
-        """A tensor's node; other values as they are."""
+        """The node of a tensor or of a symbolic number; other values as they are."""
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            raise UnsuitedError("a number that is not known")
+            return self.number(value)
         if not isinstance(value, torch.Tensor):
             return value
         if id(value) not in self.nodes:
             raise UnsuitedError("a tensor that is neither an argument nor a result")
         tensor, node, number = self.nodes[id(value)]
         return node if number is None else self.own(tensor, self.graph.call_function(operator.getitem, (node, number)))
+
+    def number(self, value: torch.SymInt | torch.SymFloat | torch.SymBool) -> Any:
+        """The node of a symbolic number, one for each expression."""
+        symbol = value.node
+        if not isinstance(symbol, SymNode) or not symbol.has_hint():
+            raise UnsuitedError("a number that is not known")
+        if not symbol.is_symbolic():
+            return symbol.hint
+        known = self.sizes.get(symbol._expr)
+        if known is None:
+            known = self.sizes[symbol._expr] = self.graph.call_function(size, (str(symbol.expr),))
+            known.meta["val"] = value
+        return known
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -178,12 +244,11 @@ def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
     modes = set()
     for node, given in zip(graph.find_nodes(op="placeholder"), inputs, strict=True):
         value = node.meta.get("example_value")
+        if isinstance(value, torch.SymInt):
+            continue
         if not isinstance(value, FakeTensor) or is_traceable_wrapper_subclass(value):
-            raise UnsuitedError("sizes that change" if isinstance(value, torch.SymInt) else
-                                f"an argument that is {type(given).__name__}")  # fmt: skip
-        if value._has_symbolic_sizes_strides:
-            raise UnsuitedError("sizes that change")
-        if (value.shape, value.stride(), value.dtype) != (given.shape, given.stride(), given.dtype):
+            raise UnsuitedError(f"an argument that is {type(given).__name__}")
+        if value.dtype is not given.dtype or hints(value) != hints(given):
             raise UnsuitedError("an argument that gets another shape")
         modes.add(value.fake_mode)
     for node in graph.nodes:
@@ -199,13 +264,18 @@ def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
     return modes.pop() if modes else FakeTensorMode()
 
 
+def hints(tensor: torch.Tensor) -> list[Any]:
+    """Shape and strides, symbols as the numbers that they stand for. Comparing symbols would make a guard of it."""
+    return [n.node.hint if isinstance(n, torch.SymInt) else n for n in (*tensor.shape, *tensor.stride())]
+
+
 def results(graph: Graph) -> list[Any]:
     (output,) = graph.find_nodes(op="output")
     return [node.meta.get("example_value") if isinstance(node, Node) else node for node in output.args[0]]
 
 
-def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, list[int]]:
-    """A graph of Dynamo as one of aten ops, and the numbers of its arguments that are parameters and buffers.
+def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> Captured:
+    """A graph of Dynamo as one of aten ops.
 
     inputs: the arguments of the first call.
 
@@ -218,8 +288,8 @@ def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModu
         graph_module.graph.find_nodes(op="call_function", target=torch._C._set_grad_enabled)
     )
     arguments = {node.name: node.meta["example_value"] for node in placeholders}
-    captured = recorded(recorder, mode, arguments, Run(graph_module, recorder).replay, differentiable)
-    return captured, [i for i, n in enumerate(placeholders) if is_static(n)]
+    captured, views = recorded(recorder, mode, arguments, Run(graph_module, recorder).replay, differentiable)
+    return Captured(captured, [i for i, n in enumerate(placeholders) if is_static(n)], views)
 
 
 def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence[torch.Tensor]) -> GraphModule:
@@ -235,7 +305,10 @@ def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence
             raise UnsuitedError(f"an argument that is {type(value).__name__}")
     mode = FakeTensorMode()  # loads Dynamo, as elementwise ops of "meta" tensors do, too
     fakes = {f"arg{i}_1": mode.from_tensor(value, static_shapes=True) for i, value in enumerate(arguments)}
-    return recorded(Recorder(), mode, fakes, lambda given: function(*given), torch.is_grad_enabled())
+    captured, views = recorded(Recorder(), mode, fakes, lambda given: function(*given), torch.is_grad_enabled())
+    if any(views):
+        raise UnsuitedError("a result that shares memory with another one or an argument")
+    return captured
 
 
 def is_static(placeholder: Node) -> bool:
@@ -248,25 +321,28 @@ def recorded(
     arguments: Mapping[str, Any],
     function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
     differentiable: bool,
-) -> GraphModule:
+) -> tuple[GraphModule, list[View | None]]:
     """What a function of functional tensors does, with the arguments that it writes written at its end.
 
-    arguments: fake tensors of `mode`, by the names of their nodes.
+    arguments: fake tensors of `mode`, and symbolic numbers, by the names of their nodes.
     differentiable: writes to arguments can be parts of a gradient.
 
+    Returns:
+        The graph, and of each result whether it is a view of an argument, which the graph then does not give.
     Raises:
         UnsuitedError: says what AOTAutograd is needed for.
     """
     try:
         with torch.no_grad(), disable_autocast_cache(), enable_python_dispatcher(), mode, recorder:
-            fill(recorder, arguments, function, differentiable)
+            views = fill(recorder, arguments, function, differentiable)
     except UnsuitedError:
         raise
     except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
         raise UnsuitedError(f"{type(error).__name__}: {error}") from error
     # What nobody reads is still drawn, as in eager mode.
     recorder.graph.eliminate_dead_code(lambda node: node.is_impure() or (node.op == "call_function" and is_draw(node)))
-    return _LazyGraphModule(recorder.constants, recorder.graph)  # its Python is needed where PyTorch runs a part of it
+    # Its Python is needed where PyTorch runs a part of it.
+    return _LazyGraphModule(recorder.constants, recorder.graph), views
 
 
 def fill(
@@ -274,27 +350,53 @@ def fill(
     arguments: Mapping[str, Any],
     function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
     differentiable: bool,
-) -> None:
+) -> list[View | None]:
     """Fills the recorder's graph, where the recorder and the mode of `arguments` are active."""
     fakes = list(arguments.values())
-    nodes = [recorder.own(fake, recorder.graph.placeholder(name)) for name, fake in arguments.items()]
+    nodes = [recorder.argument(name, value) for name, value in arguments.items()]
+    tensors = [fake for fake in fakes if isinstance(fake, torch.Tensor)]
     with functionalization():
-        given = [torch._to_functional_tensor(fake) for fake in fakes]
+        given = [torch._to_functional_tensor(x) if isinstance(x, torch.Tensor) else x for x in fakes]
         outputs = function(given)
-        places = [memory(value) for value in outputs if isinstance(value, torch.Tensor)]
-        if len(set(places)) < len(places) or not set(places).isdisjoint(map(memory, given)):
-            raise UnsuitedError("a result that shares memory with another one or an argument")
-        returned = [recorder.node_of(settled(value)) for value in outputs]
+        views = [view_of(value, given) for value in outputs]
+        made = [value for value, view in zip(outputs, views, strict=True) if view is None]
+        places = [memory(value) for value in made if isinstance(value, torch.Tensor)]
+        if len(set(places)) < len(places):
+            raise UnsuitedError("a result that shares memory with another one")
+        returned = [recorder.node_of(settled(value)) for value in made]
         written = [(i, value) for i, fake in enumerate(fakes) if (value := settled(given[i])) is not fake]
-    sharers = Counter(map(memory, fakes))
+    sharers = Counter(map(memory, tensors))
     for number, value in written:
         if sharers[memory(fakes[number])] > 1:
             raise UnsuitedError("an argument that is written and shares memory with another one")
-        if differentiable and any(fake.requires_grad for fake in fakes):
+        if differentiable and any(fake.requires_grad for fake in tensors):
             raise UnsuitedError("gradients of what is written to an argument")
         node = recorder.graph.call_function(aten.copy_.default, (nodes[number], recorder.node_of(value)))
         recorder.describe(node, fakes[number])
     recorder.graph.output(tuple(returned))
+    return views
+
+
+def view_of(value: Any, given: Sequence[Any]) -> View | None:
+    """What a result is of an argument; None where it has memory of its own.
+
+    Raises:
+        UnsuitedError: a view of another type, or of memory that several arguments have.
+    """
+    if not isinstance(value, torch.Tensor):
+        return None
+    owners = [i for i, x in enumerate(given) if isinstance(x, torch.Tensor) and memory(x) == memory(value)]
+    if not owners:
+        return None
+    same = [i for i in owners if given[i] is value]
+    if same:
+        return View(same[0])
+    (number, *others) = owners
+    viewed = given[number]
+    if others or viewed.dtype is not value.dtype:
+        raise UnsuitedError("a result that shares memory with several arguments, or one of another type")
+    offset = value.storage_offset() - viewed.storage_offset()
+    return View(number, tuple(value.shape), tuple(value.stride()), offset)
 
 
 def settled(value: Any) -> Any:

@@ -60,17 +60,18 @@ def compile_whole(
     kind: str = FORWARD,
     training: bool = False,
     unsuited: str = "",
+    closed: str = "",
 ) -> Callable[[Sequence[Any]], Any]:
     """A program of the graph, or several where PyTorch has to run ops in between.
 
     kind: FORWARD or BACKWARD, for the report. training: the graph has a backward pass, or is one.
-    unsuited: why AOTAutograd captured the graph, for the report.
+    unsuited, closed: why AOTAutograd captured the graph, and why the program is for its sizes alone; for the report.
 
     Warns:
         UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
     """
     read_owners(graph_module.graph)
-    report = Report(kind, counted(graph_module.graph), unsuited=unsuited)
+    report = Report(kind, counted(graph_module.graph), unsuited=unsuited, closed=closed)
     add(report)
 
     def part(graph: GraphModule, weights: Sequence[int]) -> Program:
@@ -83,7 +84,7 @@ def compile_whole(
         report.programs.clear()
         try:
             if not report.on_host:
-                return with_wide_integers(part(graph_module, parameters), graph_module)
+                return with_wide_integers(part(graph_module, parameters), lambda _: graph_module)
             program = split(graph_module, parameters, part)
         except (UnsupportedError, MLIRError) as error:
             refused = blamed(graph_module.graph, error)
@@ -98,8 +99,12 @@ def compile_whole(
             return program
 
 
-def with_wide_integers(program: Program, graph_module: GraphModule) -> Callable[[Sequence[Any]], Any]:
+def with_wide_integers(
+    program: Program, graph_for: Callable[[Sequence[Any]], GraphModule]
+) -> Callable[[Sequence[Any]], Any]:
     """A program, and PyTorch in its place where 64-bit results may not fit into the chip's 32 bits.
+
+    graph_for: the program's graph for these arguments.
 
     Warns (when called):
         UserWarning: names the op.
@@ -115,7 +120,7 @@ def with_wide_integers(program: Program, graph_module: GraphModule) -> Callable[
             warnings.warn(f"PyTorch runs a graph: {error}", stacklevel=2)
             if state is not None:  # the program has drawn its numbers
                 torch.set_rng_state(state)
-            results = torch.fx.Interpreter(graph_module).run(*arguments, enable_io_processing=False)
+            results = torch.fx.Interpreter(graph_for(arguments)).run(*arguments, enable_io_processing=False)
             return list(results) if isinstance(results, tuple | list) else [results]
 
     return run

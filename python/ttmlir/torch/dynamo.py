@@ -6,7 +6,6 @@ It loads Dynamo, which takes PyTorch more than a second: nothing else here impor
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,15 +18,17 @@ from torch._higher_order_ops.passes.inline_invoke_subgraph import inline_invoke_
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 
-from .aliases import is_strided, kept_memory
-from .capture import UnsuitedError, capture
+from .capture import Captured, UnsuitedError, View, capture
 from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles
 from .decompositions import decompositions
 from .importer import is_write
+from .memory.aliases import is_strided, kept_memory
+from .memory.sharing import Sharing, of_one_storage, pattern_of, places_of
 from .options import Options
 from .report import BACKWARD, FORWARD
 from .saved import partition
-from .sharing import Sharing, of_one_storage, pattern_of, places_of
+from .sizes.expressions import Sizes
+from .sizes.specialising import Specialising, is_dynamic
 
 
 class OptionValueError(ShortenTraceback, ValueError):
@@ -58,70 +59,6 @@ def options_of(given: Options | Mapping[str, Any] | None) -> Options:
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite")
 
 
-def is_dynamic(graph_module: GraphModule) -> bool:
-    """Whether sizes of the graph's arguments are known only when it is called."""
-    for node in graph_module.graph.nodes:
-        if node.op == "placeholder":
-            value = node.meta.get("val")
-            if isinstance(value, torch.SymInt) or (
-                isinstance(value, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in value.shape)
-            ):
-                return True
-    return False
-
-
-def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphModule:
-    """A copy of the graph for the sizes of these arguments."""
-    known = copy.copy(graph_module)
-    known.graph = copy.deepcopy(graph_module.graph)
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    # Another tensor of the memory: offsets of a nested tensor bring a size with them that is no number.
-    given = [mode.from_tensor(a.detach(), static_shapes=True) if isinstance(a, torch.Tensor) else a for a in arguments]
-
-    class Record(torch.fx.Interpreter):
-        def run_node(self, node: torch.fx.Node) -> Any:
-            result = super().run_node(node)
-            node.meta["val"] = result
-            return result
-
-    with mode:
-        Record(known).run(*given)
-    return known
-
-
-def size_of(argument: Any) -> Any:
-    """What a program is made for. Sizes of nested tensors are no numbers, and new ones for each tensor."""
-    if isinstance(argument, torch.Tensor):
-        return tuple(argument.shape), argument.stride()
-    return None if isinstance(argument, torch.SymInt) else argument
-
-
-class Specialising:
-    """A graph whose sizes change: a program for each set of sizes that it was called with."""
-
-    def __init__(
-        self,
-        graph_module: GraphModule,
-        parameters: Sequence[int],
-        options: Options,
-        kind: str,
-        training: bool,
-        unsuited: str,
-    ) -> None:
-        self.graph_module, self.parameters = graph_module, parameters
-        self.rest = (options, kind, training, unsuited)
-        self.programs: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
-
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        key = tuple(size_of(a) for a in arguments)
-        program = self.programs.get(key)
-        if program is None:
-            known = specialised(self.graph_module, arguments)
-            program = compile_whole(known, self.parameters, *self.rest)
-            self.programs[key] = program
-        return program(arguments)
-
-
 def static_inputs(graph: torch.fx.Graph, kind: str) -> list[int]:
     """Arguments of the graph that is being compiled whose memory stays: parameters and buffers.
 
@@ -148,11 +85,7 @@ def compiler(
         parameters = static_inputs(graph.graph, kind)
         if kind == FORWARD:
             warn_of_doubles(graph.graph)
-        program: Callable[[Sequence[Any]], Any]
-        if is_dynamic(graph):
-            program = Specialising(graph, parameters, options, kind, training, unsuited)
-        else:
-            program = compile_whole(graph, parameters, options, kind, training, unsuited)
+        program = compile_sized(graph, parameters, options, kind, training, unsuited)
         return make_boxed_func(lambda *arguments: program(arguments))
 
     return compile_one
@@ -184,13 +117,60 @@ def compile_captured(
         return Sharing(patterns, example_inputs, program, lambda given: recompiled(graph_module, given, chosen))
 
     try:
-        graph, parameters = capture(graph_module, example_inputs)
+        captured = capture(graph_module, example_inputs)
     except UnsuitedError as error:
         program = differentiated(graph_module, example_inputs, chosen, str(error))
         return for_this_memory(program, writes_arguments())
+    graph = captured.graph_module
     warn_of_doubles(graph.graph)
-    program = called(compile_whole(graph, parameters, chosen))
+    program = with_views(called(compile_sized(graph, captured.parameters, chosen)), captured)
     return for_this_memory(program, any(map(is_write, graph.graph.nodes)))
+
+
+def compile_sized(
+    graph_module: GraphModule,
+    parameters: Sequence[int],
+    options: Options,
+    kind: str = FORWARD,
+    training: bool = False,
+    unsuited: str = "",
+) -> Callable[[Sequence[Any]], Any]:
+    """A program of a graph of aten ops, whose sizes may change. See `compile_whole`."""
+    if is_dynamic(graph_module):
+        return Specialising(graph_module, parameters, options, kind, training, unsuited)
+    return compile_whole(graph_module, parameters, options, kind, training, unsuited)
+
+
+def with_views(program: Callable[..., Any], captured: Captured) -> Callable[..., Any]:
+    """A program with the results that are views of arguments, which are taken when it has run."""
+    views = captured.views
+    if not any(views):
+        return program
+    numbers = known_numbers(captured.graph_module, views)
+
+    def run(*arguments: Any) -> Any:
+        computed = iter(program(*arguments))
+        known = numbers(arguments)
+        return [next(computed) if view is None else view.of(arguments, known) for view in views]
+
+    return run
+
+
+def known_numbers(
+    graph_module: GraphModule, views: Sequence[View | None]
+) -> Callable[[Sequence[Any]], Callable[[Any], int]]:
+    """Gives for arguments of a graph what symbolic numbers of these views are."""
+    given = [n for view in views if view is not None for n in (*(view.shape or ()), *view.stride, view.offset)]
+    if not any(isinstance(n, torch.SymInt) for n in given):
+        return lambda arguments: lambda number: number
+    sizes = Sizes(graph_module)
+    places = {id(n): sizes.table.place(n) for n in given}
+
+    def of(arguments: Sequence[Any]) -> Callable[[Any], int]:
+        numbers = sizes.numbers(sizes.of(arguments))
+        return lambda number: numbers[places[id(number)]]
+
+    return of
 
 
 def metadata() -> Any:

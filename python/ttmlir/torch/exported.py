@@ -24,9 +24,10 @@ from .compilation import compile_graph
 from .decompositions import decompositions
 from .errors import UnsupportedError
 from .importer import import_graph
+from .memory.sharing import overlapping
 from .options import Options
 from .program import Program
-from .sharing import overlapping
+from .report import FORWARD
 
 # Where a saved program has its weights.
 BESIDE, INSIDE = "beside", "inside"
@@ -36,7 +37,9 @@ STATE = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 class CompiledModel:
     """A model that was compiled ahead; called as the model was.
 
-    ttir, ttnn: the program as text, before and after the pipeline.
+    ttir, ttnn: the program as text, before and after the pipeline. Where sizes are open it is the program for some.
+    closed: why the sizes of a model that was exported with several are not open, or "". Then the program is that of the
+        example arguments, and calls with other sizes compile others.
     flatbuffer: what `ttrt run` and the runtime load.
     """
 
@@ -48,12 +51,29 @@ class CompiledModel:
             raise UnsupportedError("the model has ops with effects (tokens)")
         state = [i for i, spec in enumerate(specs) if spec.kind in STATE]
         self._state = {i: self._tensor(specs[i]) for i in state}
-        self.program: Program = compile_graph(exported.graph_module, state, options, keep_text=True)
+        self._parameters, self._run, self.closed = state, None, ""
+        self.program = self._compiled()
         self.ttir, self.ttnn = self.program.ttir, self.program.ttnn
         self._outputs = signature.output_specs
         numbers = {spec.target or spec.arg.name: i for i, spec in enumerate(specs)}
         mutations = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
         self._written = {numbers[spec.target] for spec in self._outputs if spec.kind in mutations}
+
+    def _compiled(self) -> Program:
+        """The program: for all sizes of the model, or else for those of its example arguments."""
+        from .sizes.specialising import Specialising, is_dynamic  # loads what PyTorch has for symbols
+
+        graph_module = self.exported.graph_module
+        if not is_dynamic(graph_module):
+            program = compile_graph(graph_module, self._parameters, self.options, keep_text=True)
+            self._run = program
+            return program
+        ranges = self.exported.range_constraints
+        run = Specialising(graph_module, self._parameters, self.options, FORWARD, False, "", ranges, keep_text=True)
+        self._run = run
+        program = run.of_examples()
+        self.closed = run.closed
+        return program
 
     def _tensor(self, spec: Any) -> torch.Tensor:
         target = spec.target
@@ -69,7 +89,7 @@ class CompiledModel:
         """What the model returns, computed on the chip. Buffers that the model writes are written.
 
         Raises:
-            ValueError: other arguments than the model was exported with, or some that share memory and are
+            ValueError: other arguments or sizes than the model was exported with, or some that share memory and are
                 written.
         """
         given, spec = tree_flatten((args, kwargs))
@@ -78,13 +98,15 @@ class CompiledModel:
         users = iter(given)
         specs = self.exported.graph_signature.input_specs
         arguments = [self._state[i] if i in self._state else next(users) for i in range(len(specs))]
+        if self._run is not self.program:
+            check_sizes(self.exported, arguments)
         for pair in overlapping(arguments) if self._written else ():
             if not self._written.isdisjoint(pair):
                 first, second = (specs[number].arg.name for number in pair)
                 raise ValueError(f"{first} and {second} share memory, and the model writes to one of them; pass a copy")
         results = []
         with torch.no_grad():
-            for spec, value in zip(self._outputs, self.program(arguments), strict=True):
+            for spec, value in zip(self._outputs, self._run(arguments), strict=True):
                 if spec.kind is OutputKind.BUFFER_MUTATION:
                     self.exported.state_dict[spec.target].copy_(value)
                 elif spec.kind is OutputKind.USER_INPUT_MUTATION:
@@ -107,6 +129,7 @@ class CompiledModel:
         Returns:
             The files that were written.
         Raises:
+            UnsupportedError: sizes that cannot stay open, or open sizes with weights inside.
             ValueError: another suffix, or another place for the weights.
         """
         target = Path(path)
@@ -119,7 +142,11 @@ class CompiledModel:
             return write_program(self._module(weights), target, self.options.pipeline_options())
         written = []
         if target.suffix == ".ttnn":
+            if self.closed:
+                raise UnsupportedError(f"the sizes of the model cannot stay open in a file: {self.closed}")
             data = self.flatbuffer
+            if weights == INSIDE and self._run is not self.program:
+                raise UnsupportedError("weights inside of a file whose sizes are open; save them beside it")
             if weights == INSIDE:
                 module = self._module(weights)
                 lower(module, self.options.pipeline_options())
@@ -143,6 +170,52 @@ class CompiledModel:
             return import_graph(self.exported.graph_module, self._state, constants=constants).module
 
 
+def check_sizes(exported: ExportedProgram, arguments: Sequence[Any]) -> None:
+    """
+    Raises:
+        ValueError: a size that the model was not exported for; names argument, dimension and bounds.
+    """
+    known: dict[Any, tuple[int, str]] = {}
+    for node, given in zip(exported.graph.find_nodes(op="placeholder"), arguments, strict=True):
+        wanted = node.meta.get("val")
+        if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
+            continue
+        if given.dim() != wanted.dim():
+            raise ValueError(f"{node.name} has {given.dim()} dimensions; expected {wanted.dim()}")
+        for dimension, (want, have) in enumerate(zip(wanted.shape, given.shape, strict=True)):
+            place = f"{node.name}: dimension {dimension}"
+            if not isinstance(want, torch.SymInt):
+                if want != have:
+                    raise ValueError(f"{place} is {have}; expected {want}")
+                continue
+            expression = want.node.expr
+            if not expression.is_Symbol:
+                continue
+            bounds = exported.range_constraints.get(expression)
+            name = name_of(want.node.shape_env, expression)
+            if bounds is not None and not bounds.lower <= have <= bounds.upper:
+                raise ValueError(f"{place}{name} is {have}; expected {bounds.lower} to {bounds.upper}")
+            first, where = known.setdefault(expression, (have, place))
+            if first != have:
+                raise ValueError(f"{place}{name} is {have}; expected {first}, as {where} is")
+    for node, given in zip(exported.graph.find_nodes(op="placeholder"), arguments, strict=True):
+        wanted = node.meta.get("val")
+        for dimension, want in enumerate(wanted.shape if isinstance(wanted, torch.Tensor) else ()):
+            if isinstance(want, torch.SymInt) and want.node.expr.free_symbols <= known.keys():
+                expected = want.node.expr.subs({symbol: n for symbol, (n, _) in known.items()})
+                if given.shape[dimension] != expected:
+                    text = f"{want.node.expr}, {expected} here"
+                    raise ValueError(f"{node.name}: dimension {dimension} is {given.shape[dimension]}; expected {text}")
+
+
+def name_of(environment: Any, symbol: Any) -> str:
+    """The name that the user gave a dimension, in brackets; or ""."""
+    names = getattr(environment, "source_name_to_debug_name", {})
+    sources = [source.name for source in environment.var_to_sources.get(symbol, ())]
+    found = [names[s] for source in sources if (s := source() if callable(source) else source) in names]
+    return f" ({found[0]})" if found else ""
+
+
 def as_numpy(tensor: torch.Tensor) -> np.ndarray:
     """The values of a tensor, without a copy where they lie in rows."""
     tensor = tensor.detach().contiguous()
@@ -158,9 +231,10 @@ def export(
     kwargs: Mapping[str, Any] | None = None,
     options: Options | Mapping[str, Any] | None = None,
     weights: str = BESIDE,
+    dynamic_shapes: Any = None,
 ) -> list[Path]:
     """Compiles a model for these example arguments and saves it; see `compile` and `CompiledModel.save`."""
-    return compile(model, args, kwargs, options).save(path, weights)
+    return compile(model, args, kwargs, options, dynamic_shapes).save(path, weights)
 
 
 def compile(
@@ -168,12 +242,15 @@ def compile(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     options: Options | Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
 ) -> CompiledModel:
     """A model compiled for these example arguments.
+
+    dynamic_shapes: dimensions that may have other sizes, as `torch.export.export` takes them.
 
     Raises:
         UnsupportedError: an op that has no form on the chip; names it, its operands and the line of Python.
     """
     if not isinstance(model, ExportedProgram):
-        model = torch.export.export(model, tuple(args), dict(kwargs or {}))
+        model = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
     return CompiledModel(model.run_decompositions(decompositions(composite=True)), Options.of(options))

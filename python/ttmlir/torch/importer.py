@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ from .. import ir
 from ..dialects import func
 from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
-from .lowering import RULES, Draw, Lowering, Value
+from .lowering import RULES, Draw, HostNumber, Lowering, Number, Value
 from .lowering import described as value_of
 from .saved import MODEL_OUTPUTS
 from .strided import read_owners
@@ -44,14 +44,16 @@ class Imported:
         now (None, a number, an `Argument`).
     writes: (placeholder, by number; number of the function's result) of the arguments that the graph writes.
     limits: (number of the function's result, an f32; what it is of): integers fit into 32 bits while it is small.
+    filled: numbers that tensors are filled with, in the order of ops.
     """
 
     module: ir.Module
     results: list[int | None]
     known: list[Any] = field(default_factory=list)
-    draws: list[Draw] = field(default_factory=list)
+    draws: list[Draw | HostNumber] = field(default_factory=list)
     writes: list[tuple[int, int]] = field(default_factory=list)
     limits: list[tuple[int, str]] = field(default_factory=list)
+    filled: list[Number] = field(default_factory=list)
 
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
@@ -173,6 +175,8 @@ def import_graph(
     context: ir.Context | None = None,
     constants: Mapping[int, torch.Tensor] | None = None,
     checks: bool = False,
+    sizes: Sequence[int] = (),
+    varying: Container[int] = (),
 ) -> Imported:
     """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
 
@@ -180,6 +184,8 @@ def import_graph(
         parameters: placeholders, by number, whose values stay: weights. They become parameters of the program.
         constants: placeholders, by number, whose values become a part of the module.
         checks: results are added that say whether sums of 64-bit integers fit into 32 bits (`Imported.limits`).
+        sizes: for each of them the function gets a last argument [size, 0], which it does not use.
+        varying: numbers that the program fills tensors with (`Imported.filled`), by place, which are attributes of ops.
     Raises:
         UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
     """
@@ -187,8 +193,8 @@ def import_graph(
     context = context or ir.Context()
     with context, ir.Location.unknown():
         importer = _Importer(graph_module, frozenset(parameters), context, constants or {})
-        importer.lowering.checks = checks
-        return importer.run()
+        importer.lowering.checks, importer.lowering.varying = checks, varying
+        return importer.run(sizes)
 
 
 class _Importer:
@@ -207,7 +213,7 @@ class _Importer:
         self.values: dict[Node, Any] = {}
         self.written: dict[Node, Value] = {}
 
-    def run(self) -> Imported:
+    def run(self, sizes: Sequence[int]) -> Imported:
         placeholders = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
         numbers = {node: i for i, node in enumerate(placeholders)}
         tensors = [
@@ -240,18 +246,20 @@ class _Importer:
             returned += self.written.values()
             limits = [(len(returned) + i, text) for i, (_, text) in enumerate(self.lowering.limits)]
             returned += [value for value, _ in self.lowering.limits]
+            for size in sizes:
+                block.add_argument(self.lowering.type((size, 0), torch.uint8), ir.Location.unknown())
             func.ReturnOp([x.ir for x in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(
             ir.FunctionType.get([a.type for a in block.arguments], [x.ir.type for x in returned])
         )
         drawn = {"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{INPUT}>")}
-        attributes += [drawn] * len(self.lowering.draws)
+        attributes += [drawn] * (len(self.lowering.draws) + len(sizes))
         function.arg_attrs = [ir.DictAttr.get(a) for a in attributes]
         self.configure(block)
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
-        return Imported(module, results, known, self.lowering.draws, writes, limits)
+        return Imported(module, results, known, self.lowering.draws, writes, limits, self.lowering.filled)
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]

@@ -11,10 +11,17 @@ import torch
 from torch.fx import Node
 
 MOST = 2**31
+# What a size is at most where it has no bound: more than the chip holds.
+LARGEST = 2**31
 # What a magnitude in f32 is compared with: sums of many values round by less than the rest.
 LIMIT = MOST * (1 - 2**-10)
 
 aten, prims = torch.ops.aten, torch.ops.prims
+
+
+def largest_shape(node: Node) -> tuple[int, ...]:
+    """The shape of a node's tensor; where the program leaves sizes open, the largest one that it may get."""
+    return node.meta.get("most") or tuple(node.meta["val"].shape)
 
 
 def magnitude(value: Any, depth: int = 24) -> float:
@@ -38,16 +45,18 @@ def _same(node: Node, of: Of) -> float:
 
 
 def _total(node: Node, of: Of) -> float:
-    before, after = node.args[0].meta["val"].numel(), max(node.meta["val"].numel(), 1)  # type: ignore[union-attr]
-    return of(node.args[0]) * before / after
+    before, after = math.prod(largest_shape(node.args[0])), math.prod(largest_shape(node))  # type: ignore[arg-type]
+    return of(node.args[0]) * before / max(after, 1)
 
 
 def _along(node: Node, of: Of) -> float:
-    shape = node.meta["val"].shape
+    shape = largest_shape(node)
     return of(node.args[0]) * (shape[node.args[1]] if shape else 1)  # type: ignore[index]
 
 
 def _numbers(node: Node) -> float:
+    if "most" in node.meta:
+        return MOST
     return max((abs(x) for x in node.args if isinstance(x, int | float)), default=0)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from torch.fx.node import Node, map_aggregate
 from .. import ir
 from ..dialects import ttir
 from .errors import UnsupportedError
+from .integers import MOST
 from .types import element_type
 
 Number: TypeAlias = bool | int | float
@@ -55,6 +56,26 @@ class Draw:
 
     def __call__(self) -> torch.Tensor:
         return self.sample(self.fake, *self.args, **self.kwargs)
+
+
+class OpenInt(int):
+    """An integer that depends on open sizes. place: in the numbers of the graph (`sizes.expressions.Table`)."""
+
+    place: int
+
+
+class OpenFloat(float):
+    """The same of a float."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class HostNumber:
+    """A number that depends on open sizes, which the host passes to each run: [1]."""
+
+    place: int
+    dtype: torch.dtype
 
 
 # Lowers one call; gets what PyTorch's op gets, tensors as Values, and returns a Value, or a tuple with the results.
@@ -102,10 +123,12 @@ class Lowering:
         self.given: Sequence[Any] = ()  # its operands, as fake tensors
         self.used: frozenset[int] | None = None  # results that somebody reads; None: all
         self.block: Any = None  # of the function
-        self.draws: list[Draw] = []
+        self.draws: list[Draw | HostNumber] = []
         self.node: Any = None  # of the graph
         self.checks = True  # whether somebody reads what `limit` says
         self.limits: list[tuple[Value, str]] = []
+        self.filled: list[Number] = []  # values of `full`, in the order of its calls
+        self.varying: Container[int] = ()  # which of them depend on open sizes
         self._constants: dict[Any, ir.Value] = {}
 
     def is_wide(self) -> bool:
@@ -126,6 +149,14 @@ class Lowering:
         args, kwargs = map_aggregate((self.node.args, self.node.kwargs), described)
         self.draws.append(Draw(sample, self.node, self.fake, args, kwargs))
         return Value(argument, tuple(fake.shape), fake.dtype)
+
+    def number(self, value: OpenInt | OpenFloat, dtype: torch.dtype) -> Value:
+        """A number that the host passes before each run, [1]."""
+        wanted = HostNumber(value.place, dtype)
+        if (known := self._constants.get(wanted)) is None:
+            known = self._constants[wanted] = self.block.add_argument(self.type((1,), dtype), ir.Location.current)
+            self.draws.append(wanted)
+        return Value(known, (1,), dtype)
 
     #
     # Types
@@ -151,6 +182,15 @@ class Lowering:
 
     def full(self, shape: Sequence[int], value: Number, dtype: torch.dtype) -> Value:
         """A tensor of one value."""
+        if isinstance(value, OpenInt | OpenFloat):
+            return self.expand(self.reshape(self.number(value, dtype), (1,) * len(shape)), tuple(shape))
+        self.filled.append(value)
+        if len(self.filled) - 1 in self.varying and float(value).is_integer() and abs(value) < MOST:
+            # The bounds of an op are numbers of the program; the values of a constant are not.
+            begin = int(value)
+            position = ttir.arange(begin, begin + 1, 1, 0, results=[self.type((1,), torch.int32)])
+            number = self.cast(Value(position, (1,), torch.int32), dtype)
+            return self.expand(self.reshape(number, (1,) * len(shape)), tuple(shape))
         key = (tuple(shape), value, type(value), math.copysign(1, value), dtype)
         if (known := self._constants.get(key)) is None:
             kind = element_type(dtype, self.context)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,13 +124,27 @@ class Times:
 
 
 @dataclass
+class Call:
+    """What a call depends on beside its arguments.
+
+    outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
+        strides PyTorch expects. known: of each output, where the program does not compute it (`Imported.known`).
+    draws: numbers that the host draws. inputs: of the program behind those.
+    """
+
+    outputs: Sequence[Any]
+    known: Sequence[Any]
+    draws: Sequence[Callable[[], torch.Tensor]] = ()
+    inputs: Sequence[Any] = ()
+
+
+@dataclass
 class Program:
     """A graph that was compiled, to be called with the graph's arguments.
 
     tensors: numbers of the arguments that are tensors, in the order of the program's inputs, and their dtypes.
     parameters: numbers of the arguments that are weights.
-    outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
-        strides PyTorch expects.
+    outputs: as `Call` has them.
     watch: compare the values of weights with those that were sent, at each call.
     calls: how many there were. transfers: tensors that the last one sent to the device, and fetched from it.
     """
@@ -148,6 +162,12 @@ class Program:
 
     def __post_init__(self) -> None:
         self.ttir = str(self.imported.module) if self.keep_text else ""
+        self.resident: dict[int, Resident] = {}
+        self.make()
+        self.ttnn = str(self.imported.module) if self.keep_text else ""
+
+    def make(self) -> None:
+        """Gets the flatbuffer: a kept one, or a new one."""
         cache, pipeline = self.options.cache, self.options.pipeline_options()
         name = cache.name(self.imported.module, pipeline) if cache else ""
         # The texts are those of passes that have run.
@@ -157,8 +177,6 @@ class Program:
             self.compile(pipeline)
             if cache:
                 cache.keep(name, self.flatbuffer)
-        self.ttnn = str(self.imported.module) if self.keep_text else ""
-        self.resident: dict[int, Resident] = {}
 
     def compile(self, pipeline: str) -> None:
         started = time.perf_counter()
@@ -181,7 +199,8 @@ class Program:
         device = self.options.device if self.options.device is not None else default_device()
         self.calls += 1
         self.transfers = 0
-        drawn = [sample() for sample in self.imported.draws]  # alive until the run ends
+        now = self.at(arguments)
+        drawn = [draw() for draw in now.draws]  # alive until the run ends
         try:
             inputs = [
                 self.weight(place, number, arguments[number], device)
@@ -190,6 +209,7 @@ class Program:
                 for place, (number, dtype) in enumerate(self.tensors.items())
             ]
             inputs += [self.send(tensor) for tensor in drawn]
+            inputs += now.inputs
             results = runtime.submit(device, self.binary, 0, inputs)
         except tt.Error:
             self.check_range(arguments)
@@ -199,15 +219,19 @@ class Program:
         # A program may return what it was given: that is no memory of its own.
         taken = {arguments[number].data_ptr() for number in self.tensors}
         returned = []
-        for number, known, fake in zip(self.imported.results, self.imported.known, self.outputs[:count], strict=True):
+        for number, known, fake in zip(self.imported.results, now.known, now.outputs[:count], strict=True):
             self.transfers += number is not None
             if isinstance(known, Argument):
                 returned.append(arguments[known.number])
             else:
                 returned.append(known if number is None else own(results[number], fake, taken, device))
-        for (number, result), fake in zip(self.imported.writes, self.outputs[count:], strict=True):
+        for (number, result), fake in zip(self.imported.writes, now.outputs[count:], strict=True):
             self.write(arguments[number], results[result], fake, taken, device)
         return returned
+
+    def at(self, arguments: Sequence[Any]) -> Call:
+        """What this call depends on."""
+        return Call(self.outputs, self.imported.known, self.imported.draws)
 
     def check_limits(self, results: Sequence[Any]) -> None:
         """Refuses results of integers beyond 32 bits.

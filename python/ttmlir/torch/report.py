@@ -19,7 +19,7 @@ FORWARD, BACKWARD = "forward", "backward"
 
 @dataclass
 class Report:
-    """One graph, compiled for one set of sizes.
+    """One graph, compiled for one set of sizes, or for sizes that it leaves open.
 
     kind: "forward", or "backward" of training.
     ops: aten ops of the graph, and how many of each. on_host: those that PyTorch runs between the programs.
@@ -27,6 +27,8 @@ class Report:
     programs: what the rest became, in order.
     error: why it could not be compiled, or "".
     unsuited: why AOTAutograd captured it, which takes longer than the one pass that was tried first; or "".
+    open: the sizes that its program leaves open, with their bounds: "2 <= s0 <= 64".
+    closed: why a graph whose sizes change has a program for one set of them; or "".
     """
 
     kind: str
@@ -36,6 +38,8 @@ class Report:
     programs: list[Program] = field(default_factory=list)
     error: str = ""
     unsuited: str = ""
+    open: tuple[str, ...] = ()
+    closed: str = ""
 
     @property
     def transfers(self) -> int:

@@ -146,8 +146,10 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
         "",
     ),
     "gradients switched on and off": (states_entered, ""),
-    "a view of an argument": (lambda x: (x + 1, x.t()), "shares memory"),
-    "a view of an argument, under autocast": (autocast_and_a_view, "shares memory"),
+    "a view of an argument": (lambda x: (x + 1, x.t()), ""),
+    "a view of an argument, under autocast": (autocast_and_a_view, ""),
+    "an argument written and given back": (lambda x: (x.add_(1), x[1], x * 2), ""),
+    "a view of an argument in another type": (lambda x: (x + 1, x.view(torch.int32)), "shares memory"),
     "a result and its view": (lambda x: (y := x + 1, y.t()), "shares memory"),
     "what gives nothing": (lambda x: torch.linalg.inv(x[:, :3] + 3 * torch.eye(3)), "NoneType"),
     "an argument that gets other memory": (other_memory, "no value"),
@@ -306,7 +308,7 @@ def test_buffers_that_are_written_and_sizes_that_change() -> None:
     with torch.no_grad(), record() as reports:
         for rows in (2, 3, 5):
             assert_agree(compiled(torch.ones(rows, 4)), torch.ones(rows, 4) @ TABLE)
-    assert [r.unsuited for r in reports] == ["", "sizes that change", "sizes that change"]
+    assert not any(r.unsuited for r in reports)
 
 
 def test_an_argument_that_is_written_and_another_on_its_memory() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 import ttmlir.torch
-from ttmlir.torch.sharing import overlapping, pattern_of
+from ttmlir.torch.memory.sharing import overlapping, pattern_of
 
 
 def write_first(x: Any, y: Any) -> Any:

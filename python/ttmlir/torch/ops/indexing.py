@@ -7,10 +7,11 @@ import math
 from collections.abc import Sequence
 
 import torch
+from torch.fx import Node
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..integers import fits, magnitude
+from ..integers import fits, largest_shape, magnitude
 from ..lowering import Lowering, Number, Value, dimension, rule
 from .elementwise import as_values
 
@@ -132,7 +133,8 @@ def scattered(g: Lowering, x: Value, dim: int, index: Value, source: Value, redu
         return Value(result, x.shape, x.dtype)
 
     args = g.node.args
-    if reduce == "sum" and g.is_wide() and not fits(max(map(magnitude, (args[0], args[-1]))), source.size + 1, False):
+    count = 1 + (math.prod(largest_shape(args[-1])) if isinstance(args[-1], Node) else source.size)
+    if reduce == "sum" and g.is_wide() and not fits(max(map(magnitude, (args[0], args[-1]))), count, False):
         wide = [g.call(ttir.abs, g.cast(v, torch.float32)) for v in (x, source)]
         g.limit(scatter(*wide), f"{g.node.name}, a sum of int64")
     return g.reshape(scatter(x, source), shape)

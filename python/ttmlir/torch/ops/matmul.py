@@ -10,6 +10,7 @@ import torch
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
+from ..integers import largest_shape
 from ..lowering import Lowering, Number, Value, rule
 from ..types import is_float
 from .elementwise import check_products
@@ -27,14 +28,14 @@ def mm(g: Lowering, a: Value, b: Value) -> Value:
     if min(a.rank, b.rank) < 2 or a.rank != b.rank:
         return matmul_of_ranks(g, a, b)
     if g.is_wide():
-        check_products(g, lambda x, y: product(g, x, y), a.shape[-1], a, b)
+        check_products(g, lambda x, y: product(g, x, y), largest_shape(g.node.args[0])[-1], a, b)
     return g.finish(product(g, a, b), g.out())
 
 
 def matmul_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
     """torch.matmul of any ranks: vectors are rows or columns, batches broadcast."""
     if g.is_wide():
-        check_products(g, lambda x, y: product_of_ranks(g, x, y), a.shape[-1], a, b)
+        check_products(g, lambda x, y: product_of_ranks(g, x, y), largest_shape(g.node.args[0])[-1], a, b)
     return g.finish(product_of_ranks(g, a, b), g.out())
 
 
@@ -83,7 +84,7 @@ def added(g: Lowering, addend: Value, result: Value, beta: Number, alpha: Number
 def addmm(g: Lowering, addend: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     out = g.out()
     if g.is_wide():
-        check_products(g, lambda x, y: product_of_ranks(g, x, y), a.shape[-1], a, b, first=1)
+        check_products(g, lambda x, y: product_of_ranks(g, x, y), largest_shape(g.node.args[1])[-1], a, b, first=1)
     if alpha == 1 and beta == 1 and a.rank == b.rank == 2 and addend.rank == 1 and a.size and b.size:
         return g.finish(g.value(ttir.linear(a.ir, b.ir, bias=addend.ir), a.dtype), out)
     result = product(g, a, b) if a.rank == b.rank else matmul_of_ranks_into(g, a, b)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
-from ..integers import fits, magnitude
+from ..integers import fits, largest_shape, magnitude
 from ..lowering import Lowering, Number, Value, dimension, dimensions, rule
 from ..types import is_float
 
@@ -23,7 +23,8 @@ def check_total(g: Lowering, op: Callable[..., Any], x: Value, dims: Sequence[in
     product = op in (ttir.prod, ttir.cumprod)
     if not g.is_wide() or op not in (ttir.sum, ttir.prod, ttir.cumsum, ttir.cumprod):
         return
-    if fits(magnitude(g.node.args[0]), math.prod(x.shape[d] for d in dims), product):
+    shape = largest_shape(g.node.args[0]) or x.shape
+    if fits(magnitude(g.node.args[0]), math.prod(shape[d] for d in dims), product):
         return
     wide = g.call(ttir.abs, g.cast(x, torch.float32))
     if product:

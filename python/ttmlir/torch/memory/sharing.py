@@ -16,7 +16,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from .strided import memory
+from ..strided import memory
 
 Program: TypeAlias = Callable[..., Any]
 # How arguments share memory: () where they do not, else what says which elements of them are the same.

@@ -18,9 +18,9 @@ from torch.fx import GraphModule, Node
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from .capture import Replay
-from .importer import source_line
-from .strided import elements_at, memory
+from ..capture import Replay
+from ..importer import source_line
+from ..strided import elements_at, memory
 
 
 def is_set(node: Node) -> bool:
