@@ -90,7 +90,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
     return false;
   const auto isSplit = [&](uint32_t in) { return isSplitConstant(in); };
   std::map<std::vector<const std::byte *>, const ttnn::Kernel *> known;
-  std::vector<std::unique_ptr<ttnn::Kernel>> kernels;
+  std::vector<std::shared_ptr<const ttnn::Kernel>> kernels;
   std::vector<const ttnn::Kernel *> own;
   const std::vector<const std::byte *> all = call.constantIns;
   const auto keepsForm = [&](const ttnn::Kernel &kernel) {
@@ -147,6 +147,8 @@ bool Planner::planConstant(const ttnn::OpCall &call) {
   if (!observed && !made.written[value]) {
     made.roots[value].home = Plan::Home::Constant;
     made.roots[value].constant.assign(made.roots[value].shards, values);
+    isSame[value] = previous && operation().attributes.isCopyOf(previous->program.operations[op].attributes) &&
+                    program.spec(value) == previous->program.spec(value);
     return true;
   }
   addStep(std::make_unique<ConstantKernel>(std::move(values), call.outs[0].bytes()));
@@ -167,8 +169,14 @@ void Planner::planCall() {
     made.callees[op] = {makePlan(made.image, operation.callees[0], device, made.mode)};
     return;
   }
-  if (made.mode == Mode::Estimated)
-    return;
+  if (made.mode != Mode::Estimated && !takeResults())
+    evaluateCall();
+}
+
+void Planner::evaluateCall() {
+  const Operation &operation = this->operation();
+  restoreConstants();
+  made.cachedMemory.erase(op);
   std::vector<Argument> given;
   for (size_t i = 0; i < operation.ins.size(); ++i)
     given.push_back(argumentOf(operation.ins[i], i));
@@ -180,7 +188,7 @@ void Planner::planCall() {
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
-      made.cachedMemory.push_back(std::move(results.allocations[i]));
+      made.cachedMemory[op].push_back(std::make_shared<const sim::Allocation>(std::move(results.allocations[i])));
   }
 }
 
@@ -397,7 +405,9 @@ void Planner::enterWeights() {
     for (const auto &shard : arguments[i].shards)
       if (shard)
         weights.push_back({shard.get(), program.spec(program.inputs[i]).bytes()});
-  if (!weights.empty())
+  if (previous && previous->weights)
+    made.weights = previous->weights; // which fit
+  else if (!weights.empty())
     made.weights = PreparedForms::ofProcess().enter(std::move(weights));
 }
 
@@ -422,10 +432,13 @@ std::optional<Identity> Planner::identityOf(const Constant &constant, const std:
   constexpr size_t least = size_t(1) << 16;
   if (constant.bytes < least)
     return std::nullopt;
-  const auto [found, isNew] = identities.try_emplace(constant);
-  if (isNew)
-    found->second = runtime::identityOf({values, constant.bytes});
-  return found->second;
+  const auto [found, isNew] = made.identities.try_emplace(constant);
+  if (!isNew)
+    return found->second;
+  if (isSame[constant.root])
+    if (const auto known = previous->identities.find(constant); known != previous->identities.end())
+      return found->second = known->second;
+  return found->second = runtime::identityOf({values, constant.bytes});
 }
 
 std::shared_ptr<std::byte> Planner::sharedForm(const std::byte *operand, const Form &form) const {
@@ -445,7 +458,7 @@ void Planner::shareForm(const std::byte *operand, Form form, const std::shared_p
     return;
   sharedForms[{*constant, form}] = made;
   // Values that were let go meanwhile are not read: they were when the form was looked for.
-  if (const auto known = identities.find(*constant); known != identities.end())
+  if (const auto known = plan->identities.find(*constant); known != plan->identities.end())
     PreparedForms::ofProcess().keep(known->second, std::move(form), made, areOthers({operand, constant->bytes}));
 }
 

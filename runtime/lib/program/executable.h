@@ -28,6 +28,7 @@ public:
   /// Runs a program that another one calls. Results may be the arguments or constants themselves.
   Results evaluate(std::span<const Argument> arguments);
 
+  std::shared_ptr<const Plan> planned() const { return owner; }
   /// Times and costs op by op, without host times.
   RunReport report() const;
 
@@ -139,8 +140,18 @@ struct ExecutableCache {
     size_t program;
     std::vector<Device> devices;
   };
+  /// The last plan of a program whose sizes are open, with the binary for its sizes, kept with the open one.
+  struct Latest {
+    uint32_t device;
+    uint64_t epoch;
+    size_t program;
+    Mode mode;
+    Binary bound;
+    std::shared_ptr<const Plan> plan;
+  };
   ForkAware<std::mutex> mutex;
   std::list<Entry> entries;
+  std::list<Latest> latest;
   std::list<Stages> stages;
 };
 

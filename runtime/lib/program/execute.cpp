@@ -108,8 +108,15 @@ void Executable::checkInputs(std::span<const Tensor> inputs) const {
 }
 
 bool Executable::fits(std::span<const Tensor> inputs) const {
-  if (!std::ranges::all_of(plan.cachedMemory, &sim::Allocation::valid))
-    return false;
+  const Device on = device.lock();
+  return on && runtime::fits(plan, on, inputs);
+}
+
+bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs) {
+  const Program &program = plan.program;
+  for (const auto &[op, allocations] : plan.cachedMemory)
+    if (!std::ranges::all_of(allocations, [](const auto &allocation) { return allocation->valid(); }))
+      return false;
   const auto isAsBefore = [&](const Plan::Parameter &parameter) {
     if (parameter.input >= inputs.size() || !inputs[parameter.input] || !inputs[parameter.input].isAllocated())
       return false;
@@ -123,9 +130,8 @@ bool Executable::fits(std::span<const Tensor> inputs) const {
   };
   const bool fits = std::ranges::all_of(plan.parameters, isAsBefore);
   // Values that were hashed may differ on one rank alone, and all must make the same of it.
-  const Device on = device.lock();
-  const bool isShared = on && on->partition() && program.devices() > 1 && !plan.parameters.empty();
-  return isShared ? on->partition()->ranks().all(fits, "inputs that " + name() + " was prepared for") : fits;
+  const bool isShared = device->partition() && program.devices() > 1 && !plan.parameters.empty();
+  return isShared ? device->partition()->ranks().all(fits, "inputs that " + plan.name() + " was prepared for") : fits;
 }
 
 void Executable::runStep(const Step &step) {

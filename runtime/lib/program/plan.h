@@ -200,7 +200,9 @@ struct Plan {
   const Program &program;
   const Mode mode;
 
-  std::vector<std::unique_ptr<ttnn::Kernel>> kernels;
+  std::vector<std::shared_ptr<const ttnn::Kernel>> kernels;
+  std::vector<std::shared_ptr<const ttnn::Kernel>>
+      kernelOf; // per op, one for all chips: plans for other sizes share it
   std::vector<std::unique_ptr<ttnn::MeshKernel>> meshKernels;
   std::vector<std::vector<const ttnn::Kernel *>> ownKernels; // by chip of this process
   std::vector<uint32_t> rootOf;                              // per value
@@ -210,7 +212,8 @@ struct Plan {
   std::vector<Exchange> exchanges;
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
-  std::vector<sim::Allocation> cachedMemory; // of the results of calls
+  std::map<uint32_t, std::vector<std::shared_ptr<const sim::Allocation>>>
+      cachedMemory;                          // of the results of calls, by op
   std::shared_ptr<const void> weights;       // those of others that the program has (PreparedForms::enter)
   std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers; // of constants; null where a run has others
@@ -229,12 +232,25 @@ struct Plan {
   sim::Duration totalDuration;
   std::vector<bool> written; // per value: an op changes it in place
   sim::Chips chips;          // whose shards of distributed values this process has
+
+  /// A constant of an op, or the shard of it that a device has. An address alone may be that of another one later.
+  struct Constant {
+    uint32_t root, shard;
+    size_t offset, bytes;
+    auto operator<=>(const Constant &) const = default;
+  };
+  std::map<Constant, Identity> identities; // of those whose values were hashed
 };
 
 /// `inputs` are those of the first run; results of ttcore.load_cached are computed from them, now. Without them, and
 /// for a program that is called by another, see Mode::Estimated and `arguments`. Throws OpError naming program and op
 /// where an op does not take its operands, OutOfMemoryError.
+/// `previous`: of the same program and device for other sizes, whose inputs fit; what is the same is taken over.
 std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
-                                     std::span<const Tensor> inputs = {}, std::span<const Argument> arguments = {});
+                                     std::span<const Tensor> inputs = {}, std::span<const Argument> arguments = {},
+                                     const Plan *previous = nullptr);
+
+/// Whether what was computed ahead from inputs holds for these.
+bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs);
 
 } // namespace tt::runtime

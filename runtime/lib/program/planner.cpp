@@ -27,6 +27,12 @@ std::shared_ptr<const Plan> Planner::make() {
   made.roots.resize(values);
   groupOf.assign(values, MemoryPlan::none);
   isRead.assign(values, false);
+  isSame.assign(values, false);
+  made.kernelOf.resize(opCount);
+  computedBy.assign(values, 0);
+  for (uint32_t i = 0; i < opCount; ++i)
+    for (const uint32_t out : program.operations[i].outs)
+      computedBy[out] = i;
   made.durations.resize(opCount);
   made.circular.resize(opCount);
   ttnn::Cost nothing; // of what the host does by itself
@@ -130,6 +136,8 @@ void Planner::planInputs() {
       root.constant = arguments[i].shards;
       root.constant.resize(root.shards, root.constant.front());
       shareEqual(root.constant, program.spec(value).bytes());
+      isSame[value] = previous && previous->roots[value].home == Plan::Home::Constant &&
+                      previous->program.spec(previous->program.inputs[i]) == program.spec(value);
     }
     addGroup(value, 0, sim::footprint(chip, program.spec(value)), name, static_cast<int32_t>(i));
   }
@@ -173,7 +181,7 @@ void Planner::planOperation() {
     if (device->options().exact)
       call.exact = ttnn::Origin::Program;
     int alias = -1;
-    if (!planConstant(call))
+    if (!planConstant(call) && !takeResults())
       alias = located([&] { return makeKernel(call); });
     planDeviceMemory(alias, call);
   }
@@ -223,16 +231,21 @@ int Planner::makeKernel(ttnn::OpCall &call) {
         isRead[made.rootOf[in]] = true;
     return -1;
   }
-  bool allConstant = !observed;
+  std::shared_ptr<const ttnn::Kernel> kernel = kernelBefore();
+  const bool isNew = !kernel;
+  if (isNew)
+    restoreConstants();
+  bool allConstant = !observed && isNew;
   for (uint32_t in : ins)
     allConstant = allConstant && (in == absentOperand || constantBytes(in) || isSplitConstant(in));
-  if (!observed) {
+  if (!observed && isNew) {
     for (uint32_t in : ins)
       call.constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
     call.constants = this;
     findDispensable();
   }
-  std::unique_ptr<ttnn::Kernel> kernel = ttnn::makeKernel(info, call);
+  if (isNew)
+    kernel = ttnn::makeKernel(info, call);
   checkDistribution();
   const uint32_t viewed = viewedOperand(*kernel, call);
   const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == call.outs[0].bytes();
@@ -242,6 +255,7 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     // No step: the result is the operand, or a piece of it, under another name.
     made.rootOf[outs[0]] = made.rootOf[viewed];
     made.viewBytes[outs[0]] = made.viewBytes[viewed] + kernel->aliasOffset();
+    made.kernelOf[op] = std::move(kernel);
     lastUse[made.rootOf[viewed]] = std::max(lastUse[made.rootOf[viewed]], lastUse[outs[0]]);
     return alias;
   }
@@ -250,11 +264,12 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     fold(*kernel, call);
     return alias;
   }
-  if (!observed && addOwnStep(call))
+  if (!observed && isNew && addOwnStep(call))
     return alias;
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
       isRead[made.rootOf[ins[i]]] = true;
+  made.kernelOf[op] = kernel;
   addStep(std::move(kernel));
   return alias;
 }
@@ -310,7 +325,7 @@ void Planner::checkDistribution() const {
                   "; an op that is not a collective keeps the distribution of its operands");
 }
 
-void Planner::addStep(std::unique_ptr<ttnn::Kernel> kernel) {
+void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
   Plan::Step step;
   step.kernel = kernel.get();
   step.op = op;
@@ -355,11 +370,17 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
   // Marks of the debug dialect are for those who look; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
-  const ttnn::Estimate estimate =
-      located([&] { return ttnn::estimateOf(chip, *operation.info, call, ttnn::Origin::Program); });
-  made.costs[op] = estimate.cost;
-  made.durations[op] = estimate.duration;
-  made.circular[op] = located([&] { return ttnn::circularBytes(chip, call); });
+  if (isAsBefore()) {
+    made.costs[op] = previous->costs[op];
+    made.durations[op] = previous->durations[op];
+    made.circular[op] = previous->circular[op];
+  } else {
+    const ttnn::Estimate estimate =
+        located([&] { return ttnn::estimateOf(chip, *operation.info, call, ttnn::Origin::Program); });
+    made.costs[op] = estimate.cost;
+    made.durations[op] = estimate.duration;
+    made.circular[op] = located([&] { return ttnn::circularBytes(chip, call); });
+  }
   if (made.circular[op]) {
     sim::Footprint footprint;
     footprint.bytesPerBank = made.circular[op];
@@ -438,8 +459,9 @@ void Planner::describeParameters() {
 }
 
 std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
-                                     std::span<const Tensor> inputs, std::span<const Argument> arguments) {
-  return Planner(image, programIndex, device, mode, inputs, arguments).make();
+                                     std::span<const Tensor> inputs, std::span<const Argument> arguments,
+                                     const Plan *previous) {
+  return Planner(image, programIndex, device, mode, inputs, arguments, previous).make();
 }
 
 } // namespace tt::runtime

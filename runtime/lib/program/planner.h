@@ -24,9 +24,9 @@ inline constexpr size_t maxPreparedBytes = size_t(4) << 30;
 class Planner : ttnn::ConstantStore {
 public:
   Planner(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
-          std::span<const Tensor> inputs, std::span<const Argument> arguments)
+          std::span<const Tensor> inputs, std::span<const Argument> arguments, const Plan *previous)
       : plan(std::make_shared<Plan>(image, programIndex, mode)), made(*plan), program(made.program), device(device),
-        inputs(inputs), arguments(arguments.begin(), arguments.end()), chip(device->chip()),
+        inputs(inputs), arguments(arguments.begin(), arguments.end()), previous(previous), chip(device->chip()),
         observed(mode == Mode::Observed), opCount(static_cast<uint32_t>(program.operations.size())) {}
 
   std::shared_ptr<const Plan> make();
@@ -54,7 +54,7 @@ private:
   int makeKernel(ttnn::OpCall &call);
   uint32_t viewedOperand(const ttnn::Kernel &kernel, const ttnn::OpCall &call) const;
   void checkDistribution() const;
-  void addStep(std::unique_ptr<ttnn::Kernel> kernel);
+  void addStep(std::shared_ptr<const ttnn::Kernel> kernel);
   /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
   /// False where a kernel for all devices does as well.
   bool addOwnStep(ttnn::OpCall &call);
@@ -94,6 +94,8 @@ private:
   bool isReproducible() const;
   size_t foldedBytes() const;
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
+  /// Runs the program that a call names, and keeps what it gives.
+  void evaluateCall();
   /// Gives back the memory of constants that this op was the last to use, and that no kernel reads.
   void releaseConstants();
   void keepSmallConstants();
@@ -103,12 +105,7 @@ private:
   bool affords(std::span<const std::byte> values, size_t bytes) const override;
   std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
   void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
-  /// A constant of the op, or the shard of it that a device has. An address alone may be that of another one later.
-  struct Constant {
-    uint32_t root, shard;
-    size_t offset, bytes;
-    auto operator<=>(const Constant &) const = default;
-  };
+  using Constant = Plan::Constant;
   std::optional<Constant> constantAt(const std::byte *operand) const;
   /// Identifies the values for all programs of the process; none where they are too few to be shared.
   std::optional<Identity> identityOf(const Constant &constant, const std::byte *values) const;
@@ -116,6 +113,22 @@ private:
   bool areOthers(std::span<const std::byte> values) const;
   /// Counts the weights that the program was given.
   void enterWeights();
+
+  //===- What a plan for other sizes has, too (reuse.cpp) -------------------===//
+
+  /// Whether the op has the operands, results and attributes that it has in the plan before, and constants where that
+  /// has the same.
+  bool isAsBefore() const;
+  /// Whether a value is a constant, and its values are those of the plan before.
+  bool isSameConstant(uint32_t value) const;
+  /// Takes over the results of an op of constants, or of a call. False where the plan before did not compute them
+  /// ahead.
+  bool takeResults();
+  /// The kernel of the op, or nullptr.
+  std::shared_ptr<const ttnn::Kernel> kernelBefore() const;
+  /// Computes constants of the op again that the plan before has let go of.
+  void restoreConstants();
+  void restore(uint32_t value);
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
@@ -154,6 +167,7 @@ private:
   const Device &device;
   const std::span<const Tensor> inputs;
   std::vector<Argument> arguments; // empty where none is known
+  const Plan *const previous;      // for other sizes, or nullptr
   const sim::ChipDesc &chip;
   const bool observed;
   const uint32_t opCount;
@@ -166,8 +180,9 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
+  std::vector<bool> isSame;         // per root: a constant of the plan before
+  std::vector<uint32_t> computedBy; // per value: the op
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
-  mutable std::map<Constant, Identity> identities;     // of those whose values were hashed
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };
 

@@ -7,6 +7,42 @@
 
 namespace tt::runtime {
 
+namespace {
+
+/// The plan of the program for other sizes, if there is one that was made for these inputs.
+ExecutableCache::Latest latestOf(const Binary &binary, size_t program, const Device &device, Mode mode,
+                                 std::span<const Tensor> inputs) {
+  const auto open = binary.impl().boundOf.lock();
+  if (!open)
+    return {};
+  ExecutableCache &cache = open->kept<ExecutableCache>();
+  ExecutableCache::Latest found{};
+  {
+    std::lock_guard lock(cache.mutex);
+    for (const ExecutableCache::Latest &latest : cache.latest)
+      if (latest.device == device->id() && latest.epoch == device->programCacheEpoch() && latest.program == program &&
+          latest.mode == mode)
+        found = latest;
+  }
+  return found.plan && fits(*found.plan, device, inputs) ? found : ExecutableCache::Latest();
+}
+
+void keepLatest(const Binary &binary, size_t program, const Device &device, Mode mode,
+                std::shared_ptr<const Plan> plan) {
+  const auto open = binary.impl().boundOf.lock();
+  if (!open || mode != Mode::Fast)
+    return;
+  ExecutableCache &cache = open->kept<ExecutableCache>();
+  std::list<ExecutableCache::Latest> gone; // goes outside of the lock
+  std::lock_guard lock(cache.mutex);
+  for (auto it = cache.latest.begin(); it != cache.latest.end();)
+    if (const auto here = it++; here->device == device->id() && here->program == program)
+      gone.splice(gone.end(), cache.latest, here);
+  cache.latest.push_back({device->id(), device->programCacheEpoch(), program, mode, binary, std::move(plan)});
+}
+
+} // namespace
+
 std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const Device &device, Mode mode,
                                     std::span<const Tensor> inputs) {
   ExecutableCache &cache = binary.impl().kept<ExecutableCache>();
@@ -39,7 +75,10 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     partition->ranks().agree("the number of the program", std::to_string(program));
     partition->ranks().agree("the file " + binary.fileName(), identityOf(binary.impl()));
   }
-  auto executable = std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs), device);
+  const ExecutableCache::Latest latest = latestOf(binary, program, device, mode, inputs);
+  auto executable = std::make_shared<Executable>(
+      makePlan(binary.impl(), program, device, mode, inputs, {}, latest.plan.get()), device);
+  keepLatest(binary, program, device, mode, executable->planned());
   binary.impl().settle();
   settleLasting();
   if (device->options().programCache) {

@@ -1,0 +1,111 @@
+//===- reuse.cpp - what a plan for other sizes has, too -------------------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program whose sizes are open is planned for each of them. Most of what takes
+// time does not depend on sizes: kernels of ops whose operands stay as they are,
+// and what is computed ahead from weights. Values are not compared; a constant
+// is the same where it is computed by the same op from the same constants.
+//
+//===----------------------------------------------------------------------===//
+
+#include "program/planner.h"
+
+#include <algorithm>
+
+namespace tt::runtime {
+
+bool Planner::isSameConstant(uint32_t value) const { return isSame[made.rootOf[value]]; }
+
+bool Planner::isAsBefore() const {
+  if (!previous)
+    return false;
+  const Operation &now = operation(), &before = previous->program.operations[op];
+  const auto same = [&](uint32_t value) {
+    if (value == absentOperand)
+      return true;
+    const bool isConstant = rootOf(value).home == Plan::Home::Constant;
+    const bool wasConstant = previous->roots[previous->rootOf[value]].home == Plan::Home::Constant;
+    return program.spec(value) == previous->program.spec(value) && isConstant == wasConstant &&
+           (!isConstant || (isSameConstant(value) && made.viewBytes[value] == previous->viewBytes[value]));
+  };
+  return now.attributes.isCopyOf(before.attributes) && std::ranges::all_of(now.ins, same) &&
+         std::ranges::all_of(now.outs, [&](uint32_t out) { return program.spec(out) == previous->program.spec(out); });
+}
+
+std::shared_ptr<const ttnn::Kernel> Planner::kernelBefore() const {
+  return !observed && isAsBefore() ? previous->kernelOf[op] : nullptr;
+}
+
+bool Planner::takeResults() {
+  if (observed || !isAsBefore() || operation().outs.empty())
+    return false;
+  const auto wasComputed = [&](uint32_t out) {
+    return previous->rootOf[out] == out && previous->roots[out].home == Plan::Home::Constant;
+  };
+  if (!std::ranges::all_of(operation().outs, wasComputed))
+    return false;
+  // What is called may have sizes of its own.
+  for (const uint32_t callee : operation().callees) {
+    const Program &now = made.image.programs[callee], &before = previous->image.programs[callee];
+    for (uint32_t value = 0; value < now.values.size(); ++value)
+      if (now.spec(value) != before.spec(value))
+        return false;
+    for (size_t i = 0; i < now.operations.size(); ++i)
+      if (!now.operations[i].attributes.isCopyOf(before.operations[i].attributes))
+        return false;
+  }
+  for (const uint32_t out : operation().outs) {
+    made.roots[out].home = Plan::Home::Constant;
+    made.roots[out].constant = previous->roots[out].constant;
+    isSame[out] = true;
+  }
+  if (const auto memory = previous->cachedMemory.find(op); memory != previous->cachedMemory.end())
+    made.cachedMemory.insert(*memory);
+  return true;
+}
+
+void Planner::restoreConstants() {
+  for (const uint32_t in : operation().ins)
+    if (in != absentOperand)
+      restore(made.rootOf[in]);
+}
+
+void Planner::restore(uint32_t value) {
+  Plan::Root &root = made.roots[value];
+  const auto isGone = [&] {
+    for (uint32_t shard = 0; shard < root.constant.size(); ++shard)
+      if (!root.constant[shard] && (root.shards == 1 || made.chips.has(shard)))
+        return true;
+    return false;
+  };
+  if (!isSame[value] || !isGone())
+    return;
+  const uint32_t here = std::exchange(op, computedBy[value]);
+  const Operation &operation = this->operation();
+  if (operation.call == Operation::Call::Cached) {
+    evaluateCall();
+  } else {
+    restoreConstants();
+    ttnn::OpCall call = program.call(operation);
+    if (device->options().exact)
+      call.exact = ttnn::Origin::Program;
+    for (const uint32_t in : operation.ins)
+      call.constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
+    call.constants = this;
+    dispensable.clear();
+    fold(*ttnn::makeKernel(*operation.info, call), call);
+  }
+  // What only this op reads is let go again.
+  for (const uint32_t in : operation.ins) {
+    if (in == absentOperand)
+      continue;
+    const uint32_t other = made.rootOf[in];
+    if (isSame[other] && lastUse[other] < here && !isRead[other])
+      for (auto &shard : made.roots[other].constant)
+        if (shard.use_count() != 0)
+          shard.reset();
+  }
+  op = here;
+}
+
+} // namespace tt::runtime
