@@ -18,8 +18,8 @@ from . import ir
 from ._mlir_libs._ttmlir import translate as _translate
 from .passes import ttnn_to_flatbuffer_bin
 
-# Sizes of the points, from a small one to a large one: no multiples of tiles, and different remainders of what sizes are
-# divided by. A program that is the same for all of them depends on no threshold between them. Where it is not, the
+# Sizes of the points, from a small one to a large one: no multiples of tiles, with different remainders for what sizes
+# are divided by. A program that is the same for all of them depends on no threshold between them. Where it is not, the
 # next ones are taken: without small sizes, whose tiles are mostly padding, then without very large ones.
 GENERIC = ((13, 46, 92, 335, 131103), (37, 92, 335, 1046, 131103), (37, 92, 335, 1046, 8211), (37, 50, 92, 335, 1047))
 

@@ -6,8 +6,12 @@
 #include "Fit.h"
 #include "binary_generated.h"
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <cstring>
 
 using namespace llvm;
 using namespace mlir::tt::ttnn;
@@ -78,9 +82,11 @@ private:
   Error compareProgram(uint32_t index);
   Error compareValue(const Each<fb::Program> &programs, uint32_t value, bool isInput, ArrayRef<Leaf> known);
   Error compareOperation(const Each<fb::Operation> &operations, const Each<fb::Program> &programs);
-  Error compareAttribute(const Each<fb::Attribute> &attributes, StringRef name, ArrayRef<Leaf> known);
+  Error compareAttribute(const Each<fb::Attribute> &attributes, StringRef name, const Each<fb::Program> &programs,
+                         ArrayRef<Leaf> known);
   Error addNumber(const Series &series, StringRef name, ArrayRef<Leaf> known);
-  Error compareConstant(const Each<fb::Attribute> &attributes, StringRef name) const;
+  Error addReal(ArrayRef<double> values, fb::DataType type, StringRef name, ArrayRef<Leaf> known);
+  Error compareConstant(const Each<fb::Attribute> &attributes, const Each<fb::Program> &programs, ArrayRef<Leaf> known);
   const fb::TensorDesc *descOf(size_t file, const fb::Program *program, uint32_t value) const {
     return files[file]->tensor_descs()->Get(program->values()->Get(value)->desc());
   }
@@ -94,6 +100,7 @@ private:
     uint32_t program, operation;
     std::vector<uint32_t> path;
     Code code;
+    bool reciprocal = false;
   };
 
   const ArrayRef<const fb::Binary *> files;
@@ -230,7 +237,7 @@ Error Comparison::compareOperation(const Each<fb::Operation> &operations, const 
     const Each<fb::Attribute> attributes =
         each<fb::Attribute>(operations, [&](const fb::Operation *each) { return each->attributes()->Get(i); });
     path = {i};
-    if (Error error = compareAttribute(attributes, text(attributes.front()->name()), known))
+    if (Error error = compareAttribute(attributes, text(attributes.front()->name()), programs, known))
       return error;
   }
   for (uint32_t i = 0; i < count(first->outs()); ++i)
@@ -249,17 +256,100 @@ Error Comparison::addNumber(const Series &series, StringRef name, ArrayRef<Leaf>
   return Error::success();
 }
 
-Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, StringRef name) const {
-  Each<flatbuffers::Vector<uint8_t>> values;
-  for (auto [file, attribute] : zip_equal(files, attributes))
-    values.push_back(file->constants()->Get(attribute->value_as_ConstantValue()->index())->data());
-  for (const auto *other : values)
-    if (!same(other, values.front()))
-      return decides("the values of its constant depend on them");
-  return Error::success();
+/// A number as a tensor of that type holds it.
+static double rounded(double value, fb::DataType type) {
+  const fltSemantics &kind = type == fb::DataType::Float32   ? APFloat::IEEEsingle()
+                             : type == fb::DataType::Float16 ? APFloat::IEEEhalf()
+                                                             : APFloat::BFloat();
+  APFloat number(value);
+  bool lost;
+  number.convert(kind, APFloat::rmNearestTiesToEven, &lost);
+  return number.convertToDouble();
 }
 
-Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, StringRef name, ArrayRef<Leaf> known) {
+/// Numbers that are sizes, or 1 over sizes, as means have them.
+Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef name, ArrayRef<Leaf> known) {
+  for (bool reciprocal : {false, true}) {
+    Series series;
+    for (double value : values) {
+      const double number = std::round(reciprocal ? 1 / value : value);
+      if (!(std::abs(number) < double(1ll << 53)) || rounded(reciprocal ? 1 / number : number, type) != value)
+        break;
+      series.push_back(static_cast<int64_t>(number));
+    }
+    if (series.size() < values.size())
+      continue;
+    std::optional<Code> code = all_equal(series) ? Code{static_cast<int64_t>(Term::Constant), series.front()}
+                                                 : fit(series, known).value_or(Code());
+    if (code->empty())
+      continue;
+    numbers.push_back({program, operation, path, std::move(*code), reciprocal});
+    return Error::success();
+  }
+  std::string list;
+  for (double value : values)
+    list += (list.empty() ? "" : ", ") + std::to_string(value);
+  return decides(name.str(), " is ", list, " for other sizes");
+}
+
+/// The value that all elements of a constant have.
+static std::optional<double> splat(const flatbuffers::Vector<uint8_t> *values, fb::DataType type) {
+  const auto valueOf = [&]<class T>(T) -> std::optional<double> {
+    T first;
+    if (count(values) < sizeof(T) || count(values) % sizeof(T) != 0)
+      return std::nullopt;
+    std::memcpy(&first, values->data(), sizeof(T));
+    // Each byte is that of the element before.
+    if (std::memcmp(values->data(), values->data() + sizeof(T), count(values) - sizeof(T)) != 0)
+      return std::nullopt;
+    return static_cast<double>(first);
+  };
+  const auto half = [&](const fltSemantics &kind) -> std::optional<double> {
+    if (std::optional<double> bits = valueOf(uint16_t()))
+      return APFloat(kind, APInt(16, static_cast<uint64_t>(*bits))).convertToDouble();
+    return std::nullopt;
+  };
+  switch (type) {
+  case fb::DataType::Float32:
+    return valueOf(float());
+  case fb::DataType::Float16:
+    return half(APFloat::IEEEhalf());
+  case fb::DataType::BFloat16:
+    return half(APFloat::BFloat());
+  case fb::DataType::Int32:
+    return valueOf(int32_t());
+  case fb::DataType::UInt32:
+    return valueOf(uint32_t());
+  case fb::DataType::UInt16:
+    return valueOf(uint16_t());
+  case fb::DataType::UInt8:
+  case fb::DataType::Bool:
+    return valueOf(uint8_t());
+  default:
+    return std::nullopt;
+  }
+}
+
+Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, const Each<fb::Program> &programs,
+                                  ArrayRef<Leaf> known) {
+  Each<flatbuffers::Vector<uint8_t>> constants;
+  for (auto [file, attribute] : zip_equal(files, attributes))
+    constants.push_back(file->constants()->Get(attribute->value_as_ConstantValue()->index())->data());
+  if (all_of(constants, [&](const auto *other) { return same(other, constants.front()); }))
+    return Error::success();
+  const fb::DataType type = descOf(0, programs.front(), op->outs()->Get(0))->data_type();
+  SmallVector<double> values;
+  for (const auto *each : constants)
+    if (std::optional<double> value = splat(each, type))
+      values.push_back(*value);
+  if (values.size() < constants.size())
+    return decides("the values of its constant depend on them");
+  const bool isFloat = type == fb::DataType::Float32 || type == fb::DataType::Float16 || type == fb::DataType::BFloat16;
+  return addReal(values, isFloat ? type : fb::DataType::Float32, "its constant", known);
+}
+
+Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, StringRef name,
+                                   const Each<fb::Program> &programs, ArrayRef<Leaf> known) {
   using Kind = fb::AttributeValue;
   const fb::Attribute *first = attributes.front();
   const Kind kind = first->value_type();
@@ -278,7 +368,8 @@ Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, String
       const Each<fb::Attribute> entries =
           each<fb::Attribute>(attributes, [&](const fb::Attribute *each) { return listOf(each)->Get(i); });
       const StringRef entry = text(entries.front()->name());
-      if (Error error = compareAttribute(entries, entry.empty() ? name.str() : (name + "." + entry).str(), known))
+      if (Error error =
+              compareAttribute(entries, entry.empty() ? name.str() : (name + "." + entry).str(), programs, known))
         return error;
       path.pop_back();
     }
@@ -311,11 +402,13 @@ Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, String
     return allSame([&](const fb::Attribute *other) {
       return other->value_as_BoolValue()->value() == first->value_as_BoolValue()->value();
     });
-  case Kind::FloatValue:
-    return allSame([&](const fb::Attribute *other) {
-      return bit_cast<uint64_t>(other->value_as_FloatValue()->value()) ==
-             bit_cast<uint64_t>(first->value_as_FloatValue()->value());
-    });
+  case Kind::FloatValue: {
+    SmallVector<double> values;
+    for (const fb::Attribute *each : attributes)
+      values.push_back(each->value_as_FloatValue()->value());
+    const auto isSame = [&](double value) { return bit_cast<uint64_t>(value) == bit_cast<uint64_t>(values.front()); };
+    return all_of(values, isSame) ? Error::success() : addReal(values, fb::DataType::Float32, name, known);
+  }
   case Kind::StringValue:
     return allSame([&](const fb::Attribute *other) {
       return same(other->value_as_StringValue()->value(), first->value_as_StringValue()->value());
@@ -329,7 +422,7 @@ Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, String
       return other->value_as_EnumValue()->value() == first->value_as_EnumValue()->value();
     });
   case Kind::ConstantValue:
-    return compareConstant(attributes, name);
+    return compareConstant(attributes, programs, known);
   case Kind::StructValue:
     return nested([](const fb::Attribute *each) { return each->value_as_StructValue()->fields(); });
   case Kind::ListValue:
@@ -362,7 +455,8 @@ std::string Comparison::write(StringRef file) const {
   std::vector<flatbuffers::Offset<fb::OpenNumber>> writtenNumbers;
   for (const Number &each : numbers)
     writtenNumbers.push_back(fb::CreateOpenNumber(builder, each.program, each.operation,
-                                                  builder.CreateVector(each.path), builder.CreateVector(each.code)));
+                                                  builder.CreateVector(each.path), builder.CreateVector(each.code),
+                                                  each.reciprocal));
   const auto open = fb::CreateOpen(builder, builder.CreateVector(writtenSizes), builder.CreateVector(writtenDimensions),
                                    builder.CreateVector(writtenNumbers));
   const fb::Binary *root = files.front();

@@ -45,7 +45,7 @@ BinaryImage::BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t progra
       mlir(open->mlir), systemDesc(open->systemDesc), specs(open->specs), constants(open->constants),
       alignedConstants(open->alignedConstants), nativeHash(open->nativeHash), nativeTriple(open->nativeTriple),
       nativeBytes(open->nativeBytes), boundOf(open) {
-  programs = bindPrograms(*open->open, open->programs, program, sizes, specs);
+  programs = bindPrograms(*open->open, open->programs, program, sizes, specs, alignedConstants);
   checkCalls(*this);
 }
 

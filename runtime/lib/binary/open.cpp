@@ -5,7 +5,12 @@
 #include "binary/image.h"
 #include "core/shapes.h"
 
+#include "tensor/storage.h"
+#include "tt/sim/formats.h"
+#include "tt/sim/host.h"
+
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 namespace tt::runtime {
@@ -15,7 +20,7 @@ using files::count;
 using files::numbers;
 using files::text;
 
-constexpr size_t maxSizes = 32;
+constexpr size_t maxSizes = 256;
 constexpr int64_t largestSize = int64_t(1) << 44;
 
 //===- Reading ------------------------------------------------------------===//
@@ -32,26 +37,32 @@ OpenSize readSize(const target::OpenSize &from, const files::Place &place, const
   return size;
 }
 
-/// The number that a path leads to, or nullptr.
-int64_t *numberAt(ttnn::Attribute &attribute, std::span<const uint32_t> path) {
-  if (auto *integer = std::get_if<int64_t>(&attribute.value))
-    return path.empty() ? integer : nullptr;
+/// What a path leads to: an integer, a real number or a constant.
+struct Found {
+  int64_t *integer = nullptr;
+  double *real = nullptr;
+  ttnn::ConstantAttribute *constant = nullptr;
+  explicit operator bool() const { return integer || real || constant; }
+};
+
+Found numberAt(ttnn::Attribute &attribute, std::span<const uint32_t> path) {
   if (path.empty())
-    return nullptr;
+    return {std::get_if<int64_t>(&attribute.value), std::get_if<double>(&attribute.value),
+            std::get_if<ttnn::ConstantAttribute>(&attribute.value)};
   const uint32_t first = path.front();
   if (auto *integers = std::get_if<std::vector<int64_t>>(&attribute.value))
-    return path.size() == 1 && first < integers->size() ? &(*integers)[first] : nullptr;
+    return {path.size() == 1 && first < integers->size() ? &(*integers)[first] : nullptr};
   if (auto *list = std::get_if<ttnn::ListAttribute>(&attribute.value))
-    return first < list->items.size() ? numberAt(list->items[first], path.subspan(1)) : nullptr;
+    return first < list->items.size() ? numberAt(list->items[first], path.subspan(1)) : Found();
   if (auto *fields = std::get_if<ttnn::StructAttribute>(&attribute.value))
-    return first < fields->fields.size() ? numberAt(fields->fields[first].attribute, path.subspan(1)) : nullptr;
-  return nullptr;
+    return first < fields->fields.size() ? numberAt(fields->fields[first].attribute, path.subspan(1)) : Found();
+  return {};
 }
 
-int64_t *numberIn(std::vector<ttnn::NamedAttribute> &attributes, std::span<const uint32_t> path) {
+Found numberIn(std::vector<ttnn::NamedAttribute> &attributes, std::span<const uint32_t> path) {
   return !path.empty() && path.front() < attributes.size()
              ? numberAt(attributes[path.front()].attribute, path.subspan(1))
-             : nullptr;
+             : Found();
 }
 
 std::vector<ttnn::NamedAttribute> copyOf(const ttnn::Attributes &attributes) {
@@ -63,8 +74,9 @@ std::vector<ttnn::NamedAttribute> copyOf(const ttnn::Attributes &attributes) {
 class Binder {
 public:
   Binder(const Open &open, std::span<const Program> programs, std::span<const int64_t> sizes,
-         std::vector<TensorSpec> &specs)
-      : open(open), made(programs.begin(), programs.end()), sizes(sizes), specs(specs), bound(made.size()) {
+         std::vector<TensorSpec> &specs, std::deque<std::shared_ptr<std::byte>> &constants)
+      : open(open), made(programs.begin(), programs.end()), sizes(sizes), specs(specs), constants(constants),
+        bound(made.size()) {
     for (Program &program : made)
       program.specs = &specs;
   }
@@ -150,12 +162,23 @@ private:
     std::vector<shapes::View> operands;
     for (const uint32_t in : operation.ins)
       operands.push_back(in == absentOperand ? shapes::View() : shapes::View(program.spec(in).shape));
-    if (!numbers.empty()) {
-      std::vector<ttnn::NamedAttribute> attributes = copyOf(operation.attributes);
-      for (const Open::Number &each : numbers)
-        *numberIn(attributes, each.path) = number(each.code, operands, "attribute " + attributes[each.path[0]].name);
-      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
+    std::vector<ttnn::NamedAttribute> attributes;
+    std::vector<std::pair<ttnn::ConstantAttribute *, double>> filled;
+    if (!numbers.empty())
+      attributes = copyOf(operation.attributes);
+    for (const Open::Number &each : numbers) {
+      const int64_t value = number(each.code, operands, "attribute " + attributes[each.path[0]].name);
+      const Found found = numberIn(attributes, each.path);
+      const auto real = each.reciprocal ? 1 / static_cast<double>(value) : static_cast<double>(value);
+      if (found.integer)
+        *found.integer = value;
+      else if (found.real)
+        *found.real = real;
+      else
+        filled.emplace_back(found.constant, real);
     }
+    if (!numbers.empty() && filled.empty())
+      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
     std::vector<Shape> results;
     for (const uint32_t out : operation.outs)
       results.push_back(program.spec(out).shape);
@@ -168,6 +191,11 @@ private:
           results[i][dimension.dimension] = number(dimension.code, operands, "result " + std::to_string(i));
     for (size_t i = 0; i < results.size(); ++i)
       resize(program, operation.outs[i], std::move(results[i]));
+    if (!filled.empty()) {
+      for (const auto &[constant, value] : filled)
+        constant->bytes = fill(program.spec(operation.outs[0]), value);
+      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
+    }
     const ttnn::OpCall call = program.call(operation);
     ttnn::check(*operation.info, call);
     for (const TensorSpec &out : call.outs)
@@ -177,6 +205,25 @@ private:
       if (const auto *constant = std::get_if<ttnn::ConstantAttribute>(&attribute.value);
           constant && (call.outs.empty() || constant->bytes.size() != call.outs[0].bytes()))
         throw OpError("its constant has " + std::to_string(constant->bytes.size()) + " bytes, for other sizes");
+  }
+
+  /// A constant of one value.
+  std::span<const std::byte> fill(const TensorSpec &spec, double value) {
+    if (sim::isBlockFormat(spec.dtype))
+      throw OpError("its constant is of type " + std::string(toString(spec.dtype)) + " and depends on sizes");
+    const size_t bytes = spec.bytes(), width = storageBytes(spec.dtype);
+    const auto memory = sim::allocateHost(bytes, "a constant");
+    constants.push_back(memory);
+    const auto real = static_cast<float>(value);
+    const auto integer = static_cast<int64_t>(value);
+    for (size_t at = 0; at < bytes; at += width)
+      if (at)
+        std::memcpy(memory.get() + at, memory.get(), width);
+      else if (ttnn::isInteger(spec.dtype))
+        ttnn::storer<int64_t>(spec.dtype)(&integer, memory.get(), 1);
+      else
+        ttnn::storer<float>(spec.dtype)(&real, memory.get(), 1);
+    return {memory.get(), bytes};
   }
 
   /// The shapes that follow from operands and attributes alone; false where the op leaves them open.
@@ -216,6 +263,7 @@ private:
   std::vector<Program> made;
   const std::span<const int64_t> sizes;
   std::vector<TensorSpec> &specs;
+  std::deque<std::shared_ptr<std::byte>> &constants;
   std::vector<bool> bound; // per program
 };
 
@@ -277,10 +325,13 @@ Open readOpen(const target::Open &from, std::span<const Program> programs, files
       place.failIndex(field + ".operation", each->operation(), program.operations.size(), "operations");
     if (count(each->path()) > files::maxDepth)
       place.fail(field + ".path", "has " + std::to_string(each->path()->size()) + " numbers", "fewer");
-    Open::Number number{each->operation(), numbers(each->path()), code(each->code(), field)};
+    Open::Number number{each->operation(), numbers(each->path()), code(each->code(), field), each->reciprocal()};
     std::vector<ttnn::NamedAttribute> attributes = copyOf(program.operations[each->operation()].attributes);
-    if (!numberIn(attributes, number.path))
-      place.fail(field + ".path", "leads to no integer of an attribute", "one");
+    const Found found = numberIn(attributes, number.path);
+    if (!found || (found.integer && number.reciprocal))
+      place.fail(field + ".path", "leads to no number of an attribute that can be this one", "one");
+    if (found.constant && program.operations[each->operation()].outs.empty())
+      place.fail(field + ".path", "leads to a constant of an op without results", "one with a result");
     if (program.operations[each->operation()].call != Operation::Call::None)
       place.fail(field + ".operation", "runs other programs", "one whose attributes are numbers");
     open.programs[each->program()].numbers.push_back(std::move(number));
@@ -308,11 +359,11 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
     sizes.push_back(size.written);
   std::vector<bool> isKnown(sizes.size(), false);
   // Dimensions of inputs, and what they are.
-  struct Found {
+  struct Given {
     size_t input;
     const Open::Dimension *dimension;
   };
-  std::vector<Found> found;
+  std::vector<Given> found;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Shape &shape = program.spec(program.inputs[i]).shape;
     std::vector<const Open::Dimension *> own(shape.size(), nullptr);
@@ -331,16 +382,16 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
       expected += (d ? ", " : "") + (own[d] ? shapes::toText(own[d]->code, names) : std::to_string(shape[d]));
     throw Error(name + ": " + inputName(i) + " has shape " + toString(inputs[i]) + "; expected [" + expected + "]");
   }
-  const auto sizeAt = [&](const Found &each) { return inputs[each.input][each.dimension->dimension]; };
-  const auto place = [&](const Found &each) {
+  const auto sizeAt = [&](const Given &each) { return inputs[each.input][each.dimension->dimension]; };
+  const auto place = [&](const Given &each) {
     return inputName(each.input) + " has " + std::to_string(sizeAt(each)) + " in dimension " +
            std::to_string(each.dimension->dimension);
   };
   // The plain ones first: a bound is said of the size itself.
-  std::ranges::sort(found, {}, [](const Found &each) {
+  std::ranges::sort(found, {}, [](const Given &each) {
     return std::tuple(each.dimension->code.size(), each.input, each.dimension->dimension);
   });
-  for (const Found &each : found) {
+  for (const Given &each : found) {
     const auto size = shapes::onlySize(each.dimension->code);
     if (!size || isKnown[*size])
       continue;
@@ -353,7 +404,7 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
     sizes[*size] = *value;
     isKnown[*size] = true;
   }
-  for (const Found &each : found) {
+  for (const Given &each : found) {
     const auto expected = shapes::evaluate(each.dimension->code, {sizes, {}});
     if (expected == sizeAt(each))
       continue;
@@ -369,8 +420,9 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
 }
 
 std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
-                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs) {
-  return Binder(open, programs, sizes, specs).bind(program);
+                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs,
+                                  std::deque<std::shared_ptr<std::byte>> &constants) {
+  return Binder(open, programs, sizes, specs, constants).bind(program);
 }
 
 //===- Comparison ---------------------------------------------------------===//

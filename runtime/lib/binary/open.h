@@ -14,6 +14,7 @@
 #include "ttmlir/shapes/Expression.h"
 
 #include <binary_generated.h>
+#include <deque>
 #include <mutex>
 
 namespace tt::runtime {
@@ -28,6 +29,7 @@ struct Open {
     uint32_t operation;
     std::vector<uint32_t> path; // of attribute, fields and items, element
     shapes::Code code;
+    bool reciprocal = false; // 1 over what the expression gives
   };
   struct OfProgram {
     std::vector<Dimension> dimensions; // by value
@@ -47,10 +49,11 @@ Open readOpen(const target::Open &from, std::span<const Program> programs, files
 /// leaves.
 std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t index, std::span<const Shape> inputs);
 
-/// The programs that `program` runs, itself among them, for other sizes. `specs` takes what their values are. Throws
-/// OpError where an op does not take the sizes.
+/// The programs that `program` runs, itself among them, for other sizes. `specs` takes what their values are,
+/// `constants` has the memory of constants that depend on sizes. Throws OpError where an op does not take the sizes.
 std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
-                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs);
+                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs,
+                                  std::deque<std::shared_ptr<std::byte>> &constants);
 
 /// That programs have the same values and attributes, as a file that was compiled for some sizes and the open file for
 /// these must have. Throws OpError that names what differs.
