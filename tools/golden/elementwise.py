@@ -13,7 +13,12 @@ from .op import Op, TensorSpec
 
 
 def cbrt(x: Tensor) -> Tensor:
-    return torch.sign(x) * torch.abs(x).pow(1.0 / 3.0)
+    return torch.copysign(torch.abs(x).pow(1.0 / 3.0), x)
+
+
+def round_away(x: Tensor) -> Tensor:
+    """To the nearest integer, halves away from zero; in double, where a number below a half stays below one."""
+    return torch.copysign(torch.floor(torch.abs(x).double() + 0.5), x).to(x.dtype)
 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
@@ -162,7 +167,7 @@ UNARY = {
     "reduce_precision": Op(reduce_precision),
     "relu": Op(torch.relu, aten="relu"),
     "relu6": Op(F.relu6, aten="relu6"),
-    "round": Op(lambda x: torch.sign(x) * torch.floor(torch.abs(x) + 0.5)),
+    "round": Op(round_away),
     "round_even": Op(torch.round, aten="round"),
     "rsqrt": Op(torch.rsqrt, aten="rsqrt"),
     "selu": Op(selu, aten="selu"),

@@ -57,8 +57,8 @@ def compare(a: Tensor, b: Tensor, comparison_direction: str) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    """torch's sign of NaN is 0."""
-    return torch.where(x.isnan(), x, torch.sign(x))
+    """torch's sign of NaN, and of -0, is 0."""
+    return torch.where(torch.abs(x) > 0, torch.sign(x), x)
 
 
 def remainder(a: Tensor, b: Tensor) -> Tensor:

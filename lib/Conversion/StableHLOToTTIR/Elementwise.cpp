@@ -85,6 +85,7 @@ static constexpr Row rows[] = {
 
     row<chlo::AcosOp, ttir::AcosOp>(),
     row<chlo::AsinOp, ttir::AsinOp>(),
+    row<chlo::AsinhOp, ttir::AsinhOp>(),
     row<chlo::AtanOp, ttir::AtanOp>(),
     row<chlo::ErfOp, ttir::ErfOp>(),
     row<chlo::ErfcOp, ttir::ErfcOp>(),
@@ -156,10 +157,7 @@ struct LowerRemainder : OpConversionPattern<stablehlo::RemOp> {
     Value absoluteLhs = make<ttir::AbsOp>(builder, type, lhs);
     Value absoluteRhs = make<ttir::AbsOp>(builder, type, rhs);
     Value remainder = make<ttir::RemainderOp>(builder, type, {absoluteLhs, absoluteRhs});
-    Value negated = make<ttir::NegOp>(builder, type, remainder);
-    Value zero = zeros(builder, type);
-    Value negative = make<ttir::LessThanOp>(builder, type.clone(rewriter.getI1Type()), {lhs, zero});
-    return replace(rewriter, op, make<ttir::WhereOp>(builder, type, {negative, negated, remainder}));
+    return replace(rewriter, op, withSign(builder, remainder, lhs));
   }
 };
 
@@ -179,7 +177,7 @@ struct LowerShiftRightArithmetic : OpConversionPattern<stablehlo::ShiftRightArit
   }
 };
 
-/// TTIR's sign of NaN is 0, as in torch; StableHLO's is NaN.
+/// TTIR's sign of NaN and of -0 is 0, as in torch; StableHLO's is the operand.
 struct LowerSign : OpConversionPattern<stablehlo::SignOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::SignOp op, OpAdaptor adaptor,
@@ -190,8 +188,10 @@ struct LowerSign : OpConversionPattern<stablehlo::SignOp> {
     Value sign = make<ttir::SignOp>(builder, type, operand);
     if (!isa<FloatType>(type.getElementType()))
       return replace(rewriter, op, sign);
-    Value isNaN = make<ttir::NotEqualOp>(builder, type.clone(rewriter.getI1Type()), {operand, operand});
-    return replace(rewriter, op, make<ttir::WhereOp>(builder, type, {isNaN, operand, sign}));
+    Value magnitude = make<ttir::AbsOp>(builder, type, operand);
+    Value hasSign =
+        make<ttir::GreaterThanOp>(builder, type.clone(rewriter.getI1Type()), {magnitude, zeros(builder, type)});
+    return replace(rewriter, op, make<ttir::WhereOp>(builder, type, {hasSign, sign, operand}));
   }
 };
 

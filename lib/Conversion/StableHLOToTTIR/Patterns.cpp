@@ -5,9 +5,14 @@
 
 #include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
 
 #include "mlir/IR/Matchers.h"
@@ -61,6 +66,17 @@ Value hlo::typecast(ImplicitLocOpBuilder &builder, Value value, Type element) {
 
 Value hlo::zeros(ImplicitLocOpBuilder &builder, RankedTensorType type) {
   return ttir::ZerosOp::create(builder, type, narrow(type.getShape()));
+}
+
+Value hlo::withSign(ImplicitLocOpBuilder &builder, Value magnitude, Value sign) {
+  RankedTensorType type = typeOf(sign);
+  Attribute element = builder.getFloatAttr(type.getElementType(), -0.0);
+  Value minusZero = ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, element));
+  Value isPositive = make<ttir::GreaterThanOp>(builder, type.clone(builder.getI1Type()), {sign, zeros(builder, type)});
+  // 0, -0 or NaN, as the sign is where it is not positive.
+  Value nothing = make<ttir::MaximumOp>(builder, type, {sign, minusZero});
+  Value other = make<ttir::SubtractOp>(builder, type, {nothing, magnitude});
+  return make<ttir::WhereOp>(builder, type, {isPositive, magnitude, other});
 }
 
 SmallVector<int64_t> hlo::inverse(ArrayRef<int64_t> permutation) {

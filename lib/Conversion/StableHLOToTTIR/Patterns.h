@@ -40,6 +40,9 @@ Value typecast(ImplicitLocOpBuilder &builder, Value value, Type element);
 
 Value zeros(ImplicitLocOpBuilder &builder, RankedTensorType type);
 
+/// Floats from 0 on with the signs of other ones, those of -0 included; NaN where either is.
+Value withSign(ImplicitLocOpBuilder &builder, Value magnitude, Value sign);
+
 /// The bits of floats as integers in their total order: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
 Value totalOrder(ImplicitLocOpBuilder &builder, Value value);
 

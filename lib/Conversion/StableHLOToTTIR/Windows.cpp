@@ -130,7 +130,12 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value init = adaptor.getInitValues().front(), result = adaptor.getInputs().front();
     RankedTensorType type = typeOf(op->getResult(0));
-    if (isa<stablehlo::MulOp>(onlyOp(op.getBody())) && !type.getElementType().isInteger(1)) {
+    const bool nothingToCombine =
+        llvm::all_of(op.getDimensions(), [&](int64_t dimension) { return typeOf(result).getDimSize(dimension) == 1; });
+    if (nothingToCombine) {
+      // A sum that begins at 0 would lose the sign of -0.
+      result = reshape(builder, result, type.getShape());
+    } else if (isa<stablehlo::MulOp>(onlyOp(op.getBody())) && !type.getElementType().isInteger(1)) {
       // TTNN has products of one dimension.
       for (int64_t dimension = typeOf(result).getRank() - 1; dimension >= 0; --dimension)
         if (llvm::is_contained(op.getDimensions(), dimension)) {

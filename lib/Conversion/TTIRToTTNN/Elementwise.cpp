@@ -17,14 +17,15 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/TruncOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AbsOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/CeilOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DivideOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Expm1Op.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/FloorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/LessThanOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MultiplyOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/PowTensorOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/SignOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TanhOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/WhereOp.h"
@@ -82,10 +83,12 @@ private:
 
 static Value exp2(Equation &e, ttir::Exp2Op) { return e.result<PowTensorOp>({e.constant(2), e.x}); }
 
-static Value frac(Equation &e, ttir::FracOp) {
-  Value whole = e.make<MultiplyOp>({e.make<SignOp>(e.x), e.make<FloorOp>(e.make<AbsOp>(e.x))});
-  return e.result<SubtractOp>({e.x, whole});
+/// The operands of a `where` that rounds x toward 0 and keeps its sign: -0.5 becomes -0.
+static SmallVector<Value, 3> truncated(Equation &e) {
+  return {e.make<LessThanOp>({e.x, e.constant(0)}), e.make<CeilOp>(e.x), e.make<FloorOp>(e.x)};
 }
+
+static Value frac(Equation &e, ttir::FracOp) { return e.result<SubtractOp>({e.x, e.make<WhereOp>(truncated(e))}); }
 
 static Value selu(Equation &e, ttir::SeluOp op) {
   Value negative = e.make<MultiplyOp>({e.constant(op.getAlpha()), e.make<Expm1Op>(e.x)});
@@ -99,9 +102,7 @@ static Value softsign(Equation &e, ttir::SoftsignOp) {
 
 static Value square(Equation &e, ttir::SquareOp) { return e.result<MultiplyOp>({e.x, e.x}); }
 
-static Value trunc(Equation &e, ttir::TruncOp) {
-  return e.result<MultiplyOp>({e.make<SignOp>(e.x), e.make<FloorOp>(e.make<AbsOp>(e.x))});
-}
+static Value trunc(Equation &e, ttir::TruncOp) { return e.result<WhereOp>(truncated(e)); }
 
 template <class OpT> static void add(RewritePatternSet &patterns, Value (*solve)(Equation &, OpT)) {
   patterns.add<LowerByEquation<OpT>>(patterns.getContext(), solve);

@@ -300,11 +300,11 @@ TT_INLINE float gelu(float x) {
   const float near = 0.5f + x * horner(square, series);
   return x * (square < 0.5f ? near : far);
 }
-/// Phi(x) + x * phi(x)
+/// Phi(x) + x * phi(x), NaN at the infinities
 TT_INLINE float geluSlope(float x) {
   const double d = x;
   const double y = 0.5 * erfcd(d * -0.70710678118654752) + d * 0.3989422804014327 * expd(-0.5 * d * d);
-  return static_cast<float>(std::fabs(d) > 30.0 ? (d > 0.0 ? 1.0 : 0.0) : y);
+  return static_cast<float>(std::fabs(d) > 30.0 ? (d > 0.0 ? 1.0 : 0.0) + (d - d) : y);
 }
 /// Slope of 0.5 x (1 + tanh(u)) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 TT_INLINE float geluTanhSlope(float x) {
@@ -313,7 +313,7 @@ TT_INLINE float geluTanhSlope(float x) {
   const double e = expd(2.0 * beta * (d + kappa * d * square)); // tanh(u) = 1 - 2 / (e + 1)
   const double t = 1.0 - 2.0 / (e + 1.0);
   const double y = 0.5 * (1.0 + t) + 0.5 * d * (1.0 - t * t) * beta * (1.0 + 3.0 * kappa * square);
-  return static_cast<float>(std::fabs(d) > 30.0 ? (d > 0.0 ? 1.0 : 0.0) : y);
+  return static_cast<float>(std::fabs(d) > 30.0 ? (d > 0.0 ? 1.0 : 0.0) + (d - d) : y);
 }
 /// x * tanh(ln(1 + e^x))
 TT_INLINE float mish(float x) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op table and small networks under every cap of vector units (TTRT_UNITS) that this CPU has.
+"""The op table, special values and small networks under every cap of vector units (TTRT_UNITS) that this CPU has.
 
     .venv/bin/python test/python/ops/run_under_units.py
 
@@ -29,6 +29,7 @@ import torch  # noqa: E402
 from models import test_models  # noqa: E402
 from op_cases import TABLE, Compiled, compared, compiled, runs  # noqa: E402
 from op_gaps import GAPS  # noqa: E402
+from special_values import cases, prepared  # noqa: E402
 
 from bench.report.machine import cpu_model  # noqa: E402
 
@@ -60,6 +61,9 @@ def checks(pattern: str) -> list[Check]:
     for name, dtype in runs(TABLE):
         if name not in GAPS and fnmatchcase(name, pattern):
             made.append((f"{name} {dtype}", functools.partial(checked_row, compiled(name, dtype))))
+    for name, dtype, place in cases():
+        if place in ("plain", "chained") and fnmatchcase(name, pattern):
+            made.append((f"special values of {name} {dtype}, {place}", prepared(name, dtype, place).check))
     for name in MODELS:
         for dtype in test_models.DTYPES if fnmatchcase(name, pattern) else ():
             made.append(

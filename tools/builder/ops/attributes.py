@@ -273,8 +273,10 @@ def host_array(value: Any) -> np.ndarray:
 
 
 def is_splat(array: np.ndarray) -> bool:
-    """Whether all elements of a contiguous array are equal. The first few tell, nearly always."""
+    """Tells whether all elements of a contiguous array have the same bits. The first few tell, nearly always."""
     flat = array.reshape(-1)
+    if flat.dtype.kind not in "biu" and flat.itemsize <= 8:
+        flat = flat.view(f"u{flat.itemsize}")  # zeros of both signs are equal, and NaN is not
     return bool(flat.size) and all(bool((part == flat[0]).all()) for part in (flat[:INLINE_ELEMENTS], flat))
 
 

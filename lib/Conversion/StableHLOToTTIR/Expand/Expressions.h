@@ -140,6 +140,12 @@ inline Expr pow(Expr x, Expr y) { return x.apply<stablehlo::PowOp>(y); }
 inline Expr sin(Expr x) { return x.apply<stablehlo::SineOp>(); }
 inline Expr sqrt(Expr x) { return x.apply<stablehlo::SqrtOp>(); }
 
+/// A number from 0 on with the sign of another one, that of -0 included; NaN where either is.
+inline Expr withSign(Expr magnitude, Expr sign) {
+  // The maximum is 0, -0 or NaN, as the sign is where it is not positive.
+  return (sign > 0).select(magnitude, sign.apply<stablehlo::MaxOp>(sign.number(-0.0)) - magnitude);
+}
+
 // Over a dimension, which stays with size 1: of numbers, of floats, and of i32.
 Expr sum(Expr x, int64_t dimension);
 Expr greatest(Expr x, int64_t dimension);

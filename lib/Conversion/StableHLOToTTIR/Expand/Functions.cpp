@@ -43,7 +43,7 @@ static Expr inverseSinh(Expr x) {
   Expr a = abs(x), square = a * a;
   Expr small = log1p(a + square / (sqrt(square + 1) + 1)), large = log(a) + ln2;
   Expr result = (a < largeSquare).select(small, large);
-  return (x < 0).select(-result, result);
+  return withSign(result, x);
 }
 
 static Expr inverseTanh(Expr x) { return (log1p(x) - log1p(-x)) * 0.5; }
@@ -216,7 +216,6 @@ struct ExpandTopK : OpRewritePattern<chlo::TopKOp> {
 void hlo::addFunctionExpansions(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFunction<chlo::AcoshOp>>(context, inverseCosh);
-  patterns.add<ExpandFunction<chlo::AsinhOp>>(context, inverseSinh);
   patterns.add<ExpandFunction<chlo::AtanhOp>>(context, inverseTanh);
   patterns.add<ExpandFunction<chlo::CoshOp>>(context, hyperbolicCosine);
   patterns.add<ExpandFunction<chlo::ErfInvOp>>(context, inverseErf);
@@ -230,6 +229,7 @@ void hlo::addChloExpansions(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFunction<chlo::AcosOp>>(context, arcCosine);
   patterns.add<ExpandFunction<chlo::AsinOp>>(context, arcSine);
+  patterns.add<ExpandFunction<chlo::AsinhOp>>(context, inverseSinh);
   patterns.add<ExpandFunction<chlo::AtanOp>>(context, arcTangent);
   patterns.add<ExpandFunction<chlo::ErfOp>>(context, errorFunction);
   patterns.add<ExpandFunction<chlo::ErfcOp>>(context, complementaryError);

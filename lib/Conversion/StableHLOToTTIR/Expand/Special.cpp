@@ -137,8 +137,7 @@ static Expr besselI1e(Expr x) {
   Expr a = abs(x);
   Expr near = chebyshev(a * 0.5 - 2, low) * a;
   Expr far = chebyshev(32 / a - 2, high) / a.apply<stablehlo::SqrtOp>();
-  Expr value = (a <= a.number(8)).select(near, far);
-  return (x < 0).select(-value, value);
+  return withSign((a <= a.number(8)).select(near, far), x);
 }
 
 namespace {

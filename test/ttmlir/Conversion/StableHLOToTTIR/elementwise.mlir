@@ -67,9 +67,11 @@ func.func @remainder(%a: tensor<4xf32>, %b: tensor<4xf32>, %u: tensor<4xui32>) -
   // CHECK: %[[X:.*]] = "ttir.abs"(%[[A]])
   // CHECK: %[[Y:.*]] = "ttir.abs"(%[[B]])
   // CHECK: %[[R:.*]] = "ttir.remainder"(%[[X]], %[[Y]])
-  // CHECK: %[[N:.*]] = "ttir.neg"(%[[R]])
-  // CHECK: %[[P:.*]] = "ttir.lt"(%[[A]], %{{.*}})
-  // CHECK: "ttir.where"(%[[P]], %[[N]], %[[R]])
+  // CHECK: %[[Z:.*]] = "ttir.constant"() <{value = dense<-0.000000e+00>
+  // CHECK: %[[P:.*]] = "ttir.gt"(%[[A]], %{{.*}})
+  // CHECK: %[[M:.*]] = "ttir.maximum"(%[[A]], %[[Z]])
+  // CHECK: %[[N:.*]] = "ttir.subtract"(%[[M]], %[[R]])
+  // CHECK: "ttir.where"(%[[P]], %[[R]], %[[N]])
   %0 = stablehlo.remainder %a, %b : tensor<4xf32>
   // CHECK: "ttir.remainder"(%{{.*}}) : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xui32>
   %1 = stablehlo.remainder %u, %u : tensor<4xui32>
@@ -97,8 +99,9 @@ func.func @integer_remainder(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<4xi8>
 // CHECK-LABEL: @sign
 func.func @sign(%a: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
   // CHECK: %[[S:.*]] = "ttir.sign"(%arg0)
-  // CHECK: %[[N:.*]] = "ttir.ne"(%arg0, %arg0)
-  // CHECK: "ttir.where"(%[[N]], %arg0, %[[S]])
+  // CHECK: %[[M:.*]] = "ttir.abs"(%arg0)
+  // CHECK: %[[N:.*]] = "ttir.gt"(%[[M]], %{{.*}})
+  // CHECK: "ttir.where"(%[[N]], %[[S]], %arg0)
   %0 = stablehlo.sign %a : tensor<4xf32>
   // CHECK: "ttir.sign"(%arg1)
   // CHECK-NOT: ttir.where

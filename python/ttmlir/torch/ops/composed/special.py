@@ -64,7 +64,10 @@ def lgamma(x: torch.Tensor) -> Any:
     result = (m.z - 0.5) * torch.log(m.z) - m.z + (0.5 * math.log(2 * math.pi) + series)
     result = torch.where(m.small, result - torch.log(torch.where(m.small, product, 1.0)), result)
     result = torch.where(m.y.isinf(), math.inf, result)
-    reflected = math.log(math.pi) - torch.log(torch.sin(_angle(m.value)).abs()) - result
+    # The fraction itself where it is small: pi times a number below the normal ones has lost digits.
+    fraction = (m.value - torch.round(m.value)).abs()
+    sine = torch.where(fraction < 1e-18, fraction, torch.sin(fraction * math.pi) / math.pi)
+    reflected = -torch.log(sine) - result
     poles = (m.value <= 0) & (m.value == torch.floor(m.value))
     result = torch.where(m.low, torch.where(poles | m.value.isinf(), math.inf, reflected), result)
     return result.to(x.dtype)
