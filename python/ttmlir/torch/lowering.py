@@ -210,7 +210,9 @@ class Lowering:
         """The values of a tensor that is known now."""
         tensor = tensor.detach()
         values = tensor.float() if tensor.dtype is torch.float64 else tensor
-        if tensor.numel() == 1 or (tensor.numel() and bool((values == values.flatten()[0]).all())):
+        first = values.flatten()[:1]
+        alike = (values == first) & (values.signbit() == first.signbit())
+        if tensor.numel() == 1 or (tensor.numel() and bool(alike.all())):
             return self.full(tensor.shape, values.flatten()[0].item(), tensor.dtype)
         kind = self.type(tensor.shape, tensor.dtype)
         if tensor.dtype is torch.bool:
