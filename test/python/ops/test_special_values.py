@@ -7,7 +7,7 @@ import pytest
 import special_values
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("name", "dtype", "place"), special_values.cases())
 def test_agrees_with_golden(name: str, dtype: str, place: str) -> None:
     special_values.prepared(name, dtype, place).check()
