@@ -162,8 +162,7 @@ def div(g: Lowering, x: Value | Number, y: Value | Number, rounding_mode: str | 
         if rounding_mode == "trunc":
             quotient = g.call(ttir.trunc, quotient)
         elif rounding_mode == "floor":
-            wide = [g.cast(x, torch.float32) for x in (a, b)]  # differences of f16 may be beyond its range
-            return g.finish(g.cast(floor_quotient(g, *wide, g.div(*wide)), dtype), g.out())
+            return g.finish(floor_quotient(g, a, b, quotient), g.out())
         return g.finish(quotient, g.out())
     quotient = g.div(a, b)  # towards zero
     if rounding_mode == "floor":
@@ -176,17 +175,20 @@ def div(g: Lowering, x: Value | Number, y: Value | Number, rounding_mode: str | 
 
 
 def floor_quotient(g: Lowering, a: Value, b: Value, quotient: Value) -> Value:
-    """Returns floor(a / b) as PyTorch has it, from the exact remainder: a / b may be rounded to the next integer."""
-    rest = g.elementwise(ttir.remainder, a, b)  # has the sign of b
-    exact = g.div(g.sub(a, rest), b)
-    nearest = g.call(ttir.floor, exact)
-    up = g.compare(ttir.gt, g.sub(exact, nearest), g.scalar(0.5, exact))
+    """Returns floor(a / b) as PyTorch has it, step by step in the dtype of the operands.
+
+    It comes from the remainder, which is exact: a / b may be rounded to the next integer.
+    """
+    rest = float_remainder(g, a, b)  # has the sign of a, so that the difference is within the range
+    whole = g.div(g.sub(a, rest), b)
+    other_sign = g.compare(ttir.lt, g.mul(g.call(ttir.sign, rest), b), g.scalar(0, rest))
+    whole = g.sub(whole, g.cast(other_sign, whole.dtype))
+    nearest = g.call(ttir.floor, whole)
+    up = g.compare(ttir.gt, g.sub(whole, nearest), g.scalar(0.5, whole))
     nearest = g.add(nearest, g.cast(up, nearest.dtype))
-    # A quotient of 0 has the sign of a / b. The remainder is infinite where an infinite b has the other sign than a.
+    # 0 has the sign of a / b.
     zero = g.mul(quotient, g.scalar(0, quotient))
-    nearest = g.where(g.compare(ttir.eq, nearest, g.scalar(0, nearest)), zero, nearest)
-    beyond = g.compare(ttir.eq, g.call(ttir.abs, rest), g.scalar(math.inf, rest))
-    nearest = g.where(beyond, g.scalar(-1, nearest), nearest)
+    nearest = g.where(g.compare(ttir.eq, whole, g.scalar(0, whole)), zero, nearest)
     return g.where(g.compare(ttir.eq, b, g.scalar(0, b)), quotient, nearest)
 
 
