@@ -176,7 +176,7 @@ def import_graph(
     constants: Mapping[int, torch.Tensor] | None = None,
     checks: bool = False,
     sizes: Sequence[int] = (),
-    varying: Container[int] = (),
+    varying: Container[int] | None = None,
 ) -> Imported:
     """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
 
@@ -185,7 +185,8 @@ def import_graph(
         constants: placeholders, by number, whose values become a part of the module.
         checks: results are added that say whether sums of 64-bit integers fit into 32 bits (`Imported.limits`).
         sizes: for each of them the function gets a last argument [size, 0], which it does not use.
-        varying: numbers that the program fills tensors with (`Imported.filled`), by place, which are attributes of ops.
+        varying: of a program that leaves sizes open: numbers that it fills tensors with (`Imported.filled`), by place,
+            which depend on them and become attributes of ops.
     Raises:
         UnsupportedError: an op or type that has no form in TTIR; names it, its operands and the line of Python.
     """
@@ -193,7 +194,9 @@ def import_graph(
     context = context or ir.Context()
     with context, ir.Location.unknown():
         importer = _Importer(graph_module, frozenset(parameters), context, constants or {})
-        importer.lowering.checks, importer.lowering.varying = checks, varying
+        importer.lowering.checks = checks
+        if varying is not None:
+            importer.lowering.varying, importer.lowering.is_open = varying, True
         return importer.run(sizes)
 
 

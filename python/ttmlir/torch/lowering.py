@@ -129,6 +129,7 @@ class Lowering:
         self.limits: list[tuple[Value, str]] = []
         self.filled: list[Number] = []  # values of `full`, in the order of its calls
         self.varying: Container[int] = ()  # which of them depend on open sizes
+        self.is_open = False  # other sizes will be taken for those of the graph
         self._constants: dict[Any, ir.Value] = {}
 
     def is_wide(self) -> bool:
@@ -198,8 +199,11 @@ class Lowering:
                 splat = ir.FloatAttr.get(kind, float(value))
             else:
                 splat = ir.IntegerAttr.get(kind, wrapped(int(value), dtype))
-            attribute = ir.DenseElementsAttr.get_splat(self.type(shape, dtype), splat)
-            known = self._constants[key] = ttir.constant(attribute)
+            if self.is_open and math.prod(shape) > 1:  # a constant would have all elements for the largest sizes
+                known = ttir.full([int(n) for n in shape], splat, results=[self.type(shape, dtype)])
+            else:
+                known = ttir.constant(ir.DenseElementsAttr.get_splat(self.type(shape, dtype), splat))
+            self._constants[key] = known
         return Value(known, tuple(shape), dtype)
 
     def scalar(self, value: Number, like: Value) -> Value:

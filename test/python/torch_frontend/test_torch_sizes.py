@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import _ttmlir_runtime as tt
 import pytest
 import torch
+import ttmlir.torch
 from compiled import assert_agree, on_chip
+from torch import nn
 from torch.nn import functional
 from ttmlir.torch.report import Report, record
+from ttmlir.torch.sizes import specialising
 
 SIZES = (17, 3, 0, 64, 1, 2, 65)
 WEIGHT = torch.linspace(-1, 1, 64).reshape(8, 8)
@@ -85,7 +90,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
 
 
 # Whose sizes the chip's layouts or constants depend on: they may have a program for each size.
-MAY_CLOSE = {"attention", "reshape", "halves", "triangle", "convolution", "images"}
+MAY_CLOSE = {"attention", "reshape", "halves", "images"}
 
 
 def strides(value: Any) -> list[int]:
@@ -106,7 +111,7 @@ def test_one_program_for_all_sizes(name: str) -> None:
     compiled = on_chip(function, dynamic=True)
     with torch.no_grad(), record() as reports:
         for n in SIZES:
-            ours, theirs = arguments(n), ()
+            ours = arguments(n)
             theirs = tuple(x.clone() for x in ours)
             try:
                 want = function(*theirs)
@@ -122,3 +127,230 @@ def test_one_program_for_all_sizes(name: str) -> None:
     if name not in MAY_CLOSE:
         assert opened >= 1 and all("0 or 1" in reason or not reason for reason in closed), (opened, closed)
     assert not any(r.unsuited or r.on_host for r in reports), [(r.unsuited, r.on_host) for r in reports]
+
+
+def marked(x: torch.Tensor, **bounds: int) -> torch.Tensor:
+    torch._dynamo.mark_dynamic(x, 0, **bounds)
+    return x
+
+
+def test_marked_dimensions_and_their_bounds() -> None:
+    compiled = on_chip(lambda x: (x @ WEIGHT).sum(0))
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 64, 2):
+            x = marked(torch.rand(n, 8), min=2, max=64)
+            assert_agree(compiled(x), (x @ WEIGHT).sum(0))
+    assert [r.open for r in reports] == [("2 <= s77 <= 64",)], [(r.open, r.closed) for r in reports]
+    with pytest.raises(Exception, match="64"):
+        compiled(marked(torch.rand(65, 8), min=2, max=64))
+
+
+def test_a_dimension_that_may_be_dynamic() -> None:
+    compiled = on_chip(lambda x: x.softmax(0))
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 65):
+            x = torch.rand(n, 8)
+            torch._dynamo.maybe_mark_dynamic(x, 0)
+            assert_agree(compiled(x), x.softmax(0))
+    assert open_and_closed(reports) == (1, [])
+
+
+def test_sizes_that_change_by_themselves() -> None:
+    """The first size has a program, what changes makes one for all others."""
+    compiled = on_chip(lambda x: x.cumsum(0) * x.shape[0])
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 64, 65, 2, 17):
+            x = torch.rand(n, 8)
+            assert_agree(compiled(x), x.cumsum(0) * n)
+    assert [bool(r.open) for r in reports] == [False, True] and not any(r.closed for r in reports)
+    assert reports[1].programs[0].calls == 5
+
+
+def test_numbers_that_are_arguments() -> None:
+    """An integer that no tensor has as a size, and one that is a multiple."""
+
+    def function(x: torch.Tensor, n: int) -> tuple[torch.Tensor, int]:
+        return torch.arange(n) * 2 + n + x.sum().long() * 0, n + 1
+
+    compiled = on_chip(function, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 64, 65):
+            assert_agree(compiled(WEIGHT, n)[0], function(WEIGHT, n)[0])
+            assert compiled(WEIGHT, n)[1] == n + 1
+    assert open_and_closed(reports)[0] == 1, reports
+
+
+def test_multiples() -> None:
+    function: Callable[[torch.Tensor], torch.Tensor] = lambda x: x.view(-1, 4).sum(0) + x.view(4, -1).sum(1)  # noqa: E731
+    compiled = on_chip(function, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (16, 64, 8, 260):
+            x = torch.rand(n)
+            assert_agree(compiled(x), function(x), f"{n} values")
+    assert open_and_closed(reports) == (1, []), [(r.open, r.closed) for r in reports]
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_draws_of_all_sizes_are_those_of_pytorch(seed: int) -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        noise = torch.rand_like(x) + torch.randn(x.shape[0], 3).sum(1, keepdim=True)
+        return functional.dropout(x, 0.3) + noise, torch.randint(0, 9, (x.shape[0] + 1,))
+
+    compiled = on_chip(function, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 64, 65, 2):
+            x = torch.rand(n, 8)
+            torch.manual_seed(seed)
+            want = function(x)
+            after = torch.get_rng_state()
+            torch.manual_seed(seed)
+            assert_agree(compiled(x), want, f"{n} rows")
+            assert torch.equal(torch.get_rng_state(), after)
+    assert open_and_closed(reports) == (1, [])
+
+
+def test_integers_that_do_not_fit_at_some_size() -> None:
+    """Whether a sum may exceed 32 bits depends on how many values there are."""
+    compiled = on_chip(lambda x: x.long().sum(0), dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (3, 65):
+            x = torch.full((n, 8), 2**25, dtype=torch.int32)
+            if n * 2**25 < 2**31:
+                assert_agree(compiled(x), x.long().sum(0))
+            else:
+                with pytest.warns(UserWarning, match="may exceed the 32 bits"):
+                    assert_agree(compiled(x), x.long().sum(0))
+    assert open_and_closed(reports)[0] == 1
+
+
+class Layer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(8), nn.Linear(8, 16), nn.Linear(16, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x + self.down(functional.gelu(self.up(self.norm(x))))).square().mean()
+
+
+def test_training_with_sizes_that_change() -> None:
+    torch.manual_seed(0)
+    ours, theirs = Layer(), Layer()
+    ours.load_state_dict(theirs.state_dict())
+    compiled = on_chip(ours, dynamic=True)
+    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (ours, theirs)]
+    with record() as reports:
+        for n in (17, 3, 64, 65, 2):
+            x = torch.rand(n, 8)
+            for run, optimizer in zip((compiled, theirs), optimizers, strict=True):
+                optimizer.zero_grad()
+                run(x).backward()
+                optimizer.step()
+            assert_agree(list(ours.parameters()), list(theirs.parameters()), f"{n} rows")
+    assert [(r.kind, bool(r.open)) for r in reports] == [("forward", True), ("backward", True)], [
+        (r.kind, r.open, r.closed) for r in reports
+    ]
+
+
+def test_weights_are_shared_by_all_sizes() -> None:
+    model = nn.Linear(8, 8)
+    compiled = on_chip(model, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (17, 3, 64):
+            x = torch.rand(n, 8)
+            assert_agree(compiled(x), model(x))
+            model.weight.mul_(1.5)
+    (report,) = reports
+    assert len(report.programs[0].resident) == 2
+
+
+def test_what_cannot_stay_open_has_a_program_for_each_size() -> None:
+    """And the report names the op. What PyTorch runs in between is one reason."""
+    compiled = on_chip(lambda x: torch.linalg.det(x @ x.T + torch.eye(x.shape[0])) + x.sum(), dynamic=True)
+    with torch.no_grad(), record() as reports, pytest.warns(UserWarning, match="PyTorch runs"):
+        for n in (3, 4, 3, 5):
+            x = torch.rand(n, 8)
+            assert_agree(compiled(x), torch.linalg.det(x @ x.T + torch.eye(n)) + x.sum())
+    assert [r.closed for r in reports] == ["PyTorch runs aten._linalg_det.default"] * 3
+
+
+def test_programs_of_single_sizes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(specialising, "MOST_PROGRAMS", 2)
+    compiled = on_chip(lambda x: torch.linalg.det(x @ x.T) + 1, dynamic=True)
+    with torch.no_grad(), record() as reports, pytest.warns(UserWarning, match="PyTorch runs"):
+        for n in (3, 4, 5, 5, 4, 3):
+            x = torch.rand(n, 8)
+            assert_agree(compiled(x), torch.linalg.det(x @ x.T) + 1)
+    assert len(reports) == 4
+
+
+class Exported(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, int]:
+        self.calls.add_(1)
+        return self.linear(x).relu() @ y.T, x.shape[0]
+
+
+DIMENSIONS: dict[str, Any] = {
+    "named": {"x": {0: torch.export.Dim("batch", min=2, max=65)}, "y": {0: torch.export.Dim("other")}},
+    "auto": {"x": {0: torch.export.Dim.AUTO}, "y": {0: torch.export.Dim.AUTO}},
+    "dynamic": {"x": {0: torch.export.Dim.DYNAMIC}, "y": None},
+}
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_exported_models(name: str, tmp_path: Path) -> None:
+    model, plain = Exported(), Exported()
+    plain.load_state_dict(model.state_dict())
+    y = torch.rand(6, 8)
+    compiled = ttmlir.torch.compile(model, (torch.rand(4, 8), y), dynamic_shapes=DIMENSIONS[name])
+    assert compiled.closed == ""
+    with torch.no_grad():
+        for n in (17, 3, 64, 2, 65):
+            x, y = torch.rand(n, 8), y if name == "dynamic" else torch.rand(n + 1, 8)
+            have, want = compiled(x, y), plain(x, y)
+            assert_agree(have[0], want[0], f"{n} rows")
+            assert have[1] == want[1]
+    assert int(compiled.exported.state_dict["calls"]) == 5
+    written = compiled.save(tmp_path / "model.ttnn")
+    assert [path.suffix for path in written] == [".ttnn", ".safetensors"]
+    binary = tt.binary.load_binary_from_path(str(written[0]))
+    assert len(binary.open_sizes) == (1 if name == "dynamic" else 2)
+
+
+def test_wrong_sizes_of_exported_models() -> None:
+    batch = torch.export.Dim("batch", min=2, max=16)
+    compiled = ttmlir.torch.compile(
+        Exported(), (torch.rand(4, 8), torch.rand(4, 8)), dynamic_shapes={"x": {0: batch}, "y": {0: batch}}
+    )
+    right = torch.rand(4, 8)
+    wrong = {
+        r"x: dimension 0 \(batch\) is 17; expected 2 to 16": (torch.rand(17, 8), right),
+        r"x: dimension 0 \(batch\) is 1; expected 2 to 16": (torch.rand(1, 8), right),
+        "x: dimension 1 is 9; expected 8": (torch.rand(4, 9), right),
+        r"y: dimension 0 \(batch\) is 5; expected 4, as x: dimension 0 is": (right, torch.rand(5, 8)),
+        "x has 1 dimensions; expected 2": (torch.rand(8), right),
+    }
+    for text, arguments in wrong.items():
+        with pytest.raises(ValueError, match=text):
+            compiled(*arguments)
+
+
+def test_exported_sizes_that_cannot_stay_open(tmp_path: Path) -> None:
+    class Identity(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.unflatten(0, (2, -1)).sum() + x.sort(0).values
+
+    compiled = ttmlir.torch.compile(
+        Identity(), (torch.rand(8, 8),), dynamic_shapes={"x": {0: 2 * torch.export.Dim("half", min=4, max=6)}}
+    )
+    with torch.no_grad():
+        for n in (8, 12, 10):
+            x = torch.rand(n, 8)
+            assert_agree(compiled(x), x.unflatten(0, (2, -1)).sum() + x.sort(0).values)
+    assert compiled.closed
+    with pytest.raises(ttmlir.torch.UnsupportedError, match="the sizes of the model cannot stay open in a file: "):
+        compiled.save(tmp_path / "model.ttnn")

@@ -68,7 +68,10 @@ def linspace(g: Lowering, start: Number, end: Number, steps: int, **options: Any
 
 @rule("eye", "eye.m")
 def eye(g: Lowering, *sizes: int, **options: Any) -> Value:
-    return g.constant(torch.eye(*g.out().shape, dtype=g.out().dtype))
+    rows, columns = g.out().shape
+    if not g.is_open:
+        return g.constant(torch.eye(rows, columns, dtype=g.out().dtype))
+    return g.cast(g.compare(ttir.eq, g.iota((rows, 1), 0), g.iota((1, columns), 1)), g.out().dtype)
 
 
 def triangle(g: Lowering, x: Value, diagonal: int, lower: bool) -> Value:

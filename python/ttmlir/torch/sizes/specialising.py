@@ -154,7 +154,10 @@ class Specialising:
             if program.accepts(point):
                 return run
         self._seen.append(point)
-        for way in self.ways(sizes, point):
+        ways = self.ways(sizes, point)
+        if not ways:
+            self.closed = "sizes of so few values that each is a program of its own"
+        for way in ways:
             if way in self._tried or len(self._tried) >= MOST_WAYS:
                 continue
             self._tried.add(way)
