@@ -157,6 +157,31 @@ Tensor borrowed(Address data, Ints<int64_t> shapeGiven, Ints<int64_t> stride, In
   return runtime::createBorrowedHostTensor(values, shape, deviceType(type));
 }
 
+/// A tensor of the device whose values are those of a host tensor, where they are. Nothing else counts as their owner,
+/// so that ops which write in place write this memory.
+Tensor borrowedOnDevice(const Tensor &tensor, const Device &device, const Layout &layout) {
+  constexpr const char *action = "create_borrowed_device_tensor";
+  tensor.requireAllocated(action);
+  TensorSpec spec = layout.spec;
+  if (!device)
+    throw DeviceError(std::string(action) + ": no device");
+  if (tensor.isOnDevice() || tensor.shards() != 1)
+    throw Error(std::string(action) + ": the tensor is on a device or has several shards; expected one on the host");
+  if (spec.memory.buffer == BufferType::SystemMemory || spec.distributed)
+    throw Error(std::string(action) + ": the layout is of the host or of a mesh; expected one of a device");
+  if (spec.dtype != tensor.dtype())
+    throw Error(std::string(action) + ": the layout has type " + std::string(toString(spec.dtype)) + ", the tensor " +
+                std::string(toString(tensor.dtype())));
+  spec.shape = tensor.shape();
+  device->requireOpen(action);
+  sim::Allocation allocation = device->allocate(sim::footprint(device->chip(), spec), "a borrowed tensor");
+  Tensor::Shards shards(1, std::shared_ptr<std::byte>(tensor.data(), [](std::byte *) {}));
+  Tensor result = Tensor::onDevice(std::move(spec), std::move(shards), device, std::move(allocation));
+  result.markUntracked();
+  result.setRetained(true);
+  return result;
+}
+
 template <Tensor (*create)(Address, Ints<int64_t>, Ints<int64_t>, Int<uint32_t>, HostType)>
 Tensor multiDevice(const std::vector<nb::object> &data, Ints<int64_t> shape, Ints<int64_t> stride,
                    Int<uint32_t> itemsize, HostType type, const Strategy &strategy, Ints<uint32_t> meshShape) {
@@ -259,6 +284,10 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
              "Copies values; the types that the device lacks become the nearest (int64 becomes int32).");
   module.def("create_borrowed_host_tensor", &borrowed, nb::arg("ptr"), nb::arg("shape"), nb::arg("stride"),
              nb::arg("itemsize"), nb::arg("dataType"), "Uses values that the caller keeps alive.");
+  module.def("create_borrowed_device_tensor", &borrowedOnDevice, nb::arg("tensor"), nb::arg("device").none(),
+             nb::arg("layout"),
+             "A tensor of the device over the values of a host tensor, which the caller keeps alive: ops that write it "
+             "in place write these.");
   module.def(
       "create_unsafe_borrowed_host_tensor", [](const Tensor &tensor) { return tensor.withSpec(tensor.spec()); },
       nb::arg("owned_host_tensor"));

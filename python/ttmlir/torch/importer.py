@@ -20,6 +20,7 @@ from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
 from .lowering import RULES, Draw, HostNumber, Lowering, Number, Value
 from .lowering import described as value_of
+from .ops.caches import cache_updates, update_cache
 from .saved import MODEL_OUTPUTS
 from .strided import read_owners
 from .types import ELEMENT_TYPES, element_type
@@ -43,6 +44,7 @@ class Imported:
     results: for each output of the graph, the number of the function's result, or what the output is when that is known
         now (None, a number, an `Argument`).
     writes: (placeholder, by number; number of the function's result) of the arguments that the graph writes.
+    updated: placeholders, by number, that the program writes where they are.
     limits: (number of the function's result, an f32; what it is of): integers fit into 32 bits while it is small.
     filled: numbers that tensors are filled with, in the order of ops.
     """
@@ -53,6 +55,7 @@ class Imported:
     draws: list[Draw | HostNumber] = field(default_factory=list)
     writes: list[tuple[int, int]] = field(default_factory=list)
     limits: list[tuple[int, str]] = field(default_factory=list)
+    updated: list[int] = field(default_factory=list)
     filled: list[Number] = field(default_factory=list)
 
 
@@ -215,6 +218,7 @@ class _Importer:
         self.lowering = Lowering(context)
         self.values: dict[Node, Any] = {}
         self.written: dict[Node, Value] = {}
+        self.updates = cache_updates(graph_module.graph)
 
     def run(self, sizes: Sequence[int]) -> Imported:
         placeholders = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
@@ -230,7 +234,8 @@ class _Importer:
         for node, argument in zip(tensors, block.arguments, strict=True):
             fake = node.meta["val"]
             self.values[node] = Value(argument, tuple(fake.shape), fake.dtype)
-            kind = PARAMETER if numbers[node] in self.parameters else INPUT
+            stays = numbers[node] in self.parameters and node not in self.updates.values()
+            kind = PARAMETER if stays else INPUT
             attributes.append({"ttcore.argument_type": ir.Attribute.parse(f"#ttcore.argument_type<{kind}>")})
             argument.set_location(location(node, self.context))
         self.lowering.block = block
@@ -262,7 +267,8 @@ class _Importer:
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
-        return Imported(module, results, known, self.lowering.draws, writes, limits, self.lowering.filled)
+        updated = [numbers[node] for node in self.updates.values()]
+        return Imported(module, results, known, self.lowering.draws, writes, limits, updated, self.lowering.filled)
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]
@@ -320,6 +326,8 @@ class _Importer:
 
     def write(self, node: Node) -> Value:
         written: Any = node.args[0]
+        if node.args[1] in self.updates:
+            return self.values[written]
         fake = written.meta["val"]
         lowering = self.lowering
         value = lowering.expand(lowering.cast(self.values_of(node.args[1]), fake.dtype), tuple(fake.shape))
@@ -339,6 +347,9 @@ class _Importer:
         lowering = self.lowering
         lowering.node, lowering.fake, lowering.used = node, fake, read_results(node)
         lowering.given = list(map(value_of, node.args))
+        if node in self.updates:
+            cache, _, index, source = map(self.values_of, node.args)
+            return update_cache(lowering, cache, index, source)
         tensors = [x for x in tree_flatten(fake)[0] if isinstance(x, torch.Tensor)]
         if tensors and not any(x.numel() for x in tensors):
             # Nothing is computed, whatever the op: not all kernels take no elements.

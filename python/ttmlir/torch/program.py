@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -203,7 +203,9 @@ class Program:
         drawn = [draw() for draw in now.draws]  # alive until the run ends
         try:
             inputs = [
-                self.weight(place, number, arguments[number], device)
+                self.updated(place, arguments[number], device)
+                if number in self.imported.updated
+                else self.weight(place, number, arguments[number], device)
                 if number in self.parameters
                 else self.activation(arguments[number], dtype, device)
                 for place, (number, dtype) in enumerate(self.tensors.items())
@@ -214,6 +216,7 @@ class Program:
         except tt.Error:
             self.check_range(arguments)
             raise
+        count_writes(arguments[number] for number in self.imported.updated)
         self.check_limits(results)
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
@@ -269,6 +272,16 @@ class Program:
         known = kept.find(tensor, device) if tensor.dtype is dtype else None
         return known if known is not None else self.send(tensor, dtype)
 
+    def updated(self, place: int, tensor: torch.Tensor, device: Any) -> Any:
+        """An argument that the program writes where it is: a tensor of the device that has PyTorch's memory."""
+        known = kept.find(tensor, device, shared=True)
+        if known is None:
+            self.transfers += kept.find(tensor, device) is None
+            layout = runtime.get_layout(self.binary, 0, place)
+            known = runtime.create_borrowed_device_tensor(host_tensor(tensor.detach()), device, layout)
+            kept.keep(tensor, known, device, shared=True)
+        return known
+
     def write(self, tensor: torch.Tensor, result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> None:
         """Gives an argument its new values.
 
@@ -309,6 +322,13 @@ class Program:
             samples.tobytes() if samples is not None else b"",
         )  # fmt: skip
         return value
+
+
+def count_writes(tensors: Iterable[torch.Tensor]) -> None:
+    """Counts a write of each tensor, as PyTorch does for its own; it does not count for inference tensors."""
+    counted = [tensor for tensor in tensors if not tensor.is_inference()]
+    if counted:
+        torch.autograd.graph.increment_version(counted)
 
 
 def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.Tensor:

@@ -22,7 +22,7 @@ MOST_BYTES = 2 << 30
 
 @dataclass
 class Entry:
-    """storage: PyTorch's, whose memory `value` has."""
+    """storage: PyTorch's, whose memory `value` has. shared: what ops write in place to `value` is written there."""
 
     storage: weakref.ref[torch.UntypedStorage]
     shape: tuple[int, ...]
@@ -30,6 +30,7 @@ class Entry:
     nbytes: int
     value: Any
     device: Any
+    shared: bool = False
 
 
 class Residence:
@@ -39,7 +40,7 @@ class Residence:
         self.entries: OrderedDict[int, Entry] = OrderedDict()
         self.most_bytes, self.nbytes = most_bytes, 0
 
-    def keep(self, tensor: torch.Tensor, value: Any, device: Any) -> None:
+    def keep(self, tensor: torch.Tensor, value: Any, device: Any, shared: bool = False) -> None:
         """tensor: contiguous, of the memory of `value`."""
         address = tensor.data_ptr()
         self.drop(address)
@@ -48,7 +49,7 @@ class Residence:
             self.drop(address)
 
         storage = weakref.ref(tensor.untyped_storage(), gone)
-        self.entries[address] = Entry(storage, tuple(tensor.shape), tensor.dtype, tensor.nbytes, value, device)
+        self.entries[address] = Entry(storage, tuple(tensor.shape), tensor.dtype, tensor.nbytes, value, device, shared)
         self.nbytes += tensor.nbytes
         while self.nbytes > self.most_bytes:
             self.drop(next(iter(self.entries)))
@@ -58,10 +59,13 @@ class Residence:
         if entry is not None:
             self.nbytes -= entry.nbytes
 
-    def find(self, tensor: torch.Tensor, device: Any) -> Any | None:
-        """The device's tensor of the memory, shape and dtype of `tensor`, if it is there."""
+    def find(self, tensor: torch.Tensor, device: Any, shared: bool = False) -> Any | None:
+        """The device's tensor of the memory, shape and dtype of `tensor`, if it is there.
+
+        shared: only one that ops may write in place.
+        """
         entry = self.entries.get(tensor.data_ptr())
-        if entry is None or entry.device is not device or not tensor.is_contiguous():
+        if entry is None or entry.device is not device or entry.shared < shared or not tensor.is_contiguous():
             return None
         same = tuple(tensor.shape) == entry.shape and tensor.dtype is entry.dtype
         if not same or entry.storage() is not tensor.untyped_storage() or not entry.value.is_allocated():

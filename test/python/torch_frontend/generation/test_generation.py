@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 import torch
 import torch_zoo
+from _ttmlir_runtime import Error, runtime
 from compiled import assert_agree, on_chip
 from torch import nn
+from ttmlir.chips import default_device
 from ttmlir.torch.metrics import measure
+from ttmlir.torch.program import host_tensor
 from ttmlir.torch.report import record
 from ttmlir.torch.residence import Residence, is_sole_user, kept
 
@@ -44,20 +47,83 @@ def test_the_tokens_are_those_of_pytorch(name: str, cache: str) -> None:
 
 
 @pytest.mark.long
-def test_a_cache_does_not_leave_the_device() -> None:
+def test_a_cache_is_written_where_it_is() -> None:
     model, arguments = prompt("Llama")
     model.forward = torch.compile(model.forward, backend="tt")
     with record() as reports:
         model.generate(**arguments, cache_implementation="static")
     prefill, decode = (report.programs[0] for report in reports)
     assert (prefill.calls, decode.calls) == (1, TOKENS - 1)
-    written = [
-        model.config.num_key_value_heads in decode.outputs[-1 - i].shape for i in range(len(decode.imported.writes))
-    ]
-    assert sum(written) == 2 * model.config.num_hidden_layers  # keys and values of each layer
+    # Keys and values of each layer: the program returns none of them.
+    layers = model.config.num_hidden_layers
+    assert len(decode.imported.updated) == 2 * layers and len(decode.imported.writes) == layers
     # Inputs and results but for the caches, each of which would be sent and fetched.
     everything = len(decode.tensors) - len(decode.parameters) + len(decode.imported.writes) + 1
-    assert decode.transfers == everything - 2 * sum(written)
+    assert decode.transfers == everything - 2 * layers
+
+
+def write_row(cache: torch.Tensor, position: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    cache.index_copy_(2, position, rows)
+    return (cache * 2).sum(-1)
+
+
+@pytest.mark.parametrize("users", [1, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_one_position_is_written_in_the_memory_of_pytorch(dtype: torch.dtype, users: int) -> None:
+    compiled = on_chip(write_row)
+    ours, theirs = (torch.zeros(users, 2, 5, 4, dtype=dtype) for _ in range(2))
+    with record() as reports:
+        for step in range(8):
+            position, rows = torch.tensor([step % 5]), torch.randn(users, 2, 1, 4).to(dtype)
+            address, version = ours.data_ptr(), ours._version
+            assert_agree(compiled(ours, position, rows), write_row(theirs, position, rows), f"step {step}")
+            assert_agree(ours, theirs, f"cache after step {step}")
+            (program,) = reports[0].programs
+            if dtype is not torch.float16:
+                assert program.imported.updated == [0]
+                assert ours.data_ptr() == address and ours._version == version + 1
+                assert program.transfers == 3 + (step in (0, 4)), "position, rows and result; what is new is sent"
+            if step == 3:  # beam search has other memory
+                ours, theirs = ours.flip(0), theirs.flip(0)
+            if step == 5:
+                ours.mul_(2), theirs.mul_(2)
+    with pytest.raises(Exception, match="5 as element 0"):
+        compiled(ours, torch.tensor([5]), rows)
+
+
+def several_rows(cache: torch.Tensor, position: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    cache.index_copy_(2, position, torch.cat([rows, rows + 1], dim=2))
+    return cache * 2
+
+
+def read_before(cache: torch.Tensor, position: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    old = cache.sum(-1)
+    cache.index_copy_(2, position, rows)
+    return old + cache.sum(-1)
+
+
+def written_twice(cache: torch.Tensor, position: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    cache.index_copy_(2, position, rows)
+    cache.mul_(2)
+    return cache + 1
+
+
+def along_another(cache: torch.Tensor, position: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    cache.index_copy_(1, position, rows[:, :1].expand(2, 1, 5, 4))
+    return cache + 1
+
+
+@pytest.mark.parametrize("function", [several_rows, read_before, written_twice, along_another])
+def test_other_writes_are_copies(function: Any) -> None:
+    compiled = on_chip(function)
+    count = 2 if function is several_rows else 1
+    ours, theirs = torch.zeros(2, 3, 5, 4), torch.zeros(2, 3, 5, 4)
+    with record() as reports:
+        for step in range(3):
+            position, rows = torch.arange(count) + step % 2, torch.randn(2, 3, 1, 4)
+            assert_agree(compiled(ours, position, rows), function(theirs, position, rows), f"step {step}")
+            assert_agree(ours, theirs, f"cache after step {step}")
+    assert reports[0].programs[0].imported.updated == []
 
 
 @pytest.mark.long
@@ -176,3 +242,23 @@ def test_sole_users() -> None:
     assert not is_sole_user(x)
     del view
     assert is_sole_user(x)
+
+
+def test_what_a_borrowed_tensor_of_the_device_takes() -> None:
+    device, values = default_device(), torch.zeros(2, 3)
+    compiled = on_chip(lambda x: x + 1)
+    with record() as reports:
+        compiled(values)
+    layout = runtime.get_layout(reports[0].programs[0].binary, 0, 0)
+    borrowed = runtime.create_borrowed_device_tensor(host_tensor(values), device, layout)
+    values[1, 2] = 5
+    assert borrowed.is_on_device() and torch.equal(torch.from_dlpack(borrowed), values), "the memory is one"
+    on_host = host_tensor(values).get_layout()
+    for tensor, chip, where, text in [
+        (host_tensor(values), None, layout, "create_borrowed_device_tensor: no device"),
+        (borrowed, device, layout, "the tensor is on a device or has several shards; expected one on the host"),
+        (host_tensor(values.int()), device, layout, "the layout has type f32, the tensor si32"),
+        (host_tensor(values), device, on_host, "the layout is of the host or of a mesh; expected one of a device"),
+    ]:
+        with pytest.raises(Error, match=text):
+            runtime.create_borrowed_device_tensor(tensor, chip, where)
