@@ -209,4 +209,10 @@ template <class E, class F> std::string message(F f) {
     EXPECT_NE(found.find(text), std::string::npos) << found;                                                           \
   } while (false)
 
+/// Hooks as long as it lives.
+struct ScopedHooks {
+  explicit ScopedHooks(runtime::Hooks hooks) { runtime::setHooks(std::move(hooks)); }
+  ~ScopedHooks() { runtime::clearHooks(); }
+};
+
 } // namespace tt::test

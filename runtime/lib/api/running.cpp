@@ -1,0 +1,243 @@
+//===- running.cpp - runs calls that are worked out -------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results are tensors of their own, views of operands, or tensors of the caller.
+//
+//===----------------------------------------------------------------------===//
+
+#include "api/running.h"
+#include "tt/recycle.h"
+#include "tt/sim/host.h"
+#include "tt/ttnn/trace.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tt::ttnn {
+namespace {
+
+Tensor newResult(const Made &made, size_t index, const Device &device) {
+  const auto &[description, footprint] = made.results[index];
+  const TensorSpec &spec = description->spec;
+  const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
+  if (!onDevice)
+    return Tensor::onHost(spec, description->meshShape, description->partition);
+  sim::Allocation allocation = device->allocate(footprint, *made.label);
+  Tensor::Shards shards(spec.distributed ? device->devices() : 1);
+  const sim::Chips chips = device->chips();
+  for (size_t i = 0; i < shards.size(); ++i)
+    if (shards.size() == 1 || chips.has(i))
+      shards[i] = sim::allocateHost(spec.bytes(), "a tensor");
+  return Tensor::fromShards(description, std::move(shards), device, std::move(allocation));
+}
+
+Tensor newView(const Made &made, const Tensor &operand, const Device &device) {
+  const auto &[description, footprint] = made.results[0];
+  const TensorSpec &spec = description->spec;
+  const size_t offset = made.kernel->aliasOffset();
+  if (spec.memory.buffer == BufferType::SystemMemory)
+    return operand.view(spec, offset);
+  return operand.view(spec, offset, device, device->allocate(footprint, *made.label));
+}
+
+/// Scratch memory of the kernels that a thread runs; `owner` keeps it until the call ends if it is too large to be kept
+/// for the next one. In one place its lines stay in the caches, as those of values that come and go do not.
+std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
+  constexpr size_t kept = size_t(8) << 20;
+  constexpr const char *purpose = "a kernel's scratch memory";
+  if (bytes > kept)
+    return (owner = sim::allocateHost(bytes, purpose)).get();
+  thread_local std::shared_ptr<std::byte> scratch;
+  thread_local size_t size = 0;
+  if (bytes > size) {
+    scratch.reset();
+    size = 0;
+    scratch = sim::allocateHost(bytes, purpose);
+    size = bytes;
+  }
+  poison(scratch.get(), bytes);
+  return scratch.get();
+}
+
+void runOnDevices(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
+  constexpr size_t few = 8;
+  const std::byte *inBuffer[few];
+  std::byte *outBuffer[few];
+  std::vector<const std::byte *> inList;
+  std::vector<std::byte *> outList;
+  const std::byte **ins = inBuffer;
+  std::byte **outs = outBuffer;
+  if (operands.size() > few) {
+    inList.resize(operands.size());
+    ins = inList.data();
+  }
+  if (results.size() > few) {
+    outList.resize(results.size());
+    outs = outList.data();
+  }
+  size_t shards = 1;
+  for (const Tensor &result : results)
+    shards = std::max(shards, result.shards());
+  if (results.empty())
+    for (const Tensor &operand : operands)
+      shards = std::max(shards, operand ? operand.shards() : 1);
+  std::shared_ptr<std::byte> large;
+  std::byte *const scratch = scratchMemory(made.kernel->scratchBytes(), large);
+  const sim::Chips chips = made.partition ? made.partition->own() : sim::Chips();
+  for (size_t shard = 0; shard < shards; ++shard) {
+    if (shards > 1 && !chips.has(shard))
+      continue;
+    for (size_t i = 0; i < operands.size(); ++i)
+      ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
+    for (size_t i = 0; i < results.size(); ++i)
+      outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
+    made.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
+  }
+}
+
+void runOnMesh(const Made &made, std::span<const Tensor> operands, std::span<const Tensor> results) {
+  std::vector<std::vector<const std::byte *>> ins(operands.size());
+  std::vector<std::vector<std::byte *>> outs(results.size());
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t shard = 0; operands[i] && shard < operands[i].shards(); ++shard)
+      ins[i].push_back(operands[i].data(shard));
+  for (size_t i = 0; i < results.size(); ++i)
+    for (size_t shard = 0; shard < results[i].shards(); ++shard)
+      outs[i].push_back(results[i].data(shard));
+  std::vector<std::shared_ptr<std::byte>> received;
+  if (made.partition) {
+    std::vector<sim::Ranks::Send> sends;
+    std::vector<sim::Ranks::Receive> receives;
+    for (const auto &[operand, chip, rank] : made.exchange.sends)
+      sends.push_back({rank, {ins[operand][chip], operands[operand].bytes()}});
+    for (const auto &[operand, chip, rank] : made.exchange.receives) {
+      const size_t bytes = operands[operand].bytes();
+      received.push_back(sim::allocateHost(bytes, "a tensor of another rank"));
+      receives.push_back({rank, {received.back().get(), bytes}});
+      ins[operand][chip] = received.back().get();
+    }
+    made.partition->ranks().exchange(sends, receives, made.label->text());
+  }
+  const std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
+  const std::vector<std::span<std::byte *const>> outSpans(outs.begin(), outs.end());
+  made.mesh->run(inSpans, outSpans, made.partition ? made.partition->own() : sim::Chips());
+}
+
+bool overlap(const Tensor &a, const Tensor &b) {
+  for (size_t i = 0; i < a.shards(); ++i)
+    for (size_t j = 0; j < b.shards(); ++j)
+      if (const std::byte *x = a.data(i), *y = b.data(j); x && y && x < y + b.bytes() && y < x + a.bytes())
+        return true;
+  return false;
+}
+
+/// The values that a view would show, as values of their own.
+void copyViewed(const Made &made, const Tensor &operand, const Tensor &to) {
+  const size_t offset = made.kernel->aliasOffset();
+  for (size_t shard = 0; shard < to.shards(); ++shard)
+    if (to.data(shard) && to.bytes())
+      std::memmove(to.data(shard), operand.data(operand.shards() == 1 ? 0 : shard) + offset, to.bytes());
+}
+
+} // namespace
+
+Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given) {
+  Device device = given;
+  for (const Tensor &operand : operands) {
+    if (!operand)
+      continue;
+    if (!operand.isAllocated())
+      operand.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
+    if (!operand.isOnDevice())
+      continue;
+    if (device && operand.device() != device)
+      throw DeviceError("ttnn." + std::string(callable.function->name) + ": operands lie on devices " +
+                        std::to_string(device->id()) + " and " + std::to_string(operand.device()->id()));
+    device = operand.device();
+  }
+  return device;
+}
+
+void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
+                       const Device &device) {
+  size_t shards = 1;
+  for (const Tensor &operand : operands)
+    if (operand && operand.shards() > 1) {
+      if (shards > 1 && operand.shards() != shards)
+        failCall(callable,
+                 "tensors of " + std::to_string(shards) + " and " + std::to_string(operand.shards()) + " shards");
+      shards = operand.shards();
+    }
+  if (device && shards > 1 && shards != device->devices())
+    failCall(callable, "tensors of " + std::to_string(shards) + " shards, for a device of " +
+                           std::to_string(device->devices()) + " chips");
+  for (const auto &result : made.results)
+    if (!made.mesh && shards > 1 && !result.description->spec.distributed)
+      failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
+}
+
+void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device) {
+  const std::string parameter(into.parameter);
+  if (into.tensors.size() != made.results.size())
+    failCall(callable, parameter + ": " + std::to_string(into.tensors.size()) + " tensors; expected " +
+                           std::to_string(made.results.size()));
+  for (size_t i = 0; i < into.tensors.size(); ++i) {
+    const std::string name = parameter + (into.tensors.size() > 1 ? "[" + std::to_string(i) + "]" : "");
+    if (!into.tensors[i])
+      failCall(callable, name + ": the tensor is missing");
+    const Tensor &tensor = into.tensors[i];
+    tensor.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
+    const TensorSpec &found = tensor.spec(), &expected = made.results[i].description->spec;
+    const auto fail = [&](const std::string &has, const std::string &wanted) {
+      failCall(callable, name + " has " + has + "; expected " + wanted + ", as the result has");
+    };
+    if (found.shape != expected.shape)
+      fail("shape " + toString(found.shape), toString(expected.shape));
+    if (found.dtype != expected.dtype)
+      fail("data type " + std::string(toString(found.dtype)), std::string(toString(expected.dtype)));
+    if (found.layout != expected.layout)
+      fail("layout " + std::string(toString(found.layout)), std::string(toString(expected.layout)));
+    if (found.memory != expected.memory)
+      fail("another memory configuration", "the one of memory_config");
+    if (found.distributed != expected.distributed || tensor.device() != device)
+      fail("its values on another device", "those of the operands' device");
+  }
+}
+
+std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,
+                             bool recorded) {
+  std::vector<Tensor> results;
+  results.reserve(made.results.size());
+  if (made.alias >= 0 && !into && !recorded) {
+    results.push_back(newView(made, operands[static_cast<size_t>(made.alias)], device));
+    return results;
+  }
+  const auto isRead = [&](const Tensor &tensor) {
+    return std::ranges::any_of(operands, [&](const Tensor &operand) { return operand && overlap(operand, tensor); });
+  };
+  bool apart = false; // kernels may read operands after they have written results
+  for (size_t i = 0; into && i < into->tensors.size(); ++i) {
+    Tensor(into->tensors[i]).unshare();
+    apart |= isRead(into->tensors[i]);
+  }
+  for (size_t i = 0; i < made.results.size(); ++i)
+    results.push_back(into && !apart ? into->tensors[i] : newResult(made, i, device));
+  if (made.alias >= 0) {
+    copyViewed(made, operands[static_cast<size_t>(made.alias)], results[0]);
+  } else {
+    std::lock_guard lock(made.running);
+    made.mesh ? runOnMesh(made, operands, results) : runOnDevices(made, operands, results);
+  }
+  if (into) {
+    for (size_t i = 0; i < results.size(); ++i)
+      apart ? copyValues(results[i], into->tensors[i], into->parameter) : into->tensors[i].markWritten();
+    return {into->tensors.begin(), into->tensors.end()};
+  }
+  if (made.reproducible &&
+      std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
+    for (const Tensor &result : results)
+      result.setConstant();
+  return results;
+}
+
+} // namespace tt::ttnn

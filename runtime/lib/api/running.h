@@ -1,0 +1,53 @@
+//===- running.h - runs calls that are worked out ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/callable.h"
+#include "core/mesh.h"
+#include "tt/fork.h"
+#include "tt/sim/clock.h"
+
+#include <mutex>
+
+namespace tt::ttnn {
+
+/// A call that is worked out: its kernel, and what its results are.
+struct Made {
+  /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
+  std::vector<std::shared_ptr<const Tensor::Description>> ins;
+
+  struct Result {
+    std::shared_ptr<const Tensor::Description> description;
+    sim::Footprint footprint; // on the device
+  };
+  std::vector<Result> results;
+  std::shared_ptr<const sim::Partition> partition; // of the device, or of operands on the host
+  ExchangePlan exchange;                           // before the kernel of a mesh runs
+  std::optional<sim::Label> label;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<MeshKernel> mesh;
+  int alias = -1; // the operand that the result is a view of
+  bool reproducible = false;
+  sim::Duration duration;
+  std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to
+  ForkAware<std::mutex> running;                     // a kernel runs once at a time
+};
+
+/// Tensors that results go into; `parameter`: what the caller calls them.
+struct Into {
+  std::span<const Tensor> tensors;
+  std::string_view parameter;
+};
+
+/// The device of the operands; they must not lie on different ones.
+Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given);
+/// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
+void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
+                       const Device &device);
+/// That results may go into these tensors.
+void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device);
+/// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each anew.
+std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,
+                             bool recorded);
+
+} // namespace tt::ttnn
