@@ -11,7 +11,7 @@ from _ttmlir_runtime import runtime
 
 from .. import ir
 from ..passes import ttir_to_ttnn_backend_pipeline
-from .cache import Cache
+from .cache import asked_for
 
 _taken: set[str] = set()  # what pipelines were found to take
 
@@ -27,7 +27,8 @@ class Options:
         through `.data`, NumPy, DLPack. It costs reading the weights. None: all values in graphs that have a backward
         pass, and sixteen of each weight in others, which finds what writes all of a weight. False: none.
     pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
-    cache: folders of compiled programs (`ttmlir.torch.cache`); None for none.
+    cache: where compiled programs are kept for the next process: a folder, True for the user's, False for none, or a
+        `ttmlir.torch.cache.Cache`, which this becomes; None for what the environment's TTMLIR_CACHE says, or none.
     """
 
     device: Any = None
@@ -35,7 +36,7 @@ class Options:
     weight_format: str | None = None
     watch_weights: bool | None = None
     pipeline: str = ""
-    cache: Cache | None = None
+    cache: Any = None
 
     def __post_init__(self) -> None:
         if self.device is not None and not isinstance(self.device, runtime.Device):
@@ -48,8 +49,7 @@ class Options:
                 raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
         if self.watch_weights not in (None, False, True):
             raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
-        if self.cache is not None and not isinstance(self.cache, Cache):
-            raise TypeError(f"option cache is {self.cache!r}; expected a ttmlir.torch.cache.Cache, or None")
+        self.cache = asked_for(self.cache)
         if not isinstance(self.pipeline, str):
             raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
 
