@@ -9,6 +9,7 @@ from typing import Any
 from torch.fx import GraphModule
 
 from .options import Options
+from .report import timed
 
 
 def backend(
@@ -27,4 +28,5 @@ def backend(
     """
     from .dynamo import compile_captured
 
-    return compile_captured(graph_module, example_inputs, options, mode)
+    with timed():
+        return compile_captured(graph_module, example_inputs, options, mode)

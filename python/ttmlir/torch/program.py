@@ -116,11 +116,22 @@ class Resident:
 
 @dataclass
 class Times:
-    """What compiling took, in seconds."""
+    """What compiling and the first run took, in seconds.
+
+    preparation: of the first run, all but its ops: weights are brought into the forms that kernels read, and the run is
+        planned. first_run: its ops.
+    """
 
     import_graph: float = 0.0
     passes: float = 0.0
     flatbuffer: float = 0.0
+    preparation: float = 0.0
+    first_run: float = 0.0
+
+    def count_first_run(self, seconds: float, device: Any) -> None:
+        report = runtime.last_run(device)
+        self.first_run = report.host_ns / 1e9 if report is not None else 0.0
+        self.preparation = max(seconds - self.first_run, 0.0)
 
 
 @dataclass
@@ -199,6 +210,7 @@ class Program:
         device = self.options.device if self.options.device is not None else default_device()
         self.calls += 1
         self.transfers = 0
+        started = time.perf_counter()
         now = self.at(arguments)
         drawn = [draw() for draw in now.draws]  # alive until the run ends
         try:
@@ -216,6 +228,8 @@ class Program:
         except tt.Error:
             self.check_range(arguments)
             raise
+        if self.calls == 1:
+            self.times.count_first_run(time.perf_counter() - started, device)
         count_writes(arguments[number] for number in self.imported.updated)
         self.check_limits(results)
         count = len(self.imported.results)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -65,7 +67,82 @@ def left_on_host(graph: Graph) -> tuple[Counter[str], dict[str, str]]:
     return Counter(str(node.target) for node in left), reasons
 
 
-_listening: list[list[Report]] = []
+def traced() -> float:
+    """Returns the seconds that Dynamo has taken for frames in this process, their backends included."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    return sum(utils.compilation_time_metrics.get("_compile.compile_inner", ())) if utils is not None else 0.0
+
+
+class Reports(list[Report]):
+    """The graphs that were compiled in a block, and where the time of first calls went, in seconds.
+
+    backend: in this backend, from Dynamo's graphs to programs.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backend = 0.0
+        self.compiled = 0.0  # of it, in programs
+        self.began = traced()
+        self.ended: float | None = None
+
+    def in_programs(self) -> float:
+        times = [program.times for report in self for program in report.programs]
+        return sum(t.import_graph + t.passes + t.flatbuffer for t in times)
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds by what they were spent on.
+
+        dynamo: tracing of Python, and guards. capture: one pass over the graph, or AOTAutograd. import: aten ops to
+        TTIR. passes, flatbuffer: to what the runtime loads. preparation: of the first runs, all but the ops: weights
+        are brought into the forms that kernels read, and runs are planned. first run: its ops.
+        """
+        programs = [program.times for report in self for program in report.programs]
+        traced_here = (traced() if self.ended is None else self.ended) - self.began
+        return {
+            "dynamo": max(traced_here - self.backend, 0.0),
+            "capture": max(self.backend - self.compiled, 0.0),
+            "import": sum(t.import_graph for t in programs),
+            "passes": sum(t.passes for t in programs),
+            "flatbuffer": sum(t.flatbuffer for t in programs),
+            "preparation": sum(t.preparation for t in programs),
+            "first run": sum(t.first_run for t in programs),
+        }
+
+    def text(self) -> str:
+        """Returns a table of the times, of each program and in sum."""
+        names = ["import", "passes", "flatbuffer", "preparation", "first run"]
+        rows = [["", "dynamo", "capture", *names]]
+        for report in self:
+            for number, program in enumerate(report.programs):
+                t = program.times
+                spent = [t.import_graph, t.passes, t.flatbuffer, t.preparation, t.first_run]
+                part = f" part {number}" if len(report.programs) > 1 else ""
+                label = f"{report.kind}, {report.ops.total()} ops{part}"
+                rows.append([label, "", "", *(f"{seconds:.3f}" for seconds in spent)])
+        rows.append([f"sum, {sum(self.times.values()):.3f} s", *(f"{seconds:.3f}" for seconds in self.times.values())])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join([row[0].ljust(widths[0]), *(x.rjust(n) for x, n in zip(row[1:], widths[1:], strict=True))])
+            for row in rows
+        )
+
+
+_listening: list[Reports] = []
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Counts the time of the block as the backend's."""
+    before = [(reports, reports.in_programs()) for reports in _listening]
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        for reports, compiled in before:
+            reports.backend += time.perf_counter() - started
+            reports.compiled += reports.in_programs() - compiled
 
 
 def add(report: Report) -> None:
@@ -74,13 +151,14 @@ def add(report: Report) -> None:
 
 
 @contextmanager
-def record() -> Iterator[list[Report]]:
+def record() -> Iterator[Reports]:
     """A list that gets a `Report` for each graph that is compiled in the block; PyTorch compiles at the first call."""
-    reports: list[Report] = []
+    reports = Reports()
     _listening.append(reports)
     try:
         yield reports
     finally:
+        reports.ended = traced()
         _listening[:] = [other for other in _listening if other is not reports]
 
 
